@@ -3,7 +3,7 @@ import { type ApiClient, ApiError, ConnectionError, isMissing } from '@taintmgr/
 import { type IsMeant, type NodeChange, nodeChanging, undoing } from '@taintmgr/k8s-adapter/drain';
 import { printable } from '../render/printable.ts';
 
-/** Who we are in metadata.managedFields: by that `undo` knows what is still as a drain set it. */
+/** Our name in metadata.managedFields: by it `undo` knows which fields are still as a drain set them. */
 export const fieldManager = 'kubectl-taintmgr';
 
 /** Makes a drain's change to a node; with a dry run it only says what that would come to. */
@@ -20,7 +20,7 @@ export async function changeNode<T>(
   return results[0] as T;
 }
 
-/** Where it is said what was undone and what was not, and whether it is only said. */
+/** The audience of an undo; a dry run changes nothing. */
 export interface UndoOptions {
   readonly say: (line: string) => void;
   readonly warn: (text: string) => void;
@@ -55,7 +55,7 @@ export async function undoOnNodes(
   return failed;
 }
 
-/** Whether there is no such node any more. */
+/** True where there is no such node any more. */
 export function isGone(error: unknown): boolean {
   return error instanceof ApiError && isMissing(error.failure);
 }

@@ -13,16 +13,16 @@ import {
 } from './node-change.ts';
 import { anotherAtWork, type DrainRunName, undoneThere } from './working-mark.ts';
 
-/** What a drain sets on its nodes. */
+/** The cordon and the taint that a drain sets on its nodes. */
 export interface CordonAndTaint extends DrainRunName {
   /** Names the drain on nodes that no earlier run of it has changed. */
   readonly id: string;
   readonly cordon: boolean;
-  /** Who drains; '': nobody knows. */
+  /** The user or program that drains; '': nobody knows. */
   readonly by: string;
 }
 
-/** What was not yet so before a node was changed, and under which name it is written down. */
+/** The changes to a node, and the name under which its mark has them. */
 export interface NodeChanges {
   readonly cordoned: boolean;
   readonly tainted: boolean;
@@ -30,7 +30,7 @@ export interface NodeChanges {
   readonly id: string | null;
 }
 
-/** What of a node says whether a drain would change it. */
+/** The fields of a node that say whether a drain would change it. */
 type Undrained = Pick<DrainableNode, 'isCordoned' | 'marks'> & {
   readonly taints: readonly Pick<TaintObject, 'key' | 'value' | 'effect'>[];
 };
@@ -63,7 +63,7 @@ export function tainting(wanted: CordonAndTaint, before?: DoneBefore): NodeChang
     const mark = markOf(node.marks, wanted.taint);
     if (before === 'marked' && !mark) return { kind: 'refused', message: undoneThere };
     const missing = missingOn(node, wanted);
-    // Where the drain has cordoned it before, somebody has uncordoned it since.
+    // A node that the drain has cordoned before, somebody has uncordoned since.
     const isFirst = mark?.cordoned !== true;
     const result = { ...missing, cordoned: !before && isFirst && missing.cordoned };
     const { taints, set } = result.tainted ? taintSet(node, wanted, at) : untouched;
@@ -74,7 +74,7 @@ export function tainting(wanted: CordonAndTaint, before?: DoneBefore): NodeChang
   };
 }
 
-/** What the drain would change on a node, as it was read. */
+/** The changes that the drain would make to a node, as it was read. */
 export function missingOn(
   { taints, isCordoned, marks }: Undrained,
   { id, taint, cordon }: Pick<CordonAndTaint, 'id' | 'taint' | 'cordon'>,
@@ -86,7 +86,7 @@ export function missingOn(
   return { cordoned, tainted, id: mark?.id ?? (tainted || cordoned ? id : null) };
 }
 
-/** What putting the taint on changes, on the node and in the mark. */
+/** The taint as it changes the node and the mark. */
 interface TaintSet {
   readonly taints: Pick<NodePatch, 'taints'>;
   readonly set: Partial<DrainMark>;

@@ -8,19 +8,19 @@ import { drainMarksAnnotation } from '../proto/drain-marks.ts';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from '../proto/json.ts';
 import { isTaintObject, type TaintObject } from '../proto/node-requests.ts';
 
-/** What drains write down on nodes, so that they can be undone, and that they are at work there. */
+/** A drain as it is written down on a node, for its undo and for others who evict there. */
 export interface DrainMark {
-  /** Which drain it was; the same on all its nodes. */
+  /** The name of the drain; the same on all its nodes. */
   readonly id: string;
   readonly taint: Taint;
-  /** Whether it put the taint on. */
+  /** True where the drain put the taint on. */
   readonly tainted: boolean;
   readonly cordoned: boolean;
   /** The taint that gave way; null: none. */
   readonly replaced: TaintObject | null;
-  /** Who runs it; '': nobody knows. */
+  /** The user or program that runs the drain; '': nobody knows. */
   readonly by: string;
-  /** That it is at work there; null: it is not, or not yet. */
+  /** The run that is at work there; null: none is, or not yet. */
   readonly work: DrainWork | null;
 }
 
@@ -30,7 +30,7 @@ interface DrainWork {
   readonly run: string;
   /** The API server's time at its last sign of life. */
   readonly heartbeat: Instant;
-  /** It has ended, and left pods on the node. */
+  /** The run has ended, and left pods on the node. */
   readonly hasEnded: boolean;
 }
 
@@ -48,7 +48,7 @@ export function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | u
   return marks.find((one) => formatTaint(one.taint) === name);
 }
 
-/** Whether a drain is at work, as far as its last sign of life shows. */
+/** True while a drain is at work, as far as its last sign of life shows. */
 export function isAtWork({ work }: DrainMark, now: Instant): boolean {
   return work !== null && !work.hasEnded && now - work.heartbeat < drainStaleMs;
 }

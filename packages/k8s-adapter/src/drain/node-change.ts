@@ -9,26 +9,26 @@ import { managersOf } from '../proto/managed-fields.ts';
 import { isTaintObject, nodePath, type TaintObject } from '../proto/node-requests.ts';
 import { type DrainMark, readMarks, writeMarks } from './marks.ts';
 
-/** What a drain reads of a node. */
+/** The fields of a node that a drain reads. */
 export interface DrainableNode {
   readonly name: string;
   readonly resourceVersion: string;
   /** As the API has them: they are written back whole. */
   readonly taints: readonly TaintObject[];
   readonly isCordoned: boolean;
-  /** Who has set or taken off the cordon, by metadata.managedFields; empty where they do not say. */
+  /** The managers that have set or taken off the cordon, by metadata.managedFields; empty where these do not say. */
   readonly cordonManagers: readonly string[];
   readonly marks: readonly DrainMark[];
 }
 
-/** What of a node a drain writes; what is left out stays. */
+/** The fields of a node that a drain writes; those that are left out stay. */
 export interface NodePatch {
   readonly taints?: readonly TaintObject[];
   readonly unschedulable?: true | null;
   readonly marks: readonly DrainMark[];
 }
 
-/** What is to become of a node as it was read at an instant of the API server's clock. */
+/** The change to a node as it was read at an instant of the API server's clock. */
 export type NodeChange<T> = (node: DrainableNode, at: Instant) => ChangedNode<T>;
 
 export type ChangedNode<T> =
@@ -84,7 +84,7 @@ export function formatTaintObject({
   return formatTaint({ key, value, effect });
 }
 
-/** Whether it is the very taint that the drain has put on, and not one put on anew. */
+/** True for the very taint that the drain has put on, false for one that was put on anew. */
 export function isTaintOf({ taint, tainted }: DrainMark, there: TaintObject): boolean {
   if (!tainted || formatTaintObject(there) !== formatTaint(taint)) return false;
   // The API keeps whole seconds.

@@ -12,15 +12,15 @@ import {
   passedOn,
 } from './node-change.ts';
 
-/** What was undone on a node, and what was not. */
+/** The result of an undo on a node. */
 export interface NodeUndone {
   readonly uncordoned: boolean;
   readonly untainted: boolean;
-  /** What is left as it is, and why; one line each. */
+  /** A line for each change that stays, with the reason. */
   readonly left: readonly string[];
 }
 
-/** Which drains are undone. */
+/** True for the mark of a drain that is to be undone. */
 export type IsMeant = (mark: DrainMark) => boolean;
 
 /** The marks of a name: the id of a drain, or its taint with its effect or without. */
@@ -36,7 +36,7 @@ export function isMarkOf(id: string): IsMeant {
   return (mark) => mark.id === id;
 }
 
-/** Who sets cordons for drains, in metadata.managedFields. */
+/** The managers that set cordons for drains, in metadata.managedFields. */
 const drainManagers = ['kubectl-taintmgr', 'taintmgr-controller'];
 
 const nothingUndone: NodeUndone = { uncordoned: false, untainted: false, left: [] };
@@ -88,7 +88,7 @@ function undone(node: DrainableNode, isMeant: IsMeant): ChangedNode<NodeUndone> 
   return { kind: 'changed', patch, result };
 }
 
-/** What becomes of the cordon of a node. */
+/** The fate of the cordon of a node. */
 type CordonFate =
   /** There is none, or these drains have not set it. */
   | { readonly kind: 'none' }
@@ -123,7 +123,7 @@ interface Untainted {
   readonly taints: readonly TaintObject[];
   /** All of them; the same list where no other drain's has changed. */
   readonly marks: readonly DrainMark[];
-  /** Whether the node had one of them. */
+  /** True where the node had one of the taints. */
   readonly removed: boolean;
   readonly left: readonly string[];
 }
@@ -134,7 +134,7 @@ function withoutTaints(node: DrainableNode, isMeant: IsMeant): Untainted {
   let removed = false;
   const left: string[] = [];
   for (const [at, before] of marks.entries()) {
-    // What gave way to its taint may be another one by now.
+    // The taint that gave way may be another one by now.
     const mark = marks[at] ?? before;
     if (!isMeant(mark) || !mark.tainted) continue;
     marks = passedOn(marks, mark);

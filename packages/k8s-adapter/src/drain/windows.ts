@@ -1,11 +1,11 @@
-// Whether a maintenance window is open, and until when it stays as it is.
+// Finds out if a maintenance window is open, and until when that stays so.
 import type { NodeDrainSpec } from '@taintmgr/core/policy';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { Cron } from 'croner';
 
 type DrainWindow = NonNullable<NodeDrainSpec['windows']>[number];
 
-/** How the windows are at an instant. */
+/** The state of the windows at an instant. */
 export type Opening =
   | { readonly kind: 'open'; readonly until: Instant }
   /** `until` null: they never open again. */
@@ -25,7 +25,7 @@ export function openingAt(windows: readonly DrainWindow[], at: Instant): Opening
   return next ?? { kind: 'closed', until: null, message: 'there is none' };
 }
 
-/** Why a window can never be used, in words; null: it opens. */
+/** The reason why a window can never be used, in words; null: it opens. */
 export function windowFault(window: DrainWindow, at: Instant): string | null {
   const opening = openingOf(window, 'the window', at);
   if (opening.kind === 'unreadable') return opening.message;

@@ -4,7 +4,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { type DrainMark, drainName, isAtWork, markOf } from './marks.ts';
 import type { DrainableNode, NodeChange, RefusedChange } from './node-change.ts';
 
-/** Why a drain goes on no more on a node whose mark is gone. */
+/** The message of a drain that stops on a node whose mark is gone. */
 export const undoneThere = 'somebody has undone the drain there';
 
 /** One run of a drain. */

@@ -90,7 +90,7 @@ async function offerUndo(
 
 /**
  * Cordons the nodes: one that refuses is tried again at its turn, one that is gone the drain will miss.
- * Where that is cut short, what was set is taken back, or it is said how to do that.
+ * Cut short, it takes back what was set, or says how to do that.
  */
 async function cordonNodes(drain: Drain): Promise<Map<string, NodeChanges>> {
   const { survey, wanted, settings, interrupt } = drain;

@@ -164,7 +164,7 @@ function answerOf(report: DrainReport): Answer {
   };
 }
 
-/** Why another controller is in the way; null: none is, or that is accepted, or only asked about. */
+/** The controller that is in the way, in words; null: none is, or the user accepts it, or only asks. */
 async function overlapOf(drain: Drain, reader: ClusterReader): Promise<string | null> {
   const { settings, survey, output } = drain;
   const { taint, budgets, flags, dryRun } = settings;
@@ -175,7 +175,7 @@ async function overlapOf(drain: Drain, reader: ClusterReader): Promise<string | 
   return null;
 }
 
-/** Why another drain is in the way; null: none is, or that is only asked about. */
+/** Another drain that is in the way, in words; null: there is none, or the user only asks. */
 async function anotherDrainOf(drain: Drain): Promise<string | null> {
   const fault = await anotherDrainFault(drain);
   if (fault === null || drain.settings.dryRun === 'none') return fault;

@@ -1,4 +1,4 @@
-// What the drain machine is configured with, from the flags and from what was read.
+// The settings of a drain and its plan, from the flags and from the cluster as it was read.
 import type { Event } from '@taintmgr/core';
 import { type DrainConfig, type DrainPlan, planDrain, soloDrainConfig } from '@taintmgr/core/drain';
 import { deploymentOf, restartsBeforeItGoes } from '@taintmgr/k8s-adapter/drain';
@@ -9,7 +9,7 @@ import { type ClusterReader, inTurns } from '../../cluster/reader.ts';
 import { type NodeSurvey, ownIn } from '../../cluster/survey.ts';
 import type { DrainSettings } from './settings.ts';
 
-/** It sees a mark at once; what it has sent until then shows within this time. */
+/** The controller sees a mark at once; evictions that it has sent until then show within this time. */
 const besideController = { handoverMs: 5_000, partners: ['taintmgr-controller'] };
 
 /** The configuration for these nodes, with the DaemonSets that are not there any more. */
@@ -44,7 +44,7 @@ export async function readConfig(
 }
 
 /**
- * What the drain would do, as things are. Where kube-controller-manager is known to evict for its
+ * The plan of the drain, as things are. Where kube-controller-manager is known to evict for its
  * taint, that one comes first and asks no budgets; where it only may, budgets may hold pods.
  */
 export function planOf(
@@ -80,7 +80,7 @@ export async function restartedPods(
   { spec }: DrainSettings['drain'],
 ): Promise<ReadonlySet<string>> {
   if (spec.pods.singleReplicas === 'Evict') return new Set();
-  // Where a node takes pods the other one might start on it.
+  // On a node that takes pods the other pod might start.
   const open = nodes.filter(({ cordoned }) => spec.cordon === 'Never' && !cordoned);
   const openNames = new Set(open.map(({ node }) => node.name));
   const found = await inTurns(pods, async ({ pod }) => {

@@ -10,7 +10,7 @@ import { isToGo, tallyOf } from './progress-line.ts';
 import type { DrainSettings } from './settings.ts';
 import { deleterText } from './stop.ts';
 
-/** How one node fared, or would. */
+/** The outcome of one node, or the expected one. */
 export interface NodeOutcome {
   readonly name: string;
   readonly zone: string;
@@ -37,7 +37,7 @@ export interface DrainReport {
   readonly id: string | null;
   readonly startedAt: Instant;
   readonly finishedAt: Instant;
-  /** Why it was refused or ended early; null: there is nothing to add. */
+  /** The reason for a refusal or an early end; null: there is nothing to add. */
   readonly message: string | null;
   readonly nodes: readonly NodeOutcome[];
 }
@@ -80,7 +80,7 @@ export function drainDocument(report: DrainReport): object {
 
 type Changes = ReadonlyMap<string, Pick<NodeOutcome, 'cordoned' | 'tainted'>>;
 
-/** What a drain that was carried out made of its nodes; `verdicts`: of budgets that hold pods. */
+/** The outcomes of the nodes of a drain that was carried out; `verdicts`: of budgets that hold pods. */
 export function outcomes(
   machine: DrainSight,
   changes: Changes,
@@ -102,7 +102,7 @@ export function outcomes(
   });
 }
 
-/** What a drain would make of its nodes. */
+/** The outcomes that a drain would have. */
 export function plannedOutcomes(
   targets: DrainConfig['targets'],
   pods: readonly PlannedPod[],
@@ -151,7 +151,7 @@ function podDocument(pod: DrainPod, verdicts: Verdicts): object {
   };
 }
 
-/** Who deleted it, where that was somebody else. */
+/** The one who deleted the pod, where that was not the drain. */
 function deletedBy({ state, taken }: DrainPod): string | undefined {
   const by = taken ?? (state.kind === 'gone' ? state.departure : null);
   return by?.kind === 'foreign' ? deleterText(by) : undefined;

@@ -10,7 +10,7 @@ import type { NodeDrainRead } from './manifest.ts';
 export async function readDrainFile(path: string): Promise<NodeDrainRead> {
   const file = path === '-' ? '<stdin>' : path;
   const content = await contentOf(path);
-  // What reads YAML takes long to load.
+  // The reader of YAML takes long to load.
   const { FaultyFile, readPositioned } = await import('@taintmgr/k8s-adapter/manifests');
   try {
     const field = readPositioned(file, content.replace(/^\uFEFF/, ''), 'a NodeDrain');

@@ -14,7 +14,7 @@ export interface Drain {
   /** Its nodes, their pods, and what decides about them. */
   readonly survey: NodeSurvey;
   readonly config: DrainConfig;
-  /** What keeps or holds pods. */
+  /** Policies and pauses, which keep or hold pods. */
   readonly policies: DrainPolicies;
   readonly wanted: CordonAndTaint;
   readonly output: Output;

@@ -49,7 +49,7 @@ async function askServer(drain: Drain, plan: DrainPlan): Promise<boolean> {
   return isRefused;
 }
 
-/** Why the API server would refuse the eviction now; null when it would not. */
+/** The reason for which the API server would refuse the eviction now; null: it would not. */
 async function refusalOf({ connection, settings }: Drain, pod: Pod): Promise<string | null> {
   const { drain, budgets } = settings;
   const { gracePeriodSeconds } = drain.spec.pods;

@@ -1,4 +1,4 @@
-// What a drain that did not come to its end leaves behind, why, and what may help.
+// The report on a drain that did not come to its end: the pods that are left, why, and what may help.
 import type { Pod } from '@taintmgr/core';
 import {
   type Budget,
@@ -22,7 +22,7 @@ import { deleterText } from './stop.ts';
 export type Verdicts = ReadonlyMap<string, PredictedBlocker>;
 
 /**
- * What the budgets themselves say about the pods that they hold: the API server's refusal does not say
+ * The verdicts of the budgets on the pods that they hold: the API server's refusal does not say
  * whether waiting helps.
  */
 export function verdictsOf(
@@ -60,7 +60,7 @@ export function renderLeft({ result, machine, refusal }: DrainEnd, verdicts: Ver
   return lines.join('\n');
 }
 
-/** What is said before the counts, and after them. */
+/** The words before the counts, and after them. */
 type Ending = readonly [ending: string, then: string];
 
 function endingOf(result: DrainResult, { stop }: DrainSight): Ending {
@@ -124,7 +124,7 @@ function returnHint(left: readonly DrainPod[]): readonly string[] {
   ];
 }
 
-/** What a verdict says of a budget, where waiting alone is not the answer. */
+/** The words of a verdict on a budget, where waiting alone is not the answer. */
 const verdictWords: Readonly<Partial<Record<PredictedBlocker['verdict'], string>>> = {
   never: 'will not resolve by itself',
   othersAct: 'its operator acts',

@@ -21,7 +21,7 @@ import { printable } from '../../render/printable.ts';
 import { stayingOf } from '../../report/words.ts';
 
 const lookEveryMs: Millis = 1_000;
-/** How often it is looked whether somebody still carries it out. */
+/** Every so many looks, the controller that carries the drain out is looked for too. */
 const looksBetween = 10;
 
 export interface Follower {
@@ -34,11 +34,11 @@ export interface Follower {
   readonly interrupt: AbortSignal;
 }
 
-/** How it ended, and the object as it was last. */
+/** The end of a drain, and its object as it was last. */
 export interface Followed {
   readonly code: ExitCode;
   readonly last: NodeDrainObject;
-  /** Whether somebody has deleted it. */
+  /** True where somebody has deleted the drain. */
   readonly isGone: boolean;
 }
 
@@ -109,7 +109,7 @@ async function look(
   }
 }
 
-/** How a drain has ended; null: it goes on. */
+/** The exit code of a drain that has ended; null: the drain goes on. */
 function endOf({ metadata, status }: NodeDrainObject): ExitCode | null {
   if (!status || status.observedGeneration !== metadata.generation) return null;
   switch (status.phase) {
@@ -132,7 +132,7 @@ function endOf({ metadata, status }: NodeDrainObject): ExitCode | null {
 const periodMs = 30_000;
 const namesMax = 4;
 
-/** Where news are told. */
+/** The audience of the news. */
 interface NewsAudience {
   readonly say: (line: string) => void;
   readonly warn: (text: string) => void;
@@ -146,7 +146,7 @@ type PodState = NonNullable<NodeDrainStatus['pods']>[number];
 /** Tells each thing once: nodes that begin and end, what holds them and their pods, and the counts. */
 class DrainNews {
   readonly #audience: NewsAudience;
-  /** What was last said about a node or a pod. */
+  /** The last words about a node or a pod. */
   readonly #said = new Map<string, string>();
   #shownAt: Instant | null = null;
   #trouble: string | null = null;
@@ -195,7 +195,7 @@ class DrainNews {
     this.#audience.err(`error: ${reference} was deleted, and what it had set is undone`);
   }
 
-  /** Why nobody carries it out any more; null: somebody does. */
+  /** The reason why nobody carries the drain out any more; null: somebody does. */
   controllers(fault: DrainControllerFault | null): void {
     const isNews = (fault === null) !== (this.#nobody === null);
     this.#nobody = fault;

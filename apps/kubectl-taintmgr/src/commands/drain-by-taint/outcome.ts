@@ -1,7 +1,7 @@
 import type { DrainFailure, DrainMachine, DrainNode } from '@taintmgr/core/drain';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 
-/** How a drain ended; `.status.result` of its document. */
+/** The end of a drain; `.status.result` of its document. */
 export type DrainResult =
   | 'Drained'
   | 'Planned'
@@ -38,19 +38,19 @@ const failures: readonly (readonly [why: DrainFailure, result: DrainResult])[] =
   ['NotBegun', 'Blocked'],
 ];
 
-/** How a drain that came to its end has ended. */
+/** The result of a drain that came to its end. */
 export function resultOf(machine: Pick<DrainMachine, 'nodes'>): DrainResult {
   const whys = machine.nodes().flatMap(({ phase }) => (phase.kind === 'failed' ? [phase.why] : []));
   const found = failures.find(([why]) => whys.includes(why));
   return found ? found[1] : 'Drained';
 }
 
-/** Whether a node's turn has come and it is not done with. */
+/** True for a node whose turn has come and that is not done with. */
 export function isBegun({ kind }: DrainNode['phase']): boolean {
   return kind === 'tainting' || kind === 'draining';
 }
 
-/** Whether a node still has pods that were to go. */
+/** True for a node that still has pods that were to go. */
 export function isNotDrained({ phase }: DrainNode): boolean {
   return phase.kind !== 'drained' && phase.kind !== 'vanished';
 }

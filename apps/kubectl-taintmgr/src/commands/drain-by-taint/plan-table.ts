@@ -16,7 +16,7 @@ import { nameOf } from './progress-line.ts';
 
 /** Nodes that are finished before the next are begun. */
 export interface PlannedWave {
-  /** What is said above its pods. */
+  /** The line above its pods. */
   readonly title: string;
   readonly nodes: ReadonlySet<string>;
 }
@@ -46,12 +46,12 @@ export function renderPlan(
 
 const bareNamesMax = 4;
 
-/** What goes, is waited for, or is in the way; what stays is counted in one line. */
+/** Pods that go, are waited for, or are in the way have a row; those that stay are counted in one line. */
 function isRow(fate: PlannedPod['fate']): boolean {
   return ['evict', 'hold', 'refuse', 'leaving'].includes(fate.kind) || goesAnyway(fate);
 }
 
-/** Whether the DaemonSet controller deletes the pod, although the drain leaves it. */
+/** True where the DaemonSet controller deletes the pod, although the drain leaves it. */
 export function goesAnyway(fate: PlannedPod['fate']): boolean {
   return fate.kind === 'leave' && fate.goesAnyway;
 }
@@ -87,7 +87,7 @@ function becauseOf({ fate, because }: PlannedPod): string {
   return goesAnyway(fate) ? `the DaemonSet controller deletes it: ${reasons}` : reasons;
 }
 
-/** How many pods stay on their nodes, and for what reasons. */
+/** The number of pods that stay on their nodes, with the reasons. */
 function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
   const ofDaemonSets = pods.filter(({ fate }) => fate.kind === 'leave' && !goesAnyway(fate)).length;
   const kept = pods.filter(({ fate }) => fate.kind === 'keep');
@@ -111,7 +111,7 @@ function stayingLine(pods: readonly PlannedPod[]): readonly string[] {
   return number === 0 ? [] : [`${count(number, 'pod')} ${verb}: ${named.join(', ')}`];
 }
 
-/** It stays since it has ended, whatever it tolerates. */
+/** True for a pod that stays because it has ended, whatever it tolerates. */
 function isFinished({ pod: { phase }, because: [decisive] }: PlannedPod): boolean {
   const isByTaint = decisive?.code === 'NoToleration' || decisive?.code === 'TolerationExpires';
   return isByTaint && (phase === 'Succeeded' || phase === 'Failed');
@@ -147,7 +147,7 @@ export function unreturningLine({ taint, pods }: DrainPlan): readonly string[] {
   ];
 }
 
-/** How many pods each policy keeps: `kept by policy databases`. */
+/** The number of pods that each policy keeps: `kept by policy databases`. */
 function keptByPolicies(kept: readonly PlannedPod[]): ReadonlyMap<string, number> {
   return countBy(
     kept.flatMap(({ because: [decisive] }) => {
@@ -180,7 +180,7 @@ export function wavesOf({ targets, nodesAtOnceMax }: DrainConfig): readonly Plan
   });
 }
 
-/** What nodes wait for, beside their turn. */
+/** Lines about windows, gates and steps that nodes wait for, beside their turn. */
 export function waitLines({ spec }: NodeDrain): readonly string[] {
   const { gates = [], beforeNode = [], afterNode = [] } = spec;
   const windows = (spec.windows ?? []).map(({ schedule, timeZone }) => `${schedule} ${timeZone}`);
@@ -232,7 +232,7 @@ export function alreadySaid({ pods }: DrainPlan): ReadonlyMap<string, string> {
   );
 }
 
-/** Whether something is in the way that no waiting helps. */
+/** True where something is in the way that no waiting helps. */
 export function cannotFinish({ pods }: DrainPlan): boolean {
   return pods.some(({ blockers }) => blockers.some(({ verdict }) => verdict === 'never'));
 }

@@ -15,7 +15,7 @@ import {
 import { ClusterReader } from '../../cluster/reader.ts';
 import type { DrainFlags } from './flags.ts';
 
-/** How old what is known of them may be. */
+/** Policies are read again after this time. */
 const readEveryMs = 10_000;
 
 /** Reads them for one drain. */
@@ -39,12 +39,12 @@ export class DrainPolicies {
     this.#isIgnored = isIgnored;
   }
 
-  /** What is known of them, for whoever knows nothing yet. */
+  /** Everything that is known of the policies, as events. */
   get events(): readonly Event[] {
     return policyEvents(this.#known);
   }
 
-  /** Why a drain must not begin: there may be some that keep pods, and we may not see them. */
+  /** The reason why a drain must not begin: unseen policies may keep pods; null: there is none. */
   get fault(): string | null {
     const hidden = this.#known.hidden.filter((kind) => kind !== 'NodeTaintRule');
     if (hidden.length === 0) return null;
@@ -55,7 +55,10 @@ export class DrainPolicies {
     );
   }
 
-  /** What has changed since the last time; what cannot be read any more stays. Throws ApiError and ConnectionError. */
+  /**
+   * The changes since the last time; a kind that cannot be read any more stays as it was. Throws ApiError
+   * and ConnectionError.
+   */
   async read(reader: ClusterReader): Promise<readonly Event[]> {
     if (this.#isIgnored) return [];
     const before = this.#known;

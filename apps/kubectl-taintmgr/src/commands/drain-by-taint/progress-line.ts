@@ -8,9 +8,9 @@ import { printable } from '../../render/printable.ts';
 const bracketsMax = 4;
 const namesMax = 3;
 
-/** How many pods of a drain are how far. */
+/** The numbers of pods of a drain. */
 export interface DrainTally {
-  /** Those that are to go or have gone. */
+  /** Pods that are to go or have gone. */
   readonly total: number;
   readonly gone: number;
   /** Of those that have gone. */
@@ -33,7 +33,7 @@ export function tallyOf(pods: readonly DrainPod[]): DrainTally {
   };
 }
 
-/** Whether a pod is to go, or has gone. */
+/** True for a pod that is to go, or has gone. */
 export function isToGo({ state }: DrainPod): boolean {
   return !['kept', 'left', 'skipped'].includes(state.kind);
 }
@@ -81,7 +81,7 @@ function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
   return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
 }
 
-/** Whether its turn is all that a pod waits for. */
+/** True for a pod that waits for nothing but its turn. */
 function isInTurn(pod: DrainPod): boolean {
   return pauseOf(pod) === null && pod.hold === null;
 }

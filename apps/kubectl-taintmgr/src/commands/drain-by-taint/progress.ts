@@ -16,13 +16,13 @@ import { deleterText, stopText } from './stop.ts';
 
 const periodMs = 30_000;
 
-/** How far a drain is, for those who report it. */
+/** The state of a drain, for reports. */
 export type DrainSight = Pick<
   DrainMachine,
   'synced' | 'stop' | 'isTakenOver' | 'nodes' | 'pods' | 'staying'
 >;
 
-/** Where progress is written. */
+/** The audience of the progress. */
 export interface Audience {
   readonly output: Output;
   /** Says what was done, in a line of kubectl's kind. */
@@ -37,9 +37,9 @@ export interface Audience {
  */
 export class Progress {
   readonly #audience: Audience;
-  /** What was last said about a pod that is held: the same is not said twice. */
+  /** The last words about each pod that is held: the same is not said twice. */
   readonly #said = new Map<string, string>();
-  /** What was last said about the connection to the API server; null while it works. */
+  /** The last words about the connection to the API server; null while it works. */
   #disconnection: string | null = null;
   #policiesRefused: string | null = null;
   #shownAt: Instant;
@@ -99,7 +99,7 @@ export class Progress {
     }
   }
 
-  /** What nodes and pods wait for, beside their turn; '' stands for all nodes. */
+  /** Warns of what nodes and pods wait for, beside their turn; '' stands for all nodes. */
   holds(nodes: ReadonlyMap<string, string>, machine: DrainSight): void {
     const pods = machine.pods().flatMap((one) => {
       const { pod, hold, state } = one;

@@ -1,4 +1,4 @@
-// Why a drain does not begin: flags that are missing, other controllers, rights that are missing.
+// The reasons for which a drain does not begin: missing flags and rights, other controllers and drains.
 import { formatTaint, type Taint } from '@taintmgr/core';
 import {
   type DrainPlan,
@@ -51,7 +51,7 @@ export function flagsFault({ pods }: DrainPlan): string | null {
 }
 
 /**
- * Whether another controller would take the pods of the drain's taint without asking budgets. Null:
+ * The other controller that would take the pods of the drain's taint without asking budgets, in words. Null:
  * it is known that nobody would, or only one acts that leaves them to the drain.
  */
 export function overlapFault(
@@ -77,14 +77,14 @@ export function overlapFault(
   );
 }
 
-/** It leaves pods to a drain only for as long as that is at work. */
+/** The controller leaves pods to a drain only for as long as the drain is at work. */
 function heedlessFault(taint: Taint): string {
   return `${noExecuteFault(taint, ownDeletions)}, or accept it with --allow-overlap`;
 }
 
 /**
- * Why a policy is in the way: taintmgr-controller deletes by it, without asking budgets, what the drain leaves when it
- * is killed or ends. Null: no policy is.
+ * The policy that is in the way, in words: by it taintmgr-controller deletes, without asking budgets,
+ * the pods that the drain leaves when it is killed or ends. Null: no policy is.
  */
 export async function policyFault(
   { survey, settings: { taint, budgets }, config }: Drain,
@@ -127,7 +127,7 @@ export async function anotherDrainFault(drain: Drain): Promise<string | null> {
   );
 }
 
-/** Whether a NodeDrain that is not at work any more has set this taint: it is that one's to take back. */
+/** True where a NodeDrain that is at work no more has set this taint: only that one may take it back. */
 function isKept({ by, work, taint }: DrainMark, { wanted }: Drain): boolean {
   const isAway = work === null || work.hasEnded;
   return by === nodeDrainer && isAway && formatTaint(taint) === formatTaint(wanted.taint);
@@ -172,7 +172,7 @@ const rolloutRights = ['get replicasets.apps', 'get deployments.apps', 'patch de
 const setRights = ['get statefulsets.apps', 'list persistentvolumeclaims'];
 const volumeRights = ['get persistentvolumes', 'list volumeattachments.storage.k8s.io'];
 
-/** What restarts of rollouts and waits for volumes need, where there are pods that they are for. */
+/** The rights for restarts of rollouts and waits for volumes, where there are pods for them. */
 function workloadNeeds(
   { spec: { pods } }: NodeDrain,
   going: readonly PlannedPod[],
@@ -192,7 +192,7 @@ function workloadNeeds(
   ];
 }
 
-/** Where a right is missing. Who has it everywhere is asked only once. */
+/** The places where a right is missing. A right that is there everywhere takes one question. */
 async function missingOf(
   { connection: { client } }: Drain,
   { right, places }: Need,

@@ -18,11 +18,11 @@ import type { DrainPolicies } from './policies.ts';
 import type { DrainSight, Progress } from './progress.ts';
 
 export interface DrainRunOptions {
-  /** What is asked for, and what that comes to here. */
+  /** The NodeDrain that is asked for, and its settings in this cluster. */
   readonly drain: NodeDrain;
   readonly config: DrainConfig;
   readonly wanted: CordonAndTaint;
-  /** What was done to nodes before, and is done from now on. */
+  /** The changes to nodes by name, those before the run included. */
   readonly changes: Map<string, NodeChanges>;
   readonly podSelector: string | undefined;
   readonly policies: DrainPolicies;
@@ -38,10 +38,10 @@ export type NodeWritten = Extract<Notice, { kind: 'drainWriteFinished' }> & {
   readonly command: WriteDrainNode;
 };
 
-/** How a drain ended, and how far it came. */
+/** The end of a drain, and the state that it came to. */
 export interface DrainEnd {
   readonly result: DrainResult;
-  /** What the API server refused, where that ended it. */
+  /** The refusal of the API server that ended the drain; null: none did. */
   readonly refusal: string | null;
   readonly machine: DrainSight;
 }
@@ -114,9 +114,9 @@ class DrainRun implements Machine {
   readonly #options: DrainRunOptions;
   readonly #progress: Progress;
   readonly #stop: () => void;
-  /** When to give up if nodes and pods are not known by then; null: never. */
+  /** The run gives up where nodes and pods are not known by then; null: it never does. */
   readonly #syncBy: Instant | null;
-  /** What is known before anything else. */
+  /** Events that come before all others: the NodeDrain and the policies. */
   readonly #first: Event[];
   /** Writes on nodes under way: their ids. */
   readonly #writes = new Set<string>();
@@ -149,7 +149,7 @@ class DrainRun implements Machine {
     for (const note of drain.takeNotes(now)) this.#note(note);
     this.showCounts(now);
     const isOver = drain.machine.finished && this.#writes.size === 0;
-    // What is due, such as the last word on a node, is tried once.
+    // Writes that are due, such as the last word on a node, are tried once.
     if (isOver && (drain.nextWake() ?? Number.POSITIVE_INFINITY) > now) {
       this.end(resultOf(drain.machine));
     }
@@ -212,7 +212,7 @@ function isOnNode(notice: Notice): notice is NodeWritten {
   return notice.kind === 'drainWriteFinished' && notice.command.kind === 'writeDrainNode';
 }
 
-/** The NodeDrain as the engine is told of it: by its marks, for these nodes, without an object that is to be guarded. */
+/** The NodeDrain for the engine: under the name of its marks, for these nodes, with no object to guard. */
 function carriedOut({ drain, config, wanted }: DrainRunOptions): NodeDrain {
   const { key, value, effect } = config.taint;
   const taint = { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' } as const;

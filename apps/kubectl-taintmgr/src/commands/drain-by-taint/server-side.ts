@@ -83,7 +83,7 @@ function undoHint(name: string): string {
   return `hint: to undo: kubectl taintmgr undo ${name}`;
 }
 
-/** Whether there are nodes to drain, as far as we may see them. Throws ApiError for one that is not there. */
+/** True where there are nodes to drain, as far as we may see them. Throws ApiError for one that is not there. */
 async function checkNodes(
   { client }: Connection,
   taintText: string | undefined,
@@ -91,7 +91,7 @@ async function checkNodes(
   output: Output,
 ): Promise<boolean> {
   const { flags, drain } = request;
-  // It is there to wait for the first node that matches.
+  // Such a drain waits for the first node that matches.
   if (drain.spec.laterNodes === 'Drain') return true;
   const reader = new ClusterReader(client, flags.chunkSize);
   const found = await reader.ifAllowed(async () => {

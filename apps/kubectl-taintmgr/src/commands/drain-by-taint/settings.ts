@@ -1,4 +1,4 @@
-// What the flags of a drain ask for, as one value.
+// The request for a drain as the flags make it, and the settings that come of it in a cluster.
 
 import { randomBytes } from 'node:crypto';
 import { formatTaint, parseTaint, selects, type Taint } from '@taintmgr/core';
@@ -20,7 +20,7 @@ import { readDrainFile, refuseBesideFile, refuseServerFields } from './drain-fil
 import type { DrainFlags } from './flags.ts';
 import { type NodeDrainRead, nodeDrainManifest, type WantedTaint } from './manifest.ts';
 
-/** What a drain is to do, as the command line or a file says. */
+/** A drain as the command line or a file asks for it. */
 export interface DrainRequest extends NodeDrainRead {
   readonly taint: WantedTaint;
   readonly dryRun: DryRun;
@@ -31,7 +31,7 @@ export interface DrainRequest extends NodeDrainRead {
 /** The same with the effect of the taint chosen. */
 export interface DrainSettings extends Omit<DrainRequest, 'taint'> {
   readonly taint: Taint;
-  /** Why it has this effect; null: the command line says so. */
+  /** The reason for the effect; null: the command line says it. */
   readonly effectReason: string | null;
 }
 
@@ -131,7 +131,7 @@ function effectOf(
   return kind === 'nobody' ? ['NoExecute', 'nobody else evicts for it here'] : ['NoSchedule', text];
 }
 
-/** What one line says of an effect that was chosen; null: it was given. */
+/** The line about an effect that was chosen; null: it was given. */
 export function effectLine({ taint, effectReason }: DrainSettings): string | null {
   if (effectReason === null) return null;
   return printable(`Taint: ${formatTaint(taint)} (${effectReason})`);
@@ -143,7 +143,7 @@ export function newDrainName(now: Instant): string {
   return `drain-${date}-${time}-${randomBytes(2).toString('hex')}`;
 }
 
-/** Those that are named or selected. Throws ApiError for one that is not there. */
+/** The nodes that are named or selected. Throws ApiError for one that is not there. */
 export async function readTargets(
   reader: ClusterReader,
   { flags, drain: { spec } }: Pick<DrainRequest, 'flags' | 'drain'>,
@@ -155,7 +155,7 @@ export async function readTargets(
   return all.filter(({ node: { labels = {} } }) => nodeSelector && selects(nodeSelector, labels));
 }
 
-/** What is said where there are none. */
+/** The message where no node is selected. */
 export function nobodyMatches({ selector, filename }: DrainFlags): string {
   const whose =
     selector === undefined

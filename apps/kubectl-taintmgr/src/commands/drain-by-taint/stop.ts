@@ -11,12 +11,12 @@ const byReason: ReadonlyMap<string, string> = new Map([
   ['PreemptionByScheduler', 'kube-scheduler'],
 ]);
 
-/** Who deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
+/** The one who deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
 export function deleterText({ manager, reason }: ForeignDeletion): string {
   return manager ?? byReason.get(reason ?? '') ?? 'somebody else';
 }
 
-/** Why the drain has stopped. */
+/** The reason why the drain has stopped. */
 export function stopText({ pod, by }: DrainStop): string {
   return (
     `${deleterText(by)} deletes ${nameOf(pod)} on ${pod.nodeName} for a NoExecute taint ` +
@@ -24,7 +24,7 @@ export function stopText({ pod, by }: DrainStop): string {
   );
 }
 
-/** What to do instead. */
+/** Advice on what to do instead. */
 export function stopHint({ by }: DrainStop, taint: Taint): string {
   const other = formatTaint({ ...taint, effect: 'NoSchedule' });
   const name = deleterText(by);
@@ -35,7 +35,7 @@ export function stopHint({ by }: DrainStop, taint: Taint): string {
   return `hint: drain with ${other}, for which nobody else evicts, or ${off}`;
 }
 
-/** What to do by hand where the taint could not be taken back. */
+/** The warning about a taint that could not be taken back, with the command that does it by hand. */
 export function keptText(nodeName: string, taint: Taint, why: string): string {
   const command = `kubectl taint nodes ${nodeName} ${taint.key}:${taint.effect}-`;
   return `node ${nodeName} keeps ${formatTaint(taint)}: ${why}; run: ${command}`;
