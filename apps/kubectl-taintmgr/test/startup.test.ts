@@ -75,4 +75,16 @@ describe('what commands load', () => {
       false,
     );
   });
+
+  it('simulate: a cluster that plays, and no API server for real clients', async () => {
+    const topology = fileURLToPath(
+      new URL('../../../docs/scenarios/three-zones.yaml', import.meta.url),
+    );
+    const loaded = await loadedBy('simulate', '-f', topology, '--until', '1m', '-o', 'json');
+    assert.ok(loaded.includes('packages/sim-cluster/src/cluster.ts'));
+    assert.deepEqual(
+      loaded.filter((path) => path.startsWith('packages/api-server/')),
+      [],
+    );
+  });
 });

@@ -6,12 +6,11 @@ import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { isIdle } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
 import { Namespaces } from './controllers/namespaces.ts';
-import { NodeLifecycleStandIn } from './controllers/node-lifecycle-stand-in.ts';
+import { NodeLifecycleStandIn, UnreachableNodes } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
 import { StandAside } from './controllers/stand-aside.ts';
-import { UnreachableNodes } from './controllers/unreachable-nodes.ts';
 import { VolumeBinder } from './controllers/volume-binder.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
@@ -45,10 +44,7 @@ export type ClusterPart =
   | 'evictionRequests';
 
 /** Makes the controllers of a part. */
-export type MakePart = (
-  context: ControllerContext,
-  options: ClusterOptions,
-) => readonly Controller[];
+type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
 
 /** What works in the cluster beside the API server and the kubelets. */
 const makeParts: Readonly<Record<ClusterPart, MakePart>> = {

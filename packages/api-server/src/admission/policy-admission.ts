@@ -25,8 +25,7 @@ import type { CompiledPolicy } from './compiled-policy.ts';
 import { evaluatePolicy, type Verdict } from './evaluate.ts';
 import { LaggingView } from './lagging-view.ts';
 import { isExempt, matched, type NamespaceLabels } from './match.ts';
-import { type ParamRightsOptions, paramRightsFault } from './param-rights.ts';
-import { ConfigurationError, Params } from './params.ts';
+import { ConfigurationError, type ParamRightsOptions, Params, paramRightsFault } from './params.ts';
 import { type Binding, Policies } from './policies.ts';
 
 export interface PolicyAdmissionOptions {

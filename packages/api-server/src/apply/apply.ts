@@ -1,43 +1,114 @@
 // Server-side apply.
 
-import type {
-  Json,
-  KubeObject,
-  ManagedFields,
-  Resource,
-  Shape,
-} from '@taintmgr/sim-cluster/server';
 import {
+  type Answer,
   apiVersionOf,
   applyConflict,
   badRequest,
   changedFields,
+  conflict,
+  createObject,
+  decodeBody,
+  elementOf,
   entry,
   equal,
   type FieldPath,
   fieldsOf,
+  flag,
   formatTime,
   giveUp,
+  hasField,
   hasFieldWithin,
   hasSubresource,
+  invalidOptions,
   isAtomic,
   isList,
   isMerged,
   isObject,
+  type Json,
   type JsonObject,
+  type KubeObject,
+  type List,
+  type ManagedFields,
   memberShape,
+  notFound,
+  objectReply,
   ownersIn,
+  parsedPatch,
   pathsOf,
+  presenterOf,
+  type Resource,
+  type ResourceCall,
+  readDryRun,
+  replaceObject,
+  required,
+  type Shape,
   setOwn,
+  showField,
+  sortedCopy,
+  storageOf,
+  targetOf,
+  toView,
+  updateOptions,
   valueAtField,
   withKeys,
+  withManaged,
   without,
   withoutField,
+  writerOf,
 } from '@taintmgr/sim-cluster/server';
 import { disputes } from './disputes.ts';
-import { duplicateKeys } from './duplicate-keys.ts';
-import { notedFields, withNote } from './last-applied.ts';
-import { mergeItems } from './merge-list.ts';
+
+// What kubectl notes on the objects that it applies by patches of its own, for the time when it
+// lets the server apply.
+
+/** The annotation. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+/** The manager by whose name kubectl lets the server apply unless it is told another. */
+const kubectl = 'kubectl';
+
+/**
+ * Whether a field of the stored object is as kubectl applied it last by itself: nobody objects when
+ * kubectl then lets the server apply another value.
+ */
+function notedFields(
+  live: KubeObject | null,
+  manager: string,
+  resource: Resource,
+): (path: FieldPath) => boolean {
+  const noted = manager === kubectl ? noteOf(live) : null;
+  if (!live || noted?.apiVersion !== apiVersionOf(resource)) return () => false;
+  const fields = fieldsOf(resource.schema, noted);
+  return (path) =>
+    hasField(fields, path) && equal(valueAtField(noted, path), valueAtField(live, path));
+}
+
+function noteOf(object: KubeObject | null): JsonObject | null {
+  const text = object?.metadata.annotations?.[lastApplied];
+  if (!text) return null;
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The object with the configuration as kubectl's note, where it has one and kubectl applies. */
+function withNote<T extends KubeObject>(object: T, configuration: JsonObject, manager: string): T {
+  const { annotations } = object.metadata;
+  if (manager !== kubectl || !annotations?.[lastApplied]) return object;
+  const text = `${JSON.stringify(sortedCopy(withoutNote(configuration)))}\n`;
+  const metadata = { ...object.metadata, annotations: { ...annotations, [lastApplied]: text } };
+  return { ...object, metadata };
+}
+
+function withoutNote(configuration: JsonObject): Json {
+  const { metadata } = configuration;
+  if (!isObject(metadata) || !isObject(metadata.annotations)) return configuration;
+  const { [lastApplied]: _noted, ...annotations } = metadata.annotations;
+  return { ...configuration, metadata: { ...metadata, annotations } };
+}
 
 export interface ApplyOptions {
   readonly resource: Resource;
@@ -175,4 +246,159 @@ function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): 
   return mergeItems(list, live, wanted, (have, want) =>
     have === undefined ? want : merge(list.items, have, want),
   );
+}
+
+/**
+ * What a configuration has twice in lists whose items are told apart by keys or values, in words:
+ * `.spec.rules: duplicate entries for key [k="a"]`.
+ */
+function duplicateKeys(shape: Shape | undefined, value: Json, path = ''): readonly string[] {
+  if (typeof shape !== 'object') return [];
+  if (isObject(value)) {
+    return Object.entries(value).flatMap(([name, member]) =>
+      duplicateKeys(memberShape(shape, name), member, `${path}.${name}`),
+    );
+  }
+  if (!isList(value) || shape.type !== 'list') return [];
+  const seen = new Set<string>();
+  return value.flatMap((item, index) => {
+    if (!isMerged(shape)) return duplicateKeys(shape.items, item, `${path}[${index}]`);
+    const element = elementOf(shape, item);
+    const key = showField([element]);
+    const own = seen.has(element) ? [`${path}: duplicate entries for key ${key}`] : [];
+    seen.add(element);
+    return [...own, ...duplicateKeys(shape.items, item, `${path}${key}`)];
+  });
+}
+
+/**
+ * A list that is merged item by item by server-side apply, in the order of the real server: what
+ * both have comes in the order of the configuration, what only one has keeps its neighbours.
+ */
+export function mergeItems(
+  list: List,
+  live: Json | undefined,
+  wanted: readonly Json[],
+  mergeItem: (have: Json | undefined, want: Json) => Json,
+): readonly Json[] {
+  const items = isList(live) ? live : [];
+  const mine = items.map((item) => elementOf(list, item));
+  // Of items with one key nobody knows which one is meant: they stay as they are, or all give way.
+  const have = new Map<string, Json | undefined>();
+  for (const [index, element] of mine.entries()) {
+    have.set(element, have.has(element) ? undefined : items[index]);
+  }
+  const want = new Map(wanted.map((item) => [elementOf(list, item), item]));
+  const theirs = [...want.keys()];
+  const shared = theirs.filter((element) => have.has(element));
+  const result: Json[] = [];
+  const taken = new Set<string>();
+  const take = (element: string): void => {
+    taken.add(element);
+    if (shared[0] === element) shared.shift();
+    result.push(mergeItem(have.get(element), want.get(element) as Json));
+  };
+  let [at, next] = [0, 0];
+  while (at < mine.length || next < theirs.length) {
+    const [left, right] = [mine[at], theirs[next]];
+    if (left !== undefined && left === right) {
+      take(left);
+      at++;
+      next++;
+    } else if (left !== undefined && !want.has(left)) {
+      result.push(items[at] as Json);
+      at++;
+    } else if (left !== undefined && right !== undefined && isLater(left)) {
+      at++;
+    } else {
+      // One more of a key that is taken gives way to what comes next.
+      if (left !== undefined && taken.has(left)) at++;
+      if (right === undefined) continue;
+      take(right);
+      next++;
+    }
+  }
+  return result;
+
+  /** An item that both have, whose turn in the order of the configuration comes later. */
+  function isLater(element: string): boolean {
+    return shared[0] !== undefined && shared[0] !== element;
+  }
+}
+
+// Handles PATCH by server-side apply.
+
+/** PATCH by server-side apply. */
+export function applyRequest(call: ResourceCall): Answer {
+  const dryRun = readDryRun(call, 'PatchOptions');
+  presenterOf(call);
+  return apply(parsedPatch(call), call, dryRun);
+}
+
+function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer {
+  const { backend, resource, info, path } = call;
+  const manager = requiredManager(call);
+  const given = checkConfiguration(configuration, call);
+  // No field validation lets an unknown field through an apply.
+  const query = new URLSearchParams({ fieldValidation: 'Strict' });
+  const { warnings } = decodeBody(given, query, resource);
+  const read: JsonObject = resource.custom?.read(given, false).value ?? given;
+  const { subresource } = path;
+  const storage = storageOf(resource);
+  const stored = backend.store.get(storage.storeKey, path.namespace, path.name);
+  const live = stored && resource.custom ? toView(resource, stored) : stored;
+  const { object, owners } = applyConfiguration(live, read, {
+    resource: resource.custom ? resource : storage,
+    manager,
+    subresource,
+    force: flag(info.query.get('force')) ?? false,
+    now: backend.clock.now(),
+  });
+  const { object: decoded } = decodeBody(object, new URLSearchParams(), resource);
+  const named = withManaged(decoded, owners);
+  if (!live) {
+    if (path.subresource) throw notFound(resource, path.name);
+    const { uid } = named.metadata;
+    if (uid) {
+      const text = `the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(resource, path.name, `uid mismatch: ${text}`);
+    }
+    const options = { dryRun, owners, writer: writerOf(call, warnings) };
+    return objectReply(
+      call,
+      201,
+      createObject(backend, resource, named, path.namespace, options),
+      warnings,
+    );
+  }
+  const options = { ...updateOptions(call, dryRun, warnings), owners };
+  const written = replaceObject(backend, resource, targetOf(call), named, options);
+  return objectReply(call, 200, written.object, warnings);
+}
+
+/** What an applied configuration must and must not say. */
+function checkConfiguration(configuration: Json, { resource, path }: ResourceCall): JsonObject {
+  if (!isObject(configuration)) throw badRequest('invalid object type: /, Kind=');
+  const { kind, apiVersion } = configuration;
+  if (kind !== resource.kind || apiVersion !== apiVersionOf(resource)) {
+    const [group = '', version = ''] = String(apiVersion ?? '').includes('/')
+      ? String(apiVersion).split('/')
+      : ['', String(apiVersion ?? '')];
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${String(kind ?? '')}`);
+  }
+  const metadata = isObject(configuration.metadata) ? configuration.metadata : {};
+  if (metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+  if (metadata.name !== undefined && metadata.name !== path.name) {
+    throw badRequest(
+      `the name of the object (${String(metadata.name)}) does not match the name on the URL (${path.name})`,
+    );
+  }
+  return { ...configuration, metadata: { ...metadata, name: path.name } };
+}
+
+/** The manager that server-side apply cannot do without. */
+function requiredManager({ info }: ResourceCall): string {
+  const manager = info.query.get('fieldManager') ?? '';
+  if (manager) return manager;
+  throw invalidOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')]);
 }

@@ -1,7 +1,65 @@
 // What is wrong with an expression, or went wrong in it, in the words of Kubernetes' CEL.
-import type { Environment } from '@marcbachmann/cel-js';
-import { hasOf } from './has.ts';
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { CelError } from './value.ts';
+
+// Has `has(self.a.b)` checked as any other field; the library looks at its first name only.
+
+interface Checker {
+  check(node: ASTNode, context: unknown): unknown;
+}
+
+interface Macro {
+  readonly args: readonly ASTNode[];
+  typeCheck: (checker: Checker, macro: Macro, context: unknown) => unknown;
+}
+
+const calls = new WeakMap<object, object>();
+
+/** The `has` that asks for a field, which is where errors about that field are marked. */
+function hasOf(asked: object): object | undefined {
+  return calls.get(asked);
+}
+
+/** Makes each `has` of an expression check its argument before it answers that it is a bool. */
+export function checkNestedFields(node: ASTNode): void {
+  visit(node);
+}
+
+function visit(value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const item of value) visit(item);
+    return;
+  }
+  if (typeof value !== 'object' || value === null || !('meta' in value)) {
+    if (isPlain(value)) for (const member of Object.values(value)) visit(member);
+    return;
+  }
+  const { op, args, meta } = value as {
+    readonly op: string;
+    readonly args: unknown;
+    readonly meta: { readonly macro?: Macro; readonly alternate?: unknown };
+  };
+  if (op === 'call' && Array.isArray(args) && args[0] === 'has' && meta.macro) {
+    watch(meta.macro);
+    const [asked] = meta.macro.args;
+    if (asked) calls.set(asked, value);
+  }
+  if (meta.alternate) visit(meta.alternate);
+  else visit(args);
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && value.constructor === Object;
+}
+
+function watch(macro: Macro): void {
+  const { typeCheck } = macro;
+  macro.typeCheck = (checker, given, context) => {
+    const type = typeCheck(checker, given, context);
+    if (given.args[0]) checker.check(given.args[0], context);
+    return type;
+  };
+}
 
 /** What the library knows of a type. */
 interface Declaration {

@@ -1,29 +1,186 @@
 // Makes the resources that a CustomResourceDefinition stands for, one for each version.
 
-import type { Cause, Decoded, FieldLabels, Json, KubeObject } from '@taintmgr/sim-cluster/server';
 import {
   apiVersionOf,
+  type Cause,
+  type Column,
+  type Decoded,
+  DecodeError,
+  decode,
   defineResource,
+  entry,
+  type FieldLabels,
   finalizerWarnings,
+  internalError,
   invalidValue,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  objectMeta,
+  type Printer,
   type Resource,
+  type ScaleAccess,
   scaleSubresource,
+  sortedCopy,
   statusSubresource,
+  struct,
   validateExtensionMetadata,
 } from '@taintmgr/sim-cluster/server';
-import { byPriority } from '../discovery/version-order.ts';
-import type { Definition, DefinitionVersion } from '../structural/definition.ts';
+import { byPriority } from '../discovery/documents.ts';
+import type {
+  Definition,
+  DefinitionVersion,
+  PrinterColumn,
+  ScalePaths,
+} from '../structural/definition.ts';
 import { embeddedCauses } from '../structural/embedded.ts';
 import { findAll, parsePath } from '../structural/json-path.ts';
 import { type JsonSchema, memberSchema } from '../structural/json-schema.ts';
+import { readValue } from '../structural/read.ts';
 import { compileRules, judge } from '../structural/rules.ts';
+import { isInteger } from '../structural/scalars.ts';
 import { shapeOf } from '../structural/shape.ts';
 import { duplicateCauses, noField, validateValue } from '../structural/validate.ts';
-import { kindSchema } from './kind-schema.ts';
-import { customPrinter } from './printer.ts';
-import { readCustom } from './read-custom.ts';
-import { customScale } from './scale-access.ts';
-import { type Scale, scaleCauses } from './scale-values.ts';
+import { age, dateColumn, nameColumn } from '../table/columns.ts';
+import { since } from '../table/duration.ts';
+
+// Reads JSON as a custom resource: metadata as of every kind, the rest by the schema, all sorted.
+
+const justMetadata = struct('ObjectMeta', { metadata: objectMeta });
+
+/** A whole custom resource. Throws DecodeError or TimeError for metadata of a wrong type. */
+function readCustom(schema: JsonSchema, given: unknown, defaults: boolean): Decoded {
+  if (!isObject(given)) throw new DecodeError('json: cannot unmarshal into an object');
+  const { apiVersion = '', kind = '', metadata, ...rest } = given;
+  const own = decode(justMetadata, { metadata: metadata ?? {} });
+  const unknown: string[] = [];
+  const read = readValue(partOf(schema), rest, '', { defaults, unknown });
+  const value: JsonObject = {
+    ...(read as JsonObject),
+    apiVersion,
+    kind,
+    metadata: sortedCopy(own.value.metadata as Json),
+  };
+  const sorted = Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, value[name]]),
+  );
+  return { value: sorted as JsonObject, unknown: [...unknown, ...own.unknown] };
+}
+
+const parts = new WeakMap<JsonSchema, JsonSchema>();
+
+/** What every kind has is not read by the schema. */
+function partOf(schema: JsonSchema): JsonSchema {
+  let part = parts.get(schema);
+  if (!part) {
+    const { apiVersion: _v, kind: _k, metadata: _m, ...properties } = schema.properties ?? {};
+    part = { ...schema, properties };
+    parts.set(schema, part);
+  }
+  return part;
+}
+
+// Custom resources say how many pods they want and have where their definition says.
+
+/** The scale of a custom resource. */
+function customScale(paths: ScalePaths): ScaleAccess {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath = '' } = paths;
+  return {
+    read: (object) => {
+      const wanted = at(object, stepsOf(specReplicasPath));
+      if (typeof wanted !== 'number') {
+        throw internalError(`the spec replicas field "${specReplicasPath}" does not exist`);
+      }
+      const there = at(object, stepsOf(statusReplicasPath));
+      const selector = labelSelectorPath ? at(object, stepsOf(labelSelectorPath)) : '';
+      return {
+        wanted,
+        there: typeof there === 'number' ? there : 0,
+        selector: typeof selector === 'string' ? selector : '',
+      };
+    },
+    withReplicas: (object, replicas) =>
+      put(object, stepsOf(specReplicasPath), replicas) as unknown as KubeObject,
+  };
+}
+
+/** These paths are names with dots between them. */
+const stepsOf = (path: string): readonly string[] => path.split('.').slice(1);
+
+function at(value: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>(
+    (here, step) => (isObject(here) ? entry(here, step) : undefined),
+    value,
+  );
+}
+
+function put(value: unknown, [step = '', ...rest]: readonly string[], set: Json): JsonObject {
+  const object = isObject(value) ? value : {};
+  return { ...object, [step]: rest.length === 0 ? set : put(entry(object, step), rest, set) };
+}
+
+// Whether the numbers that a custom resource is scaled by are numbers of replicas.
+
+/** The scale subresource of a version; null for none. */
+type Scale = NonNullable<NonNullable<DefinitionVersion['subresources']>['scale']> | null;
+
+const replicasMax = 2 ** 31 - 1;
+
+/** What is wrong with the replicas that an object wants or, for a write of its status, has. */
+function scaleCauses(scale: Scale, object: KubeObject, isStatus: boolean): readonly Cause[] {
+  const path = isStatus ? scale?.statusReplicasPath : scale?.specReplicasPath;
+  if (!path) return [];
+  let value: Json | undefined = object;
+  for (const name of path.split('.').slice(1)) value = isObject(value) ? value[name] : undefined;
+  if (typeof value !== 'number' || !isInteger(value)) return [];
+  if (value < 0) return [invalidValue(path, value, 'should be a non-negative integer')];
+  if (value <= replicasMax) return [];
+  return [invalidValue(path, value, `should be less than or equal to ${replicasMax}`)];
+}
+
+// The schema of a custom resource as OpenAPI documents show it.
+
+const convention =
+  'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+
+/** What every kind has, as the real server describes it. */
+const ofEveryKind: JsonObject = {
+  apiVersion: {
+    description: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${convention}#resources`,
+    type: 'string',
+  },
+  kind: {
+    description: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${convention}#types-kinds`,
+    type: 'string',
+  },
+  metadata: {
+    description: `Standard object's metadata. More info: ${convention}#metadata`,
+    allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }],
+  },
+};
+
+/** The given schema and what every kind has. */
+function kindSchema(schema: JsonSchema): JsonObject {
+  const properties = { ...membersOf(schema.properties), ...ofEveryKind };
+  return { ...membersOf(schema), properties: sorted(properties) };
+}
+
+/** A schema was read from JSON, and is some. */
+function membersOf(value: unknown): { readonly [key: string]: Json } {
+  return isObject(value) ? value : {};
+}
+
+function sorted(object: JsonObject): Json {
+  return Object.fromEntries(
+    Object.keys(object)
+      .sort()
+      .map((name) => [name, object[name]]),
+  ) as Json;
+}
 
 /** The resources of a definition's served versions; none before its names are accepted. */
 export function customResources(definition: Definition): readonly Resource[] {
@@ -196,4 +353,56 @@ function withoutMetadata(schema: JsonSchema): JsonSchema {
   const { metadata: _metadata, ...properties } = schema.properties ?? {};
   const required = (schema.required ?? []).filter((name) => name !== 'metadata');
   return { ...schema, properties, required };
+}
+
+// Tables of custom resources.
+
+/** Name and the columns given; without any, name and age. */
+function customPrinter(columns: readonly PrinterColumn[]): Printer {
+  if (columns.length === 0) {
+    return {
+      columns: [nameColumn, dateColumn],
+      cells: (object, now) => [object.metadata.name, age(object, now)],
+    };
+  }
+  const read = columns.map((column) => {
+    const steps = parsePath(column.jsonPath) ?? [];
+    return (object: KubeObject, now: number): Json => {
+      const [first] = findAll(steps, object);
+      return first === undefined || first === null ? null : cellOf(column.type, first, now);
+    };
+  });
+  return {
+    columns: [nameColumn, ...columns.map(columnOf)],
+    cells: (object, now) => [object.metadata.name, ...read.map((cell) => cell(object, now))],
+  };
+}
+
+function columnOf({ name, type, format, description, priority, jsonPath }: PrinterColumn): Column {
+  const stated = `Custom resource definition column (in JSONPath format): ${jsonPath}`;
+  return {
+    name,
+    type: type as Column['type'],
+    format: format ?? '',
+    description: description || stated,
+    priority: priority ?? 0,
+  };
+}
+
+/** A value that does not fit its column is not shown. */
+function cellOf(type: string, value: Json, now: number): Json {
+  switch (type) {
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date': {
+      if (typeof value !== 'string') return null;
+      return Number.isNaN(Date.parse(value)) ? '<invalid>' : since(value, now);
+    }
+    default:
+      return isList(value) || isObject(value) ? JSON.stringify(value) : String(value);
+  }
 }

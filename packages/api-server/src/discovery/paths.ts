@@ -21,8 +21,7 @@ import {
   resourceList,
   versionInfo,
 } from './documents.ts';
-import { openApiDocument, openApiRoot } from './openapi.ts';
-import { openApiV2 } from './openapi-v2.ts';
+import { openApiDocument, openApiRoot, openApiV2 } from './openapi.ts';
 
 type Handler = (call: Call, served: ServedResources) => Answer;
 

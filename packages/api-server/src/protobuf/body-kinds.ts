@@ -1,13 +1,54 @@
 // The protobuf fields of the bodies that kubectl and the real controllers send.
 import { entry } from '@taintmgr/sim-cluster/server';
-import { type Fields, objectMeta, objectReference, pointer } from './fields.ts';
+import { type Fields, labelSelector, objectMeta, objectReference, pointer } from './fields.ts';
 import { objects } from './kinds.ts';
 import { networkKinds } from './network-fields.ts';
-import { rightsKinds } from './rbac-fields.ts';
 import { volumeClaim } from './volume-fields.ts';
 import { workloads } from './workload-fields.ts';
 
 const metadata: Fields[string] = [1, objectMeta];
+
+// The protobuf fields of roles, and of priorities.
+
+const rule: Fields = {
+  verbs: [1, 'strings'],
+  apiGroups: [2, 'strings'],
+  resources: [3, 'strings'],
+  resourceNames: [4, 'strings'],
+  nonResourceURLs: [5, 'strings'],
+};
+
+const subject: Fields = {
+  kind: [1, 'string'],
+  apiGroup: [2, 'string'],
+  name: [3, 'string'],
+  namespace: [4, 'string'],
+};
+
+const binding: Fields = {
+  metadata,
+  subjects: [2, [subject]],
+  roleRef: [3, { apiGroup: [1, 'string'], kind: [2, 'string'], name: [3, 'string'] }],
+};
+
+/** Roles and their bindings, and PriorityClass. */
+const rightsKinds: Readonly<Record<string, Fields>> = {
+  ClusterRole: {
+    metadata,
+    rules: [2, [rule]],
+    aggregationRule: [3, pointer({ clusterRoleSelectors: [1, [labelSelector]] })],
+  },
+  ClusterRoleBinding: binding,
+  PriorityClass: {
+    metadata,
+    value: [2, 'integer!'],
+    globalDefault: [3, 'boolean'],
+    description: [4, 'string'],
+    preemptionPolicy: [5, 'string*'],
+  },
+  Role: { metadata, rules: [2, [rule]] },
+  RoleBinding: binding,
+};
 
 const deleteOptions: Fields = {
   gracePeriodSeconds: [1, 'integer*'],

@@ -1,9 +1,111 @@
 // Whether the rules of a definition may cost too much: each, and all of them together.
-import type { Cause } from '@taintmgr/sim-cluster/server';
-import { forbiddenValue } from '@taintmgr/sim-cluster/server';
-import { itemsSchema, valuesSchema } from './json-schema.ts';
+import { type Cause, entry, forbiddenValue } from '@taintmgr/sim-cluster/server';
+import { itemsStep, keysStep, type SizeAt, valuesStep } from '../cel/cost-values.ts';
+import { fieldName } from '../cel/value.ts';
+import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 import type { RuleTree } from './rules.ts';
-import { branching, sizesOf, unlimitedCount } from './sizes.ts';
+
+// How large values may be by their schema, when a request may have three megabytes.
+
+const requestBytesMax = 3 * 1024 * 1024;
+/** What no text can be longer than, its quotation marks left out. */
+const textMax = requestBytesMax - 2;
+
+/** The longest and the shortest text of a format, quotation marks included. */
+const formatSizes: Readonly<Record<string, { readonly max: number; readonly min: number }>> = {
+  duration: { max: 32, min: 3 },
+  date: { max: 12, min: 12 },
+  'date-time': { max: 32, min: 21 },
+};
+
+/** How many bytes a value takes at least, as JSON. */
+function minSize(schema: JsonSchema): number {
+  if (schema['x-kubernetes-int-or-string']) return 1;
+  switch (schema.type) {
+    case 'boolean':
+      return 4;
+    case 'integer':
+    case 'number':
+      return 1;
+    case 'string':
+      return entry(formatSizes, schema.format ?? '')?.min ?? 2;
+    case 'object':
+      return valuesSchema(schema) ? 2 : minObjectSize(schema);
+    default:
+      return 2;
+  }
+}
+
+function minObjectSize({ properties = {}, required = [] }: JsonSchema): number {
+  return Object.entries(properties).reduce((sum, [name, inner]) => {
+    const isThere = required.includes(name) && inner.default === undefined;
+    return isThere ? sum + name.length + minSize(inner) + 4 : sum;
+  }, 2);
+}
+
+/** How many characters, items or members a value has at most; objects and numbers count for nothing. */
+function maxElements(schema: JsonSchema): number {
+  if (schema['x-kubernetes-int-or-string']) return (schema.maxLength ?? textMax / 4) * 4;
+  const values = valuesSchema(schema);
+  const items = itemsSchema(schema);
+  if (schema.type === 'array' && items) {
+    return schema.maxItems ?? Math.floor(textMax / (minSize(items) + 1));
+  }
+  if (schema.type === 'object' && values) {
+    return schema.maxProperties ?? Math.floor(textMax / (minSize(values) + 6));
+  }
+  return schema.type === 'string' ? maxText(schema) : 0;
+}
+
+function maxText({ format = '', maxLength, enum: allowed = [] }: JsonSchema): number {
+  const known = entry(formatSizes, format);
+  if (known) return known.max;
+  // A character may take four bytes.
+  if (maxLength !== undefined) return maxLength * (format === 'byte' ? 1 : 4);
+  if (allowed.length === 0) return textMax;
+  return Math.max(...allowed.map((value) => (typeof value === 'string' ? value.length : 0)));
+}
+
+const wholeMetadata: JsonSchema = {
+  type: 'object',
+  properties: { name: { type: 'string' }, generateName: { type: 'string' } },
+};
+
+/** The sizes of what rules of a schema see, by the path that begins with `self` or `oldSelf`. */
+export function sizesOf(schema: JsonSchema, isWhole: boolean): SizeAt {
+  return ([, ...steps]) => {
+    let here: JsonSchema | null = schema;
+    let isRoot = isWhole;
+    for (const step of steps) {
+      // The keys of a map have no schema.
+      if (step === keysStep) return 0;
+      here = here && stepTo(here, step, isRoot);
+      isRoot = here?.['x-kubernetes-embedded-resource'] === true;
+    }
+    return here && maxElements(here);
+  };
+}
+
+function stepTo(schema: JsonSchema, step: string, isRoot: boolean): JsonSchema | null {
+  if (step === itemsStep) return itemsSchema(schema);
+  if (step === valuesStep) return valuesSchema(schema);
+  if (isRoot && step === 'metadata') return wholeMetadata;
+  if (isRoot && (step === 'apiVersion' || step === 'kind')) return { type: 'string' };
+  const found = Object.entries(schema.properties ?? {}).find(([name]) => fieldName(name) === step);
+  return found?.[1] ?? valuesSchema(schema);
+}
+
+/** How many times as many values there are below a schema; null: nothing limits them. */
+function branching(schema: JsonSchema): number | null {
+  if (schema.type === 'array') return schema.maxItems ?? null;
+  if (schema.type !== 'object' || schema.additionalProperties === undefined) return 1;
+  return schema.maxProperties ?? null;
+}
+
+/** How often a value that nothing limits fits into one request. */
+function unlimitedCount(schema: JsonSchema): number {
+  return Math.floor(requestBytesMax / (minSize(schema) + 1));
+}
 
 const ruleCostMax = 10_000_000;
 const totalCostMax = 100_000_000;

@@ -1,9 +1,11 @@
 // Whether a CustomResourceDefinition may be as it is.
-import type { Cause, KubeObject } from '@taintmgr/sim-cluster/server';
 import {
+  type Cause,
+  duplicateValue,
   equal,
   forbiddenValue,
   invalidValue,
+  type KubeObject,
   labelErrors1035,
   notSupported,
   required,
@@ -14,10 +16,146 @@ import {
   type DefinitionNames,
   type DefinitionVersion,
   holds,
+  type PrinterColumn,
 } from './definition.ts';
-import { validateColumns, validateScale, validateSelectable } from './validate-paths.ts';
-import { validateRoot } from './validate-root.ts';
+import { parsePath } from './json-path.ts';
+import { itemsSchema, type JsonSchema, memberSchema, valuesSchema } from './json-schema.ts';
+import { formatOf } from './scalars.ts';
 import { validateSchema } from './validate-schema.ts';
+
+// What the root of a schema may say where the status is a subresource: the status is checked on its
+// own there, so nothing that takes in the whole object.
+
+const allowed = [
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength',
+  'MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties',
+  'ExternalDocs Example XPreserveUnknownFields XValidations',
+].join(' ');
+const text = `only [${allowed}] fields are allowed at the root of the schema if the status subresource is enabled`;
+const typeText =
+  'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+const names: ReadonlySet<string> = new Set(allowed.split(' ').map((name) => name.toLowerCase()));
+
+/** What is wrong with the root of a schema, `path` being where it stands. */
+export function validateRoot(schema: JsonSchema, path: string): readonly Cause[] {
+  const causes: Cause[] = [];
+  if (schema.type && schema.type !== 'object') {
+    causes.push(invalidValue(`${path}.type`, schema.type, typeText));
+  }
+  const isOther = ([member, value]: readonly [string, unknown]): boolean =>
+    !names.has(goName(member)) && ![undefined, null, false, ''].includes(value as string);
+  if (causes.length === 0 && Object.entries(schema).some(isOther)) {
+    causes.push(invalidValue(path, schema, text));
+  }
+  return causes;
+}
+
+/** x-kubernetes-validations is XValidations. */
+function goName(member: string): string {
+  return member
+    .replace(/^x-kubernetes-/, 'x')
+    .replaceAll('-', '')
+    .toLowerCase();
+}
+
+// Whether printer columns and selectable fields name what they can show.
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'] as const;
+
+const columnFormats: readonly string[] = [
+  'byte',
+  'date',
+  'date-time',
+  'double',
+  'float',
+  'int32',
+  'int64',
+  'password',
+];
+
+/** What is wrong with printer columns; `path` is what they are in. */
+function validateColumns(columns: readonly PrinterColumn[], path: string): readonly Cause[] {
+  return columns.flatMap(({ name, type, format, jsonPath }, index) => {
+    const field = `${path}.additionalPrinterColumns[${index}]`;
+    const causes: Cause[] = [];
+    if (!name) causes.push(required(`${field}.name`));
+    if (!type) {
+      causes.push(required(`${field}.type`, `must be one of ${columnTypes.join(',')}`));
+    } else if (!columnTypes.some((known) => known === type)) {
+      causes.push(invalidValue(`${field}.type`, type, `must be one of ${columnTypes.join(',')}`));
+    }
+    if (format && !columnFormats.includes(format)) {
+      const text = `must be one of ${columnFormats.join(',')}`;
+      causes.push(invalidValue(`${field}.format`, format, text));
+    }
+    if (!jsonPath) causes.push(required(`${field}.JSONPath`));
+    else if (!jsonPath.startsWith('.')) {
+      const text = 'must be a simple json path starting with .';
+      causes.push(invalidValue(`${field}.JSONPath`, jsonPath, text));
+    }
+    return causes;
+  });
+}
+
+type Scale = NonNullable<DefinitionVersion['subresources']>['scale'];
+
+/** What is wrong with the paths of the scale subresource. */
+function validateScale(scale: Scale, path: string): readonly Cause[] {
+  if (!scale) return [];
+  const below = (member: string, value: string, ...roots: readonly string[]): readonly Cause[] => {
+    const field = `${path}.subresources.scale.${member}`;
+    if (!value) return [required(field)];
+    if (!value.startsWith('.')) {
+      return [invalidValue(field, value, 'must be a simple json path starting with .')];
+    }
+    if (roots.some((root) => value.startsWith(`${root}.`)) && parsePath(value)) return [];
+    const where = roots.length > 1 ? `either ${roots.join(' or ')}` : roots.join();
+    return [invalidValue(field, value, `should be a json path under ${where}`)];
+  };
+  const selector = scale.labelSelectorPath;
+  return [
+    ...below('specReplicasPath', scale.specReplicasPath, '.spec'),
+    ...below('statusReplicasPath', scale.statusReplicasPath, '.status'),
+    ...(selector ? below('labelSelectorPath', selector, '.spec', '.status') : []),
+  ];
+}
+
+const selectableTypes: readonly string[] = ['string', 'boolean', 'integer'];
+
+/** What is wrong with selectable fields; `path` is what they are in. */
+function validateSelectable(
+  fields: readonly { readonly jsonPath: string }[],
+  schema: JsonSchema,
+  path: string,
+): readonly Cause[] {
+  return fields.flatMap(({ jsonPath }, index) => {
+    const field = `${path}.selectableFields[${index}].jsonPath`;
+    if (fields.slice(0, index).some((other) => other.jsonPath === jsonPath)) {
+      return [duplicateValue(field, jsonPath)];
+    }
+    if (!jsonPath) return [required(field)];
+    const found = schemaAt(schema, jsonPath);
+    if (!found) {
+      const [start = ''] = jsonPath.split(/[.[\]]/);
+      const isNamed = start === '';
+      const why = isNamed ? 'does not refer to a valid field' : `expected [ or . but got: ${start}`;
+      return [invalidValue(field, jsonPath, `is an invalid path: ${why}`)];
+    }
+    if (selectableTypes.includes(found.type ?? '')) return [];
+    const text =
+      'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+    return [invalidValue(field, jsonPath, text)];
+  });
+}
+
+function schemaAt(schema: JsonSchema, path: string): JsonSchema | null {
+  const steps = path.startsWith('.') && !path.startsWith('.metadata') ? parsePath(path) : null;
+  let here: JsonSchema | null = steps ? schema : null;
+  for (const step of steps ?? []) {
+    here = here && step.kind === 'member' ? memberSchema(here, step.name) : null;
+  }
+  return here;
+}
 
 const scopes = ['Cluster', 'Namespaced'] as const;
 
@@ -224,4 +362,25 @@ export function validateDefinitionUpdate(next: KubeObject, previous: KubeObject)
   return fixed
     .filter(([, value, was]) => value !== was)
     .map(([field, value]) => invalidValue(field, value, 'field is immutable'));
+}
+
+// What a CustomResourceDefinition is warned of, and accepted with.
+
+/** Formats that nobody checks for the type that has them. */
+export function definitionWarnings(object: KubeObject): readonly string[] {
+  const { spec } = object as Definition;
+  const formats = new Set<string>();
+  for (const { schema } of spec.versions ?? []) {
+    if (schema?.openAPIV3Schema) gather(schema.openAPIV3Schema, formats);
+  }
+  return [...formats].sort().map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function gather(schema: JsonSchema, formats: Set<string>): void {
+  const { format = '', allOf = [], anyOf = [], oneOf = [], not } = schema;
+  if (format !== '' && formatOf(schema) === '') formats.add(format);
+  const inner = [itemsSchema(schema), valuesSchema(schema), not, ...allOf, ...anyOf, ...oneOf];
+  for (const part of [...Object.values(schema.properties ?? {}), ...inner]) {
+    if (part) gather(part, formats);
+  }
 }

@@ -1,10 +1,80 @@
 // Whether the schema of a definition is structural: it says of which type everything is, and what
 // restricts values describes nothing.
-import type { Cause } from '@taintmgr/sim-cluster/server';
-import { forbiddenValue, invalidValue, required } from '@taintmgr/sim-cluster/server';
+import {
+  type Cause,
+  equal,
+  forbiddenValue,
+  invalidValue,
+  required,
+} from '@taintmgr/sim-cluster/server';
 import { goRegExp } from '../cel/regular-expression.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
-import { validateNested } from './validate-nested.ts';
+
+// What schemas within allOf, anyOf, oneOf and not may say: they restrict values, and describe nothing.
+
+const empty = 'must be empty to be structural';
+const undefinedText = 'must be undefined to be structural';
+const falseText = 'must be false to be structural';
+
+/** What a restricting schema may not have, and how that is said. */
+const forbidden: readonly (readonly [keyof JsonSchema, string])[] = [
+  ['type', empty],
+  ['additionalProperties', undefinedText],
+  ['default', undefinedText],
+  ['title', empty],
+  ['description', empty],
+  ['nullable', falseText],
+  ['x-kubernetes-preserve-unknown-fields', falseText],
+  ['x-kubernetes-embedded-resource', falseText],
+  ['x-kubernetes-int-or-string', falseText],
+  ['x-kubernetes-list-map-keys', empty],
+  ['x-kubernetes-list-type', undefinedText],
+  ['x-kubernetes-map-type', undefinedText],
+  ['x-kubernetes-validations', empty],
+];
+
+/** The two ways in which an int-or-string may say its types again. */
+const bothTypes = [{ type: 'integer' }, { type: 'string' }];
+
+/** Schemas within others, `path` being that of the outer one. */
+function validateNested(schema: JsonSchema, path: string): readonly Cause[] {
+  const { allOf = [], anyOf = [], oneOf = [], not } = schema;
+  const saysTypes = (list: readonly JsonSchema[] | undefined): boolean =>
+    equal((list ?? []) as never, bothTypes as never);
+  return [
+    ...(saysTypes(anyOf)
+      ? []
+      : anyOf.flatMap((part, index) => innerCauses(part, `${path}.anyOf[${index}]`))),
+    ...allOf.flatMap((part, index) => {
+      const isTypes = index === 0 && saysTypes(part.anyOf);
+      const { anyOf: _types, ...rest } = part;
+      return innerCauses(isTypes ? rest : part, `${path}.allOf[${index}]`);
+    }),
+    ...oneOf.flatMap((part, index) => innerCauses(part, `${path}.oneOf[${index}]`)),
+    ...(not ? innerCauses(not, `${path}.not`) : []),
+  ];
+}
+
+function innerCauses(part: JsonSchema, path: string): readonly Cause[] {
+  const items = itemsSchema(part);
+  const own = forbidden.flatMap(([member, text]) => {
+    const value = part[member];
+    const isSaid = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
+    return isSaid && value !== false ? [forbiddenValue(`${path}.${member}`, text)] : [];
+  });
+  const metadata = Object.hasOwn(part.properties ?? {}, 'metadata')
+    ? [forbiddenValue(`${path}.properties[metadata]`, 'must not be specified in a nested context')]
+    : [];
+  return [
+    ...validateNested(part, path),
+    ...(items ? innerCauses(items, `${path}.items`) : []),
+    ...Object.entries(part.properties ?? {}).flatMap(([name, inner]) =>
+      innerCauses(inner, `${path}.properties[${name}]`),
+    ),
+    ...own,
+    ...metadata,
+  ];
+}
 
 const scalarRoot = ['apiVersion', 'kind'] as const;
 

@@ -1,16 +1,16 @@
 // Validates a value by its schema, in the words of the real server.
-import type { Cause, Json } from '@taintmgr/sim-cluster/server';
 import {
+  type Cause,
   duplicateValue,
   entry,
   equal,
   invalidValue,
   isList,
   isObject,
+  type Json,
   notSupported,
   required,
 } from '@taintmgr/sim-cluster/server';
-import { validateCombinations } from './combinations.ts';
 import { itemKeys, itemsSchema, type JsonSchema, joined, memberSchema } from './json-schema.ts';
 import { formatOf, isInteger, validateScalar } from './scalars.ts';
 
@@ -179,4 +179,50 @@ function identityOf(schema: JsonSchema, item: Json): Json | undefined {
   const type = schema['x-kubernetes-list-type'];
   if (type === 'set') return item;
   return type === 'map' ? itemKeys(schema, item) : undefined;
+}
+
+// What a schema says by allOf, anyOf, oneOf and not.
+
+type Validate = (schema: JsonSchema, value: Json, path: string) => readonly Cause[];
+
+/** What is wrong with a value by the combinations of its schema. */
+function validateCombinations(
+  schema: JsonSchema,
+  value: Json,
+  path: string,
+  validate: Validate,
+): readonly Cause[] {
+  const { allOf = [], anyOf = [], oneOf = [], not } = schema;
+  const causes: Cause[] = [];
+  const refuse = (text: string) =>
+    causes.push(invalidValue('<nil>', '', `${JSON.stringify(path)} ${text}`));
+  if (anyOf.length > 0) {
+    const tried = anyOf.map((choice) => validate(choice, value, path));
+    if (tried.every((found) => found.length > 0)) {
+      refuse('must validate at least one schema (anyOf)');
+      causes.push(...(tried[0] ?? []));
+    }
+  }
+  if (oneOf.length > 0) {
+    const tried = oneOf.map((choice) => validate(choice, value, path));
+    const valid = tried.filter((found) => found.length === 0).length;
+    const rule = 'must validate one and only one schema (oneOf).';
+    if (valid === 0) {
+      refuse(`${rule} Found none valid`);
+      causes.push(...(tried[0] ?? []));
+    }
+    if (valid > 1) refuse(`${rule} Found ${valid} valid alternatives`);
+  }
+  const failed = allOf
+    .map((part) => validate(part, value, path))
+    .filter(({ length }) => length > 0);
+  if (failed.length > 0) {
+    const none = failed.length === allOf.length ? '. None validated' : '';
+    refuse(`must validate all the schemas (allOf)${none}`);
+    causes.push(...failed.flat());
+  }
+  if (not && validate(not, value, path).length === 0) {
+    refuse('must not validate the schema (not)');
+  }
+  return causes;
 }

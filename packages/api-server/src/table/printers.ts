@@ -2,8 +2,7 @@
 // age.
 
 import type { Printer } from '@taintmgr/sim-cluster/server';
-import { policyBindingPrinter, policyPrinter, webhooksPrinter } from './admission.ts';
-import { age, ageColumn, dateColumn, nameColumn } from './columns.ts';
+import { age, ageColumn, column, dateColumn, nameColumn } from './columns.ts';
 import {
   budgetPrinter,
   eventPrinter,
@@ -27,6 +26,69 @@ import {
   scalePrinter,
   statefulSetPrinter,
 } from './workloads.ts';
+
+// The table columns of admission policies and of what binds them.
+
+const unset = '<unset>';
+
+/** ValidatingAdmissionPolicies as kubectl prints them. */
+const policyPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column(
+      'Validations',
+      'Validations indicates the number of validation rules defined in this configuration',
+      'integer',
+    ),
+    column(
+      'ParamKind',
+      'ParamKind specifies the kind of resources used to parameterize this policy',
+    ),
+    ageColumn,
+  ],
+  cells: (policy, now) => {
+    const { validations = [], paramKind } = policy.spec;
+    const kind = paramKind ? `${paramKind.apiVersion}/${paramKind.kind}` : unset;
+    return [policy.metadata.name, validations.length, kind, age(policy, now)];
+  },
+};
+
+/** ValidatingAdmissionPolicyBindings as kubectl prints them. */
+const policyBindingPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column(
+      'PolicyName',
+      'PolicyName indicates the policy definition which the policy binding binded to',
+    ),
+    column('ParamRef', 'ParamRef indicates the param resource which sets the configration param'),
+    ageColumn,
+  ],
+  cells: (binding, now) => {
+    const { policyName = '', paramRef } = binding.spec;
+    const { name = '', namespace = '' } = paramRef ?? {};
+    const ref = paramRef ? `${namespace ? `${namespace}/` : ''}${name || '*'}` : unset;
+    return [binding.metadata.name, policyName, ref, age(binding, now)];
+  },
+};
+
+/** ValidatingWebhookConfigurations as kubectl prints them. */
+const webhooksPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column(
+      'Webhooks',
+      'Webhooks indicates the number of webhooks registered in this configuration',
+      'integer',
+    ),
+    ageColumn,
+  ],
+  cells: ({ metadata, webhooks = [] }, now) => [
+    metadata.name,
+    webhooks.length,
+    age({ metadata }, now),
+  ],
+};
 
 /** Kinds without columns of their own show name and age. */
 const plainPrinter: Printer = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { listBy } from '@taintmgr/sim-cluster/server';
-import { mergeItems } from '../../src/apply/merge-list.ts';
+import { mergeItems } from '../../src/apply/apply.ts';
 
 const env = listBy('name', 'any');
 const items = (names: string): { readonly name: string; readonly from: string }[] =>

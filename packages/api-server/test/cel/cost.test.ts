@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { compile } from '../../src/cel/compile.ts';
 import { listOf } from '../../src/cel/type.ts';
 import { celTypeOf } from '../../src/structural/cel-types.ts';
+import { sizesOf } from '../../src/structural/cost.ts';
 import type { JsonSchema } from '../../src/structural/json-schema.ts';
-import { sizesOf } from '../../src/structural/sizes.ts';
 import { validateSchema } from '../../src/structural/validate-schema.ts';
 
 const text = { type: 'string' };

@@ -4,9 +4,8 @@ import { test } from 'node:test';
 import type { Json, KubeObject } from '@taintmgr/sim-cluster';
 import type { JsonSchema } from '../../src/structural/json-schema.ts';
 import { compileRules, judge } from '../../src/structural/rules.ts';
-import { validateRoot } from '../../src/structural/validate-root.ts';
+import { definitionWarnings, validateRoot } from '../../src/structural/validate-definition.ts';
 import { validateSchema } from '../../src/structural/validate-schema.ts';
-import { definitionWarnings } from '../../src/structural/warnings.ts';
 
 const object = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: 'object',

@@ -1,6 +1,38 @@
 // The defaults of every kind but Pod, Service and RBAC.
+
+import { isObject, type JsonObject } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { defaultPodSpec } from './pod.ts';
+
+// The defaults of RBAC kinds.
+
+const rbacGroup = 'rbac.authorization.k8s.io';
+
+interface Subject {
+  readonly kind?: string;
+  readonly apiGroup?: string;
+  readonly namespace?: string;
+}
+
+/** A new or changed binding: who and what it names are of the groups that they can only be of. */
+export function withBindingDefaults(binding: KubeObject): KubeObject {
+  const subjects: readonly Subject[] = binding.subjects ?? [];
+  const { apiGroup } = binding.roleRef;
+  return {
+    ...binding,
+    ...(subjects.length > 0 ? { subjects: subjects.map(named) } : {}),
+    roleRef: { ...binding.roleRef, apiGroup: apiGroup || rbacGroup },
+  };
+}
+
+function named({ kind, apiGroup, ...rest }: Subject): Subject {
+  const group = kind === 'ServiceAccount' ? apiGroup : (apiGroup ?? rbacGroup);
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(group ? { apiGroup: group } : {}),
+    ...rest,
+  };
+}
 
 const notReadyKey = 'node.kubernetes.io/not-ready';
 
@@ -143,4 +175,18 @@ function withJobSelector(job: KubeObject): KubeObject {
 /** A new object whose status is somebody else's business, as that of a PodDisruptionBudget is. */
 export function withEmptyStatus(object: KubeObject): KubeObject {
   return { ...object, status: {} };
+}
+
+// The defaults of a Secret.
+
+/** A new or changed Secret: one without a type is Opaque, and what a client gives as text becomes data. */
+export function withSecretDefaults(secret: KubeObject): KubeObject {
+  const { stringData, ...rest } = secret;
+  const typed = { ...rest, type: secret.type || 'Opaque' };
+  if (!isObject(stringData)) return typed;
+  const data: JsonObject = { ...rest.data };
+  for (const [key, text] of Object.entries(stringData)) {
+    data[key] = Buffer.from(String(text)).toString('base64');
+  }
+  return { ...typed, data };
 }

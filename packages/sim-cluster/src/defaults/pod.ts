@@ -1,10 +1,72 @@
 // The defaults of a Pod, and what admission adds to it.
-import type { KubeObject } from '../objects/kube-object.ts';
+
+import { isList, isObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { quantity } from '../objects/quantity.ts';
 import type { TimedToleration } from '../objects/tolerations.ts';
-import { withPartDefaults } from './container-parts.ts';
+import { withFieldVersion, within, withPartDefaults } from './container-parts.ts';
 import { withPriority } from './priority.ts';
-import { qosClass } from './qos.ts';
-import { withVolumeDefaults } from './volumes.ts';
+
+// The defaults of the volumes of a pod.
+
+/** Readable by all, as 0644 is written in JSON. */
+const fileMode = 420;
+const tokenSeconds = 3600;
+
+/** A volume with the modes of its files, and what else it says of them. */
+function withVolumeDefaults(volume: Json): Json {
+  let whole = volume;
+  for (const source of ['secret', 'configMap', 'downwardAPI', 'projected']) {
+    whole = within(whole, source, (given) => ({ defaultMode: fileMode, ...given }));
+  }
+  whole = within(whole, 'hostPath', (given) => ({ type: '', ...given }));
+  whole = within(whole, 'downwardAPI', withItemVersions);
+  return within(whole, 'projected', (given) => {
+    const { sources } = given;
+    return isList(sources) ? { ...given, sources: sources.map(withSourceDefaults) } : given;
+  });
+}
+
+function withSourceDefaults(source: Json): Json {
+  const read = within(source, 'downwardAPI', withItemVersions);
+  return within(read, 'serviceAccountToken', (token) => ({
+    expirationSeconds: tokenSeconds,
+    ...token,
+  }));
+}
+
+function withItemVersions(given: Json): Json {
+  if (!isObject(given) || !isList(given.items)) return given;
+  return { ...given, items: given.items.map(withFieldVersion) };
+}
+
+// The QoS class of a pod.
+
+type Amounts = Readonly<Record<string, string | number>>;
+
+const countedResources = ['cpu', 'memory'] as const;
+
+/**
+ * The quality-of-service class of a PodSpec: Guaranteed when every container limits CPU and
+ * memory to what it requests, BestEffort when none asks for either, else Burstable.
+ */
+function qosClass(spec: KubeObject['spec']): string {
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+  let asked = false;
+  let guaranteed = true;
+  for (const container of containers) {
+    const requests: Amounts = container.resources?.requests ?? {};
+    const limits: Amounts = container.resources?.limits ?? {};
+    for (const name of countedResources) {
+      const request = quantity(requests[name] ?? 0);
+      const limit = quantity(limits[name] ?? 0);
+      if (request > 0 || limit > 0) asked = true;
+      if (!(limit > 0) || request !== limit) guaranteed = false;
+    }
+  }
+  if (!asked) return 'BestEffort';
+  return guaranteed ? 'Guaranteed' : 'Burstable';
+}
 
 interface Container {
   readonly image?: string;

@@ -8,7 +8,6 @@ import { invalidValue } from '../validation/causes.ts';
 import type { ApiRequest } from '../wire/exchange.ts';
 import { cannotBeHandled, decodeAs, membersRead } from '../write/canonical.ts';
 import type { Call } from './front.ts';
-import { repeatedMembers } from './repeated-members.ts';
 
 /** A kind that can be the body of a request. */
 export interface BodyKind {
@@ -224,4 +223,40 @@ export function checkKind(value: Json, kind: BodyKind): void {
   if (given === expected || (kind.kind === 'Eviction' && given === 'policy/v1beta1')) return;
   const text = `no kind "${givenKind}" is registered for version "${given}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
   throw cannotBeHandled(kind, givenKind, version, text);
+}
+
+// Members that a JSON text has twice in one object, which JSON.parse says nothing of.
+
+interface Level {
+  readonly path: string;
+  /** Null for a list. */
+  readonly names: Set<string> | null;
+  at: number;
+}
+
+/** The paths of the members that are there again, each as often as it is; the text is one that parses. */
+function repeatedMembers(json: string): readonly string[] {
+  const repeated: string[] = [];
+  const levels: Level[] = [];
+  let name = '';
+  const here = (): string => {
+    const level = levels.at(-1);
+    if (!level) return '';
+    if (!level.names) return `${level.path}[${level.at}]`;
+    return level.path === '' ? name : `${level.path}.${name}`;
+  };
+  for (const [token, text] of json.matchAll(
+    /("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[[\]{},]/g,
+  )) {
+    const level = levels.at(-1);
+    if (text !== undefined) {
+      name = JSON.parse(text) as string;
+      if (level?.names?.has(name)) repeated.push(here());
+      level?.names?.add(name);
+    } else if (token === '{') levels.push({ path: here(), names: new Set(), at: 0 });
+    else if (token === '[') levels.push({ path: here(), names: null, at: 0 });
+    else if (token === '}' || token === ']') levels.pop();
+    else if (token === ',' && level && !level.names) level.at++;
+  }
+  return repeated;
 }

@@ -1,13 +1,14 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { attachedTo, claimsOf, volumeOnNode, volumesOf } from '../controllers/volumes.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
-import type { DialNode } from '../handlers/node-proxy.ts';
+import type { DialedRequest, DialNode } from '../handlers/node-proxy.ts';
 import type { Timer } from '../kernel/clock.ts';
 import { type Random, seededRandom } from '../kernel/prng.ts';
-import type { KubeObject } from '../objects/kube-object.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
+import { type Answer, textReply } from '../wire/answer.ts';
+import { flag } from '../wire/list-options.ts';
 import type { Heartbeats } from './heartbeats.ts';
-import { defaultKubeletConfig, KubeletServer } from './kubelet-server.ts';
 import { leaseNamespace, leaseOf } from './lease.ts';
 import { NodeStats } from './node-stats.ts';
 import {
@@ -23,8 +24,76 @@ import {
   reportedConditions,
 } from './node-status.ts';
 import { PodWorkers } from './pod-workers.ts';
-import type { StatsFault } from './stats-faults.ts';
+import { type StatsFault, statsBody } from './stats-faults.ts';
+import { summaryOf } from './summary.ts';
 import { drawMs, firstBeatMs, type KubeletTiming } from './timing.ts';
+
+const jsonHeaders = { 'content-type': 'application/json' };
+
+/** The eviction settings of a kubelet that nobody has configured. */
+const defaultKubeletConfig: { readonly [field: string]: Json } = {
+  evictionHard: {
+    'imagefs.available': '15%',
+    'imagefs.inodesFree': '5%',
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+  },
+  evictionPressureTransitionPeriod: '5m0s',
+  enforceNodeAllocatable: ['pods'],
+  localStorageCapacityIsolation: true,
+};
+
+/** What a kubelet answers to those who ask it directly, or through the API server. */
+class KubeletServer {
+  readonly #stats: NodeStats;
+  readonly #config: { readonly [field: string]: Json };
+  readonly #clock: () => number;
+  #fault: StatsFault | null = null;
+
+  constructor(stats: NodeStats, config: { readonly [field: string]: Json }, clock: () => number) {
+    this.#stats = stats;
+    this.#config = config;
+    this.#clock = clock;
+  }
+
+  /** Whether connections to it come about. */
+  get isReachable(): boolean {
+    return this.#fault !== 'unreachable';
+  }
+
+  /** Lets the stats be wrong in that way, or right again. */
+  setStatsFault(fault: StatsFault | null): void {
+    this.#fault = fault;
+    this.#stats.setFrozen(fault === 'stale');
+  }
+
+  answer({ method, path, query }: DialedRequest): Answer {
+    switch (path) {
+      case '/healthz':
+        return textReply(200, 'ok');
+      case '/configz':
+        return json(`${JSON.stringify({ kubeletconfig: this.#config })}`);
+      case '/stats/summary':
+        if (method !== 'GET') return textReply(405, 'Method Not Allowed');
+        return this.#summary(flag(query.get('only_cpu_and_memory')) ?? false);
+      default:
+        return textReply(404, '404 page not found\n');
+    }
+  }
+
+  #summary(isShort: boolean): Answer {
+    if (this.#fault === 'error') {
+      return textReply(500, 'Internal Error: failed to list pod stats: rpc error: injected fault');
+    }
+    const summary = summaryOf(this.#stats.measures(this.#clock()), isShort);
+    return json(statsBody(summary, this.#fault));
+  }
+}
+
+function json(body: string): Answer {
+  return { kind: 'reply', status: 200, headers: jsonHeaders, body };
+}
 
 /** A status that has not changed is posted again after this long. */
 export const statusReportMs = 300_000;

@@ -2,15 +2,18 @@ import {
   admitNamespace,
   admitNode,
   admitWorkload,
+  withBindingDefaults,
   withEmptyStatus,
   withNameLabel,
   withPodCidrs,
+  withSecretDefaults,
   withWorkloadDefaults,
 } from '../defaults/kinds.ts';
 import { admitPod, podDefaults, withPodDefaults } from '../defaults/pod.ts';
-import { withBindingDefaults } from '../defaults/rbac.ts';
-import { withSecretDefaults } from '../defaults/secret.ts';
+import { admitEndpointSlice, admitNewService, admitService } from '../defaults/service.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
 import * as core from '../schema/core.ts';
+import * as network from '../schema/network.ts';
 import { node } from '../schema/node.ts';
 import { pod } from '../schema/pod.ts';
 import * as rbac from '../schema/rbac.ts';
@@ -30,10 +33,9 @@ import {
   validateRoleBinding,
   validateRoleBindingUpdate,
 } from '../validation/rbac.ts';
+import { validateService, validateServiceUpdate } from '../validation/service.ts';
 import { validateWorkload, validateWorkloadUpdate } from '../validation/workload.ts';
-import { newEventView, storedEvent } from './event-view.ts';
 import { coreEventFields, newEventFields, podFields } from './field-labels.ts';
-import { networkResources } from './network.ts';
 import {
   defineResource,
   noCollectionDelete,
@@ -43,6 +45,94 @@ import {
   statusSubresource,
 } from './resource.ts';
 import { storedOnlyResources } from './stored-only.ts';
+
+// Services, and where their endpoints are.
+
+/** Services, Endpoints and EndpointSlices. */
+const networkResources: readonly Resource[] = [
+  defineResource({
+    group: '',
+    plural: 'endpoints',
+    kind: 'Endpoints',
+    singular: 'endpoints',
+    shortNames: ['ep'],
+    schema: network.endpoints,
+    deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  }),
+  defineResource({
+    group: '',
+    plural: 'services',
+    kind: 'Service',
+    singular: 'service',
+    shortNames: ['svc'],
+    categories: ['all'],
+    showsDeleted: true,
+    schema: network.service,
+    subresources: [statusSubresource],
+    admit: admitNewService,
+    derive: admitService,
+    validate: validateService,
+    validateUpdate: validateServiceUpdate,
+  }),
+  defineResource({
+    group: 'discovery.k8s.io',
+    plural: 'endpointslices',
+    kind: 'EndpointSlice',
+    singular: 'endpointslice',
+    schema: network.endpointSlice,
+    generation: true,
+    admit: admitEndpointSlice,
+    derive: admitEndpointSlice,
+  }),
+];
+
+// Events in both of their API groups: members of an events.k8s.io/v1 Event and what the stored
+// core/v1 form calls them.
+
+/** Members of an events.k8s.io/v1 Event and what the stored core/v1 form calls them. */
+const renamedFields = {
+  note: 'message',
+  regarding: 'involvedObject',
+  reportingController: 'reportingComponent',
+  deprecatedSource: 'source',
+  deprecatedFirstTimestamp: 'firstTimestamp',
+  deprecatedLastTimestamp: 'lastTimestamp',
+  deprecatedCount: 'count',
+} as const;
+
+const sharedFields = [
+  'eventTime',
+  'series',
+  'reportingInstance',
+  'action',
+  'reason',
+  'related',
+  'type',
+] as const;
+
+/** A stored event as events.k8s.io/v1 shows it. */
+function newEventView(event: KubeObject): KubeObject {
+  const view: Record<string, unknown> = {};
+  for (const name of sharedFields) if (event[name] !== undefined) view[name] = event[name];
+  for (const [now, stored] of Object.entries(renamedFields)) {
+    if (event[stored] !== undefined) view[now] = event[stored];
+  }
+  // The empty component and instance of a core event are not shown here.
+  for (const name of ['reportingInstance', 'reportingController']) {
+    if (view[name] === '') delete view[name];
+  }
+  return { kind: 'Event', apiVersion: 'events.k8s.io/v1', metadata: event.metadata, ...view };
+}
+
+/** An events.k8s.io/v1 Event as it is stored. */
+function storedEvent(event: KubeObject): KubeObject {
+  const stored: Record<string, unknown> = {};
+  for (const name of sharedFields) if (event[name] !== undefined) stored[name] = event[name];
+  for (const [now, name] of Object.entries(renamedFields)) {
+    if (event[now] !== undefined) stored[name] = event[now];
+  }
+  return { kind: 'Event', apiVersion: 'v1', metadata: event.metadata, ...stored };
+}
 
 function workload(
   group: string,

@@ -2,7 +2,7 @@
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { validateCount } from './amounts.ts';
+import { numberIn, validateAmount, validateCount, validateShare } from './amounts.ts';
 import {
   forbiddenValue,
   immutableMessage,
@@ -10,12 +10,103 @@ import {
   notSupported,
   required,
 } from './causes.ts';
-import { validateJobSpec, validateJobUpdate } from './job.ts';
+import type { Container } from './containers.ts';
 import { validateLabels, validateMetadata } from './metadata.ts';
 import { validatePodSpec } from './pod.ts';
 import { isSame } from './same.ts';
 import { type LabelSelector, selects, validateSelector } from './selector.ts';
-import { validateStrategy } from './strategy.ts';
+
+// The validation of what is special to Jobs.
+
+const jobCounts = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+] as const;
+const modes = ['NonIndexed', 'Indexed'] as const;
+
+/** The rules for the spec of a Job beside those of all workloads: its pods end. */
+function validateJobSpec(spec: Spec): readonly Cause[] {
+  const causes = jobCounts.flatMap((member) => validateCount(spec[member], `spec.${member}`));
+  const { completionMode, completions, template } = spec;
+  if (!modes.some((mode) => mode === completionMode)) {
+    causes.push(notSupported('spec.completionMode', completionMode, modes));
+  }
+  if (completionMode === 'Indexed' && completions === undefined) {
+    causes.push(required('spec.completions', 'when completion mode is Indexed'));
+  }
+  if (template?.spec?.restartPolicy === 'Always') {
+    const text = 'valid values: "OnFailure", "Never"';
+    causes.push(required('spec.template.spec.restartPolicy', text));
+  }
+  return causes;
+}
+
+const lasting = [
+  'selector',
+  'template',
+  'completionMode',
+  'podFailurePolicy',
+  'backoffLimitPerIndex',
+  'managedBy',
+  'successPolicy',
+] as const;
+
+/** What never changes in a Job. */
+function validateJobUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
+  const before = hasBegun(previous)
+    ? previous.spec
+    : { ...previous.spec, template: withPlace(previous.spec.template, next.spec.template) };
+  const isChanged = (member: string): boolean => !isSame(next.spec[member], before[member]);
+  return [
+    ...validateCompletions(next.spec, before),
+    ...lasting
+      .filter(isChanged)
+      .map((member) => invalidValue(`spec.${member}`, next.spec[member], immutableMessage)),
+  ];
+}
+
+/** Those of an indexed Job change with its parallelism. */
+function validateCompletions(spec: Spec, before: Spec): readonly Cause[] {
+  const { completions, parallelism, completionMode } = spec;
+  if (completions === before.completions) return [];
+  if (completionMode !== 'Indexed') {
+    return [invalidValue('spec.completions', completions, immutableMessage)];
+  }
+  const text = `can only be modified in tandem with spec.parallelism`;
+  return completions === parallelism ? [] : [invalidValue('spec.completions', completions, text)];
+}
+
+const hasBegun = ({ spec, status }: KubeObject): boolean =>
+  spec.suspend !== true || status?.startTime !== undefined;
+
+/** A template with what says where pods may run, and what they ask for, from another one: it may change before a Job begins. */
+function withPlace(template: Spec, { metadata, spec }: Spec): Spec {
+  const place: Spec = {};
+  for (const member of ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'] as const) {
+    place[member] = spec?.[member];
+  }
+  for (const member of ['containers', 'initContainers'] as const) {
+    place[member] = withResources(template.spec?.[member], spec?.[member]);
+  }
+  const { labels, annotations } = metadata ?? {};
+  return {
+    ...template,
+    metadata: { ...template.metadata, labels, annotations },
+    spec: { ...template.spec, ...place },
+  };
+}
+
+type Containers = readonly Container[] | undefined;
+
+function withResources(containers: Containers, next: Containers): Containers {
+  return containers?.map((container, index) => {
+    const resources = next?.[index]?.resources;
+    return resources ? { ...container, resources } : container;
+  });
+}
 
 type Spec = KubeObject['spec'];
 
@@ -122,4 +213,108 @@ function validateStatefulSetUpdate(next: KubeObject, previous: KubeObject): read
   const list = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   const text = `updates to statefulset spec for fields other than ${list} are forbidden`;
   return [forbiddenValue('spec', text)];
+}
+
+// The validation of how workloads replace their pods.
+
+interface Strategy {
+  readonly type?: string;
+  readonly rollingUpdate?: Rolling | null;
+}
+
+interface Rolling {
+  readonly maxUnavailable?: number | string;
+  readonly maxSurge?: number | string;
+  readonly partition?: number;
+}
+
+/** The rules for the strategy of a kind that has one. */
+function validateStrategy(kind: string, spec: KubeObject['spec']): readonly Cause[] {
+  switch (kind) {
+    case 'Deployment':
+      return [...ofDeployment(spec.strategy ?? {}, 'spec.strategy'), ...validateDeadline(spec)];
+    case 'DaemonSet':
+      return ofDaemonSet(spec.updateStrategy ?? {}, 'spec.updateStrategy');
+    case 'StatefulSet':
+      return ofStatefulSet(spec, 'spec.updateStrategy');
+    default:
+      return [];
+  }
+}
+
+function ofDeployment(strategy: Strategy, field: string): readonly Cause[] {
+  const { type, rollingUpdate } = strategy;
+  if (type === 'RollingUpdate') return ofRolling(rollingUpdate ?? {}, `${field}.rollingUpdate`);
+  if (type !== 'Recreate') {
+    return [notSupported(field, inGo(strategy), ['Recreate', 'RollingUpdate'])];
+  }
+  const text = "may not be specified when strategy `type` is 'Recreate'";
+  return rollingUpdate ? [forbiddenValue(`${field}.rollingUpdate`, text)] : [];
+}
+
+function ofRolling({ maxUnavailable, maxSurge }: Rolling, field: string): readonly Cause[] {
+  const isStill = numberIn(maxUnavailable) === 0 && numberIn(maxSurge) === 0;
+  const text = 'may not be 0 when `maxSurge` is 0';
+  return [
+    ...validateAmount(maxUnavailable, `${field}.maxUnavailable`),
+    ...validateShare(maxSurge, `${field}.maxSurge`),
+    ...(isStill ? [invalidValue(`${field}.maxUnavailable`, maxUnavailable, text)] : []),
+  ];
+}
+
+function validateDeadline(spec: KubeObject['spec']): readonly Cause[] {
+  const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
+  if (typeof deadline !== 'number' || deadline > minReadySeconds) return [];
+  const text = 'must be greater than minReadySeconds';
+  return [invalidValue('spec.progressDeadlineSeconds', deadline, text)];
+}
+
+function ofDaemonSet(strategy: Strategy, field: string): readonly Cause[] {
+  if (strategy.type === 'OnDelete') return [];
+  if (strategy.type !== 'RollingUpdate') {
+    return [notSupported(field, inGo(strategy), ['RollingUpdate', 'OnDelete'])];
+  }
+  const { maxUnavailable, maxSurge } = strategy.rollingUpdate ?? {};
+  const [unavailable, surge] = [numberIn(maxUnavailable) !== 0, numberIn(maxSurge) !== 0];
+  const rolling = `${field}.rollingUpdate`;
+  const causes = [
+    ...validateAmount(maxUnavailable, `${rolling}.maxUnavailable`),
+    ...validateAmount(maxSurge, `${rolling}.maxSurge`),
+  ];
+  if (unavailable && surge) {
+    const text = 'may not be set when `maxUnavailable` is non-zero';
+    causes.push(invalidValue(`${rolling}.maxSurge`, maxSurge, text));
+  }
+  if (!unavailable && !surge) {
+    causes.push(required(`${rolling}.maxUnavailable`, 'cannot be 0 when `maxSurge` is 0'));
+  }
+  return causes;
+}
+
+function ofStatefulSet(spec: KubeObject['spec'], field: string): readonly Cause[] {
+  const strategy: Strategy = spec.updateStrategy ?? {};
+  const { type, rollingUpdate } = strategy;
+  const causes: Cause[] = [];
+  const policy: string = spec.podManagementPolicy ?? '';
+  if (policy !== 'OrderedReady' && policy !== 'Parallel') {
+    const text = "must be 'OrderedReady' or 'Parallel'";
+    causes.push(invalidValue('spec.podManagementPolicy', policy, text));
+  }
+  if (type !== 'RollingUpdate' && type !== 'OnDelete') {
+    causes.push(invalidValue(field, inGo(strategy), "must be 'RollingUpdate' or 'OnDelete'"));
+  }
+  if (type === 'OnDelete' && rollingUpdate) {
+    const text = "only allowed for updateStrategy 'RollingUpdate'";
+    causes.push(invalidValue(`${field}.rollingUpdate`, inGo(rollingUpdate), text));
+  }
+  const partition = type === 'RollingUpdate' ? rollingUpdate?.partition : undefined;
+  return [...causes, ...validateCount(partition, `${field}.rollingUpdate.partition`)];
+}
+
+/** A strategy under the names of Go's fields, as the real server shows it. */
+function inGo({ type, rollingUpdate, ...rolling }: Strategy & Rolling): object {
+  if (type !== undefined)
+    return { Type: type, RollingUpdate: rollingUpdate ? inGo(rollingUpdate) : null };
+  const { maxUnavailable, maxSurge, partition } = rolling;
+  return { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge, Partition: partition };
 }

@@ -3,6 +3,7 @@ import { randomUid } from '../kernel/prng.ts';
 import { ApiError } from '../objects/errors.ts';
 import { copy, isList, isObject, isShallow } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
+import { subdomainErrors } from '../objects/names.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
@@ -11,7 +12,6 @@ import type { Shape } from '../schema/types.ts';
 import type { Backend } from './backend.ts';
 import { canonical, toStored } from './canonical.ts';
 import { createObject } from './create.ts';
-import { createMissingClasses } from './missing-classes.ts';
 
 /** Something that could not be loaded, named as well as it could be. */
 export interface Unloaded {
@@ -211,4 +211,38 @@ function withIdentity({ clock, random }: Backend, object: KubeObject): KubeObjec
       creationTimestamp: creationTimestamp ?? formatTime(clock.now()),
     },
   };
+}
+
+// PriorityClasses that loaded objects name and that are not among them.
+
+/**
+ * Makes them up, as else no pod of them could come again: with the priority that a loaded pod of the class
+ * has, or 0.
+ */
+function createMissingClasses(backend: Backend, items: readonly unknown[]): void {
+  const resource = storedResource('priorityclasses');
+  const value = new Map<string, number>();
+  for (const spec of items.flatMap(podSpecIn)) {
+    const { priorityClassName: name, priority } = spec;
+    if (typeof name !== 'string' || name.startsWith('system-')) continue;
+    // No server has a class of such a name.
+    if (subdomainErrors(name).length > 0) continue;
+    if (Number.isInteger(priority)) value.set(name, priority);
+    else if (!value.has(name)) value.set(name, 0);
+  }
+  for (const [name, priority] of value) {
+    if (backend.store.get(resource.storeKey, '', name)) continue;
+    const { kind } = resource;
+    const made = { apiVersion: apiVersionOf(resource), kind, metadata: { name }, value: priority };
+    createObject(backend, resource, made, '');
+  }
+}
+
+/** The spec of a pod, or of those that it makes. */
+function podSpecIn(item: unknown): readonly KubeObject['spec'][] {
+  if (!isObject(item) || !isObject(item.spec)) return [];
+  const { spec } = item;
+  if (item.kind === 'Pod') return [spec];
+  const template = isObject(spec.template) ? spec.template : {};
+  return isObject(template.spec) ? [template.spec] : [];
 }

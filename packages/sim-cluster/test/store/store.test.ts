@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
-import { SortedKeys } from '../../src/store/sorted-keys.ts';
+import { SortedKeys } from '../../src/store/collection.ts';
 import { fixture, podNamed, pods } from '../world/api-fixture.ts';
 import { fc } from '../world/fast-check.ts';
 

@@ -1,28 +1,232 @@
 // Asks the validating webhooks of the cluster about changes, all that a change concerns at once.
-import type {
-  Admission,
-  AdmissionRequest,
-  Clock,
-  Store,
-  Writer,
-} from '@taintmgr/sim-cluster/server';
 import {
+  type Admission,
+  type AdmissionRequest,
+  type Clock,
+  deniedByWebhook,
   dryRunUnsupported,
   forbidden,
+  isList,
+  isObject,
+  type Json,
+  type KubeObject,
   type Random,
   randomUid,
   type Said,
+  type Store,
   Unanswered,
+  unexpectedStatus,
   type WebhookAnswers,
+  type WebhookStatus,
+  type Writer,
   webhookFailed,
 } from '@taintmgr/sim-cluster/server';
+import type { ClientConfig, ServiceReference } from '../../policy/webhook-address.ts';
+import { requestJson } from '../bindings.ts';
 import { evaluateConditions } from '../evaluate.ts';
 import { isAdmissionConfiguration } from '../match.ts';
 import type { PolicyAdmission } from '../policy-admission.ts';
-import { addressOf } from './address.ts';
-import type { CallWebhook, WebhookOutcome } from './call.ts';
+import type { CallWebhook, WebhookCall, WebhookOutcome } from './call.ts';
 import { Configurations, type Webhook } from './configurations.ts';
-import { readAnswer, reviewText } from './review.ts';
+
+// An AdmissionReview: what a webhook is asked, and what its answer means.
+
+const group = 'admission.k8s.io';
+
+/** The body of the request to a webhook. */
+function reviewText(
+  uid: string,
+  { version }: Webhook,
+  request: AdmissionRequest,
+  writer: Writer,
+): string {
+  const { object, oldObject } = request;
+  return JSON.stringify({
+    kind: 'AdmissionReview',
+    apiVersion: `${group}/${version}`,
+    request: { uid, ...(requestJson(request, writer) as object), object, oldObject },
+  });
+}
+
+interface Response {
+  readonly uid?: Json;
+  readonly allowed?: Json;
+  readonly status?: WebhookStatus;
+  readonly warnings?: readonly string[];
+  readonly patch?: Json;
+  readonly patchType?: Json;
+}
+
+/** What a webhook says; a text is why its answer cannot be used, as the real server words it. */
+function readAnswer(webhook: Webhook, uid: string, outcome: WebhookOutcome): Said | string {
+  if (outcome.kind === 'failed') return `failed to call webhook: ${outcome.why}`;
+  const isFailure = outcome.status < 200 || outcome.status > 299;
+  const review = isFailure ? failureIn(outcome) : read(webhook, outcome);
+  if (typeof review === 'string') return `failed to call webhook: ${review}`;
+  const fault = faultOf(webhook, uid, review);
+  if (fault !== null) return `received invalid webhook response: ${fault}`;
+  const response = review.response as Response;
+  const warnings = (response.warnings ?? []).map(String);
+  const refusal =
+    response.allowed === true ? null : deniedByWebhook(webhook.name, response.status ?? {});
+  return { refusal, warnings };
+}
+
+type JsonObject = { readonly [member: string]: Json };
+
+type Answered = Extract<WebhookOutcome, { readonly kind: 'answered' }>;
+
+/** The words of a Status, where the failure has one. */
+function failureIn({ status, contentType, body }: Answered): string {
+  const isText = contentType === '' || contentType.startsWith('text/');
+  const value = parsed(body);
+  const isStatus = isObject(value) && value.kind === 'Status' && typeof value.message === 'string';
+  return isStatus
+    ? String(value.message)
+    : unexpectedStatus(status, isText ? body.trim() : 'unknown');
+}
+
+/** What was answered as a review, or why it is none. */
+function read({ version }: Webhook, { status, contentType, body }: Answered): JsonObject | string {
+  if (body === '') {
+    return `0-length response with status code: ${status} and content type: ${contentType}`;
+  }
+  const value = parsed(body);
+  if (!isObject(value)) {
+    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeNameOf(value)} into Go value of type ${anyKind}`;
+  }
+  const { kind = '', apiVersion = '', response } = value;
+  const isReview = kind === 'AdmissionReview' && String(apiVersion).startsWith(`${group}/`);
+  if (kind !== '' && !isReview) {
+    return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"`;
+  }
+  const given = String(apiVersion).slice(group.length + 1);
+  if (kind !== '' && given !== version) {
+    return `converting (${given}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`;
+  }
+  const allowed = isObject(response) ? (response.allowed ?? false) : false;
+  if (typeof allowed !== 'boolean') {
+    return `json: cannot unmarshal ${typeNameOf(allowed)} into Go struct field AdmissionResponse.response.allowed of type bool`;
+  }
+  return value;
+}
+
+/** What is no JSON is taken for YAML, which is a text for most. */
+function parsed(body: string): Json {
+  try {
+    return JSON.parse(body) as Json;
+  } catch {
+    return body;
+  }
+}
+
+const anyKind =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+function typeNameOf(value: Json): string {
+  return isList(value) ? 'array' : isObject(value) ? 'object' : typeof value;
+}
+
+/** In v1beta1 neither the kind nor the uid was looked at. */
+function faultOf({ version }: Webhook, uid: string, review: JsonObject): string | null {
+  const { response } = review;
+  if (!isObject(response)) return 'webhook response was absent';
+  if (version === 'v1beta1') return null;
+  if (response.uid !== uid) {
+    return `expected response.uid="${uid}", got ${JSON.stringify(response.uid ?? '')}`;
+  }
+  const kind = (of: JsonObject): string => `${of.apiVersion ?? '/'}, Kind=${of.kind ?? ''}`;
+  const expected = { apiVersion: `${group}/v1`, kind: 'AdmissionReview' };
+  if (kind(review) !== kind(expected)) {
+    return `expected webhook response of ${kind(expected)}, got ${kind(review)}`;
+  }
+  if (response.patch) return 'validating webhook may not return response.patch';
+  if (response.patchType) return 'validating webhook may not return response.patchType';
+  return null;
+}
+
+// Where a webhook is: at its URL, or behind a Service.
+
+type WebhookAddress = Pick<WebhookCall, 'url' | 'host' | 'port' | 'serverName'>;
+
+/** As a client words what it cannot resolve. */
+interface Unresolved {
+  readonly url: string;
+  readonly why: string;
+}
+
+const httpsPort = 443;
+
+interface Port {
+  readonly name?: string;
+  readonly port: number;
+}
+
+interface Endpoint {
+  readonly addresses: readonly string[];
+  readonly conditions?: { readonly ready?: boolean };
+}
+
+/** Finds it; the URL tells the webhook how long it has. */
+function addressOf(
+  { url, service }: ClientConfig,
+  timeoutMs: number,
+  store: Store,
+): WebhookAddress | Unresolved {
+  const query = `?timeout=${timeoutMs / 1000}s`;
+  if (service) return behindService(service, query, store);
+  const { hostname, port, pathname, host } = new URL(url ?? '');
+  const plain = hostname.replace(/^\[|\]$/g, '');
+  return {
+    url: `https://${host}${withoutSlash(pathname)}${query}`,
+    host: plain,
+    port: Number(port || httpsPort),
+    serverName: plain,
+  };
+}
+
+function withoutSlash(path: string): string {
+  let end = path.length;
+  while (end > 1 && path[end - 1] === '/') end--;
+  return path.slice(0, end);
+}
+
+/**
+ * The first ready endpoint of a Service, as kube-proxy would choose one; where it has none, its cluster
+ * address, at which nobody answers.
+ */
+function behindService(
+  { namespace, name, path = '', port }: ServiceReference,
+  query: string,
+  store: Store,
+): WebhookAddress | Unresolved {
+  const serverName = `${name}.${namespace}.svc`;
+  const url = `https://${serverName}:${port}${withoutSlash(path) || '/'}${query}`;
+  const service = store.get('services', namespace, name);
+  if (!service) return { url, why: `service "${name}" not found` };
+  const ports: readonly Port[] = service.spec.ports ?? [];
+  const found = ports.find((one) => one.port === port);
+  if (!found) return { url, why: `no service port ${port} found for service "${name}"` };
+  const endpoint = endpointOf(service, found, store);
+  const own = { host: service.spec.clusterIP ?? '', port };
+  return { url, serverName, ...(endpoint ?? own) };
+}
+
+function endpointOf(
+  { metadata: { namespace = '', name } }: KubeObject,
+  { name: portName = '' }: Port,
+  store: Store,
+): { readonly host: string; readonly port: number } | null {
+  for (const slice of store.collection('endpointslices').list(namespace)) {
+    if (slice.metadata.labels?.['kubernetes.io/service-name'] !== name) continue;
+    const ports: readonly Port[] = slice.ports ?? [];
+    const port = ports.find((one) => (one.name ?? '') === portName)?.port;
+    const endpoints: readonly Endpoint[] = slice.endpoints ?? [];
+    const host = endpoints.find(({ conditions }) => conditions?.ready !== false)?.addresses[0];
+    if (host !== undefined && port !== undefined) return { host, port };
+  }
+  return null;
+}
 
 export interface WebhookAdmissionOptions {
   readonly store: Store;
