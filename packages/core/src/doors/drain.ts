@@ -22,9 +22,10 @@ export {
 
 // What would happen.
 
-export { type DeletionSite, deletedByPolicy } from '../drain/node-drains.ts';
 export {
+  type DeletionSite,
   type DrainPlan,
+  deletedByPolicy,
   type PlanInput,
   type PlannedPod,
   type PlanPod,
