@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import * as core from '@taintmgr/core';
+import { itAnswersEvictions } from './eviction/script.ts';
 
 it('counts what was handed over, and the pods that were spared there', () => {
   assert.equal(core.createEngine().takeover(), null);
@@ -62,3 +63,5 @@ it('counts nodes and pods, and names the pauses in force', () => {
   assert.deepEqual(isOver(), [true]);
   assert.deepEqual(engine.counts(), { ...known, pending: 1, held: 0 });
 });
+
+itAnswersEvictions('policy-counts policy-rights');

@@ -14,6 +14,7 @@ import {
 import type { EvictionPolicy, PolicyAction } from '@taintmgr/core/policy';
 import { fc } from '../fast-check.ts';
 import { policyOf } from '../policy/objects.ts';
+import { itAnswersEvictions } from './script.ts';
 
 // The first reason of a decision, and the taint that it names, are those that decide. The twin knows
 // nothing of reasons: it asks the engine about a node that has that taint alone.
@@ -197,3 +198,5 @@ describe('the reason of a time that kube-controller-manager keeps', () => {
     it(what, () => assert.deepEqual(found, expected));
   }
 });
+
+itAnswersEvictions('deadlines exempt left-alone');

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import {
   type Command,
@@ -11,23 +10,7 @@ import {
   toleratesTaint,
 } from '@taintmgr/core';
 import { fc } from '../fast-check.ts';
-import { runScript } from './script.ts';
-
-// Each file holds commands and, indented under each, what the engine answered. With REWRITE=1 the
-// answers are written anew; commit only differences you can explain.
-const folder = new URL('../testdata/eviction/', import.meta.url);
-
-describe('transcripts', () => {
-  for (const file of readdirSync(folder).sort()) {
-    it(file, () => {
-      const transcript = readFileSync(new URL(file, folder), 'utf8');
-      const script = transcript.replace(/^ {4}.*\n/gm, '');
-      const output = runScript(script);
-      if (process.env.REWRITE === '1') writeFileSync(new URL(file, folder), output);
-      else assert.equal(output, transcript);
-    });
-  }
-});
+import { itNamesAll } from '../transcripts.ts';
 
 // Random histories against a twin that keeps no work and no schedule: it computes each deadline
 // from scratch whenever it is asked.
@@ -260,3 +243,5 @@ describe('the engine against its twin', () => {
     );
   });
 });
+
+itNamesAll('eviction');

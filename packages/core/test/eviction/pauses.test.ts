@@ -17,6 +17,7 @@ import type { EvictionPause } from '@taintmgr/core/policy';
 import { cutAt, givenBack, pausedTime, takenBack } from '../../src/eviction/pauses.ts';
 import { fc } from '../fast-check.ts';
 import { pauseOf } from '../policy/objects.ts';
+import { itAnswersEvictions } from './script.ts';
 
 const begin = 1_000_000;
 
@@ -455,3 +456,5 @@ describe('a pause', () => {
     });
   }
 });
+
+itAnswersEvictions('pauses pause-events');

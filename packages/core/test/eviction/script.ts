@@ -15,6 +15,7 @@ import {
 } from '@taintmgr/core';
 import { describeCount, type EvictionPause, type EvictionPolicy } from '@taintmgr/core/policy';
 import { pauseOf, policyOf } from '../policy/objects.ts';
+import { itAnswers } from '../transcripts.ts';
 
 /**
  * The little language of the transcripts. One command a line, first its time in seconds; each is
@@ -352,4 +353,9 @@ function after(words: readonly string[], word: string): string | undefined {
 
 function seconds(millis: number): string {
   return `${millis / 1000}s`;
+}
+
+/** Has these transcripts of testdata/eviction answered as they are written. */
+export function itAnswersEvictions(names: string): void {
+  itAnswers('eviction', runScript, names);
 }

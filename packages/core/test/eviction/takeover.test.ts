@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { makePod, parseTaint } from '@taintmgr/core';
 import type { ObservedTaint } from '../../src/eviction/taint-clock.ts';
 import { SparedPods } from '../../src/eviction/takeover.ts';
+import { itAnswersEvictions } from './script.ts';
 
 const observed: readonly ObservedTaint[] = [
   { taint: parseTaint('a:NoExecute'), start: 0, startSource: 'firstSeen', seenAt: 0 },
@@ -29,3 +30,5 @@ it('a hundred pods are found at once, and twenty in each second after', () => {
   assert.equal(spared.nextWake(3000), null);
   assert.deepEqual([...spared.counts()], [['shop', { spared: 130, held: 130 }]]);
 });
+
+itAnswersEvictions('takeover');

@@ -9,6 +9,7 @@ import {
   type WorkingDrain,
 } from '@taintmgr/core';
 import { fc } from '../fast-check.ts';
+import { itAnswersEvictions } from './script.ts';
 
 const drain: WorkingDrain = { id: 'd1', taint: 'work:NoExecute', by: 'ann', heartbeat: '1' };
 
@@ -73,3 +74,5 @@ describe('drains', () => {
     );
   });
 });
+
+itAnswersEvictions('drains');

@@ -8,6 +8,7 @@ import {
   type NodeCondition,
   type Taint,
 } from '../../src/index.ts';
+import { itAnswersNodes } from './script.ts';
 
 const rule = {
   name: 'disk',
@@ -295,3 +296,5 @@ describe('a rule with onlyUnreachable', () => {
     });
   }
 });
+
+itAnswersNodes('rules rule-again rule-events shared-taint');

@@ -1,25 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { type Command, createEngine, type Engine, type Event, type Node } from '@taintmgr/core';
 import { fc } from '../fast-check.ts';
-import { runLifecycleScript } from './script.ts';
-
-// Each file holds commands and, indented under each, what the machine answered. With REWRITE=1 the
-// answers are written anew; commit only differences you can explain.
-const folder = new URL('../testdata/lifecycle/', import.meta.url);
-
-describe('transcripts of nodes', () => {
-  for (const file of readdirSync(folder).sort()) {
-    it(file, () => {
-      const transcript = readFileSync(new URL(file, folder), 'utf8');
-      const script = transcript.replace(/^ {4}.*\n/gm, '');
-      const output = runLifecycleScript(script);
-      if (process.env.REWRITE === '1') writeFileSync(new URL(file, folder), output);
-      else assert.equal(output, transcript);
-    });
-  }
-});
+import { itNamesAll } from '../transcripts.ts';
+import { itAnswersNodes } from './script.ts';
 
 // A renewal that only informs may take the short way: what comes of all else must be the same.
 
@@ -127,3 +111,7 @@ function nodeOf(name: string, at: number, isReady: boolean): Node {
     ],
   } as Node;
 }
+
+itAnswersNodes('standstill clock');
+
+itNamesAll('lifecycle');

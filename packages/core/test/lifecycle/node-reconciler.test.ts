@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { defaultLifecycleConfig } from '../../src/lifecycle/config.ts';
 import type { Need } from '../../src/lifecycle/node-needs.ts';
 import { NodeWriter } from '../../src/lifecycle/node-reconciler.ts';
+import { itAnswersNodes } from './script.ts';
 
 /** A write of one purpose, with the taints that come and go. */
 function need(taints: string): Need {
@@ -35,3 +36,5 @@ describe('a write that has succeeded', () => {
     assert.deepEqual(next, { write: 'noSchedule', laterAt: null });
   });
 });
+
+itAnswersNodes('refused refused-for-ever answer-late');

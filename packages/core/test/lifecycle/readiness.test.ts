@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type Command, createEngine } from '@taintmgr/core';
 import type { ReadinessHold } from '@taintmgr/core/lifecycle';
 import { pauseOf } from '../policy/objects.ts';
+import { itAnswersNodes } from './script.ts';
 
 /** What is published of a pause for the nodes of one pool, of which there are so many. */
 function holdOf(nodes: number): ReadinessHold | null | undefined {
@@ -35,3 +36,5 @@ describe('whose pods nobody is to mark not ready', () => {
     assert.deepEqual([hold?.all, hold?.nodes], [true, []]);
   });
 });
+
+itAnswersNodes('readiness-pauses labels-and-readiness observed');

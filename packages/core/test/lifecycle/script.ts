@@ -2,6 +2,7 @@ import type { Command, Config, LifecycleReport } from '@taintmgr/core';
 import { describeHold, describeLifecycleReason } from '@taintmgr/core/lifecycle';
 import type { NodeTaintRule } from '@taintmgr/core/policy';
 import { pauseOf } from '../policy/objects.ts';
+import { itAnswers } from '../transcripts.ts';
 import { LifecycleWorld, type Mishap } from './lifecycle-world.ts';
 
 // The language of the transcripts of nodes:
@@ -272,4 +273,9 @@ function ruleOf(name: string, fields: Partial<NodeTaintRule>): NodeTaintRule {
     dryRun: false,
     ...fields,
   };
+}
+
+/** Has these transcripts of testdata/lifecycle answered as they are written. */
+export function itAnswersNodes(names: string): void {
+  itAnswers('lifecycle', runLifecycleScript, names);
 }

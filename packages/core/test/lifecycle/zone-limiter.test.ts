@@ -5,6 +5,7 @@ import { zoneHold } from '@taintmgr/core/lifecycle';
 import { pausedTime } from '../../src/eviction/pauses.ts';
 import { pauseOf } from '../policy/objects.ts';
 import { LifecycleWorld } from './lifecycle-world.ts';
+import { itAnswersNodes } from './script.ts';
 
 // A zone that is down as a whole and is held: what its pods are told, and what ends it.
 
@@ -94,3 +95,8 @@ describe('the hold of a zone', () => {
     }
   });
 });
+
+itAnswersNodes(`
+  full-disruption full-disruption-held full-disruption-ends full-disruption-of-one-node
+  mass-unreachable moves excluded selector at-once queue view partial
+`);

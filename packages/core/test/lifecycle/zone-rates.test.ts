@@ -4,6 +4,7 @@ import type { Command } from '@taintmgr/core';
 import { itIsAsRecorded } from '../conformance/recorded.ts';
 import { fc } from '../fast-check.ts';
 import { LifecycleWorld, type Mishap } from './lifecycle-world.ts';
+import { itAnswersNodes } from './script.ts';
 
 // Whatever is answered to the writes, the nodes that really get their taint NoExecute get it at the rate of
 // their zone.
@@ -95,3 +96,5 @@ describe('nodes are tainted at the rate of their zone', () => {
 });
 
 itIsAsRecorded('zone-state', 1000);
+
+itAnswersNodes('rates rate-one rate-zero large-zone');

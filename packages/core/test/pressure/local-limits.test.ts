@@ -11,6 +11,7 @@ import {
   semanticsNames,
   usageOf,
 } from './objects.ts';
+import { itAnswersPressure } from './script.ts';
 
 const hard: PressureSettingsInput = { evictionHard: { 'memory.available': '1Gi' } };
 
@@ -27,3 +28,5 @@ describe('a volume that does not say what it holds', () => {
     });
   }
 });
+
+itAnswersPressure('local-limits');

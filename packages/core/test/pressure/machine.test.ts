@@ -1,29 +1,13 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import {
   createPressureMachine,
   type PressureCommand,
   type PressureSettingsInput,
 } from '@taintmgr/core/pressure';
+import { itNamesAll } from '../transcripts.ts';
 import { evictions, Gi, machineWith, observationOf, pressurePod, see, usageOf } from './objects.ts';
-import { runPressureScript } from './script.ts';
-
-// Each file holds commands and, indented under each, what the machine answered. With REWRITE=1 the
-// answers are written anew; commit only differences you can explain.
-const folder = new URL('../testdata/pressure/', import.meta.url);
-
-describe('pressure transcripts', () => {
-  for (const file of readdirSync(folder).sort()) {
-    it(file, () => {
-      const transcript = readFileSync(new URL(file, folder), 'utf8');
-      const script = transcript.replace(/^ {4}.*\n/gm, '');
-      const output = runPressureScript(script);
-      if (process.env.REWRITE === '1') writeFileSync(new URL(file, folder), output);
-      else assert.equal(output, transcript);
-    });
-  }
-});
+import { itAnswersPressure } from './script.ts';
 
 it('time goes forward', () => {
   const machine = createPressureMachine();
@@ -95,3 +79,7 @@ it('waits between failed attempts grow, and begin anew after one that did not fa
   const after = attempt(12_000, see(machine, 12_000, low(12_000)), false);
   assert.ok(after >= 500 && after <= 1000, `wait after success ${after}`);
 });
+
+itAnswersPressure('pools reclaim setbacks standby');
+
+itNamesAll('pressure');

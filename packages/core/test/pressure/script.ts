@@ -15,6 +15,7 @@ import {
   type Sample,
 } from '@taintmgr/core/pressure';
 import { formatAmount } from '../../src/model/quantity.ts';
+import { itAnswers } from '../transcripts.ts';
 
 /**
  * The little language of the pressure transcripts. One command a line, first its time in seconds;
@@ -289,4 +290,9 @@ function seconds(millis: number): string {
 
 function secondsOrDash(millis: number | null): string {
   return millis === null ? '-' : seconds(millis);
+}
+
+/** Has these transcripts of testdata/pressure answered as they are written. */
+export function itAnswersPressure(names: string): void {
+  itAnswers('pressure', runPressureScript, names);
 }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { createPressureMachine } from '@taintmgr/core/pressure';
 import { fc } from '../fast-check.ts';
 import { observationOf } from './objects.ts';
+import { itAnswersPressure } from './script.ts';
 
 // One threshold and a history of what was seen, judged anew from the whole history each time.
 
@@ -114,3 +115,5 @@ describe('thresholds against their twin', () => {
     });
   }
 });
+
+itAnswersPressure('soft conditions doubts clock-ahead');

@@ -7,6 +7,7 @@ import type { EvictionPolicy, LimitHit, LimitRule } from '@taintmgr/core/policy'
 import { selectorText } from '../../../src/policy/limit.ts';
 import { fc } from '../../fast-check.ts';
 import { policyOf } from '../../policy/objects.ts';
+import { itAnswersEvictions } from '../script.ts';
 import { World } from './limit-world.ts';
 
 const windowMs = 20_000;
@@ -232,3 +233,5 @@ it('a place is kept for a minute after a request without an answer, whatever a l
   world.rest(20_000);
   assert.deepEqual(world.evicted, ['shop/b']);
 });
+
+itAnswersEvictions('limits policy-limits');

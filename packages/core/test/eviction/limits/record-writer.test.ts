@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { createEngine, type Engine } from '@taintmgr/core';
 import type { LimitRule } from '@taintmgr/core/policy';
 import { fc } from '../../fast-check.ts';
+import { itAnswersEvictions } from '../script.ts';
 import { World } from './limit-world.ts';
 
 const windowMs = 30_000;
@@ -152,3 +153,5 @@ describe('a rate under leaders that change', () => {
     assert.deepEqual(world.tripped(), []);
   });
 });
+
+itAnswersEvictions('limit-record');

@@ -6,6 +6,7 @@ import {
   type PressureSemantics,
 } from '@taintmgr/core/pressure';
 import { Gi, Mi, machineWith, observationOf, pressurePod, see } from '../objects.ts';
+import { itAnswersPressure } from '../script.ts';
 
 describe('how file systems lie', () => {
   const disks = (nodefs: number, imagefs: number, containerfs?: number): NodeObservation =>
@@ -194,3 +195,5 @@ describe('how file systems lie, look after look', () => {
     assert.deepEqual(layouts([apart, equal], 'kubelet-1.6'), [two, two]);
   });
 });
+
+itAnswersPressure('disks');

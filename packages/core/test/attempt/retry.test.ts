@@ -1,0 +1,3 @@
+import { itAnswersEvictions } from '../eviction/script.ts';
+
+itAnswersEvictions('retries');

@@ -1,0 +1,3 @@
+import { itAnswersEvictions } from './script.ts';
+
+itAnswersEvictions('kept-starts');

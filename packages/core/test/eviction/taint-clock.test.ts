@@ -1,0 +1,3 @@
+import { itAnswersEvictions } from './script.ts';
+
+itAnswersEvictions('start time-ahead written-taints clock clock-back');

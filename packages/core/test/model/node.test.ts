@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { makeNode } from '../../src/model/builders.ts';
+import {
+  hasSameLabels,
+  isShuttingDown,
+  mergeConditions,
+  type NodeCondition,
+  readyStatus,
+} from '../../src/model/node.ts';
+
+function condition(type: string, status: string, reason = '', message = ''): NodeCondition {
+  return { type, status, reason, message, heartbeatAt: null, transitionAt: null };
+}
+
+it('gives conditions a new state, and appends those it lacked', () => {
+  const merged = mergeConditions(
+    [condition('Ready', 'True'), condition('DiskPressure', 'False')],
+    [condition('PIDPressure', 'True'), condition('Ready', 'Unknown')],
+  );
+  assert.deepEqual(
+    merged.map(({ type, status }) => `${type}=${status}`),
+    ['Ready=Unknown', 'DiskPressure=False', 'PIDPressure=True'],
+  );
+});
+
+it('is shutting down where its kubelet says so, by reason or by message', () => {
+  const message = 'container runtime not ready; node is shutting down';
+  const rows = [
+    [condition('Ready', 'False', 'NodeShutdown'), true],
+    [condition('Ready', 'False', 'KubeletNotReady', message), true],
+    [condition('Ready', 'False', 'KubeletNotReady'), false],
+    [condition('Ready', 'True', 'NodeShutdown'), false],
+  ] as const;
+  for (const [ready, expected] of rows)
+    assert.equal(isShuttingDown({ conditions: [ready] }), expected);
+  assert.equal(isShuttingDown({}), false);
+});
+
+it('compares labels by what they say, of no node too', () => {
+  const [a, b] = [{ app: 'a' }, { app: 'a' }].map((labels) => makeNode({ name: 'n', labels }));
+  assert.ok(a && b && hasSameLabels(a, b));
+  assert.ok(!hasSameLabels(a, makeNode({ name: 'n', labels: { app: 'b' } })));
+  assert.ok(hasSameLabels(null, makeNode({ name: 'n' })) && !hasSameLabels(a, null));
+});
+
+it('has no status of Ready without the condition, and none without a node', () => {
+  assert.deepEqual([readyStatus(null), readyStatus(makeNode({ name: 'n' }))], [null, null]);
+});
