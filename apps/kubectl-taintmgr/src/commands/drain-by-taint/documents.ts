@@ -5,8 +5,7 @@ import { apiVersion, blockerDocument, taintDocument } from '../../report/documen
 import type { Verdicts } from './failure-report.ts';
 import type { DrainResult } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';
-import type { DrainSight } from './progress.ts';
-import { isToGo, tallyOf } from './progress-line.ts';
+import { type DrainSight, isToGo, tallyOf } from './progress.ts';
 import type { DrainSettings } from './settings.ts';
 import { deleterText } from './stop.ts';
 

@@ -1,3 +1,4 @@
+import type { PodRef } from '@taintmgr/core';
 import type { DrainConfig } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { CordonAndTaint, NodeChanges } from '@taintmgr/k8s-adapter/drain';
@@ -33,4 +34,9 @@ export function sayChange(
   how: string = '',
 ): void {
   say(`node/${nodeName} ${changes[what] ? '' : 'already '}${what}${how}`);
+}
+
+/** `shop/web-0`. */
+export function nameOf({ namespace, name }: Pick<PodRef, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
 }

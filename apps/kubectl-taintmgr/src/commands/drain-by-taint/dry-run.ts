@@ -5,9 +5,8 @@ import { missingOn, type NodeChanges, readMarks } from '@taintmgr/k8s-adapter/dr
 import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';
 import { type DrainReport, drainReport, plannedOutcomes } from './documents.ts';
-import { type Drain, sayChange } from './drain.ts';
+import { type Drain, nameOf, sayChange } from './drain.ts';
 import { cannotFinish } from './plan-table.ts';
-import { nameOf } from './progress-line.ts';
 
 /** Prints what a drain would do, and asks the API server about it where that is wanted. */
 export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport> {

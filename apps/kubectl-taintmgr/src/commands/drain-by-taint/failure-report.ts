@@ -12,9 +12,9 @@ import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
 import { operatorSignText } from '../../report/words.ts';
+import { nameOf } from './drain.ts';
 import type { DrainResult } from './outcome.ts';
-import type { DrainSight } from './progress.ts';
-import { isToGo, nameOf, pauseOf, tallyOf } from './progress-line.ts';
+import { type DrainSight, isToGo, pauseOf, tallyOf } from './progress.ts';
 import type { DrainEnd } from './run.ts';
 import { deleterText } from './stop.ts';
 

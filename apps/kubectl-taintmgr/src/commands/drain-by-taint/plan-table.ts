@@ -12,7 +12,7 @@ import { choicesText, count, countBy } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { blockerLine, blockersText, graceText, ownerText } from '../../report/words.ts';
-import { nameOf } from './progress-line.ts';
+import { nameOf } from './drain.ts';
 
 /** Nodes that are finished before the next are begun. */
 export interface PlannedWave {

@@ -2,7 +2,7 @@
 
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { DrainStop, ForeignDeletion } from '@taintmgr/core/drain';
-import { nameOf } from './progress-line.ts';
+import { nameOf } from './drain.ts';
 
 /** The controller that marks pods so, where managedFields do not say who did. */
 const byReason: ReadonlyMap<string, string> = new Map([

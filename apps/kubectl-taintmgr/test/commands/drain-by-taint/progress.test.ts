@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { progressLine } from '../../../src/commands/drain-by-taint/progress-line.ts';
+import { progressLine } from '../../../src/commands/drain-by-taint/progress.ts';
 import { blocked, Drain, night, refusal, web } from '../../world/progressing-drain.ts';
 import { now, pod, taint, tolerates } from '../../world/values.ts';
 
