@@ -36,7 +36,7 @@ export interface DrainTarget {
   readonly wave?: Wave;
   /** Pods of it have gone in an earlier run; left out: none has. */
   readonly hasWorked?: boolean;
-  /** How far an earlier run came with it; left out: its turn is still to come. */
+  /** The phase in which an earlier run left the node; left out: its turn is still to come. */
   readonly phase?: DrainNodePhase;
 }
 
@@ -76,7 +76,7 @@ export interface DrainConfig extends MatchOptions {
    * denied is tried again.
    */
   readonly isUnattended: boolean;
-  /** How long one node may take, from when its turn came; null: for ever. */
+  /** One node may take so long, from when its turn came; null: for ever. */
   readonly nodeTimeoutMs: Millis | null;
   /** Requests sent and not yet answered, at most. */
   readonly requestsInFlightMax: number;
@@ -95,7 +95,7 @@ export interface DrainConfig extends MatchOptions {
   readonly returnWaitMsMin: Millis;
   /** Show on each node that is being drained that we are at work there (command `renewMark`). */
   readonly marksNodes: boolean;
-  /** What others may have sent before they saw our mark is waited for so long. */
+  /** Requests that others may have sent before they saw our mark are waited for so long. */
   readonly handoverMs: Millis;
   /** Names in metadata.managedFields of programs that leave marked nodes' pods to us. */
   readonly partners: readonly string[];
@@ -198,7 +198,7 @@ export interface DrainOptions {
   readonly deleteEmptyDirData: boolean;
 }
 
-/** What a drain does with a pod that its taint would evict. */
+/** The verdict of kubectl drain's filters on a pod that the taint would evict. */
 export type DrainFilterResult =
   | { readonly kind: 'take' }
   /** Left on the node without further ado. */
@@ -249,7 +249,7 @@ export function filterPod(
   return faults.length === 0 ? { kind: 'take' } : { kind: 'refuse', faults };
 }
 
-/** Whether a DaemonSet of today's API started it, so that it would be back at once. */
+/** True if a DaemonSet of today's API started it, so that it would be back at once. */
 function isDaemonSetPod({ owner }: Pod): boolean {
   return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
 }
@@ -264,7 +264,7 @@ export function finishBy(
   return time === null || begunAt === null ? null : begunAt + time;
 }
 
-/** Whether it has done what it was given time for: it is left where it is, with its logs. */
+/** True if it has done what it was given time for: it is left where it is, with its logs. */
 export function hasFinished(pod: Pod, wait: WaitCompleted | null): boolean {
   const isOver = pod.phase === 'Succeeded' || pod.phase === 'Failed';
   return isOver && wait !== null && mayFinish(pod, wait);

@@ -6,14 +6,14 @@ import type { Owner, PodRef } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import type { AlertQuery, DrainWindow, ObjectState } from '../policy/node-drain.ts';
 
-/** What a drain has done to a node before it taints it; left out: nothing. */
+/** Steps that a drain has taken on a node before it taints the node; left out: none. */
 export type DoneBefore =
   /** It has seen to the cordon, if that is wanted: who uncordons a node meanwhile is not fought. */
   | 'cordoned'
   /** The same, and it has left its mark: without that, somebody has undone the drain there. */
   | 'marked';
 
-/** What a drain writes on one of its nodes, and by which it is known there. */
+/** The writes of a drain on one of its nodes. */
 export type NodeDrainWrite =
   /** Cordon it, if that is wanted, put the taint on, and show that we are at work: in one write. */
   | { readonly kind: 'taint'; readonly cordon: boolean; readonly before?: DoneBefore }
@@ -77,14 +77,14 @@ export interface SetDrainConditions {
   readonly conditions: readonly DrainCondition[];
 }
 
-/** What a drain has to know of others. */
+/** A question of a drain about others. */
 export type DrainQuestion =
-  /** Whether one of the windows is open. */
+  /** Asks if one of the windows is open. */
   | { readonly kind: 'windows'; readonly windows: readonly DrainWindow[] }
   | { readonly kind: 'object'; readonly object: ObjectState }
   | { readonly kind: 'noAlerts'; readonly query: AlertQuery }
   /**
-   * Whether no volume of a StatefulSet's own claims is attached to one of the nodes, but for those of
+   * Asks if no volume of a StatefulSet's own claims is attached to one of the nodes, but for those of
    * pods that are still there.
    */
   | {

@@ -22,14 +22,14 @@ const reason = 'NodeDrain';
 export class DrainConditions {
   readonly #store: StoreView;
   readonly #writes: KeyedWrites;
-  /** What each node has to say, as far as that is not written. */
+  /** The conditions of each node that are not written yet. */
   readonly #wanted = new Map<string, readonly DrainCondition[]>();
   /** The phase that was looked at last, by the uid of the node: another one of its name says nothing yet. */
   readonly #seen = new Map<string, string>();
-  /** What this run has set True on each node, by its uid: the watch may not show it yet. */
+  /** The conditions that this run has set True on each node, by its uid: the watch may not show them yet. */
   readonly #set = new Map<string, States>();
   #lookAt: Instant | null = null;
-  /** Whether nothing is left to be looked for. */
+  /** True if nothing is left to be looked for. */
   #isClear = false;
 
   constructor(idPrefix: string, store: StoreView) {
@@ -46,12 +46,12 @@ export class DrainConditions {
     if (ended?.failures === 0) this.#forget(ended.key);
   }
 
-  /** Whether something is still to be looked at, or to be written that may succeed. */
+  /** True if something is still to be looked at, or to be written that may succeed. */
   get isOpen(): boolean {
     return !this.#isClear || [...this.#wanted.keys()].some((name) => !this.#writes.failures(name));
   }
 
-  /** What is to be written now, with the nodes as they are; of a drain that is undone: nothing holds. */
+  /** The writes that are due, with the nodes as they are; of a drain that is undone no condition is True. */
   act(
     now: Instant,
     drain: NodeDrain,
@@ -155,7 +155,7 @@ function oursOf(conditions: readonly NodeCondition[], message: string): States {
   return Object.fromEntries(ours.map(({ type }) => [type, 'False']));
 }
 
-/** Whether somebody else says that the node is to be maintained. */
+/** True if somebody else says that the node is to be maintained. */
 export function isPlannedByOthers({ conditions = [] }: Node): boolean {
   return conditions.some((one) => {
     return one.type === 'MaintenancePlanned' && one.status === 'True' && one.reason !== reason;

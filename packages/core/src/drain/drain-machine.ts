@@ -27,7 +27,7 @@ import {
   type TaintNode,
 } from './state.ts';
 
-/** What a drain asks for. */
+/** The commands of a drain machine. */
 export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNode | RenewMark;
 
 /**
@@ -115,12 +115,12 @@ export class DrainMachine {
     return sets.map(([name]) => name).sort();
   }
 
-  /** Whether everything that existed has been seen once. */
+  /** True if everything that existed has been seen once. */
   get synced(): boolean {
     return this.#synced;
   }
 
-  /** Whether every node is done with and no request is under way. */
+  /** True if every node is done with and no request is under way. */
   get finished(): boolean {
     return this.#nodes.phases.allEnded && this.pods().every(({ awaitsAnswer }) => !awaitsAnswer);
   }
@@ -130,7 +130,7 @@ export class DrainMachine {
     return this.#others.stop;
   }
 
-  /** Whether another run goes on with this drain: what was set on nodes is that one's. */
+  /** True if another run goes on with this drain: what was set on nodes is that one's. */
   get isTakenOver(): boolean {
     return this.#nodes.isTakenOver;
   }
@@ -155,7 +155,7 @@ export class DrainMachine {
     this.#nodes.order(names);
   }
 
-  /** What does not happen on which nodes; everything else may. */
+  /** Takes what must not happen on which nodes; everything else may. */
   hold(now: Instant, held: NodeHolds): void {
     this.#nodes.hold(now, held);
     this.#actAt = now;
@@ -166,7 +166,7 @@ export class DrainMachine {
     this.#nodes.pause(isPaused);
   }
 
-  /** What its gate goes by may be otherwise now. */
+  /** Asks its gate anew with the next tick. */
   recheck(now: Instant): void {
     this.#actAt = now;
   }
@@ -186,34 +186,34 @@ export class DrainMachine {
     return names;
   }
 
-  /** Whether its turn is still to come. */
+  /** True if its turn is still to come. */
   isPending(nodeName: string): boolean {
     return this.#nodes.phases.has(nodeName) && this.#nodes.phases.isPending(nodeName);
   }
 
-  /** Whether the node's turn has come, and it is not done with. */
+  /** True if the node's turn has come, and it is not done with. */
   isBegun(nodeName: string): boolean {
     return this.#nodes.phases.isBegun(nodeName);
   }
 
-  /** Whether a pod is to go, or goes, and its node is being drained. */
+  /** True if a pod is to go, or goes, and its node is being drained. */
   isGoing(uid: string): boolean {
     const known = this.#pods.get(uid);
     if (!known || isDone(known.state)) return false;
     return this.#nodes.phases.isBegun(known.pod.nodeName);
   }
 
-  /** Whether there is such a pod. */
+  /** True if there is such a pod. */
   hasGoing(): boolean {
     return this.pods().some(({ pod }) => this.isGoing(pod.uid));
   }
 
-  /** What becomes of a pod as things are. */
+  /** The fate of a pod as things are. */
   fateOf(now: Instant, pod: Pod): Fate {
     return fateOf(now, pod, this.#decider, this.#config).fate;
   }
 
-  /** What happened since the last call. */
+  /** Notes of all that happened since the last call. */
   takeNotes(): readonly DrainNote[] {
     const notes = this.#notes;
     this.#notes = [];

@@ -18,10 +18,10 @@ const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitM
 const writesMax = 20;
 /** A request that has no responder by then is answered by nobody: the API may have no controller behind it. */
 const unansweredMs: Millis = 60_000;
-/** What an API server answers that refuses a request, and would again. */
+/** The statuses of an API server that refuses a request, and would again. */
 const refusals: ReadonlySet<number | null> = new Set([400, 403, 405, 422]);
 
-/** What these requests go by. */
+/** The surroundings of EvictionRequests. */
 interface RequestSite {
   readonly store: StoreView;
   /** Is asked before a pod is asked to go. */
@@ -29,11 +29,11 @@ interface RequestSite {
   /** Begins the id of every command. */
   readonly prefix: string;
   readonly drain: { readonly name: string; readonly uid: string };
-  /** How long whoever answers for a pod has; null: for ever. */
+  /** Whoever answers for a pod has so long; null: for ever. */
   readonly timeoutMs: Millis | null;
   /** Requests at one time; 0: no limit. */
   readonly max: number;
-  /** Whether the pod is to go still, and its node is being drained. */
+  /** True if the pod is to go still, and its node is being drained. */
   readonly isGoing: (podUid: string) => boolean;
 }
 
@@ -62,18 +62,18 @@ export class EvictionRequests implements PodGate {
   readonly #writes: KeyedWrites;
   /** By uid. */
   readonly #asked = new Map<string, Asked>();
-  /** What was not granted last, by uid. */
+  /** The last refusals, by uid. */
   readonly #troubles = new Map<string, string>();
   /** Requests that the API server refused for good, by uid. */
   readonly #refused = new Map<string, string>();
   /** Why requests have led to nothing, by the uid of their pods. */
   readonly #givenUp = new Map<string, string>();
-  /** What each write under way is about. */
+  /** The pod of each write under way, by the id of the write. */
   readonly #sent = new Map<string, { readonly uid: string; readonly isCreation: boolean }>();
   readonly #timeouts = new Schedule();
   /** Everything is taken back, as a list later than this one has to show; null: nothing is. */
   #undoneAfter: number | null = null;
-  /** Whether pods were asked about since the last tick, and whether lists are of use. */
+  /** True if pods were asked about since the last tick; and if lists are of use. */
   #hasAsked = false;
   #isNeeded = true;
 
@@ -84,7 +84,7 @@ export class EvictionRequests implements PodGate {
     this.#writes = new KeyedWrites({ ...retry, prefix: `${site.prefix}write`, max: writesMax });
   }
 
-  /** What people are to know of the drain; null: nothing. */
+  /** A remark for people on the drain; null: none. */
   get remark(): string | null {
     if (this.#view.isServed === false)
       return 'the cluster has no EvictionRequests (lifecycle.k8s.io/v1alpha1): pods are evicted by pods/eviction';
@@ -98,7 +98,7 @@ export class EvictionRequests implements PodGate {
     return isStuck ? `EvictionRequests are to be taken back first: ${this.#view.trouble}` : null;
   }
 
-  /** Whether nothing of the drain is left, by a list that was asked for since. */
+  /** True if nothing of the drain is left, by a list that was asked for since. */
   get isUndone(): boolean {
     const { listed } = this.#view;
     const isNew = this.#undoneAfter !== null && listed > this.#undoneAfter;
@@ -158,7 +158,7 @@ export class EvictionRequests implements PodGate {
     this.#view.hear(isServed, requests);
   }
 
-  /** What is to be read and written now. */
+  /** The reads and writes that are due. */
   take(now: Instant): readonly Command[] {
     for (let uid = this.#timeouts.takeDue(now); uid !== null; uid = this.#timeouts.takeDue(now)) {
       const until = this.#asked.get(uid)?.until ?? null;
@@ -248,7 +248,7 @@ export class EvictionRequests implements PodGate {
     return this.#site.gate.holdOf(now, pod);
   }
 
-  /** What was written last may not show yet: it is looked for in the next list. */
+  /** Takes a request back; the last write may not show before the next list. */
   #withdraw(now: Instant, uid: string): void {
     if (this.#asked.delete(uid) && this.#site.store.pod(uid)) {
       this.#site.gate.answered(uid, { kind: 'changed', message: 'it is not asked to go any more' });
@@ -302,7 +302,7 @@ export class EvictionRequests implements PodGate {
 /** Where there is nothing to be seen it is looked for that seldom. */
 const absentEveryMs: Millis = 10 * 60_000;
 
-/** How long others are left to it. */
+/** The surroundings of requests of others. */
 interface MoverSite {
   readonly store: StoreView;
   /** Over all of them, whatever they say; null: for as long as they show that they are at work. */
@@ -351,7 +351,7 @@ class OtherMovers {
   }
 }
 
-/** What the requests of others are looked at for. */
+/** The surroundings in which requests of others are heeded. */
 interface OtherRequestSite extends MoverSite {
   /** Is asked where nobody else moves the pod. */
   readonly gate: PodGate;
@@ -367,7 +367,7 @@ export class OtherRequests implements PodGate {
   readonly #site: OtherRequestSite;
   readonly #view: RequestView;
   readonly #movers: OtherMovers;
-  /** Whether pods were asked about since the last tick, and whether lists are of use. */
+  /** True if pods were asked about since the last tick; and if lists are of use. */
   #hasAsked = true;
   #isNeeded = true;
 
@@ -377,7 +377,7 @@ export class OtherRequests implements PodGate {
     this.#movers = new OtherMovers(site);
   }
 
-  /** What people are to know of the drain; null: nothing. */
+  /** A remark for people on the drain; null: none. */
   get remark(): string | null {
     const { trouble, hasFailed, isServed } = this.#view;
     if (!hasFailed || isServed === false) return null;
@@ -404,7 +404,7 @@ export class OtherRequests implements PodGate {
     this.#view.hear(isServed, requests);
   }
 
-  /** What is to be read now. */
+  /** The list that is due. */
   take(now: Instant): readonly Omit<ReadEvictionRequests, 'drain' | 'uid'>[] {
     const id = this.#hasAsked ? this.#view.takeDue(now) : null;
     this.#isNeeded = this.#hasAsked;
@@ -426,7 +426,7 @@ export class OtherRequests implements PodGate {
   }
 }
 
-/** How often they are listed while that matters; and the age from which a list counts no more. */
+/** EvictionRequests are listed so often while that matters; a list counts no more from this age on. */
 const listEveryMs: Millis = 5_000;
 const listAgeMsMax: Millis = 45_000;
 
@@ -440,7 +440,7 @@ class RequestView {
   #listedAt: Instant | null = null;
   /** Which of the lists that were asked for counts; 0: none. */
   #listed = 0;
-  /** Whether something was written since it was asked for. */
+  /** True if something was written since it was asked for. */
   #isDoubted = false;
   /** When the list was asked for that is under way; null: none is. */
   #askedAt: Instant | null = null;
@@ -449,7 +449,7 @@ class RequestView {
   #trouble = 'it is not known yet';
   #hasFailed = false;
   #answeredAt: Instant | null = null;
-  /** Whether the cluster has none, or they may not be seen: that does not change soon. */
+  /** True if the cluster has none, or they may not be seen: that does not change soon. */
   #isAbsent = false;
   readonly #absentEveryMs: Millis;
 
@@ -460,12 +460,12 @@ class RequestView {
     this.#absentEveryMs = absentEveryMs;
   }
 
-  /** Whether the last list that was asked for did not come. */
+  /** True if the last list that was asked for did not come. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** Whether the cluster has the API; null: nobody knows. */
+  /** True if the cluster has the API; null: nobody knows. */
   get isServed(): boolean | null {
     return this.#isServed;
   }
@@ -475,7 +475,7 @@ class RequestView {
     return this.#trouble;
   }
 
-  /** How many lists were asked for. */
+  /** The number of lists that were asked for. */
   get asked(): number {
     return this.#count;
   }
@@ -485,7 +485,7 @@ class RequestView {
     return this.#listed;
   }
 
-  /** Whether a list was answered lately, by what there is, that there is none, or by a refusal. */
+  /** True if a list was answered lately, by what there is, that there is none, or by a refusal. */
   isAnswered(now: Instant): boolean {
     const ageMsMax = this.#isAbsent ? this.#absentEveryMs : listAgeMsMax;
     return this.#answeredAt !== null && now < this.#answeredAt + ageMsMax;
@@ -512,7 +512,7 @@ class RequestView {
     return this.#pendingId;
   }
 
-  /** What a list has found; its result follows. */
+  /** Takes the content of a list; its result follows. */
   hear(isServed: boolean, requests: readonly EvictionRequest[]): void {
     this.#isServed = isServed;
     this.#byPod = new Map();

@@ -17,7 +17,7 @@ import type { Change, NodeChange, StoreView } from '../store.ts';
 import { type DrainConfig, filterPod, hasFinished, type Respect } from './config.ts';
 import type { DrainFault } from './state.ts';
 
-/** What a drain does with one pod. */
+/** The fate of one pod in a drain. */
 export type Fate =
   /** At once, or when its time is over. */
   | { readonly kind: 'evict'; readonly at: Instant }
@@ -37,7 +37,7 @@ export type Fate =
   /** It has terminated for so long that it is not. */
   | { readonly kind: 'skip' };
 
-/** What becomes of a pod at `now`, and why it goes or stays. */
+/** The fate of a pod at `now`, and why it goes or stays. */
 export function fateOf(
   now: Instant,
   pod: Pod,
@@ -68,7 +68,7 @@ export function skipAt(
   return clock.when(deletionTimestamp) + skipTerminatingMs + 1000;
 }
 
-/** What kubectl drain's filters make of a pod; null: they take it. */
+/** The fate that kubectl drain's filters give a pod; null: they take it. */
 function byFilters(pod: Pod, config: DrainConfig): Fate | null {
   const { filters, goneDaemonSets } = config;
   const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
@@ -79,7 +79,7 @@ function byFilters(pod: Pod, config: DrainConfig): Fate | null {
 }
 
 /**
- * Whether the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that the
+ * True if the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that the
  * pod does not tolerate, for however short a time. It asks no budgets.
  */
 function isRemovedByDaemonSet({ tolerations }: Pod, config: DrainConfig): boolean {
@@ -147,7 +147,7 @@ export class DrainTimes {
     return this.#taints.of(nodeName);
   }
 
-  /** What is known of a pod and a taint that counts as `judged`. */
+  /** The concern of a pod and a taint that counts as `judged`. */
   concern(pod: Pod, observed: ObservedTaint, judged: Taint): Concern {
     const concern = this.#decider.concern(pod, observed, true, judged);
     return { ...concern, governance: heeded(concern.governance) };
@@ -261,7 +261,7 @@ function heeded({ by, undecided, ...policy }: Governance): Governance {
   return { ...policy, ...times, by: by?.action === 'Keep' ? by : null, undecided };
 }
 
-/** Whether the node has this very taint. */
+/** True if the node has this very taint. */
 export function carriesTaint({ taints }: Node, taint: Omit<Taint, 'timeAdded'>): boolean {
   return taints.some((one) => isEqualTaint(one, taint));
 }

@@ -20,7 +20,7 @@ export interface SettingWrites {
   readonly nodes: ReadonlySet<string>;
 }
 
-/** What it goes by. */
+/** The surroundings of marks. */
 interface MarkSite {
   readonly store: Pick<StoreView, 'node' | 'nodes'>;
   readonly machine: Pick<DrainMachine, 'nodes' | 'isBegun'>;
@@ -66,7 +66,7 @@ export class DrainMarks {
     return { reason: 'NotGuarded', message: `its finalizer is to be set first: ${why}` };
   }
 
-  /** What cannot be written or taken back, for people. */
+  /** Remarks for people on writes that fail. */
   get remarks(): readonly string[] {
     const begun = [...this.#refused].filter(([name]) => this.#site.machine.isBegun(name));
     return [
@@ -90,7 +90,7 @@ export class DrainMarks {
     return drainMarks.some(({ id }) => id === this.#site.drain().name);
   }
 
-  /** Whether something of the drain is being taken off the node. */
+  /** True if something of the drain is being taken off the node. */
   isUndoing(nodeName: string): boolean {
     return this.#writes.isUndoing(nodeName);
   }
@@ -147,7 +147,7 @@ export class DrainMarks {
     return setOn;
   }
 
-  /** What has ended of `want`ed writes; null: nothing that is still of use. */
+  /** The `want`ed write that has ended; null: none that is still of use. */
   settle(now: Instant, id: string, outcome: Outcome): ReturnType<DrainWrites['settle']> {
     const ended = this.#writes.settle(now, id, outcome);
     if (!ended) return null;
@@ -164,7 +164,7 @@ export class DrainMarks {
     return this.#writes.nextWake();
   }
 
-  /** What is written on a node that is done with. */
+  /** Writes the last word on a node that is done with. */
   end(now: Instant, nodeName: string, phase: DrainNodePhase): void {
     if (phase.kind === 'failed' && this.#site.drain().spec.onFailure === 'RollBack') {
       this.want(now, nodeName, { kind: 'undo' });
@@ -197,7 +197,7 @@ export class DrainMarks {
     return open.length === 0 && marked.length === 0;
   }
 
-  /** Whether a write that succeeded does not show yet, or one that did not is still of use. */
+  /** True if a write that succeeded does not show yet, or one that did not is still of use. */
   #isNeeded(wanted: DrainWrite, hasSucceeded: boolean): boolean {
     const drain = this.#site.drain();
     if (wanted.kind === 'guard') return drain.isGuarded !== wanted.isGuarded;
@@ -241,7 +241,7 @@ interface StartedWrite {
   readonly wanted: DrainWrite;
 }
 
-/** What is wanted last of a node, or of the object, counts, and is written until that succeeds. */
+/** Writes on nodes and on the object: the last one wanted of each counts, and is tried until it succeeds. */
 export class DrainWrites {
   readonly #keyed: KeyedWrites;
   readonly #wanted = new Map<string, DrainWrite>();
@@ -263,13 +263,13 @@ export class DrainWrites {
     this.#keyed.notice(now, key);
   }
 
-  /** What is under way on the node is still answered. */
+  /** Forgets the write wanted of a node; one that is under way is still answered. */
   forget(nodeName: string): void {
     if (this.#keyed.isUnderWay(nodeName)) this.#wanted.delete(nodeName);
     else this.#drop(nodeName);
   }
 
-  /** Whether what the drain has set on a node is to be taken back, and is not yet. */
+  /** True if what the drain has set on a node is to be taken back, and is not yet. */
   isUndoing(nodeName: string): boolean {
     const wanted = this.#wanted.get(nodeName);
     const isUndo = wanted?.kind === 'node' && wanted.write.kind === 'undo';
@@ -341,13 +341,13 @@ function isSame(one: DrainWrite, other: DrainWrite): boolean {
   return isGuard ? one.isGuarded === other.isGuarded : one.kind === other.kind;
 }
 
-/** What it goes by, and how a cordon is asked for. */
+/** The surroundings of cordons at the start. */
 interface CordonSite {
   readonly machine: Pick<DrainMachine, 'nodes'>;
   readonly node: (name: string) => Node | null;
-  /** Whether the node shows something of the drain. */
+  /** True if the node shows something of the drain. */
   readonly isMarked: (name: string) => boolean;
-  /** Whether the drain has one node only: it is cordoned with its taint. */
+  /** True if the drain has one node only: it is cordoned with its taint. */
   readonly isAlone: () => boolean;
   readonly want: (now: Instant, name: string) => void;
 }
@@ -388,7 +388,7 @@ export class StartCordons {
     return hasBegun;
   }
 
-  /** What came of a try to cordon the node. It is tried again; whether that is waited for is said here. */
+  /** Takes the outcome of a try to cordon the node, and decides if the next try is waited for. */
   settle(now: Instant, name: string, outcome: Outcome): void {
     const since = this.#open.get(name);
     if (since === undefined) return;
@@ -417,14 +417,14 @@ export class StartCordons {
   }
 }
 
-/** What it goes by. */
+/** The surroundings of roll backs. */
 interface RollBackSite {
   readonly machine: DrainMachine;
-  /** Whether the node shows something of the drain. */
+  /** True if the node shows something of the drain. */
   readonly isMarked: (nodeName: string) => boolean;
-  /** Whether something of the drain is being taken off the node. */
+  /** True if something of the drain is being taken off the node. */
   readonly isUndoing: (nodeName: string) => boolean;
-  /** What is known of how far the node has come is no more. */
+  /** Forgets how far the node has come. */
   readonly forget: (nodeName: string) => void;
 }
 
@@ -443,7 +443,7 @@ export class RollBacks {
 
   /**
    * All windows are closed, or a gate is: an earlier leader may have begun to take nodes back too.
-   * Whether there were any.
+   * True if there were any.
    */
   begin(): boolean {
     let hasBegun = false;

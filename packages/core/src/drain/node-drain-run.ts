@@ -25,14 +25,14 @@ import {
 } from './targets.ts';
 import type { Workloads } from './workloads.ts';
 
-/** What a run asks of others. */
+/** The surroundings of a run. */
 interface RunSurroundings extends HoldSurroundings, MatchOptions {
   readonly times: DrainTimes;
   readonly workloads: Workloads;
   readonly replicas: GateSite['replicas'];
   /** Tells this run from others, earlier ones of the same drain too: an answer may come late. */
   readonly serial: number;
-  /** What earlier runs of the same drain have written; left out: nothing. */
+  /** The writes of earlier runs of the same drain; left out: none. */
   readonly written?: SettingWrites | undefined;
   /** The settings of a program that carries out this drain alone, for somebody who looks on; null: a controller does. */
   readonly program: DrainConfig | null;
@@ -59,9 +59,9 @@ export class NodeDrainRun {
   /** By the cluster's clock. */
   #startedAt: Instant | null;
   #actAt: Instant | null;
-  /** Whether its time after its end is over. */
+  /** True if its time after its end is over. */
   #isDeleting = false;
-  /** What nobody has taken yet; a controller takes none. */
+  /** Notes that nobody has taken yet; a controller takes none. */
   #notes: DrainNote[] = [];
 
   constructor(now: Instant, drain: NodeDrain, surroundings: RunSurroundings) {
@@ -139,7 +139,7 @@ export class NodeDrainRun {
     return this.#machine;
   }
 
-  /** What it waits for, in words: by node, and for all of them ('') while none begins. */
+  /** The waits in words: by node, and for all nodes ('') while none begins. */
   holds(): ReadonlyMap<string, string> {
     const { closed } = this.#holds;
     const held = Array.from(this.#holds.all, ([name, { message }]) => [name, message] as const);
@@ -148,7 +148,7 @@ export class NodeDrainRun {
     return new Map([['', closed.message], ...others]);
   }
 
-  /** What happened since the last call, where a program runs it. */
+  /** Notes of all that happened since the last call, where a program runs the drain. */
   takeNotes(now: Instant): readonly DrainNote[] {
     this.#heedNotes(now);
     return this.#notes.splice(0);
@@ -159,7 +159,7 @@ export class NodeDrainRun {
     return this.#goneBefore.forgotten;
   }
 
-  /** What it has written on nodes, for the next run of the drain. */
+  /** The writes on nodes, for the next run of the drain. */
   get written(): SettingWrites {
     return this.#marks.written;
   }
@@ -170,7 +170,7 @@ export class NodeDrainRun {
     this.#actAt = now;
   }
 
-  /** Whether it has ended: only what happens to its nodes, and to its object, concerns it. */
+  /** True if it has ended: only what happens to its nodes, and to its object, concerns it. */
   get isAtRest(): boolean {
     const { isDeleted, isGuarded, spec } = this.#drain;
     const hasEnd = spec.laterNodes === 'Leave';
@@ -193,12 +193,12 @@ export class NodeDrainRun {
     return this.#machine.nodes().map(({ name }) => name);
   }
 
-  /** Whether it is for a node, or was. */
+  /** True if it is for a node, or was. */
   has(nodeName: string): boolean {
     return this.#targets.has(nodeName);
   }
 
-  /** What holds its nodes, or single pods, may be otherwise now. */
+  /** Looks anew at the holds of its nodes and pods. */
   recheck(now: Instant): void {
     this.#actAt = now;
     this.#machine.recheck(now);
@@ -210,14 +210,14 @@ export class NodeDrainRun {
     this.#machine.redecide(now);
   }
 
-  /** Whether it is at work on the node, or is to be. */
+  /** True if it is at work on the node, or is to be. */
   isOpenOn(nodeName: string): boolean {
     if (!this.#targets.has(nodeName) || this.#drain.isDeleted) return false;
     const node = this.#machine.nodes().find(({ name }) => name === nodeName);
     return node !== undefined && !isEnded(node.phase);
   }
 
-  /** Whether its turn on the node has come, and it is not done there. */
+  /** True if its turn on the node has come, and it is not done there. */
   isBegunOn(nodeName: string): boolean {
     return this.#machine.isBegun(nodeName);
   }
@@ -286,7 +286,7 @@ export class NodeDrainRun {
     if (this.#machine.stop !== stop) this.#actAt = now;
   }
 
-  /** What is to be done now. */
+  /** The commands that are due. */
   act(now: Instant): readonly NodeDrainCommand[] {
     this.#actAt = null;
     const drain = this.#drain;

@@ -40,7 +40,7 @@ export interface NodeDrainState {
   readonly expectedEnd: Instant | null;
   /** Those that have still to leave, what is held back first, and then those of nodes whose turn has come. */
   readonly pods: readonly NodeDrainPodState[];
-  /** What stands in its way, in words. */
+  /** The blockers, in words. */
   readonly blockers: readonly string[];
   /** StatefulSets that wait for volumes, as `namespace/name`. */
   readonly volumeWaits: VolumeWaitTimes;
@@ -81,25 +81,25 @@ export interface NodeDrainPodState {
   readonly uid: string;
   readonly state: string;
   readonly blocker: Blocker | null;
-  /** What holds it where nothing has refused it, in words; '': nothing. */
+  /** The hold of a pod that nothing has refused, in words; '': none. */
   readonly hold: string;
 }
 
-/** What holds a node whose turn would have come. */
+/** The hold of a node whose turn would have come. */
 export interface DrainHold {
   /** One word. */
   readonly reason: string;
   readonly message: string;
 }
 
-/** What a state is made of. */
+/** The parts that a state is made of. */
 interface StateInput {
   readonly machine: DrainMachine;
-  /** What holds nodes, wherever they are. */
+  /** The holds of nodes, whatever their phases. */
   readonly holds: ReadonlyMap<string, DrainHold>;
-  /** What holds all nodes that wait for their turn; null: nothing. */
+  /** The hold of all nodes that wait for their turn; null: none. */
   readonly closed: DrainHold | null;
-  /** What people are to know of the drain as a whole. */
+  /** Remarks for people on the drain as a whole. */
   readonly remarks: readonly string[];
   /** By our own time. */
   readonly volumeWaits: VolumeWaitTimes;
@@ -315,12 +315,12 @@ function podName({ namespace, name }: PodRef): string {
   return `${namespace}/${name}`;
 }
 
-/** Whether it was refused, or is held by what does not end by itself. */
+/** True if it was refused, or is held by what does not end by itself. */
 function isStuck(pod: DrainPod): boolean {
   return pod.blocker !== null || (pod.state.kind === 'queued' && holdOf(pod) !== '');
 }
 
-/** What holds a pod that nothing has refused; '': nothing. */
+/** The hold of a pod that nothing has refused; '': none. */
 function holdOf({ state, blocker, hold }: DrainPod): string {
   const isHeld = state.kind === 'queued' || state.kind === 'waiting';
   return isHeld && blocker === null ? (hold?.message ?? '') : '';

@@ -21,7 +21,7 @@ import { podsNotRead } from './node-holds.ts';
 import { deletedByPolicy, hasToGo } from './plan.ts';
 import { Workloads } from './workloads.ts';
 
-/** What it goes by. */
+/** The settings of the process that NodeDrains heed. */
 type NodeDrainsConfig = Pick<
   EvictionConfig,
   'leader' | 'comparisonOperators' | 'mode' | 'takeover'
@@ -70,7 +70,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     this.#leads = config.leader;
   }
 
-  /** How far each drain is, by its name; those that are not begun because we do not lead are not. */
+  /** The state of each drain, by its name; without those that are not begun because we do not lead. */
   states(now: Instant): ReadonlyMap<string, NodeDrainState> {
     return new Map(
       Array.from(this.#runs, ([name, run]) => [
@@ -130,7 +130,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     return earliest(all.map((one) => one.nextWake()));
   }
 
-  /** What a drain was answered may be what another one waits for. */
+  /** An answer to one drain may be the one that another drain waits for. */
   #hear(now: Instant, event: Event, changes: readonly Change[]): void {
     for (const run of this.#rest.concerned(event, changes)) this.#wake(run);
     if (this.#open.size === 0) return;
@@ -200,7 +200,7 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
     return new NodeDrainRun(now, drain, surroundings);
   }
 
-  /** Whether another replica of ours may be the last one that works. */
+  /** True if another replica of ours may be the last one that works. */
   get #mayMoveReplicas(): boolean {
     return this.#replicas.version !== this.#replicasSeen;
   }
@@ -435,7 +435,7 @@ class OpenRuns {
     for (const run of this.all()) this.delete(run);
   }
 
-  /** Whether some run has heard of the event. */
+  /** True if some run has heard of the event. */
   handle(now: Instant, event: Event, changes: readonly Change[]): boolean {
     const isOfNode = event.kind === 'nodeUpsert' || event.kind === 'nodeDelete';
     const concerned = this.#index.concerned(event, changes);
@@ -450,7 +450,7 @@ class OpenRuns {
     return concerned !== null && concerned.length > 0;
   }
 
-  /** What holds them, or their pods, may be otherwise now. */
+  /** Looks anew at the holds of all runs and of their pods. */
   recheck(now: Instant): void {
     for (const run of this.all()) {
       run.recheck(now);
@@ -494,7 +494,7 @@ class OpenRuns {
 /** The runs that have ended: thousands cost nothing. */
 class RestingRuns {
   readonly #index = new RunIndex();
-  /** How far each has come; null: nobody has asked yet. */
+  /** The state of each run; null: nobody has asked for it yet. */
   readonly #states = new Map<NodeDrainRun, NodeDrainState | null>();
   /** By uid, when a run is to be deleted. */
   readonly #ends = new Schedule();
@@ -535,7 +535,7 @@ class RestingRuns {
     return due;
   }
 
-  /** How far a run has come, which changes no more; null: it does not rest. */
+  /** The state of a run, which changes no more; null: the run does not rest. */
   state(run: NodeDrainRun, read: () => NodeDrainState): NodeDrainState | null {
     const known = this.#states.get(run);
     if (known === undefined) return null;

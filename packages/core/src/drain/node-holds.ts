@@ -23,7 +23,7 @@ export interface HoldSurroundings {
   readonly store: StoreView;
   /** Why the turn of a node must not come; null: it may. */
   readonly holdOf: (drain: NodeDrain, node: Node) => DrainHold | null;
-  /** Whether a node with pods that must not go ends when its turn comes; left out: it waits for them to go. */
+  /** True if a node with pods that must not go ends when its turn comes; left out: it waits for them to go. */
   readonly endsRefused?: boolean;
   /** While there are more nodes none begins; left out: there may be any number. */
   readonly nodesMax?: number;
@@ -39,7 +39,7 @@ export class DrainHolds {
   readonly #waits: DrainWaits;
   /** Nodes whose turn does not come. */
   #turns: Holds = new Map();
-  /** What it waits for, when that was looked at last. */
+  /** The waits of the last look. */
   #waiting: Waits = nothingAwaited;
 
   constructor(
@@ -59,7 +59,7 @@ export class DrainHolds {
     return this.#waiting.closed;
   }
 
-  /** Whether that is known, and not only that nobody answers. */
+  /** True if that is known, and not only that nobody answers. */
   get isSurelyClosed(): boolean {
     return this.#waiting.isSurelyClosed;
   }
@@ -69,7 +69,7 @@ export class DrainHolds {
     this.#waits.forget(name);
   }
 
-  /** What holds each node, wherever it is. */
+  /** The hold of each node, whatever its phase. */
   get all(): Holds {
     const { pods, ends } = this.#waiting;
     const all = [...ends, ...pods, ...this.#turns];
@@ -90,7 +90,7 @@ export class DrainHolds {
     this.#waits.answered(now, id, outcome);
   }
 
-  /** What is to be asked now. */
+  /** The questions that are due. */
   ask(now: Instant): readonly AskForDrain[] {
     const { name: drain } = this.#drain;
     return Array.from(this.#waits.takeDue(now), ({ id, question }) => {
@@ -186,11 +186,11 @@ const faultWords: Readonly<Record<string, string>> = {
 /** A node of the drain, and whether nothing more is expected of its pods. */
 type WaitingNode = DrainNode & { readonly isEmpty: boolean };
 
-/** What is waited for as things are. */
+/** The waits of a drain as things are. */
 interface Waits {
   /** Why no node begins; null: they may. */
   readonly closed: DrainHold | null;
-  /** Whether that is known, and not only that nobody answers. */
+  /** True if that is known, and not only that nobody answers. */
   readonly isSurelyClosed: boolean;
   /** Nodes whose pods stay for now. */
   readonly pods: ReadonlyMap<string, DrainHold>;
@@ -208,7 +208,7 @@ const nothingAwaited: Waits = {
   late: new Map(),
 };
 
-/** What keeps nodes from beginning, and whether that is known for sure. */
+/** The hold that keeps nodes from beginning; `isSure`: it is known, and not only that nobody answers. */
 interface Closed {
   readonly hold: DrainHold | null;
   readonly isSure: boolean;
@@ -245,7 +245,7 @@ class DrainWaits {
     }
   }
 
-  /** Whether nodes that have begun go on outside of its windows, and while a gate is closed. */
+  /** True if nodes that have begun go on outside of its windows, and while a gate is closed. */
   get #finishesNodes(): boolean {
     return this.#drain.spec.whileClosed === 'FinishNodes';
   }
@@ -304,7 +304,7 @@ class DrainWaits {
     return { closed, isSurelyClosed: isSure, pods, ends, late };
   }
 
-  /** Whether pods are gone is looked at only where it matters. */
+  /** Looks for pods that are gone only where that matters. */
   #nodesOf(
     machine: Pick<DrainMachine, 'nodes' | 'pods'>,
     isRead: (node: string) => boolean,
@@ -408,7 +408,7 @@ export const podsNotRead: DrainHold = {
   message: 'its pods are not read yet',
 };
 
-/** What of the steps is left: why the node waits, and what was not done in time. */
+/** The steps that are left: the hold of the node, and the step that was not done in time. */
 interface StepsLeft {
   readonly hold: DrainHold | null;
   readonly late: string | null;
@@ -425,14 +425,14 @@ function ofNode(object: ObjectState, node: string): ObjectState {
 }
 
 const questionsInFlightMax = 20;
-/** How long after an answer it is asked again; and the age from which an answer counts no more. */
+/** A question is asked again so long after an answer; an answer counts no more from this age on. */
 const askAgainMs: Millis = 5_000;
 const answerAgeMsMax: Millis = 45_000;
 /** The same where the answer says until when it holds. */
 const askAgainMsWithEnd: Millis = 60_000;
 const answerAgeMsMaxWithEnd: Millis = 120_000;
 
-/** What is known by now. */
+/** The answer to a question as it is known. */
 export interface Known {
   readonly kind: 'yes' | 'no' | 'unknown';
   /** Why not, or why nobody knows. */
@@ -461,7 +461,7 @@ export class Questions {
     this.#when = when;
   }
 
-  /** What is known; it is asked from now on. */
+  /** The answer as it is known; the question is asked from now on. */
   known(now: Instant, key: string, question: DrainQuestion): Known {
     const asked = this.#asked.get(key);
     if (!asked) {

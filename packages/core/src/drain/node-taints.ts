@@ -8,7 +8,7 @@ import { drainHeartbeatMs, drainStaleMs } from '../model/working-drain.ts';
 import type { DrainConfig } from './config.ts';
 import type { TaintNode } from './state.ts';
 
-/** How a node was last seen. */
+/** The last sight of a node. */
 type Sight = 'unseen' | 'bare' | 'tainted';
 
 /** Which nodes have the taint and the mark of a drain, as far as is known, and the requests for them. */
@@ -44,7 +44,7 @@ export class NodeTaints {
     this.#sights.delete(name);
   }
 
-  /** What was written on it is not ours any more. */
+  /** Forgets the writes on a node: they are not ours any more. */
   forget(name: string): void {
     this.#writes.forget(name);
     this.#claims?.forget(name);
@@ -67,7 +67,7 @@ export class NodeTaints {
     return this.#sights.get(name) === 'tainted';
   }
 
-  /** Whether it had the taint before we asked for it. */
+  /** True if it had the taint before we asked for it. */
   wasTainted(name: string): boolean {
     return this.#wasTainted.has(name);
   }
@@ -89,7 +89,7 @@ export class NodeTaints {
     this.#claims?.begun(now, name, this.#wasTainted.has(name));
   }
 
-  /** Whether the taint is there and, where nodes are marked, the mark. */
+  /** True if the taint is there and, where nodes are marked, the mark. */
   isReady(name: string): boolean {
     return this.isTainted(name) && (this.#claims === null || this.#isMarked.has(name));
   }
@@ -106,12 +106,12 @@ export class NodeTaints {
     this.#claims?.forget(name);
   }
 
-  /** Whether pods of the node are ours to evict, and none could come to rest on a node that is not tainted yet. */
+  /** True if pods of the node are ours to evict, and none could come to rest on a node that is not tainted yet. */
   mayEvict(now: Instant, name: string): boolean {
     return this.#unanswered.size === 0 && (this.#claims?.holds(now, name) ?? true);
   }
 
-  /** Whether another run may have gone on with this drain there. */
+  /** True if another run may have gone on with this drain there. */
   isLapsed(now: Instant, name: string): boolean {
     return this.#claims?.isLapsed(now, name) ?? false;
   }
@@ -124,7 +124,7 @@ export class NodeTaints {
     });
   }
 
-  /** Whether its write was accepted and the taint did not come, or went at once. */
+  /** True if its write was accepted and the taint did not come, or went at once. */
   hasNotCome(name: string): boolean {
     return this.#writes.failures(name) === 0 && !this.#unseenSince.has(name);
   }
@@ -168,7 +168,7 @@ export class NodeTaints {
     return earlier(this.#writes.nextWake(), this.#claims?.nextWake() ?? null);
   }
 
-  /** Whether its write was accepted and nothing has been seen of it since: our view is behind. */
+  /** True if its write was accepted and nothing has been seen of it since: our view is behind. */
   #isHidden(name: string): boolean {
     return this.#writes.failures(name) === 0 && this.#unseenSince.has(name);
   }
@@ -218,7 +218,7 @@ class DrainClaims {
     this.#writes.postpone(name, now + drainHeartbeatMs);
   }
 
-  /** Whether the node's pods are ours to evict. */
+  /** True if the node's pods are ours to evict. */
   holds(now: Instant, name: string): boolean {
     const shown = this.#shown.get(name);
     const until = this.#handovers.at(name);
@@ -226,7 +226,7 @@ class DrainClaims {
   }
 
   /**
-   * Whether the last sign of life is too old: another run may have taken the node over, and the drain
+   * True if the last sign of life is too old: another run may have taken the node over, and the drain
    * with it.
    */
   isLapsed(now: Instant, name: string): boolean {

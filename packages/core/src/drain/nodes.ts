@@ -25,7 +25,7 @@ import {
 
 const madeAnew = 'it was deleted and made anew, and pods that were to go are still there';
 
-/** What does not happen on which nodes for now. */
+/** Acts that must not happen on these nodes for now. */
 export interface NodeHolds {
   /** Their turn does not come. */
   readonly turns: ReadonlySet<string>;
@@ -47,7 +47,7 @@ export class DrainNodes {
   #isPaused = false;
   #held: NodeHolds = { turns: new Set(), pods: new Set(), ends: new Set(), late: new Map() };
   readonly #phases = new NodePhases();
-  /** How far each node is. */
+  /** The phase of each node. */
   readonly phases: NodePhasesView = this.#phases;
   readonly #taints: NodeTaints;
   /** Nodes of which pods had gone before this run. */
@@ -87,7 +87,7 @@ export class DrainNodes {
     this.#worked.delete(name);
   }
 
-  /** What does not happen on which nodes for now. */
+  /** Acts that must not happen on these nodes for now. */
   hold(now: Instant, held: NodeHolds): void {
     this.#held = held;
     for (const [name, message] of held.late) {
@@ -100,7 +100,7 @@ export class DrainNodes {
     this.#isPaused = isPaused;
   }
 
-  /** Whether another run goes on with this drain. */
+  /** True if another run goes on with this drain. */
   get isTakenOver(): boolean {
     return this.#isTakenOver;
   }
@@ -121,7 +121,7 @@ export class DrainNodes {
     return begun;
   }
 
-  /** Whether its pods may be evicted now. */
+  /** True if its pods may be evicted now. */
   mayEvict(now: Instant, name: string): boolean {
     if (this.#isPaused || !this.#phases.isDraining(name) || this.#held.pods.has(name)) return false;
     return this.#taints.mayEvict(now, name);
@@ -266,7 +266,7 @@ export class DrainNodes {
     }
   }
 
-  /** Whether another run may have gone on with this drain: until that is known none begins, and none is done. */
+  /** True if another run may have gone on with this drain: until that is known none begins, and none is done. */
   #isLapsed(now: Instant): boolean {
     return [...this.#phases.names()].some((name) => this.#taints.isLapsed(now, name));
   }
@@ -393,7 +393,7 @@ class NodePhases {
 /** Who does not change them. */
 type NodePhasesView = Omit<NodePhases, 'add' | 'order' | 'remove' | 'set'>;
 
-/** What decides whose turn it is. */
+/** The pods and rules that decide whose turn comes. */
 type TurnRules = Pick<DrainConfig, 'nodesAtOnceMax' | 'heldUpNodesMax'>;
 
 /** Nodes whose turn does not come for now, and those that are begun and held up. */

@@ -33,16 +33,16 @@ export interface PlanPod {
   readonly finalizers: readonly string[];
 }
 
-/** What a plan is made from. */
+/** The cluster that a plan is made for. */
 export interface PlanInput {
   readonly config: DrainConfig;
   readonly nodes: readonly Node[];
   readonly pods: readonly PlanPod[];
-  /** What is known of policies and pauses, as events; left out: nothing. */
+  /** Policies and pauses, as events; left out: none. */
   readonly policies?: readonly Event[];
   /** Null: they could not be read. */
   readonly budgets: readonly Budget[] | null;
-  /** Whether the kubelet of a node answers; null: not known. */
+  /** True if the kubelet of a node answers; null: not known. */
   readonly nodeAnswers: (nodeName: string) => boolean | null;
   /** Since when the drain is at work on a node; null, or left out: from now on. */
   readonly begunAt?: (nodeName: string) => Instant | null;
@@ -59,22 +59,22 @@ interface OwnReplicasKnown {
   readonly nodes: readonly Node[];
 }
 
-/** What a drain would do with one pod. */
+/** The planned fate of one pod. */
 export interface PlannedPod {
   readonly pod: Pod;
   readonly fate: Fate;
   readonly because: readonly Reason[];
-  /** What would hold it back, as things are now. */
+  /** The blockers of the pod as things are now. */
   readonly blockers: readonly PredictedBlocker[];
 }
 
-/** What a drain would do: node by node, and on each the next to go first. */
+/** The plan of a drain: node by node, and on each node the next pod to go first. */
 export interface DrainPlan {
   readonly taint: Taint;
   readonly pods: readonly PlannedPod[];
 }
 
-/** What would become of the pods of the nodes if the taint were put on them at `now`. */
+/** Plans a drain that puts its taint on the nodes at `now`. */
 export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const { config, nodes, pods } = input;
   const store = new Store();
@@ -208,7 +208,7 @@ function dueOf({ fate }: PlannedPod): number {
   return fate.kind === 'evict' ? fate.at : Number.POSITIVE_INFINITY;
 }
 
-/** What would hold a pod back, known before the first try. */
+/** A blocker that is known before the first try. */
 export interface PredictedBlocker {
   readonly code:
     | 'Budget'
@@ -227,19 +227,19 @@ export interface PredictedBlocker {
    * `AlwaysAllow`: the pod is not ready, and would go if its budget had that unhealthyPodEvictionPolicy.
    */
   readonly remedy?: 'AlwaysAllow';
-  /** What speaks for an operator behind a budget that has no owner; left out: nothing does. */
+  /** The sign of an operator behind a budget that has no owner; left out: there is none. */
   readonly operatorSign?: OperatorSign;
 }
 
-/** What besides the pod decides how well it can go. */
+/** The surroundings that decide how well a pod can go. */
 export interface PredictionSite {
   /** Null: they could not be read. */
   readonly budgets: readonly Budget[] | null;
   /** metadata.finalizers of the pod. */
   readonly finalizers: readonly string[];
-  /** Whether its kubelet answers; null: not known. */
+  /** True if its kubelet answers; null: not known. */
   readonly nodeAnswers: boolean | null;
-  /** What the API server said when a webhook kept the pod's last eviction; left out: none has. */
+  /** The words of the API server when a webhook kept the pod's last eviction; left out: none has. */
   readonly intercepted?: string | undefined;
 }
 
@@ -247,7 +247,7 @@ export interface PredictionSite {
 const jobFinalizer = 'batch.kubernetes.io/job-tracking';
 
 /**
- * What an eviction of this pod would meet now: what the Eviction API would answer, and what would
+ * The blockers that an eviction of this pod would meet now: what the Eviction API would answer, and what would
  * keep the pod from ending once it is accepted.
  */
 export function predictBlockers(pod: Pod, site: PredictionSite): readonly PredictedBlocker[] {

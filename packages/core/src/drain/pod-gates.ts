@@ -24,7 +24,7 @@ import { type Known, Questions } from './node-holds.ts';
 import type { PodGate } from './pods.ts';
 import type { Workloads } from './workloads.ts';
 
-/** What gates go by. */
+/** The surroundings of the gates of a drain. */
 export interface GateSite {
   readonly store: StoreView;
   readonly workloads: Workloads;
@@ -106,12 +106,12 @@ export class DrainGates implements PodGate {
     return this.#requests?.isOpen(uid) === true;
   }
 
-  /** What the drain has set on the node is taken back. */
+  /** Forgets the node: the drain has taken back all that was set there. */
   rolledBack(nodeName: string): void {
     this.#restarts?.forget(nodeName);
   }
 
-  /** What is to be asked for now. */
+  /** The commands that are due. */
   take(now: Instant): readonly NodeDrainCommand[] {
     const { name: drain, uid } = this.#drain;
     const restarts = this.#restarts?.take(now) ?? [];
@@ -125,14 +125,14 @@ export class DrainGates implements PodGate {
     ];
   }
 
-  /** What takes back what was asked of others. */
+  /** The commands that take back requests to others. */
   undo(now: Instant): readonly NodeDrainCommand[] {
     const { name: drain, uid } = this.#drain;
     this.#others?.rest();
     return (this.#requests?.undo(now) ?? []).map((one) => ({ ...one, drain, uid }));
   }
 
-  /** Whether nothing of the drain is left with others. */
+  /** True if nothing of the drain is left with others. */
   get isUndone(): boolean {
     return this.#requests?.isUndone ?? true;
   }
@@ -142,7 +142,7 @@ export class DrainGates implements PodGate {
     return this.#volumes?.waits ?? [];
   }
 
-  /** What people are to know of the drain; who else moves pods matters while some are `going`. */
+  /** Remarks for people; who else moves pods matters while some are `going`. */
   remarks(going: boolean): readonly string[] {
     const others = going ? (this.#others?.remark ?? null) : null;
     const remarks = [this.#requests?.remark ?? null, others];
@@ -176,7 +176,7 @@ export class DrainGates implements PodGate {
 const restartsMax = 10;
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 30_000 };
 
-/** What has become of the restart that a pod waits for, or waited. */
+/** The restart that a pod waits for, or has waited for. */
 interface Restart {
   readonly until: Instant;
   /** `unfit`: its Deployment cannot do it, or there is none. */
@@ -186,7 +186,7 @@ interface Restart {
   readonly pod: Pod;
 }
 
-/** What restarts go by. */
+/** The surroundings of restarts. */
 interface RestartSite {
   readonly store: StoreView;
   readonly workloads: Workloads;
@@ -307,7 +307,7 @@ class RolloutRestarts implements PodGate {
   }
 }
 
-/** What these waits go by. */
+/** The surroundings of waits for volumes. */
 interface VolumeSite {
   readonly store: StoreView;
   /** Is asked when no volume holds a pod. */
@@ -317,14 +317,14 @@ interface VolumeSite {
   /** The nodes whose turn has come, those that are done with too. */
   readonly nodes: () => readonly string[];
   readonly skipTerminatingMs: number | null;
-  /** What another leader has found to wait, by the cluster's clock. */
+  /** The waits that another leader has found, by the cluster's clock. */
   readonly known: NodeDrain['volumeWaits'];
 }
 
 type Asked = Extract<DrainQuestion, { kind: 'volumes' }>;
 
 /**
- * Whether volumes are detached is asked anew for each pod, of the cluster as it is: a volume of the set
+ * The question if volumes are detached is asked anew for each pod, of the cluster as it is: a volume of the set
  * is on one of our nodes, and the pod that had it is not. So a leader that begins anew waits for what
  * another one has begun, and since when that one did, by the status. What nobody knows is as good as attached.
  */
@@ -339,7 +339,7 @@ class VolumeWaits implements PodGate {
   /** When the time of a set that waits is over. */
   readonly #ends = new Map<string, Instant>();
   readonly #timeouts = new Schedule();
-  /** What this tick has asked about. */
+  /** The keys of the questions of this tick. */
   #asked = new Set<string>();
   /** The pods of each set on our nodes; null: not looked at since the last tick. */
   #members: Map<string, Pod[]> | null = null;
@@ -463,7 +463,7 @@ class VolumeWaits implements PodGate {
     return this.#questions.known(now, key, question);
   }
 
-  /** Whether it is about to go: the volumes that it has are not free before. */
+  /** True if it is about to go: the volumes that it has are not free before. */
   #isLeaving(now: Instant, pod: Pod): boolean {
     if (pod.deletionTimestamp === null) return this.#sent.has(pod.uid);
     const at = skipAt(pod, this.#site, this.#site.store.clock);

@@ -12,7 +12,7 @@ import { type DrainPods, heldUpAt, heldUpMs, type PodGate } from './pods.ts';
 import type { DrainRequests, PodTurns } from './requests.ts';
 import { type DrainNote, type DrainPod, isStaying, outOfTurn } from './state.ts';
 
-/** What pods are reconciled with. */
+/** The surroundings of the reconciler. */
 interface ReconcilerSite {
   readonly decider: DrainDecider;
   readonly nodes: DrainNodes;
@@ -65,7 +65,7 @@ export class PodReconciler {
   }
 
   /**
-   * Whether an earlier run had the pod to do with: it was there when its node ended, or before the node
+   * True if an earlier run had the pod to do with: it was there when its node ended, or before the node
    * that came under the name of one that was deleted.
    */
   #wasThere({ nodeName, boundAt }: Pod): boolean {
@@ -92,7 +92,7 @@ export class PodReconciler {
     else this.reconcile(now, pod);
   }
 
-  /** What the drain has set on the node is taken back. */
+  /** Forgets the node: the drain has taken back all that was set there. */
   rolledBack(nodeName: string): void {
     this.#returns.forget(nodeName);
   }
@@ -142,7 +142,7 @@ export class PodReconciler {
     }
   }
 
-  /** Whether a pod that came back after an eviction waits before the next one, or stays. */
+  /** Holds a pod that came back after an eviction; false: it goes at once. */
   #holdReturn(now: Instant, pod: Pod, because: readonly Reason[]): boolean {
     const { pods, note } = this.#site;
     const back = this.#returns.of(pod);
@@ -200,7 +200,7 @@ interface Came {
 }
 
 /**
- * How many rounds of evictions the pods of each owner have had on each node. Whoever gives each pod, or each of
+ * Counts the rounds of evictions that the pods of each owner have had on each node. Whoever gives each pod, or each of
  * its owners, a name of its own cannot be told apart from somebody new. So newcomers are counted too, all those of
  * a node together: a node that is drained takes no new pods but of those who pass the scheduler by, or tolerate its taint.
  */
@@ -275,12 +275,12 @@ class Returns {
   }
 }
 
-/** What holds a pod that is not evicted again. */
+/** The blocker of a pod that is not evicted again. */
 function returnBlocker({ message }: Return): Blocker {
   return { code: 'Returned', verdict: 'never', message };
 }
 
-/** What generators of names put at their end: a number, or five characters and more without vowels. */
+/** The end of a generated name: a number, or five characters and more without vowels. */
 const generated = /-(?:\d+|[bcdfghjklmnpqrstvwxz2456789]{5,10})$/;
 
 /** An owner may be made anew with its pod, and so may a pod that has none: then their names differ at the end. */

@@ -23,7 +23,7 @@ const fresh: Omit<DrainPod, 'pod' | 'state'> = {
   taken: null,
 };
 
-/** What is known about the pods of target nodes, by uid and by node, and when each is looked at again. */
+/** The pods of target nodes, by uid and by node, and when each is looked at again. */
 export class DrainPods {
   /** By uid. */
   readonly schedule: Schedule = new Schedule();
@@ -72,7 +72,7 @@ export class DrainPods {
 /** Who is held up for longer than this leaves its place to others. */
 export const heldUpMs: Millis = 60_000;
 
-/** What decides whose turn it is. */
+/** The pods and rules that decide whose turn comes. */
 export interface Queue {
   readonly pods: DrainPods;
   readonly store: StoreView;
@@ -102,7 +102,7 @@ function lowestRank(pods: readonly DrainPod[], { store, order }: Queue): readonl
   );
 }
 
-/** How many pods of nodes whose turn has come are on their way out, but for those that are held up there. */
+/** Counts the pods that are on their way out of nodes whose turn has come; pods that are held up do not count. */
 export function countUnderWay(
   now: Instant,
   { pods, store }: Pick<Queue, 'pods' | 'store'>,
@@ -114,7 +114,7 @@ export function countUnderWay(
   return counted.length;
 }
 
-/** Whether nothing is left on a node but what has been held up for long. */
+/** True if nothing is left on a node but what has been held up for long. */
 export function isNodeHeldUp(
   now: Instant,
   nodeName: string,
@@ -124,7 +124,7 @@ export function isNodeHeldUp(
   return left.length > 0 && left.every((one) => isHeldUp(now, one, store));
 }
 
-/** Whether nobody knows when it goes: it is refused again and again, or does not end in its time. */
+/** True if nobody knows when it goes: it is refused again and again, or does not end in its time. */
 function isHeldUp(now: Instant, known: DrainPod, store: StoreView): boolean {
   const { state, blocker, begunAt, hold } = known;
   const isHeld = state.kind === 'queued' || state.kind === 'waiting';
@@ -147,7 +147,7 @@ export function heldUpAt(
   return deletionTimestamp === null ? null : clock.when(deletionTimestamp) + heldUpMs;
 }
 
-/** Whether its turn is all that it waits for: a pause holds it otherwise. */
+/** True if its turn is all that it waits for: a pause holds it otherwise. */
 function isQueued({ state, because }: DrainPod): boolean {
   return state.kind === 'queued' && because[0]?.code !== 'Paused';
 }
@@ -165,7 +165,7 @@ export interface PodGate {
   holdOf(now: Instant, pod: Pod): string | null;
   sent(now: Instant, pod: Pod): void;
   answered(uid: string, outcome: Outcome): void;
-  /** Whether its workload was asked to put another pod in its place, and does. Left out: none is asked. */
+  /** True if its workload was asked to put another pod in its place, and does. Left out: none is asked. */
   isReplaced?(uid: string): boolean;
   /** True where others were asked to move the pod, and may. Left out: nobody is asked. */
   isRequested?(uid: string): boolean;

@@ -38,10 +38,10 @@ const never = Number.POSITIVE_INFINITY;
 /** The budget of a pod that is refused again and again is read so often. */
 const budgetReadEveryTries = 4;
 
-/** What makes a pod leave, and tells of it. */
+/** A request that makes a pod leave, or the Event that says so. */
 type PodRequest = PodCommand<Reason> | RecordPodEvent<Reason>;
 
-/** What the requests are about. */
+/** The surroundings of requests. */
 interface RequestSite {
   readonly store: StoreView;
   readonly nodes: DrainNodes;
@@ -223,7 +223,7 @@ function departureOf(
   return { kind: 'foreign', manager, reason };
 }
 
-/** What they are seen at. */
+/** The surroundings in which other evictors are seen. */
 interface EvictorSite {
   readonly nodes: DrainNodes;
   readonly pods: DrainPods;
@@ -262,7 +262,7 @@ export class OtherEvictors {
     nodes.stop(now, 'ForeignEviction');
   }
 
-  /** Whether it matters that another controller deletes pods: for our taint, without asking budgets. */
+  /** True if it matters that another controller deletes pods: for our taint, without asking budgets. */
   get #matters(): boolean {
     const { taint, budgets } = this.#config;
     return taint.effect === 'NoExecute' && budgets.kind !== 'ignore';
@@ -271,7 +271,7 @@ export class OtherEvictors {
 
 const noLimit = Number.POSITIVE_INFINITY;
 
-/** What turns are about. */
+/** The surroundings of the turns of pods. */
 interface TurnSite {
   readonly store: StoreView;
   readonly nodes: DrainNodes;
@@ -325,7 +325,7 @@ export class PodTurns {
     return commands;
   }
 
-  /** What held a pod when its turn came, if it does so still. */
+  /** The hold of a pod when its turn came, if it holds still. */
   stillOn(now: Instant, pod: Pod): DrainPod['hold'] {
     const { gate, nodes, pods } = this.#site;
     const hold = pods.get(pod.uid)?.hold ?? null;
@@ -343,7 +343,7 @@ export class PodTurns {
     return new Set(heldUp.map(({ name }) => name));
   }
 
-  /** Whether something holds a pod whose turn it is. */
+  /** True if something holds a pod whose turn it is. */
   #isHeldBack(now: Instant, pod: Pod, known: DrainPod): boolean {
     const found = this.#holdOn(now, pod, this.#site.gate);
     if (found === null) return false;
@@ -372,7 +372,7 @@ export class PodTurns {
   }
 }
 
-/** What may hold it. */
+/** The rules that may hold a pod. */
 interface HoldRules {
   readonly store: StoreView;
   /** Since when its node is drained. */
@@ -388,7 +388,7 @@ const annotations = {
   'karpenter.sh/do-not-disrupt': ({ doNotDisrupt }: Pod) => doNotDisrupt && 'true',
 };
 
-/** What holds a pod, in words, and until when; null: nobody knows. Null: nothing does. */
+/** The hold of a pod in words, and its end (null: nobody knows); null: nothing holds the pod. */
 function holdOn(
   now: Instant,
   pod: Pod,

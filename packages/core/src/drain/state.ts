@@ -8,7 +8,7 @@ import type { Disruption, Pod, PodRef } from '../model/pod.ts';
 /** Why a drain leaves a pod or refuses to begin. */
 export type DrainFault = 'DaemonSet' | 'OrphanedDaemonSetPod' | 'EmptyDir' | 'Unmanaged';
 
-/** How far the way out of one pod has come, or why it is not on it. */
+/** The state of one pod on its way out, or the reason why it stays. */
 export type DrainPodState =
   | Exclude<AttemptState, { kind: 'paused' }>
   /** It stays: it tolerates the taint, or deleting it would not stop it. */
@@ -33,18 +33,18 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly because: readonly Reason[];
   /** When it was, or will be, due; null: never. */
   readonly due: Instant | null;
-  /** What the last try that ended without success has met; null: none did. */
+  /** The blocker of the last try that failed; null: none did. */
   readonly blocker: Blocker | null;
-  /** Whether budgets were asked no more in the end, or not at all. */
+  /** True if budgets were asked no more in the end, or not at all. */
   readonly deleted: boolean;
   /** When the first request for it was sent; null: none was. */
   readonly begunAt: Instant | null;
   readonly claim: Claim;
-  /** Whether a request is out and not yet answered. */
+  /** True if a request is out and not yet answered. */
   readonly awaitsAnswer: boolean;
   /** When it went, while we wait for the answer that says whether it was our doing. */
   readonly vanishedAt: Instant | null;
-  /** What keeps it from going, beside its own time and turn; null: nothing. */
+  /** The hold of the pod, beside its own time and turn; null: none. */
   readonly hold: PodHold | null;
   readonly disruption: Disruption | null;
   /** The other controller that deleted it for the taint; null: none. */
@@ -79,7 +79,7 @@ export type DrainFailure =
   /** A step of others was not done in time. */
   | 'StepTimedOut';
 
-/** How far a node is. */
+/** The phase of a node. */
 export type DrainNodePhase =
   /** Not its turn yet. */
   | { readonly kind: 'pending' }
@@ -106,7 +106,7 @@ export interface DrainNode {
 }
 
 /**
- * What a drain asks for beside evictions: put the taint on a node whose turn has come. It is answered
+ * A command of a drain beside evictions: put the taint on a node whose turn has come. It is answered
  * by one `result` event that carries the id.
  */
 export interface TaintNode {
@@ -148,27 +148,27 @@ export type DrainNote =
   | { readonly kind: 'podLeft'; readonly pod: DrainPod; readonly faults: readonly DrainFault[] }
   | { readonly kind: 'podSkipped'; readonly pod: DrainPod };
 
-/** Whether nothing more is expected of a pod. */
+/** True if nothing more is expected of a pod. */
 export function isDone({ kind }: DrainPodState): boolean {
   return ['kept', 'left', 'skipped', 'gone', 'givenUp'].includes(kind);
 }
 
-/** Whether a pod is not to go at all. */
+/** True if a pod is not to go at all. */
 export function isStaying({ state }: DrainPod): boolean {
   return state.kind === 'kept' || state.kind === 'left';
 }
 
-/** Whether a pod is on its way out, by our doing or, for what we can tell, by that of an earlier run. */
+/** True if a pod is on its way out, by our doing or, for what we can tell, by that of an earlier run. */
 export function isUnderWay({ state }: DrainPod): boolean {
   return ['requested', 'accepted', 'terminating'].includes(state.kind);
 }
 
-/** Whether a node is done with, one way or the other. */
+/** True if a node is done with, one way or the other. */
 export function isEnded({ kind }: DrainNodePhase): boolean {
   return kind !== 'pending' && !isBegun({ kind });
 }
 
-/** Whether a node's turn has come and it is not done with. */
+/** True if a node's turn has come and it is not done with. */
 export function isBegun({ kind }: Pick<DrainNodePhase, 'kind'>): boolean {
   return kind === 'tainting' || kind === 'draining';
 }
@@ -188,11 +188,11 @@ export interface ForeignDeletion {
   readonly kind: 'foreign';
   /** The program that marked it, by metadata.managedFields; null: it is not recorded. */
   readonly manager: string | null;
-  /** What the mark says, e.g. `DeletionByTaintManager`; null: it has none. */
+  /** The reason in the mark, e.g. `DeletionByTaintManager`; null: it has none. */
   readonly reason: string | null;
 }
 
-/** How far our requests to remove a pod have come. */
+/** The claim that our requests have on the removal of a pod. */
 export type Claim =
   /** None was accepted. */
   | 'none'
@@ -226,17 +226,17 @@ export function lateEndOf(now: Instant, pods: readonly DrainPod[]): DrainNodePha
   return failed(isHeld ? 'Blocked' : 'TimedOut', now);
 }
 
-/** Whether it does not resolve by itself. */
+/** True if it does not resolve by itself. */
 export function isInTheWay(blocker: Blocker | null): boolean {
   return blocker !== null && blocker.verdict !== 'resolves';
 }
 
-/** What a node has failed by. */
+/** The failure of a node whose pods were refused. */
 export interface Refusal {
   readonly why: Extract<DrainFailure, 'Blocked' | 'Denied'>;
   /** Null: what is known of its pods says it. */
   readonly message: string | null;
-  /** Whether pods of the node have gone since the drain began. */
+  /** True if pods of the node have gone since the drain began. */
   readonly hasWorked: boolean;
 }
 
@@ -277,7 +277,7 @@ const codes: readonly string[] = [
   'OptedOut',
 ];
 
-/** Whether `kubectl drain` would evict the pod: no pod of a DaemonSet, none that has ended, none that is static. */
+/** True if `kubectl drain` would evict the pod: no pod of a DaemonSet, none that has ended, none that is static. */
 export function isStayingOn({ state, because: [decisive] }: DrainPod, pod: Pod | null): boolean {
   if (state.kind !== 'kept' || !pod || pod.owner?.kind === 'DaemonSet') return false;
   if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return false;

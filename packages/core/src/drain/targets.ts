@@ -16,7 +16,7 @@ import { type DrainFailure, type DrainNodePhase, isEnded, type Wave } from './st
 /** So many nodes that are gone are shown of a drain that takes later ones. */
 const goneMax = 100;
 
-/** What has to hear of them. */
+/** The parts of a run that hear of its nodes. */
 interface TargetSite {
   readonly store: StoreView;
   readonly machine: DrainMachine;
@@ -24,7 +24,7 @@ interface TargetSite {
   readonly cordons: StartCordons;
   readonly marks: DrainMarks;
   readonly drain: () => NodeDrain;
-  /** Whether a program runs it: its nodes were there, and marks on others are those of an earlier run. */
+  /** True if a program runs it: its nodes were there, and marks on others are those of an earlier run. */
   readonly isOfProgram: boolean;
   readonly hasBegun: () => boolean;
   /** True where pods of the node had gone before. */
@@ -47,7 +47,7 @@ export class DrainTargets {
     return this.#uids.has(name);
   }
 
-  /** Whether there is one node only. */
+  /** True if there is one node only. */
   get isAlone(): boolean {
     return this.#uids.size === 1;
   }
@@ -133,7 +133,7 @@ export class DrainTargets {
     marks.want(now, nodeName, { kind: 'undo' });
   }
 
-  /** Whether it was found by the selector of a drain that has not begun. */
+  /** True if it was found by the selector of a drain that has not begun. */
   #isStillOut(name: string): boolean {
     const { machine, drain, hasBegun } = this.#site;
     return drain().spec.nodeSelector !== undefined && !hasBegun() && machine.isPending(name);
@@ -201,7 +201,7 @@ export function soloDrainConfig(
   return resolveDrainConfig({ ...drainConfigOf(drain, new Set()), ...own, targets });
 }
 
-/** Whether pods of other nodes matter too: what a workload has elsewhere. */
+/** True if pods of other nodes matter too: what a workload has elsewhere. */
 export function looksAtAllPods({ spec: { limits, pods } }: NodeDrain): boolean {
   return limits.maxUnavailable !== undefined || pods.singleReplicas === 'RolloutRestart';
 }
@@ -242,7 +242,7 @@ export function nodesOf(
   );
 }
 
-/** Whether the selector is for the node, and somebody has planned its maintenance where that is asked for. */
+/** True if the selector is for the node, and somebody has planned its maintenance where that is asked for. */
 function isMeant({ spec }: NodeDrain, node: Node): boolean {
   const { nodeSelector, maintenancePlanned } = spec;
   if (!nodeSelector || !selects(nodeSelector, node.labels ?? {})) return false;
@@ -283,7 +283,7 @@ function missingTargets(
   });
 }
 
-/** How far an earlier run came with the node; null: nobody knows. */
+/** The node as an earlier run left it; null: nobody knows. */
 function knownOf({ known }: NodeDrain, nodeName: string): KnownDrainNode | null {
   return known.find(({ name }) => name === nodeName) ?? null;
 }
@@ -302,7 +302,7 @@ function targetOf(
 }
 
 /**
- * How far it is by what is known and what it shows. What an earlier generation of the drain did not
+ * The phase of a node by what is known of it and what it shows. What an earlier generation of the drain did not
  * manage is tried again.
  */
 function nodePhase(
@@ -326,7 +326,7 @@ function nodePhase(
   return phaseOf(known, drain.observedGeneration === drain.generation, when);
 }
 
-/** Whether it has only the name of the node that is known: that one is gone. */
+/** True if it has only the name of the node that is known: that one is gone. */
 function isAnother({ createdAt }: Node, { phase, startedAt, endedAt }: KnownDrainNode): boolean {
   const since = endedAt ?? startedAt;
   return phase === 'Gone' || (createdAt != null && since !== null && createdAt > since);
@@ -375,7 +375,7 @@ function waveOf(
   return { name: parts.join(' in '), nodesAtOnceMax: wave?.nodesAtOnce ?? null };
 }
 
-/** What the nodes that no wave selects are called: no wave has that name. */
+/** A name for the nodes that no wave selects: no wave has that name. */
 function othersName(waves: readonly DrainWave[]): string {
   let others = 'the others';
   while (waves.some(({ name }) => name === others)) others = `all ${others}`;

@@ -23,7 +23,7 @@ interface Debt {
   readonly came: number;
 }
 
-/** What drains took of a workload. */
+/** The pods that drains took of a workload. */
 interface Owed {
   /** Its pods, the oldest first. */
   readonly uids: Set<string>;
@@ -112,7 +112,7 @@ export class Workloads {
     }
   }
 
-  /** How many pods the workload of a pod has, those on their way included. */
+  /** The number of pods of a pod's workload, those on their way included. */
   sizeOf(now: Instant, pod: Pod): number {
     const workload = workloadOf(pod);
     return workload === null ? 1 : this.#count(now, workload, pod.uid).size;
@@ -178,7 +178,7 @@ export class Workloads {
     if (uids?.size === 0) this.#taken.delete(by);
   }
 
-  /** How many pods it should have, and how many of the others than `uid` are not there or not ready. */
+  /** The size of a workload, and the number of its pods other than `uid` that are not there or not ready. */
   #count(
     now: Instant,
     workload: string,
@@ -209,7 +209,7 @@ export class Workloads {
     return null;
   }
 
-  /** Whether a pod is on no node yet, or came to it since `at`. Times of the API are whole seconds. */
+  /** True if a pod is on no node yet, or came to it since `at`. Times of the API are whole seconds. */
   #comesSince(at: Instant, uid: string): boolean {
     const { nodeName, boundAt } = this.#store.pod(uid) ?? {};
     const second = Math.floor(this.#store.clock.wall(at) / 1000) * 1000;
@@ -258,7 +258,7 @@ function isFinished({ phase }: Pod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** Whether another pod is started as soon as it terminates: all controllers do, but StatefulSets. */
+/** True if another pod is started as soon as it terminates: all controllers do, but StatefulSets. */
 function isReplaced({ deletionTimestamp, owner }: Pod): boolean {
   return deletionTimestamp !== null && owner?.kind !== 'StatefulSet';
 }
@@ -269,7 +269,7 @@ function isAvailable({ ready, nodeName, phase }: Pod): boolean {
   return ready === 'True' || (ready == null && phase === 'Running');
 }
 
-/** Whether the pod surely stays for now. */
+/** True if the pod surely stays for now. */
 function isRefused(outcome: Outcome): boolean {
   return isSetback(outcome) && !isUncertain(outcome);
 }
