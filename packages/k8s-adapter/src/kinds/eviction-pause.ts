@@ -3,6 +3,7 @@
 import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Metadata, timeOf } from './engine-value.ts';
+import { count, duration, selector, time, truth } from './fields.ts';
 import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 export const evictionPauseSpec = {
@@ -22,11 +23,7 @@ export const evictionPauseSpec = {
           maxItems: 64,
           items: { type: 'string', minLength: 1, maxLength: 127 },
         },
-        nodeSelector: {
-          type: 'shared',
-          name: 'labelSelector',
-          description: 'Pods on nodes with such labels.',
-        },
+        nodeSelector: selector('Pods on nodes with such labels.'),
         taintKeys: {
           type: 'array',
           description: 'Evictions for taints with one of these keys.',
@@ -43,24 +40,16 @@ export const evictionPauseSpec = {
         },
       },
     },
-    deadlines: {
-      type: 'boolean',
-      description:
-        'Evictions are held: deadlines stand still, and pods have the time back that the pause took.',
-      default: true,
-    },
-    readiness: {
-      type: 'boolean',
-      description:
-        'Hold too the marking of pods of unreachable nodes as not ready, and the tainting of unhealthy nodes.',
-      default: false,
-    },
+    deadlines: truth(
+      'Evictions are held: deadlines stand still, and pods have the time back that the pause took.',
+      true,
+    ),
+    readiness: truth(
+      'Hold too the marking of pods of unreachable nodes as not ready, and the tainting of unhealthy nodes.',
+      false,
+    ),
     reason: { type: 'string', description: 'Why, for people.', maxLength: 1024, default: '' },
-    until: {
-      type: 'shared',
-      name: 'time',
-      description: 'When it ends by itself; left out: when it is deleted.',
-    },
+    until: time('When it ends by itself; left out: when it is deleted.'),
   },
   rules: [
     {
@@ -79,19 +68,13 @@ export const evictionPauseStatus = {
   description: 'What the leader says.',
   properties: {
     observedGeneration: { type: 'shared', name: 'observedGeneration' },
-    since: { type: 'shared', name: 'time', description: 'Since when it holds.' },
-    pods: {
-      type: 'shared',
-      name: 'count',
-      description:
-        'Pods whose evictions for NoExecute taints it holds; those that NodeDrains would take are in their status.',
-    },
-    timeGivenBack: {
-      type: 'shared',
-      name: 'duration',
-      description:
-        'For how long deadlines have stood still by it: pods have so much more time, at most.',
-    },
+    since: time('Since when it holds.'),
+    pods: count(
+      'Pods whose evictions for NoExecute taints it holds; those that NodeDrains would take are in their status.',
+    ),
+    timeGivenBack: duration(
+      'For how long deadlines have stood still by it: pods have so much more time, at most.',
+    ),
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;

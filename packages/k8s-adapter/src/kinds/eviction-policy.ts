@@ -3,20 +3,18 @@
 import type { EvictionPolicy, LimitRule, LimitScope, PolicyMatch } from '@taintmgr/core/policy';
 import { parseDuration } from '@taintmgr/core/time';
 import { durationOf, type Metadata } from './engine-value.ts';
+import { count, duration, filledText, selector, whole, word } from './fields.ts';
 import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 export const evictionPolicySpec = {
   type: 'object',
   description: 'Which pods leave for which taints, and how.',
   properties: {
-    priority: {
-      type: 'integer',
-      description:
-        'Of the policies that match a pod and its taint and have an action, the one with the highest priority counts; with equal priority the first by name.',
-      minimum: -1000000,
-      maximum: 1000000,
-      default: 0,
-    },
+    priority: whole(
+      'Of the policies that match a pod and its taint and have an action, the one with the highest priority counts; with equal priority the first by name.',
+      [-1000000, 1000000],
+      0,
+    ),
     match: {
       type: 'object',
       description: 'What the policy is for; everything given must match.',
@@ -53,11 +51,11 @@ export const evictionPolicySpec = {
                   },
                 ],
               },
-              effect: {
-                type: 'string',
-                description: 'Left out: every effect.',
-                enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'],
-              },
+              effect: word('Left out: every effect.', [
+                'NoExecute',
+                'NoSchedule',
+                'PreferNoSchedule',
+              ]),
             },
             rules: [
               {
@@ -69,11 +67,7 @@ export const evictionPolicySpec = {
             ],
           },
         },
-        nodeSelector: {
-          type: 'shared',
-          name: 'labelSelector',
-          description: 'By the labels of nodes; left out: all nodes.',
-        },
+        nodeSelector: selector('By the labels of nodes; left out: all nodes.'),
         namespaces: {
           type: 'array',
           description: 'Names, in which * stands for any characters; left out: all namespaces.',
@@ -90,32 +84,14 @@ export const evictionPolicySpec = {
             ],
           },
         },
-        namespaceSelector: {
-          type: 'shared',
-          name: 'labelSelector',
-          description: 'By the labels of namespaces; left out: all namespaces.',
-        },
-        podSelector: {
-          type: 'shared',
-          name: 'labelSelector',
-          description: 'By the labels of pods; left out: all pods.',
-        },
+        namespaceSelector: selector('By the labels of namespaces; left out: all namespaces.'),
+        podSelector: selector('By the labels of pods; left out: all pods.'),
         podPriority: {
           type: 'object',
           description: 'By the priority of pods; left out: every priority.',
           properties: {
-            min: {
-              type: 'integer',
-              description: 'The least priority.',
-              minimum: -2147483648,
-              maximum: 2147483647,
-            },
-            max: {
-              type: 'integer',
-              description: 'The highest priority.',
-              minimum: -2147483648,
-              maximum: 2147483647,
-            },
+            min: whole('The least priority.', [-2147483648, 2147483647]),
+            max: whole('The highest priority.', [-2147483648, 2147483647]),
             classNames: {
               type: 'array',
               description: 'PriorityClasses, of which the pod must have one.',
@@ -135,35 +111,24 @@ export const evictionPolicySpec = {
         },
       },
     },
-    action: {
-      type: 'string',
-      description:
-        'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Upstream: as kube-controller-manager does. Left out: the policy only limits.',
-      enum: ['Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Upstream'],
-    },
-    minTaintAge: {
-      type: 'shared',
-      name: 'duration',
-      description: 'A taint younger than this is not acted on. Left out: as the controller is set.',
-    },
-    deleteAfter: {
-      type: 'shared',
-      name: 'duration',
-      description:
-        'For EvictThenDelete: how long after it was due a pod is deleted. Left out: as the controller is set.',
-    },
-    gracePeriodSeconds: {
-      type: 'integer',
-      description: "Instead of the pod's own. Left out: as the controller is set.",
-      minimum: 1,
-      maximum: 2147483647,
-    },
-    defaultTolerationSeconds: {
-      type: 'integer',
-      description: 'A pod that does not tolerate the taint stays for so long.',
-      minimum: 0,
-      maximum: 2147483647,
-    },
+    action: word(
+      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Upstream: as kube-controller-manager does. Left out: the policy only limits.',
+      ['Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Upstream'],
+    ),
+    minTaintAge: duration(
+      'A taint younger than this is not acted on. Left out: as the controller is set.',
+    ),
+    deleteAfter: duration(
+      'For EvictThenDelete: how long after it was due a pod is deleted. Left out: as the controller is set.',
+    ),
+    gracePeriodSeconds: whole(
+      "Instead of the pod's own. Left out: as the controller is set.",
+      [1, 2147483647],
+    ),
+    defaultTolerationSeconds: whole(
+      'A pod that does not tolerate the taint stays for so long.',
+      [0, 2147483647],
+    ),
     limits: {
       type: 'array',
       description:
@@ -175,23 +140,19 @@ export const evictionPolicySpec = {
         description: 'A limit on evictions; each scope has a count of its own.',
         required: ['per'],
         properties: {
-          per: {
-            type: 'string',
-            description: 'What it counts by; Workload: the controller that owns the pods.',
-            enum: ['Namespace', 'Node', 'Taint', 'Total', 'Workload', 'Zone'],
-          },
-          name: {
-            type: 'string',
-            description:
-              'Only for the one of this name: a zone as region/zone, a workload as namespace/kind/name.',
-            minLength: 1,
-            maxLength: 512,
-          },
-          nodeSelector: {
-            type: 'shared',
-            name: 'labelSelector',
-            description: 'Only pods on nodes with such labels are counted and held.',
-          },
+          per: word('What it counts by; Workload: the controller that owns the pods.', [
+            'Namespace',
+            'Node',
+            'Taint',
+            'Total',
+            'Workload',
+            'Zone',
+          ]),
+          name: filledText(
+            'Only for the one of this name: a zone as region/zone, a workload as namespace/kind/name.',
+            512,
+          ),
+          nodeSelector: selector('Only pods on nodes with such labels are counted and held.'),
           podsPerSecond: {
             type: 'number',
             description: 'So many evictions begin in a second, on average.',
@@ -199,13 +160,10 @@ export const evictionPolicySpec = {
             exclusiveMinimum: true,
             maximum: 1000000,
           },
-          burst: {
-            type: 'integer',
-            description:
-              'So many may begin at once after a pause; left out: podsPerSecond, at least 1.',
-            minimum: 1,
-            maximum: 1000000,
-          },
+          burst: whole(
+            'So many may begin at once after a pause; left out: podsPerSecond, at least 1.',
+            [1, 1000000],
+          ),
           percent: {
             type: 'number',
             description:
@@ -214,12 +172,7 @@ export const evictionPolicySpec = {
             exclusiveMinimum: true,
             maximum: 100,
           },
-          pods: {
-            type: 'integer',
-            description: 'At most so many pods may be disrupted within the window.',
-            minimum: 1,
-            maximum: 1000000,
-          },
+          pods: whole('At most so many pods may be disrupted within the window.', [1, 1000000]),
           window: {
             type: 'string',
             description: 'How long an eviction counts for percent and pods; left out: 10m.',
@@ -234,13 +187,11 @@ export const evictionPolicySpec = {
               },
             ],
           },
-          onLimit: {
-            type: 'string',
-            description:
-              'Queue: wait for room. Trip: stop until somebody says kubectl taintmgr resume.',
-            enum: ['Queue', 'Trip'],
-            default: 'Queue',
-          },
+          onLimit: word(
+            'Queue: wait for room. Trip: stop until somebody says kubectl taintmgr resume.',
+            ['Queue', 'Trip'],
+            'Queue',
+          ),
         },
         rules: [
           {
@@ -326,22 +277,10 @@ export const evictionPolicyStatus = {
   description: 'What the leader says.',
   properties: {
     observedGeneration: { type: 'shared', name: 'observedGeneration' },
-    pods: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods on tainted nodes for which the policy counts.',
-    },
-    pending: { type: 'shared', name: 'count', description: 'Pods that wait for their time.' },
-    held: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods that limits or pauses hold, those that its own limits hold too.',
-    },
-    blocked: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods whose eviction a PodDisruptionBudget refuses.',
-    },
+    pods: count('Pods on tainted nodes for which the policy counts.'),
+    pending: count('Pods that wait for their time.'),
+    held: count('Pods that limits or pauses hold, those that its own limits hold too.'),
+    blocked: count('Pods whose eviction a PodDisruptionBudget refuses.'),
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;

@@ -1,5 +1,6 @@
 // What the leader says of a NodeDrain: how far the drain has come.
 
+import { count, text, time, word } from './fields.ts';
 import type { TypeOf } from './schema.ts';
 
 export const nodeDrainStatus = {
@@ -7,50 +8,39 @@ export const nodeDrainStatus = {
   description: 'How far the drain has come.',
   properties: {
     observedGeneration: { type: 'shared', name: 'observedGeneration' },
-    observedSelector: {
-      type: 'string',
-      description: 'The nodeSelector that found its nodes, as JSON, once it has begun.',
-      maxLength: 65536,
-    },
-    phase: {
-      type: 'string',
-      description: 'Where it stands.',
-      enum: ['Blocked', 'Drained', 'Failed', 'Paused', 'Pending', 'Running', 'TimedOut', 'Undoing'],
-    },
-    wave: {
-      type: 'string',
-      description: 'The wave that it is at; left out: there are none, or all are done with.',
-      maxLength: 512,
-    },
-    startedAt: { type: 'shared', name: 'time', description: 'When it began.' },
-    endedAt: { type: 'shared', name: 'time', description: 'When it ended.' },
-    nodes: { type: 'shared', name: 'count', description: 'Nodes that it is for.' },
-    nodesDrained: { type: 'shared', name: 'count', description: 'Nodes that are drained.' },
-    podsGone: { type: 'shared', name: 'count', description: 'Pods that have left.' },
-    podsLeft: { type: 'shared', name: 'count', description: 'Pods that have still to leave.' },
-    podsStaying: {
-      type: 'shared',
-      name: 'count',
-      description:
-        'Pods that stay on nodes whose turn has come: they tolerate the taint, or are kept. Pods of DaemonSets and static ones do not count.',
-    },
+    observedSelector: text(
+      'The nodeSelector that found its nodes, as JSON, once it has begun.',
+      65536,
+    ),
+    phase: word('Where it stands.', [
+      'Blocked',
+      'Drained',
+      'Failed',
+      'Paused',
+      'Pending',
+      'Running',
+      'TimedOut',
+      'Undoing',
+    ]),
+    wave: text('The wave that it is at; left out: there are none, or all are done with.', 512),
+    startedAt: time('When it began.'),
+    endedAt: time('When it ended.'),
+    nodes: count('Nodes that it is for.'),
+    nodesDrained: count('Nodes that are drained.'),
+    podsGone: count('Pods that have left.'),
+    podsLeft: count('Pods that have still to leave.'),
+    podsStaying: count(
+      'Pods that stay on nodes whose turn has come: they tolerate the taint, or are kept. Pods of DaemonSets and static ones do not count.',
+    ),
     daemonSetsKeptOff: {
       type: 'array',
       description:
         'DaemonSets that do not tolerate the taint: a pod of theirs that ends is not made again on these nodes until the drain is undone.',
       maxItems: 100,
-      items: { type: 'string', description: 'namespace/name', maxLength: 320 },
+      items: text('namespace/name', 320),
     },
-    progress: {
-      type: 'string',
-      description: 'The share of pods that have left, such as 40%.',
-      maxLength: 8,
-    },
-    expectedEnd: {
-      type: 'shared',
-      name: 'time',
-      description: 'When it is over if it goes on as it has gone; left out: nobody knows.',
-    },
+    progress: text('The share of pods that have left, such as 40%.', 8),
+    expectedEnd: time('When it is over if it goes on as it has gone; left out: nobody knows.'),
     nodeStates: {
       type: 'array',
       description: 'How far each node is: nodes that have begun first where there are too many.',
@@ -60,31 +50,23 @@ export const nodeDrainStatus = {
         description: 'How far a node is.',
         required: ['name', 'phase'],
         properties: {
-          name: { type: 'string', description: 'Its name.', maxLength: 253 },
-          phase: {
-            type: 'string',
-            description: 'Where it stands.',
-            enum: ['Drained', 'Draining', 'Failed', 'Gone', 'Held', 'Pending', 'Tainting'],
-          },
-          startedAt: { type: 'shared', name: 'time', description: 'When it started.' },
-          waitsSince: {
-            type: 'shared',
-            name: 'time',
-            description: 'Since when it waits, its pods gone, for what stands in afterNode.',
-          },
-          endedAt: { type: 'shared', name: 'time', description: 'When it was done with.' },
-          podsGone: { type: 'shared', name: 'count', description: 'Pods that have left it.' },
-          podsLeft: {
-            type: 'shared',
-            name: 'count',
-            description: 'Pods that have still to leave it.',
-          },
-          reason: {
-            type: 'string',
-            description: 'Why it failed or is held, in one word.',
-            maxLength: 64,
-          },
-          message: { type: 'string', description: 'The same for people.', maxLength: 256 },
+          name: text('Its name.', 253),
+          phase: word('Where it stands.', [
+            'Drained',
+            'Draining',
+            'Failed',
+            'Gone',
+            'Held',
+            'Pending',
+            'Tainting',
+          ]),
+          startedAt: time('When it started.'),
+          waitsSince: time('Since when it waits, its pods gone, for what stands in afterNode.'),
+          endedAt: time('When it was done with.'),
+          podsGone: count('Pods that have left it.'),
+          podsLeft: count('Pods that have still to leave it.'),
+          reason: text('Why it failed or is held, in one word.', 64),
+          message: text('The same for people.', 256),
         },
       },
     },
@@ -98,17 +80,15 @@ export const nodeDrainStatus = {
         description: 'How far a pod is on its way out.',
         required: ['node', 'pod', 'state'],
         properties: {
-          node: { type: 'string', description: 'Where it is.', maxLength: 253 },
-          pod: { type: 'string', description: 'namespace/name', maxLength: 320 },
-          uid: { type: 'string', description: 'Its uid.', maxLength: 64 },
-          state: { type: 'string', description: 'How far it is.', maxLength: 32 },
-          verdict: {
-            type: 'string',
-            description:
-              'Whether waiting helps, as in explain: resolves, needsTime, othersAct (its operator), askOperator, never (somebody has to act), or unknown.',
-            maxLength: 32,
-          },
-          message: { type: 'string', description: 'What holds it back.', maxLength: 1024 },
+          node: text('Where it is.', 253),
+          pod: text('namespace/name', 320),
+          uid: text('Its uid.', 64),
+          state: text('How far it is.', 32),
+          verdict: text(
+            'Whether waiting helps, as in explain: resolves, needsTime, othersAct (its operator), askOperator, never (somebody has to act), or unknown.',
+            32,
+          ),
+          message: text('What holds it back.', 1024),
         },
       },
     },
@@ -121,8 +101,8 @@ export const nodeDrainStatus = {
         description: 'Such a StatefulSet.',
         required: ['statefulSet', 'since'],
         properties: {
-          statefulSet: { type: 'string', description: 'namespace/name', maxLength: 320 },
-          since: { type: 'shared', name: 'time', description: 'Since when it waits.' },
+          statefulSet: text('namespace/name', 320),
+          since: time('Since when it waits.'),
         },
       },
     },
@@ -136,15 +116,15 @@ export const nodeDrainStatus = {
         description: 'Such a pod.',
         required: ['workload', 'uid', 'since'],
         properties: {
-          workload: { type: 'string', description: 'namespace/kind/name', maxLength: 384 },
-          uid: { type: 'string', description: 'That of the pod.', maxLength: 64 },
-          since: { type: 'shared', name: 'time', description: 'When it was asked to go.' },
+          workload: text('namespace/kind/name', 384),
+          uid: text('That of the pod.', 64),
+          since: time('When it was asked to go.'),
           others: {
             type: 'array',
             description:
               'The uids of pods that came then or since, and stand for others that were taken.',
             maxItems: 100,
-            items: { type: 'string', description: 'That of a pod.', maxLength: 64 },
+            items: text('That of a pod.', 64),
           },
         },
       },

@@ -3,9 +3,10 @@
 import { lifecycleKeys } from '@taintmgr/core/lifecycle';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import { engineValue, type Metadata, timeOf } from './engine-value.ts';
+import { duration, filledText, selector, time, truth, whole, word } from './fields.ts';
 import { type NodeDrainStatus, nodeDrainStatus } from './node-drain-status.ts';
 import { waitFields } from './node-drain-waits.ts';
-import { age, column, type Kind, type Rule, type TypeOf } from './schema.ts';
+import { age, column, type Kind, type TypeOf } from './schema.ts';
 
 const lifecycleKeyNames: readonly string[] = [
   ...new Set([...lifecycleKeys.NoExecute, ...lifecycleKeys.NoSchedule]),
@@ -19,12 +20,9 @@ const nodeFields = {
     maxItems: 1000,
     items: { type: 'string', minLength: 1, maxLength: 253 },
   },
-  nodeSelector: {
-    type: 'shared',
-    name: 'labelSelector',
-    description:
-      'The nodes by their labels, in the order of their names. A drain of more than 1000 begins none.',
-  },
+  nodeSelector: selector(
+    'The nodes by their labels, in the order of their names. A drain of more than 1000 begins none.',
+  ),
   taint: {
     type: 'object',
     description: 'The taint that the nodes get. It cannot be changed.',
@@ -32,13 +30,11 @@ const nodeFields = {
     properties: {
       key: { type: 'shared', name: 'taintKey' },
       value: { type: 'shared', name: 'taintValue', default: '' },
-      effect: {
-        type: 'string',
-        description:
-          'NoSchedule: nobody else evicts for it. NoExecute: also keeps off pods that tolerate it for a while, and only where nobody evicts without asking budgets.',
-        enum: ['NoExecute', 'NoSchedule'],
-        default: 'NoSchedule',
-      },
+      effect: word(
+        'NoSchedule: nobody else evicts for it. NoExecute: also keeps off pods that tolerate it for a while, and only where nobody evicts without asking budgets.',
+        ['NoExecute', 'NoSchedule'],
+        'NoSchedule',
+      ),
     },
     rules: [
       {
@@ -55,71 +51,50 @@ const nodeFields = {
       },
     ],
   },
-  paused: {
-    type: 'boolean',
-    description:
-      'No further node is begun and no further pod is asked to go; what is under way ends. Time-outs go on.',
-    default: false,
-  },
-  laterNodes: {
-    type: 'string',
-    description: 'Nodes that come to match the nodeSelector after the drain began.',
-    enum: ['Drain', 'Leave'],
-    default: 'Leave',
-  },
-  maintenancePlanned: {
-    type: 'string',
-    description:
-      'Require: of the nodes of the nodeSelector only those whose condition MaintenancePlanned (KEP-5683) somebody has set True.',
-    enum: ['Ignore', 'Require'],
-    default: 'Ignore',
-  },
-  cordon: {
-    type: 'string',
-    description:
-      'AtTurn: a node is cordoned when its turn comes. AtStart: all are at once. Never: the taint alone.',
-    enum: ['AtStart', 'AtTurn', 'Never'],
-    default: 'AtTurn',
-  },
+  paused: truth(
+    'No further node is begun and no further pod is asked to go; what is under way ends. Time-outs go on.',
+    false,
+  ),
+  laterNodes: word(
+    'Nodes that come to match the nodeSelector after the drain began.',
+    ['Drain', 'Leave'],
+    'Leave',
+  ),
+  maintenancePlanned: word(
+    'Require: of the nodes of the nodeSelector only those whose condition MaintenancePlanned (KEP-5683) somebody has set True.',
+    ['Ignore', 'Require'],
+    'Ignore',
+  ),
+  cordon: word(
+    'AtTurn: a node is cordoned when its turn comes. AtStart: all are at once. Never: the taint alone.',
+    ['AtStart', 'AtTurn', 'Never'],
+    'AtTurn',
+  ),
 } as const;
 
 const podFields = {
-  tolerations: {
-    type: 'string',
-    description:
-      'Respect: a pod stays for as long as it tolerates the taint. NoWait: only those that tolerate it for ever stay. Ignore: all go, at once.',
-    enum: ['Ignore', 'NoWait', 'Respect'],
-    default: 'Respect',
-  },
+  tolerations: word(
+    'Respect: a pod stays for as long as it tolerates the taint. NoWait: only those that tolerate it for ever stay. Ignore: all go, at once.',
+    ['Ignore', 'NoWait', 'Respect'],
+    'Respect',
+  ),
   pods: {
     type: 'object',
     description: 'Which pods may go. A node with others is not begun.',
     default: {},
     properties: {
-      withoutController: {
-        type: 'boolean',
-        description: 'Pods that nobody would recreate.',
-        default: false,
-      },
-      withEmptyDir: {
-        type: 'boolean',
-        description: 'Pods with emptyDir volumes, whose data is lost with them.',
-        default: false,
-      },
-      order: {
-        type: 'string',
-        description:
-          'Together: all pods of a node go as soon as they are due. ByPriority: those of a lower priority are gone before those of a higher one begin.',
-        enum: ['ByPriority', 'Together'],
-        default: 'Together',
-      },
-      singleReplicas: {
-        type: 'string',
-        description:
-          'Evict: as all pods. RolloutRestart: a Deployment of one pod on a cordoned node is restarted as by kubectl rollout restart, so that another pod is ready before this one goes; where that cannot be, or takes longer than timeouts.rollout, it is evicted.',
-        enum: ['Evict', 'RolloutRestart'],
-        default: 'Evict',
-      },
+      withoutController: truth('Pods that nobody would recreate.', false),
+      withEmptyDir: truth('Pods with emptyDir volumes, whose data is lost with them.', false),
+      order: word(
+        'Together: all pods of a node go as soon as they are due. ByPriority: those of a lower priority are gone before those of a higher one begin.',
+        ['ByPriority', 'Together'],
+        'Together',
+      ),
+      singleReplicas: word(
+        'Evict: as all pods. RolloutRestart: a Deployment of one pod on a cordoned node is restarted as by kubectl rollout restart, so that another pod is ready before this one goes; where that cannot be, or takes longer than timeouts.rollout, it is evicted.',
+        ['Evict', 'RolloutRestart'],
+        'Evict',
+      ),
       evictBy: {
         type: 'string',
         description:
@@ -141,16 +116,8 @@ const podFields = {
           'Pods that may finish before they are evicted; those that have are left where they are.',
         required: ['timeout'],
         properties: {
-          podSelector: {
-            type: 'shared',
-            name: 'labelSelector',
-            description: 'By the labels of pods; left out: the pods of Jobs.',
-          },
-          timeout: {
-            type: 'shared',
-            name: 'duration',
-            description: 'How long they may take, from the start of their node.',
-          },
+          podSelector: selector('By the labels of pods; left out: the pods of Jobs.'),
+          timeout: duration('How long they may take, from the start of their node.'),
         },
       },
       waitDetached: {
@@ -159,17 +126,12 @@ const podFields = {
           'Pods of a StatefulSet go one after the other: the next one when the volumes of the one before, of claims of its own, are detached from its node.',
         required: ['timeout'],
         properties: {
-          timeout: {
-            type: 'shared',
-            name: 'duration',
-            description: 'How long volumes are waited for, from when their pod is gone.',
-          },
-          onTimeout: {
-            type: 'string',
-            description: 'Hold: the next one stays. GoOn: it goes all the same.',
-            enum: ['GoOn', 'Hold'],
-            default: 'Hold',
-          },
+          timeout: duration('How long volumes are waited for, from when their pod is gone.'),
+          onTimeout: word(
+            'Hold: the next one stays. GoOn: it goes all the same.',
+            ['GoOn', 'Hold'],
+            'Hold',
+          ),
         },
       },
       last: {
@@ -198,11 +160,7 @@ const podFields = {
                 ],
               },
             },
-            podSelector: {
-              type: 'shared',
-              name: 'labelSelector',
-              description: 'By the labels of pods; left out: all pods.',
-            },
+            podSelector: selector('By the labels of pods; left out: all pods.'),
           },
           rules: [
             {
@@ -214,12 +172,10 @@ const podFields = {
           ],
         },
       },
-      gracePeriodSeconds: {
-        type: 'integer',
-        description: 'How long they have to stop, in seconds; left out: what each pod says.',
-        minimum: 0,
-        maximum: 2147483647,
-      },
+      gracePeriodSeconds: whole(
+        'How long they have to stop, in seconds; left out: what each pod says.',
+        [0, 2147483647],
+      ),
     },
   },
   budgets: {
@@ -227,18 +183,12 @@ const podFields = {
     description: 'What is done about PodDisruptionBudgets.',
     default: {},
     properties: {
-      policy: {
-        type: 'string',
-        description:
-          'Respect: ask them for as long as it takes. DeleteAfter: ask them for so long, then delete. Ignore: delete at once.',
-        enum: ['DeleteAfter', 'Ignore', 'Respect'],
-        default: 'Respect',
-      },
-      deleteAfter: {
-        type: 'shared',
-        name: 'duration',
-        description: 'For DeleteAfter: how long they are asked.',
-      },
+      policy: word(
+        'Respect: ask them for as long as it takes. DeleteAfter: ask them for so long, then delete. Ignore: delete at once.',
+        ['DeleteAfter', 'Ignore', 'Respect'],
+        'Respect',
+      ),
+      deleteAfter: duration('For DeleteAfter: how long they are asked.'),
     },
     rules: [
       {
@@ -252,13 +202,11 @@ const podFields = {
 } as const;
 
 const paceFields = {
-  order: {
-    type: 'string',
-    description:
-      'Listed: as listed. ByZone: one zone, within its wave, is finished before the next begins.',
-    enum: ['ByZone', 'Listed'],
-    default: 'Listed',
-  },
+  order: word(
+    'Listed: as listed. ByZone: one zone, within its wave, is finished before the next begins.',
+    ['ByZone', 'Listed'],
+    'Listed',
+  ),
   waves: {
     type: 'array',
     description:
@@ -270,23 +218,9 @@ const paceFields = {
       description: 'A wave of nodes.',
       required: ['name', 'nodeSelector'],
       properties: {
-        name: {
-          type: 'string',
-          description: 'What the status calls it.',
-          minLength: 1,
-          maxLength: 63,
-        },
-        nodeSelector: {
-          type: 'shared',
-          name: 'labelSelector',
-          description: 'Which of the nodes are in it.',
-        },
-        nodesAtOnce: {
-          type: 'integer',
-          description: 'Instead of limits.nodesAtOnce; 0: no limit.',
-          minimum: 0,
-          maximum: 10000,
-        },
+        name: filledText('What the status calls it.', 63),
+        nodeSelector: selector('Which of the nodes are in it.'),
+        nodesAtOnce: whole('Instead of limits.nodesAtOnce; 0: no limit.', [0, 10000]),
       },
     },
     rules: [
@@ -319,14 +253,11 @@ const paceFields = {
           },
         ],
       },
-      heldUpNodes: {
-        type: 'integer',
-        description:
-          'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse, that are held, or that do not end.',
-        minimum: 0,
-        maximum: 10000,
-        default: 1,
-      },
+      heldUpNodes: whole(
+        'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse, that are held, or that do not end.',
+        [0, 10000],
+        1,
+      ),
       maxUnavailable: {
         type: 'integerOrString',
         description:
@@ -342,13 +273,7 @@ const paceFields = {
           },
         ],
       },
-      podsAtOnce: {
-        type: 'integer',
-        description: 'Pods that are on their way out at one time; 0: no limit.',
-        minimum: 0,
-        maximum: 100000,
-        default: 0,
-      },
+      podsAtOnce: whole('Pods that are on their way out at one time; 0: no limit.', [0, 100000], 0),
     },
   },
   timeouts: {
@@ -356,59 +281,34 @@ const paceFields = {
     description: 'How long is waited.',
     default: {},
     properties: {
-      evictionRequest: {
-        type: 'shared',
-        name: 'duration',
-        description:
-          'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest; left out: for ever.',
-      },
-      node: {
-        type: 'shared',
-        name: 'duration',
-        description: 'How long one node may take, from its start; 0 or left out: for ever.',
-      },
+      evictionRequest: duration(
+        'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest; left out: for ever.',
+      ),
+      node: duration('How long one node may take, from its start; 0 or left out: for ever.'),
       rollout: {
         type: 'shared',
         name: 'duration',
         description: 'How long a Deployment of one pod is waited for to start another one.',
         default: '10m',
       },
-      terminatingPods: {
-        type: 'shared',
-        name: 'duration',
-        description: 'Pods that terminate for longer are not waited for; left out: all are.',
-      },
+      terminatingPods: duration(
+        'Pods that terminate for longer are not waited for; left out: all are.',
+      ),
     },
   },
-  onFailure: {
-    type: 'string',
-    description: 'What becomes of the taint of a node that could not be drained.',
-    enum: ['KeepTaint', 'RollBack'],
-    default: 'KeepTaint',
-  },
-  until: {
-    type: 'shared',
-    name: 'time',
-    description: 'When the drain is given up; left out: never.',
-  },
-  ttlSecondsAfterFinished: {
-    type: 'integer',
-    description:
-      'Seconds after which the drain is deleted once it has ended as Drained, Failed or TimedOut; 0: at once; left out: never. Deleting it takes back the taint and the cordon that it has set, where nobody else has changed them since. It needs laterNodes: Leave.',
-    minimum: 0,
-    maximum: 2147483647,
-  },
+  onFailure: word(
+    'What becomes of the taint of a node that could not be drained.',
+    ['KeepTaint', 'RollBack'],
+    'KeepTaint',
+  ),
+  until: time('When the drain is given up; left out: never.'),
+  ttlSecondsAfterFinished: whole(
+    'Seconds after which the drain is deleted once it has ended as Drained, Failed or TimedOut; 0: at once; left out: never. Deleting it takes back the taint and the cordon that it has set, where nobody else has changed them since. It needs laterNodes: Leave.',
+    [0, 2147483647],
+  ),
 } as const;
 
-type Fields = typeof nodeFields & typeof podFields & typeof paceFields & typeof waitFields;
-
-export const nodeDrainSpec: {
-  readonly type: 'object';
-  readonly description: string;
-  readonly required: readonly ['taint'];
-  readonly properties: Fields;
-  readonly rules: readonly Rule[];
-} = {
+export const nodeDrainSpec = {
   type: 'object',
   description: 'Which nodes are drained, and how.',
   required: ['taint'],
@@ -455,7 +355,7 @@ export const nodeDrainSpec: {
       }): boolean => laterNodes === 'Leave' || ttlSecondsAfterFinished === undefined,
     },
   ],
-};
+} as const;
 
 export type NodeDrainSpec = TypeOf<typeof nodeDrainSpec>;
 

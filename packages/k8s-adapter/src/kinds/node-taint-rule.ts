@@ -4,6 +4,7 @@ import type { TaintName } from '@taintmgr/core';
 import { isLifecycleTaint, lifecycleKeys } from '@taintmgr/core/lifecycle';
 import type { NodeTaintRule } from '@taintmgr/core/policy';
 import { durationOf, type Metadata } from './engine-value.ts';
+import { count, filledText, truth, word } from './fields.ts';
 import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 /** As CEL says `isLifecycleTaint` of the rule's taint. */
@@ -25,18 +26,8 @@ export const nodeTaintRuleSpec = {
       description: 'The condition of a node.',
       required: ['type'],
       properties: {
-        type: {
-          type: 'string',
-          description: 'Its type, such as KernelDeadlock.',
-          minLength: 1,
-          maxLength: 316,
-        },
-        status: {
-          type: 'string',
-          description: 'The status that brings the taint.',
-          enum: ['False', 'True', 'Unknown'],
-          default: 'True',
-        },
+        type: filledText('Its type, such as KernelDeadlock.', 316),
+        status: word('The status that brings the taint.', ['False', 'True', 'Unknown'], 'True'),
       },
     },
     holds: {
@@ -82,17 +73,11 @@ export const nodeTaintRuleSpec = {
         },
       ],
     },
-    onlyUnreachable: {
-      type: 'boolean',
-      description:
-        'The condition counts only while the node is unreachable (its condition Ready is Unknown), and only if it came since: the taint goes when the node is back.',
-      default: false,
-    },
-    dryRun: {
-      type: 'boolean',
-      description: 'Tell what the rule would do, and change nothing.',
-      default: false,
-    },
+    onlyUnreachable: truth(
+      'The condition counts only while the node is unreachable (its condition Ready is Unknown), and only if it came since: the taint goes when the node is back.',
+      false,
+    ),
+    dryRun: truth('Tell what the rule would do, and change nothing.', false),
   },
   rules: [
     {
@@ -105,7 +90,7 @@ export const nodeTaintRuleSpec = {
       }): boolean => self.taint.key !== 'node.kubernetes.io/out-of-service' || self.onlyUnreachable,
     },
     {
-      cel: noLifecycleTaint as typeof noLifecycleTaint,
+      cel: noLifecycleTaint,
       message:
         'want a taint of your own: whoever watches over nodes takes this one off again by conditions of its own',
       holds: ({ taint }: { readonly taint: TaintName }): boolean => !isLifecycleTaint(taint),
@@ -120,8 +105,8 @@ export const nodeTaintRuleStatus = {
   description: 'What the leader says.',
   properties: {
     observedGeneration: { type: 'shared', name: 'observedGeneration' },
-    nodesSelected: { type: 'shared', name: 'count', description: 'Nodes that it is for.' },
-    nodesTainted: { type: 'shared', name: 'count', description: 'Nodes that it has tainted.' },
+    nodesSelected: count('Nodes that it is for.'),
+    nodesTainted: count('Nodes that it has tainted.'),
     nodes: {
       type: 'array',
       description: 'Their names, the first of them.',

@@ -1,7 +1,8 @@
 // Schemas of fields that several kinds have.
-import { drainSchemas } from './node-drain-waits.ts';
+import { natural, text, word } from './fields.ts';
 
-const commonSchemas = {
+/** By the names that fields call them by. */
+export const sharedSchemas = {
   duration: {
     type: 'string',
     description: 'A duration such as 30s, 10m or 1h30m.',
@@ -60,11 +61,12 @@ const commonSchemas = {
                 },
               ],
             },
-            operator: {
-              type: 'string',
-              description: 'How the label has to stand to the values.',
-              enum: ['DoesNotExist', 'Exists', 'In', 'NotIn'],
-            },
+            operator: word('How the label has to stand to the values.', [
+              'DoesNotExist',
+              'Exists',
+              'In',
+              'NotIn',
+            ]),
             values: {
               type: 'array',
               description: 'Only for In and NotIn.',
@@ -116,17 +118,9 @@ const commonSchemas = {
       },
     ],
   },
-  taintEffect: {
-    type: 'string',
-    description: 'The effect of the taint.',
-    enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'],
-  },
+  taintEffect: word('The effect of the taint.', ['NoExecute', 'NoSchedule', 'PreferNoSchedule']),
   count: { type: 'integer', minimum: 0 },
-  observedGeneration: {
-    type: 'integer',
-    description: 'The generation of the spec that is in force.',
-    minimum: 0,
-  },
+  observedGeneration: natural('The generation of the spec that is in force.'),
   conditions: {
     type: 'array',
     description: 'What the controller says about the object.',
@@ -136,80 +130,17 @@ const commonSchemas = {
       type: 'object',
       required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
       properties: {
-        type: { type: 'string', description: 'Which condition it is.', maxLength: 316 },
-        status: {
-          type: 'string',
-          description: 'Whether it holds.',
-          enum: ['False', 'True', 'Unknown'],
-        },
-        observedGeneration: {
-          type: 'integer',
-          description: 'The generation of the spec that it is about.',
-          minimum: 0,
-        },
+        type: text('Which condition it is.', 316),
+        status: word('Whether it holds.', ['False', 'True', 'Unknown']),
+        observedGeneration: natural('The generation of the spec that it is about.'),
         lastTransitionTime: {
           type: 'string',
           description: 'Since when its status is as it is.',
           format: 'date-time',
         },
-        reason: { type: 'string', description: 'Why, in one word for programs.', maxLength: 1024 },
-        message: { type: 'string', description: 'Why, for people.', maxLength: 32768 },
-      },
-    },
-  },
-  shadowSeconds: {
-    type: 'object',
-    properties: {
-      mean: { type: 'number', description: 'In the mean.', minimum: 0 },
-      most: { type: 'number', description: 'At most.', minimum: 0 },
-    },
-  },
-  shadowRow: {
-    type: 'object',
-    required: ['name'],
-    properties: {
-      name: {
-        type: 'string',
-        description: 'Its name; (none): without one; (others): those there was no room for.',
-        maxLength: 317,
-      },
-      same: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Pods that both evict in the same instant.',
-      },
-      earlier: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Pods that taintmgr would have evicted before kube-controller-manager.',
-      },
-      later: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Pods that taintmgr would have evicted after kube-controller-manager.',
-      },
-      kept: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Pods that kube-controller-manager deleted and taintmgr would have kept.',
-      },
-      onlyTaintmgr: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Pods that taintmgr would have evicted and kube-controller-manager did not.',
-      },
-      budgetsAsked: {
-        type: 'integer',
-        minimum: 0,
-        description:
-          'Of same, earlier and later: pods that taintmgr would have asked disruption budgets about.',
+        reason: text('Why, in one word for programs.', 1024),
+        message: text('Why, for people.', 32768),
       },
     },
   },
 } as const;
-
-/** Only text, numbers, and schemas spelled out: the types of manifests are made of it. */
-export const sharedSchemas: typeof commonSchemas & typeof drainSchemas = {
-  ...commonSchemas,
-  ...drainSchemas,
-};

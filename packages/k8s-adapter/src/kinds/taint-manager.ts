@@ -1,92 +1,73 @@
 // TaintManager: what the leader says of itself; it has a status and no spec.
 
 import { heldNodesMax, heldZonesMax } from '@taintmgr/core/lifecycle';
+import { count, natural, text, time } from './fields.ts';
 import { age, column, type Kind, type TypeOf } from './schema.ts';
 
+/** What taintmgr would have done with pods, counted. */
+const shadowCounts = {
+  same: count('Pods that both evict in the same instant.'),
+  earlier: count('Pods that taintmgr would have evicted before kube-controller-manager.'),
+  later: count('Pods that taintmgr would have evicted after kube-controller-manager.'),
+  kept: count('Pods that kube-controller-manager deleted and taintmgr would have kept.'),
+  onlyTaintmgr: count('Pods that taintmgr would have evicted and kube-controller-manager did not.'),
+  budgetsAsked: count(
+    'Of same, earlier and later: pods that taintmgr would have asked disruption budgets about.',
+  ),
+} as const;
+
+const shadowSeconds = {
+  type: 'object',
+  properties: {
+    mean: { type: 'number', description: 'In the mean.', minimum: 0 },
+    most: { type: 'number', description: 'At most.', minimum: 0 },
+  },
+} as const;
+
+const shadowRow = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: text('Its name; (none): without one; (others): those there was no room for.', 317),
+    ...shadowCounts,
+  },
+} as const;
+
 /** What a controller in a dry run publishes of its shadow. */
-export const shadowReport = {
+const shadowReport = {
   type: 'object',
   description: 'What kube-controller-manager evicted, held against what taintmgr would have done.',
   properties: {
-    since: { type: 'shared', name: 'time', description: 'Since when this is counted.' },
-    same: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods that both evict in the same instant.',
-    },
-    earlier: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods that taintmgr would have evicted before kube-controller-manager.',
-    },
-    later: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods that taintmgr would have evicted after kube-controller-manager.',
-    },
-    kept: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods that kube-controller-manager deleted and taintmgr would have kept.',
-    },
-    onlyTaintmgr: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods that taintmgr would have evicted and kube-controller-manager did not.',
-    },
-    budgetsAsked: {
-      type: 'shared',
-      name: 'count',
-      description:
-        'Of same, earlier and later: pods that taintmgr would have asked disruption budgets about.',
-    },
-    earlierSeconds: { type: 'shared', name: 'shadowSeconds', description: 'How much earlier.' },
-    laterSeconds: {
-      type: 'shared',
-      name: 'shadowSeconds',
-      description: 'How much later, where that can be said.',
-    },
-    following: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods on whom there is no verdict yet.',
-    },
-    notDeleted: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods that were marked for deletion for a taint and were not deleted.',
-    },
-    leftOtherwise: {
-      type: 'shared',
-      name: 'count',
-      description:
-        'Pods that taintmgr would have evicted and that left before, but not for a taint.',
-    },
-    givenUp: {
-      type: 'shared',
-      name: 'count',
-      description: 'Pods without a verdict, as too many were followed at once.',
-    },
+    since: time('Since when this is counted.'),
+    ...shadowCounts,
+    earlierSeconds: { ...shadowSeconds, description: 'How much earlier.' },
+    laterSeconds: { ...shadowSeconds, description: 'How much later, where that can be said.' },
+    following: count('Pods on whom there is no verdict yet.'),
+    notDeleted: count('Pods that were marked for deletion for a taint and were not deleted.'),
+    leftOtherwise: count(
+      'Pods that taintmgr would have evicted and that left before, but not for a taint.',
+    ),
+    givenUp: count('Pods without a verdict, as too many were followed at once.'),
     taints: {
       type: 'array',
       description: 'By the key of the taint that decided.',
       maxItems: 21,
       mapKeys: ['name'],
-      items: { type: 'shared', name: 'shadowRow' },
+      items: shadowRow,
     },
     namespaces: {
       type: 'array',
       description: 'By namespace.',
       maxItems: 21,
       mapKeys: ['name'],
-      items: { type: 'shared', name: 'shadowRow' },
+      items: shadowRow,
     },
     policies: {
       type: 'array',
       description: 'By the EvictionPolicy that counted.',
       maxItems: 21,
       mapKeys: ['name'],
-      items: { type: 'shared', name: 'shadowRow' },
+      items: shadowRow,
     },
     reasons: {
       type: 'array',
@@ -96,9 +77,9 @@ export const shadowReport = {
         type: 'object',
         required: ['verdict', 'reason'],
         properties: {
-          verdict: { type: 'string', description: 'later or kept.', maxLength: 63 },
-          reason: { type: 'string', description: 'Such as KeptByPolicy.', maxLength: 63 },
-          pods: { type: 'shared', name: 'count', description: 'Pods.' },
+          verdict: text('later or kept.', 63),
+          reason: text('Such as KeptByPolicy.', 63),
+          pods: count('Pods.'),
         },
       },
     },
@@ -110,38 +91,42 @@ export const shadowReport = {
         type: 'object',
         required: ['verdict'],
         properties: {
-          at: { type: 'shared', name: 'time', description: 'When the verdict was given.' },
-          verdict: { type: 'string', description: 'As the counts are called.', maxLength: 63 },
-          namespace: { type: 'string', description: 'Of the pod.', maxLength: 63 },
-          pod: { type: 'string', description: 'Its name.', maxLength: 253 },
-          node: { type: 'string', description: 'Its node.', maxLength: 253 },
+          at: time('When the verdict was given.'),
+          verdict: text('As the counts are called.', 63),
+          namespace: text('Of the pod.', 63),
+          pod: text('Its name.', 253),
+          node: text('Its node.', 253),
           seconds: {
             type: 'number',
             description: 'How much later taintmgr would have been; negative: earlier.',
           },
           budgetsAsked: { type: 'boolean', description: 'Whether budgets would have been asked.' },
-          taint: { type: 'string', description: 'The key of the taint.', maxLength: 317 },
-          policy: { type: 'string', description: 'The policy that counted.', maxLength: 253 },
-          reason: { type: 'string', description: 'As in reasons.', maxLength: 63 },
-          message: { type: 'string', description: 'The same in words.', maxLength: 1024 },
+          taint: text('The key of the taint.', 317),
+          policy: text('The policy that counted.', 253),
+          reason: text('As in reasons.', 63),
+          message: text('The same in words.', 1024),
         },
       },
     },
   },
 } as const;
 
+/** Pods that kube-controller-manager was refused, and what became of them. */
+const sparedCounts = {
+  spared: natural('Pods that kube-controller-manager was refused.'),
+  held: natural('Those of them that are there still: not due, or held.'),
+  evicted: natural('Those of them that taintmgr evicted.'),
+  letThrough: natural('Pods that it deleted all the same.'),
+} as const;
+
 export const taintManagerStatus = {
   type: 'object',
   description: 'What the leader says of itself.',
   properties: {
-    renewTime: {
-      type: 'shared',
-      name: 'time',
-      description: 'When the leader last wrote this; it does so every few seconds.',
-    },
-    leader: { type: 'string', description: 'Who leads.', maxLength: 253 },
-    version: { type: 'string', description: 'The version of the leader.', maxLength: 64 },
-    startedAt: { type: 'shared', name: 'time', description: 'When the leader began to lead.' },
+    renewTime: time('When the leader last wrote this; it does so every few seconds.'),
+    leader: text('Who leads.', 253),
+    version: text('The version of the leader.', 64),
+    startedAt: time('When the leader began to lead.'),
     settings: {
       type: 'map',
       description: 'The settings in force, by the names of their flags.',
@@ -158,14 +143,10 @@ export const taintManagerStatus = {
         type: 'object',
         required: ['kind', 'name'],
         properties: {
-          kind: { type: 'string', description: 'Such as EvictionPolicy.', maxLength: 63 },
-          name: { type: 'string', description: 'As the file calls it.', maxLength: 253 },
-          spec: {
-            type: 'string',
-            description: 'What it says, as JSON; left out: there is no room for it.',
-            maxLength: 8192,
-          },
-          since: { type: 'shared', name: 'time', description: 'Since when a pause holds.' },
+          kind: text('Such as EvictionPolicy.', 63),
+          name: text('As the file calls it.', 253),
+          spec: text('What it says, as JSON; left out: there is no room for it.', 8192),
+          since: time('Since when a pause holds.'),
         },
       },
     },
@@ -191,16 +172,12 @@ export const taintManagerStatus = {
         type: 'object',
         required: ['name'],
         properties: {
-          name: { type: 'string', description: 'As region/zone.', maxLength: 127 },
-          state: { type: 'string', description: 'How it is.', maxLength: 63 },
-          nodes: { type: 'shared', name: 'count', description: 'Its nodes.' },
-          notReady: { type: 'shared', name: 'count', description: 'Those that are not ready.' },
+          name: text('As region/zone.', 127),
+          state: text('How it is.', 63),
+          nodes: count('Its nodes.'),
+          notReady: count('Those that are not ready.'),
           rate: { type: 'number', description: 'Nodes that are tainted in a second.', minimum: 0 },
-          heldSince: {
-            type: 'shared',
-            name: 'time',
-            description: 'Since when its pods stay, as all of its nodes are down and it is held.',
-          },
+          heldSince: time('Since when its pods stay, as all of its nodes are down and it is held.'),
         },
       },
     },
@@ -208,17 +185,13 @@ export const taintManagerStatus = {
       type: 'object',
       description: 'How many there are.',
       properties: {
-        nodes: { type: 'shared', name: 'count', description: 'Nodes.' },
-        tainted: { type: 'shared', name: 'count', description: 'Nodes with NoExecute taints.' },
-        pods: { type: 'shared', name: 'count', description: 'Pods.' },
-        pending: { type: 'shared', name: 'count', description: 'Pods that wait for their time.' },
-        held: { type: 'shared', name: 'count', description: 'Pods that limits or pauses hold.' },
-        blocked: {
-          type: 'shared',
-          name: 'count',
-          description: 'Pods whose eviction a PodDisruptionBudget refuses.',
-        },
-        evicted: { type: 'shared', name: 'count', description: 'Pods evicted since startedAt.' },
+        nodes: count('Nodes.'),
+        tainted: count('Nodes with NoExecute taints.'),
+        pods: count('Pods.'),
+        pending: count('Pods that wait for their time.'),
+        held: count('Pods that limits or pauses hold.'),
+        blocked: count('Pods whose eviction a PodDisruptionBudget refuses.'),
+        evicted: count('Pods evicted since startedAt.'),
       },
     },
     trippedLimits: {
@@ -230,8 +203,8 @@ export const taintManagerStatus = {
         type: 'object',
         required: ['name'],
         properties: {
-          name: { type: 'string', description: 'As it is resumed.', maxLength: 1024 },
-          since: { type: 'shared', name: 'time', description: 'Since when.' },
+          name: text('As it is resumed.', 1024),
+          since: time('Since when.'),
         },
       },
     },
@@ -244,12 +217,8 @@ export const taintManagerStatus = {
         type: 'object',
         required: ['name', 'oneAt'],
         properties: {
-          name: { type: 'string', description: 'As limits are called.', maxLength: 1024 },
-          oneAt: {
-            type: 'shared',
-            name: 'time',
-            description: 'When it lets one pod go, or could have.',
-          },
+          name: text('As limits are called.', 1024),
+          oneAt: time('When it lets one pod go, or could have.'),
         },
       },
     },
@@ -269,19 +238,11 @@ export const taintManagerStatus = {
         type: 'object',
         required: ['name'],
         properties: {
-          name: { type: 'string', description: 'The name of the pause.', maxLength: 316 },
-          uid: { type: 'string', description: 'Left out: that of a file.', maxLength: 128 },
-          since: {
-            type: 'shared',
-            name: 'time',
-            description: 'Since when it holds; left out: nobody knows.',
-          },
-          until: { type: 'shared', name: 'time', description: 'When it ends by itself.' },
-          scope: {
-            type: 'string',
-            description: 'What it holds, as JSON; left out: everything, for all we know.',
-            maxLength: 4096,
-          },
+          name: text('The name of the pause.', 316),
+          uid: text('Left out: that of a file.', 128),
+          since: time('Since when it holds; left out: nobody knows.'),
+          until: time('When it ends by itself.'),
+          scope: text('What it holds, as JSON; left out: everything, for all we know.', 4096),
         },
       },
     },
@@ -294,9 +255,9 @@ export const taintManagerStatus = {
         type: 'object',
         required: ['name'],
         properties: {
-          name: { type: 'string', description: 'Such as kube-controller-manager.', maxLength: 253 },
-          work: { type: 'string', description: 'What it does of our work.', maxLength: 253 },
-          evidence: { type: 'string', description: 'What that is known by.', maxLength: 1024 },
+          name: text('Such as kube-controller-manager.', 253),
+          work: text('What it does of our work.', 253),
+          evidence: text('What that is known by.', 1024),
         },
       },
     },
@@ -309,38 +270,15 @@ export const taintManagerStatus = {
           description:
             'Whether it does so; while it does not, the admission policies refuse nothing.',
         },
-        policyVersion: {
-          type: 'string',
-          description: 'The version of the admission policies that it keeps installed.',
-          maxLength: 64,
-        },
+        policyVersion: text('The version of the admission policies that it keeps installed.', 64),
         drift: {
           type: 'array',
           description: 'In what the installed policies are not as they should be.',
           maxItems: 32,
           items: { type: 'string', maxLength: 1024 },
         },
-        namespaces: { type: 'integer', description: 'Namespaces with the label.', minimum: 0 },
-        spared: {
-          type: 'integer',
-          description: 'Pods that kube-controller-manager was refused.',
-          minimum: 0,
-        },
-        held: {
-          type: 'integer',
-          description: 'Those of them that are there still: not due, or held.',
-          minimum: 0,
-        },
-        evicted: {
-          type: 'integer',
-          description: 'Those of them that taintmgr evicted.',
-          minimum: 0,
-        },
-        letThrough: {
-          type: 'integer',
-          description: 'Pods that it deleted all the same.',
-          minimum: 0,
-        },
+        namespaces: natural('Namespaces with the label.'),
+        ...sparedCounts,
         byNamespace: {
           type: 'array',
           description: 'The same counts for each namespace.',
@@ -350,27 +288,8 @@ export const taintManagerStatus = {
             type: 'object',
             required: ['name'],
             properties: {
-              name: { type: 'string', description: 'The namespace.', maxLength: 63 },
-              spared: {
-                type: 'integer',
-                description: 'Pods that kube-controller-manager was refused.',
-                minimum: 0,
-              },
-              held: {
-                type: 'integer',
-                description: 'Those of them that are there still: not due, or held.',
-                minimum: 0,
-              },
-              evicted: {
-                type: 'integer',
-                description: 'Those of them that taintmgr evicted.',
-                minimum: 0,
-              },
-              letThrough: {
-                type: 'integer',
-                description: 'Pods that it deleted all the same.',
-                minimum: 0,
-              },
+              name: text('The namespace.', 63),
+              ...sparedCounts,
             },
           },
         },
@@ -379,27 +298,26 @@ export const taintManagerStatus = {
           description: 'While it is here, nobody marks these pods not ready but their kubelets.',
           required: ['reason'],
           properties: {
-            reason: { type: 'string', description: 'Why.', maxLength: 1024 },
+            reason: text('Why.', 1024),
             all: { type: 'boolean', description: 'The pods of every node.' },
             zones: {
               type: 'array',
               description:
                 'The pods of these zones, by their labels (Kubernetes 1.35), as region/zone.',
-              maxItems: heldZonesMax as typeof heldZonesMax,
+              maxItems: heldZonesMax,
               items: { type: 'string', maxLength: 127 },
             },
             nodes: {
               type: 'array',
               description: 'The pods of these nodes.',
-              maxItems: heldNodesMax as typeof heldNodesMax,
+              maxItems: heldNodesMax,
               items: { type: 'string', maxLength: 253 },
             },
           },
         },
       },
     },
-    // Declarations are made file by file: they need its type in words.
-    shadow: shadowReport as typeof shadowReport,
+    shadow: shadowReport,
     conditions: { type: 'shared', name: 'conditions' },
   },
 } as const;
