@@ -2,19 +2,17 @@
 
 // The loop around an engine: which options, what it takes and gives, what people may want to know.
 
-export { type ClockNotice, clockReasons, describeClock } from './controller/clock/clock-watch.ts';
-export {
-  defaultElectionTiming,
-  type ElectionNotice,
-  type ElectionOptions,
-  type ElectionTiming,
+export { type ClockNotice, describeClock } from './controller/clock/clock-watch.ts';
+export type {
+  ElectionNotice,
+  ElectionOptions,
+  ElectionTiming,
 } from './controller/election/election-options.ts';
 export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
 export type { MayAct } from './controller/executor.ts';
 export type { LoopAction, LoopInput, Machine } from './controller/loop-parts.ts';
 export {
   type LimitRecordNotice,
-  limitRecordFrom,
   resumeLimitsRequest,
 } from './controller/procedures/limit-record.ts';
 export type {
@@ -24,10 +22,7 @@ export type {
 } from './controller/procedures/pod-removal.ts';
 export type { PublisherNotice } from './controller/publisher-notice.ts';
 export type { StatedCondition } from './controller/status-conditions.ts';
-export type {
-  PublishOptions,
-  StatedStatus,
-} from './controller/status-publisher.ts';
+export type { PublishOptions, StatedStatus } from './controller/status-publisher.ts';
 export { defaultPodWatch, type PodWatch, type Scope as PodScope } from './pod-watch/scope.ts';
 export type { ReflectorStatus } from './pod-watch/source.ts';
 
@@ -61,12 +56,7 @@ export {
 
 // Finding a cluster by kubectl's rules and flags, and logging in.
 
-export {
-  type ConnectionFlag,
-  connectionFlags,
-  connectionOptions,
-} from './kubeconfig/connection-flags.ts';
-export { extraHeader } from './kubeconfig/entries.ts';
+export { type ConnectionFlag, connectionFlags } from './kubeconfig/connection-flags.ts';
 export { KubeconfigError } from './kubeconfig/error.ts';
 export {
   type ClusterConfig,
@@ -88,10 +78,9 @@ export {
   type DecidingKind,
   decidingKinds,
   policyEvent,
-  policyGoneEvent,
   selectsNamespaces,
 } from './manifests/events.ts';
-export { holdingPause, isHoldingPause, readFollowed } from './manifests/followed.ts';
+export { isHoldingPause } from './manifests/followed.ts';
 export { pauseRecords } from './manifests/pause-records.ts';
 export {
   type KubeletAddress,
@@ -103,7 +92,7 @@ export { summaryRequest } from './pressure/requests.ts';
 export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';
 export { type ApiRequest, applyRequest, isWatch, objectRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
-export { namespaceFromJson, nodeFromJson, podFromJson } from './proto/convert.ts';
+export { nodeFromJson, podFromJson } from './proto/convert.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
 export {
@@ -168,21 +157,14 @@ export {
 
 export type { PolicyState } from './controller/takeover/installer.ts';
 export { driftText } from './controller/takeover/notice.ts';
-export {
-  type Drift,
-  installedOptions,
-  installedVersion,
-  takeoverDrift,
-} from './takeover/drift.ts';
+export { type Drift, installedOptions, installedVersion, takeoverDrift } from './takeover/drift.ts';
 export {
   type TakeoverManifest,
   type TakeoverOptions,
-  takeoverCollection,
   takeoverLabel,
   takeoverManager,
   takeoverManifests,
   takeoverPath,
-  takeoverPolicies,
   takeoverVersion,
   takeoverVersionAnnotation,
 } from './takeover/manifests.ts';

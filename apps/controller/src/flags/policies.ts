@@ -1,4 +1,4 @@
-// What only the configuration file can say about evictions.
+// The parts of the configuration file about evictions that no flag can give.
 import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { parseDuration } from '@taintmgr/core/time';

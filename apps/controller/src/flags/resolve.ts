@@ -1,4 +1,4 @@
-// Which value of a setting counts: flag, variable, file, default, the first that has one.
+// Chooses the value of each setting: flag, variable, file or default, the first that has one.
 import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import type { PressurePool } from '@taintmgr/core/pressure';

@@ -1,4 +1,4 @@
-// What is served, to whom, and how readers are known: the settings of the endpoints.
+// The settings of the endpoints: pages, certificates, and the readers that are let in.
 
 import { inputFile } from './files.ts';
 import { choice, duration, ipAddress, paths, wholeNumber } from './kind.ts';

@@ -1,4 +1,4 @@
-// Which setbacks of evictions are news: pods that budgets hold are tried again every few seconds, for hours.
+// Leaves out setbacks of evictions that are no news: pods held by budgets are tried again for hours.
 import type { Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 

@@ -1,4 +1,4 @@
-// How kubelets are reached and verified, where they are asked without the API server.
+// Reaches and verifies kubelets, where they are asked without the API server.
 import { readFileSync } from 'node:fs';
 import type { Access, KubeletsOptions } from '@taintmgr/k8s-adapter';
 import { SettingError } from '../flags/kind.ts';

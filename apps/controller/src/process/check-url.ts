@@ -1,4 +1,4 @@
-// Whether another controller is ready, asked over HTTP: what `helm test` runs, in the same image.
+// Asks another controller over HTTP if it is ready: `helm test` runs this, in the same image.
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** It is not ready, or cannot be reached. */

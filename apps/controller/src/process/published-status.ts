@@ -1,4 +1,4 @@
-// What the leader says of itself in its TaintManager.
+// The status that the leader publishes in its TaintManager.
 import { describeReason } from '@taintmgr/core';
 import { formatTime, formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import {

@@ -1,4 +1,4 @@
-// What is tried again while the API server cannot be reached at the start.
+// Tries the requests of the start again while the API server cannot be reached.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Millis } from '@taintmgr/core/time';
 import { ApiError, Backoff, ConnectionError, WrongServerError } from '@taintmgr/k8s-adapter';

@@ -1,4 +1,4 @@
-// Who asks, by token or client certificate.
+// Finds out who asks, by token or client certificate.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';

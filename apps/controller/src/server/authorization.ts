@@ -1,4 +1,4 @@
-// Whether somebody may read a page, as the API server says.
+// Asks the API server if a reader may read a page.
 import type { Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { type Identity, reviewRequest } from './authentication.ts';

@@ -1,4 +1,4 @@
-// Which evictions are late for no reason: the service levels, late and lost evictions, are counted by this.
+// Counts evictions that are late for no reason: the service levels, late and lost evictions, are read from here.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { dueAt } from './pending-evictions.ts';

@@ -1,4 +1,4 @@
-// What became of pods in namespaces that were handed over, since this replica leads.
+// Counts what became of pods in namespaces that were handed over, since this replica leads.
 import type { Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 

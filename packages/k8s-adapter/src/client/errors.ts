@@ -1,4 +1,4 @@
-// What a request of a command may end in, for people. It is also what a command line knows before it
+// The errors that a request of a command may end in, for people. A command line knows them before it
 // loads anything else.
 import type { Failure, FailureStage } from '../proto/answer.ts';
 

@@ -1,4 +1,4 @@
-// What the leader says of a NodeDrain in its status.
+// The status of a NodeDrain, as the leader writes it.
 import type { NodeDrainState } from '@taintmgr/core/drain';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import type { StatusOf } from '../kinds/kinds.ts';

@@ -1,4 +1,4 @@
-// Which collections the engine is fed from, and what of them it hears.
+// The collections that feed the engine, and the events that it hears of them.
 import type { Config, DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import { policyEvent, selectsNamespaces } from '../manifests/events.ts';
@@ -11,9 +11,9 @@ import { apartFromPods, type Source, sourceOf } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
 import {
   daemonSetFromJson,
-  leaseFromJson,
   namespaceFromJson,
   nodeFromJson,
+  nodeLeaseFromJson,
   podFromJson,
 } from '../proto/convert.ts';
 import type { ItemChange, Project } from '../proto/inventory.ts';
@@ -101,7 +101,7 @@ export function engineSources(
   }
   if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
   if (leases) {
-    const [resource, path, project] = ['leases', nodeLeasesPath, leaseFromJson] as const;
+    const [resource, path, project] = ['leases', nodeLeasesPath, nodeLeaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
     sources.push(sourceOf(reflector, leaseEvent));
   }

@@ -1,4 +1,4 @@
-// Which events are the same, and how many of one object are too many.
+// Counts equal Kubernetes Events as one, and drops those of an object that has too many.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type ClusterEvent, type EventSeries, eventName } from '../proto/event-requests.ts';
 

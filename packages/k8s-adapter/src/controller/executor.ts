@@ -11,12 +11,12 @@ import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventRecorder, type EventRecorderNotice } from './event-recorder.ts';
 import { EventTurn } from './event-turn.ts';
 import {
-  type Call,
   type Circumstances,
   failedUnasked,
   type Procedure,
   type Procedures,
   type Task,
+  type TaskRequest,
 } from './task.ts';
 
 /** Whether this replica may change anything at this instant. */
@@ -174,7 +174,11 @@ export class Executor<C extends { readonly kind: string }, N> {
   }
 
   /** The only place where a request of a command leaves. */
-  #take(now: Instant, underWay: TaskUnderWay<N>, step: IteratorResult<Call<N>, Outcome>): void {
+  #take(
+    now: Instant,
+    underWay: TaskUnderWay<N>,
+    step: IteratorResult<TaskRequest<N>, Outcome>,
+  ): void {
     if (step.done) {
       this.#end(now, underWay, step.value);
       return;

@@ -1,4 +1,4 @@
-// What a leader does beside acting: it publishes itself, and keeps the policies of takeover.
+// The duties of a leader beside acting: it publishes its status, and keeps the policies of takeover.
 import { earliest, type Instant } from '@taintmgr/core/time';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import type { LoopSettings } from './loop-parts.ts';

@@ -1,4 +1,4 @@
-// What a loop is made of, what goes into it and what comes out.
+// The parts of a loop, its input and its output.
 import type { Command, Event } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodScopeNotice, Source, UnreadableNotice } from '../pod-watch/source.ts';

@@ -1,4 +1,4 @@
-// What the leader says of one policy, taint rule or pause in its status.
+// The status of one policy, taint rule or pause, as the leader writes it.
 import type { PolicyCounts } from '@taintmgr/core';
 import { podRightRemedies, resumeCommand } from '@taintmgr/core/policy';
 import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';

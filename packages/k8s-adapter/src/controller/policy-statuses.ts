@@ -1,4 +1,4 @@
-// When the leader writes the status of which policy, taint rule or pause.
+// Chooses when the leader writes the status of a policy, taint rule or pause.
 import type { PolicyCounts } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type KindName, policyKinds } from '../kinds/kinds.ts';

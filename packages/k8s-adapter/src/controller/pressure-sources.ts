@@ -1,4 +1,4 @@
-// What the node pressure agent reads: nodes, pods, and what is used on each node.
+// The collections that feed the node pressure agent: nodes, pods, and what is used on each node.
 
 import {
   type PressureEvent,

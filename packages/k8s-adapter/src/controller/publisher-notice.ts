@@ -1,4 +1,4 @@
-// What people should know of what the leader publishes.
+// The notices about what the leader publishes, for logs and metrics.
 import { type Answer, type Failure, succeeded } from '../proto/answer.ts';
 import { isMissing } from '../proto/answer-fault.ts';
 import { asRecord, parseJson } from '../proto/json.ts';

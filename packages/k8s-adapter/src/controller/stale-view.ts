@@ -1,4 +1,4 @@
-// Whether what is known of the cluster is current enough to act on.
+// Judges if what is known of the cluster is current enough to act on.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Source } from '../pod-watch/source.ts';
 

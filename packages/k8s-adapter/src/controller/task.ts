@@ -1,4 +1,4 @@
-// What becomes of a command: a task of one or more requests, a Kubernetes Event, or a notice.
+// The work that a command comes to: a task of one or more requests, a Kubernetes Event, or a notice.
 
 import type { Outcome } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
@@ -48,9 +48,9 @@ export interface Task<N> {
  * A procedure that waits in the midst: where it needs an answer it yields the request, and is resumed when
  * the answer has come.
  */
-export type Steps<T = Outcome, N = never> = Generator<Call<N>, T, Answered>;
+export type Steps<T = Outcome, N = never> = Generator<TaskRequest<N>, T, Answered>;
 
-export interface Call<N> {
+export interface TaskRequest<N> {
   readonly request: ApiRequest;
   /** What people get to know when the request goes out; null: nothing. */
   readonly notice: N | null;

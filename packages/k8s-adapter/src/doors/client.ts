@@ -1,4 +1,4 @@
-// What asks one cluster and reads its answers: the way in, requests, and who evicts there. It is a door
+// The door of those who ask one cluster: the way in, requests, answers, and who evicts there. It is a door
 // of its own so that short commands load no loop and nothing that a controller acts with.
 
 export { ApiClient, type ApiClientOptions } from '../client/client.ts';

@@ -1,4 +1,4 @@
-// What a drain writes on its nodes, as values: cordon, taint, mark, and how they are taken back.
+// The door of drains: cordon, taint and mark of a node as values, and how they are taken back.
 
 export { guardRequest, nodeChanging, nodeDrainPath } from '../controller/procedures/drain-write.ts';
 export {

@@ -1,4 +1,4 @@
-// What reads YAML: files whose faults name their line, and the manifests of policies in them. It is a
+// The door of those who read YAML: files whose faults name their line, and the manifests of policies in them. It is a
 // door of its own because the library that reads YAML takes long to load.
 
 export {

@@ -1,5 +1,5 @@
-// What drains write down on nodes: what they have set there, so that it can be undone, and that they
-// are at work.
+// Reads and writes the marks of drains on nodes: what they have set there, so that it can be undone, and
+// that they are at work.
 
 import { drainStaleMs, drainText, nodeDrainer } from '@taintmgr/core/drain';
 import { formatTaint, parseTaint, type Taint } from '@taintmgr/core/model';

@@ -1,4 +1,4 @@
-// Who acts on NoExecute taints here: by whose rules, and from which timers, pods go.
+// Finds out who acts on NoExecute taints here: by whose rules, and from which timers, pods go.
 import type { Instant } from '@taintmgr/core/time';
 import type { DutyVerdict, Evictors, Evidence } from './verdict.ts';
 

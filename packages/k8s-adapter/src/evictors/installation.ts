@@ -1,4 +1,4 @@
-// What the leader of a taintmgr-controller publishes of itself, as far as it says who evicts here.
+// Reads what the leader of a taintmgr-controller publishes, as far as it says who evicts here.
 
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import type { TaintManagerStatus } from '../kinds/taint-manager.ts';

@@ -1,4 +1,4 @@
-// What one look at a cluster has read, as evidence of who else does which duty.
+// Reads one look at a cluster as evidence of who else does which duty.
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';

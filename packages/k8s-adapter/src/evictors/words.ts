@@ -1,4 +1,4 @@
-// Who else evicts here, in the same words for every command and log.
+// Says who else evicts here, in the same words for every command and log.
 import type { OtherEvictors } from '@taintmgr/core/drain';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { declaringFlag } from './installation.ts';

@@ -1,4 +1,4 @@
-// Which cluster is meant and how one gets in, by kubectl's rules, files and flags.
+// Finds the cluster and the way into it, by kubectl's rules, files and flags.
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';

@@ -138,7 +138,7 @@ function drainsFrom(annotations: JsonRecord): Pick<Node, 'drains' | 'drainMarks'
 }
 
 /** Reads a coordination.k8s.io/v1 Lease of a node. */
-export function leaseFromJson(value: unknown): Lease {
+export function nodeLeaseFromJson(value: unknown): Lease {
   const { metadata, spec } = asRecord(value);
   const renewedAt = timeFromJson(asRecord(spec).renewTime);
   return { nodeName: asText(asRecord(metadata).name), renewedAt };

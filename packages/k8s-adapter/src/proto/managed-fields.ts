@@ -1,4 +1,4 @@
-// Who wrote which field of an object, by its managedFields.
+// Finds out who wrote which field of an object, by its managedFields.
 import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord, asText, type JsonRecord } from './json.ts';
 import { timeFromJson } from './taint-starts.ts';

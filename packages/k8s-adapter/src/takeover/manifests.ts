@@ -41,25 +41,15 @@ interface TakeoverPolicy {
   readonly binding: TakeoverManifest;
 }
 
-/** Both policies. What is bound last is what acts, so policies are written before their bindings. */
-interface TakeoverPolicies {
-  /** Refuses evictions for taints: the mark that goes before each DELETE. */
-  readonly evictions: TakeoverPolicy;
-  /** Refuses marking pods not ready, where the leader's status says so. */
-  readonly readiness: TakeoverPolicy;
-}
-
-/** The policies as values. */
-export function takeoverPolicies(options: TakeoverOptions): TakeoverPolicies {
-  return {
-    evictions: withBinding('taintmgr-takeover', evictionsPolicy(options.users), options.manager),
-    readiness: withBinding('taintmgr-readiness', readinessPolicy(options.users), options.manager),
-  };
-}
-
-/** The four objects in the order in which they are written. */
+/**
+ * Both policies: one refuses evictions for taints, by the mark that goes before each DELETE, the other refuses to
+ * mark pods not ready, where the leader's status says so. In the order in which they are written: what is bound
+ * last is what acts, so policies come before their bindings.
+ */
 export function takeoverManifests(options: TakeoverOptions): readonly TakeoverManifest[] {
-  const { evictions, readiness } = takeoverPolicies(options);
+  const { users, manager } = options;
+  const evictions = withBinding('taintmgr-takeover', evictionsPolicy(users), manager);
+  const readiness = withBinding('taintmgr-readiness', readinessPolicy(users), manager);
   return [evictions.policy, readiness.policy, evictions.binding, readiness.binding];
 }
 

@@ -1,4 +1,4 @@
-// What one piece of a connection's bytes brings of its answers, so that each is told once of it.
+// Takes one piece of a connection's bytes and tells each of its answers once what the piece brings.
 import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
 import { isWatch } from '../proto/api-request.ts';

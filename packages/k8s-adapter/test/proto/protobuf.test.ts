@@ -5,8 +5,8 @@ import { failureOf } from '../../src/proto/answer.ts';
 import {
   daemonSetFromJson,
   identityOf,
-  leaseFromJson,
   nodeFromJson,
+  nodeLeaseFromJson,
   podFromJson,
 } from '../../src/proto/convert.ts';
 import { AnswerCollector } from '../../src/proto/exchange.ts';
@@ -130,7 +130,7 @@ describe('protobuf', () => {
   const cases: readonly [{ readonly kind: string }, (object: unknown) => object][] = [
     [pod, podFromJson],
     [node, nodeFromJson],
-    [lease, leaseFromJson],
+    [lease, nodeLeaseFromJson],
     [daemonSet, daemonSetFromJson],
   ];
   for (const [object, project] of cases) {

@@ -1,6 +1,6 @@
 // Plays the steps of a procedure without an executor.
 import assert from 'node:assert/strict';
-import type { Call, Steps } from '../../src/controller/task.ts';
+import type { Steps, TaskRequest } from '../../src/controller/task.ts';
 import type { Answer } from '../../src/proto/answer.ts';
 import type { ApiRequest } from '../../src/proto/api-request.ts';
 
@@ -17,7 +17,7 @@ export function playSteps<T, N>(
 
 /** Steps that are answered one by one. */
 export class PlayedSteps<T, N> {
-  #step: IteratorResult<Call<N>, T>;
+  #step: IteratorResult<TaskRequest<N>, T>;
   readonly #steps: Steps<T, N>;
   readonly #wall: number;
 
@@ -48,7 +48,7 @@ export class PlayedSteps<T, N> {
     return this;
   }
 
-  get #call(): Call<N> {
+  get #call(): TaskRequest<N> {
     return this.#step.done
       ? assert.fail(`ended: ${JSON.stringify(this.#step.value)}`)
       : this.#step.value;

@@ -1,4 +1,4 @@
-// What the live page is told of this process: the nodes that it knows, the pods that are to go, what holds them.
+// The state of this process for the live page: the nodes that it knows, the pods that are to go, and what holds them.
 import {
   describeReason,
   formatTaint,

@@ -11,8 +11,8 @@ import { formatTime, type Instant } from '@taintmgr/core/time';
 import { failureOf, succeeded, valueToWriteBack } from '../../proto/answer.ts';
 import type { ApiRequest } from '../../proto/api-request.ts';
 import {
-  leaseFromJson,
   nodeFromJson,
+  nodeLeaseFromJson,
   ownedTaintsAnnotation,
   podFromJson,
 } from '../../proto/convert.ts';
@@ -117,7 +117,7 @@ function* setConditions(command: SetConditions): Steps {
 function* readLease(name: string): Steps<{ renewedAt: Instant | null; outcome?: Outcome }> {
   const { answer } = yield* call(getNodeLeaseRequest(name));
   if (succeeded(answer)) {
-    return { renewedAt: leaseFromJson(asRecord(valueToWriteBack(answer))).renewedAt };
+    return { renewedAt: nodeLeaseFromJson(asRecord(valueToWriteBack(answer))).renewedAt };
   }
   const failure = failureOf(answer);
   return failure.status === 404

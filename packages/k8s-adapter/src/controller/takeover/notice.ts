@@ -1,4 +1,4 @@
-// What is said of the admission policies of takeover.
+// The notices about the admission policies of takeover, and their words.
 import type { Failure } from '../../proto/answer.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { asRecord, asText } from '../../proto/json.ts';
