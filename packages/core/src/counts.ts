@@ -18,7 +18,7 @@ import type { EvictionPause, PolicyAction } from './policy/values.ts';
 import type { StoreView } from './store.ts';
 
 /** Numbers of nodes and pods. Each pod is counted once among those of evictions. */
-export interface Counts extends PodCounts {
+export interface Counts extends EvictionProgress {
   readonly nodes: number;
   /** Nodes with NoExecute taints. */
   readonly tainted: number;
@@ -33,7 +33,7 @@ export interface LastReplica {
 }
 
 /** The progress of evictions. */
-interface PodCounts {
+interface EvictionProgress {
   /** Pods that wait for their time, their turn or their next try. */
   readonly pending: number;
   /** Pods that a limit or a pause holds, or that stay as the last replica of our own. */
@@ -51,7 +51,7 @@ export interface PolicyCounts {
 }
 
 /** Pods that go by the policy count as pending, held or blocked; so do others that its limits hold. */
-interface EvictionPolicyCounts extends PodCounts {
+interface EvictionPolicyCounts extends EvictionProgress {
   /** Pods of tainted nodes for which it counts. */
   readonly pods: number;
   /** Its limits that have tripped, as they are resumed. */
@@ -72,7 +72,7 @@ interface PauseCounts {
 }
 
 /** What counts are taken from. */
-interface Counted {
+interface CountSource {
   readonly store: StoreView;
   readonly machine: EvictionMachine;
   readonly lifecycle: LifecycleMachine | null;
@@ -113,7 +113,7 @@ export function lastReplicaOf(replicas: OwnReplicas, machine: EvictionMachine): 
 }
 
 /** The same by policy, rule and pause. */
-export function policyCountsOf(now: Instant, counted: Counted): PolicyCounts {
+export function policyCountsOf(now: Instant, counted: CountSource): PolicyCounts {
   const { store, lifecycle, evicts, drains } = counted;
   const wall = store.clock.wall(now);
   const pods = once(() => (evicts ? [...podsOf(counted)] : []));
@@ -163,7 +163,7 @@ interface CountedPod {
   readonly attempt: AttemptState | null;
 }
 
-function* podsOf({ store, machine }: Counted): Iterable<CountedPod> {
+function* podsOf({ store, machine }: CountSource): Iterable<CountedPod> {
   for (const node of store.nodes()) {
     if (!isTainted(node)) continue;
     for (const pod of store.podsOn(node.name)) {
@@ -174,7 +174,7 @@ function* podsOf({ store, machine }: Counted): Iterable<CountedPod> {
 
 function eachPolicy(
   now: Instant,
-  { store, machine }: Counted,
+  { store, machine }: CountSource,
   pods: readonly CountedPod[],
 ): ReadonlyMap<string, EvictionPolicyCounts> {
   const tripped = machine.limits(now).filter((limit) => limit.tripped);

@@ -154,9 +154,9 @@ function byDeadline(a: PodExplanation, b: PodExplanation): number {
   const left = a.remaining ?? Number.POSITIVE_INFINITY;
   const right = b.remaining ?? Number.POSITIVE_INFINITY;
   if (left !== right) return left < right ? -1 : 1;
-  return nameOf(a) < nameOf(b) ? -1 : 1;
+  return explainedName(a) < explainedName(b) ? -1 : 1;
 }
 
-function nameOf({ pod }: PodExplanation): string {
+function explainedName({ pod }: PodExplanation): string {
   return `${pod.namespace}/${pod.name}`;
 }

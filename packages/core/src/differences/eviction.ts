@@ -217,13 +217,13 @@ export type DifferenceName = (typeof evictionDifferences)[number]['name'];
 const secondsMax = 9_223_372_036;
 const second = 1000;
 
-interface Case {
+interface DifferenceCase {
   readonly name: DifferenceName;
   readonly applies: (pod: Pod, ours: Decision, theirs: Decision) => boolean;
 }
 
 /** The most telling first. */
-const cases: readonly Case[] = [
+const cases: readonly DifferenceCase[] = [
   { name: 'terminating-again', applies: (_, ours) => decisive(ours)?.code === 'Terminating' },
   { name: 'static-pods', applies: (_, ours) => decisive(ours)?.code === 'StaticPod' },
   { name: 'last-replica', applies: (_, ours) => decisive(ours)?.code === 'LastReplica' },

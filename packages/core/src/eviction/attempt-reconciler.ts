@@ -16,7 +16,7 @@ import type { Cause, Reason } from './reason.ts';
 import type { TaintClockWriter } from './taint-clock-writer.ts';
 
 /** The surroundings of the reconciler. */
-interface ReconcilerSite {
+interface AttemptSite {
   readonly store: StoreView;
   readonly decider: Decider;
   readonly limits: EvictionLimits;
@@ -42,7 +42,7 @@ export class AttemptReconciler {
   readonly #mayAct: () => boolean;
   readonly #emit: (command: MachineCommand) => void;
 
-  constructor(site: ReconcilerSite) {
+  constructor(site: AttemptSite) {
     const { store, decider, limits, attempts, starts, replicas, mayAct, emit } = site;
     this.#store = store;
     this.#decider = decider;

@@ -26,7 +26,7 @@ import {
 } from './pod-events.ts';
 
 /** The surroundings of requests. */
-interface RequestSite {
+interface RemovalSite {
   readonly store: StoreView;
   readonly decider: Decider;
   readonly limits: EvictionLimits;
@@ -52,7 +52,7 @@ export class RemovalRequests {
   /** Limits may let somebody through for whom there was no place. */
   #asksOnAnswer = false;
 
-  constructor(site: RequestSite, config: EvictionConfig) {
+  constructor(site: RemovalSite, config: EvictionConfig) {
     const { store, decider, limits, attempts, reconciler, replicas, emit } = site;
     this.#config = config;
     this.#store = store;

@@ -107,7 +107,7 @@ export class ConditionRules {
     ] = [[], [], [], []];
     const { owned, retired } = ownedOn(node, this.#rules, this.#retired);
     for (const taint of retired) {
-      if (!this.#inherit(now, taint, node, owned)) remove.push(nameOf(taint));
+      if (!this.#inherit(now, taint, node, owned)) remove.push(taintName(taint));
     }
     let until: Instant | null = null;
     for (const rule of this.#rules.values()) {
@@ -123,7 +123,7 @@ export class ConditionRules {
       } else if (verdict.kind === 'remove') {
         delete owned[mark];
         if (this.#inherit(now, rule.taint, node, owned)) continue;
-        if (hasTaint(node.taints, rule.taint)) remove.push(nameOf(rule.taint));
+        if (hasTaint(node.taints, rule.taint)) remove.push(taintName(rule.taint));
       }
     }
     const isSame =
@@ -217,7 +217,7 @@ type RuleVerdict = { readonly until: Instant | null; readonly report: LifecycleR
 
 const stay = { kind: 'stay', until: null, report: null } as const;
 
-function nameOf({ key, effect }: TaintName): TaintName {
+function taintName({ key, effect }: TaintName): TaintName {
   return { key, effect };
 }
 
@@ -277,7 +277,7 @@ function isSameNote(
 }
 
 /** Since when the condition of a rule holds on a node, or is over there. */
-interface Observation {
+interface RuleObservation {
   readonly holds: boolean;
   readonly since: Instant;
   /** As the condition itself said. */
@@ -290,7 +290,7 @@ type RuleReport = Extract<LifecycleReport, { kind: 'ruleDryRun' | 'ruleLimit' }>
 class RuleObservations {
   readonly #clock: ClusterTime;
   /** By rule and node. */
-  readonly #observed = new Map<string, Observation>();
+  readonly #observed = new Map<string, RuleObservation>();
   readonly #reported = new Set<string>();
 
   constructor(clock: ClusterTime) {
@@ -298,7 +298,7 @@ class RuleObservations {
   }
 
   /** Takes in the node as it is. */
-  observe(now: Instant, rule: ConditionRule, node: Node): Observation {
+  observe(now: Instant, rule: ConditionRule, node: Node): RuleObservation {
     const key = `${rule.name}/${node.name}`;
     const condition = node.conditions?.find(({ type }) => type === rule.condition);
     const counts = !rule.onlyUnreachable || isSinceUnreachable(condition, node);

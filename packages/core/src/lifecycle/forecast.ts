@@ -42,7 +42,7 @@ export function forecastOf(
   const limiter = limiterOf(nodes, lastTaintingOf(now, inZone), config);
   for (const other of nodes) {
     const { transitionAt } = readyOf(other.conditions) ?? {};
-    const decision = decide(now, other, null, limiter.isAllDown);
+    const decision = decideByLook(now, other, null, limiter.isAllDown);
     const isHeld = pauseOn(now, other, decision, pauses) !== null;
     if (decision.kind === 'taint' && !isHeld)
       limiter.wait(other.name, Math.min(now, finite(transitionAt) ?? now));
@@ -50,7 +50,7 @@ export function forecastOf(
   const turn = limiter.turnOf(now, node.name);
   const hold = turn && limiter.holdOn(node.name);
   const { heardAt, graceMs } = signOf(node, leaseRenewedAt, config);
-  const decision = decide(now, node, heardAt, limiter.isAllDown);
+  const decision = decideByLook(now, node, heardAt, limiter.isAllDown);
   const pause = pauseOn(now, node, decision, pauses);
   const isUnknown = readyOf(node.conditions)?.status === 'Unknown';
   const hidden = leaseRenewedAt === 'hidden' && !isUnknown ? [leaseHidden] : [];
@@ -94,7 +94,7 @@ function limiterOf(
   return limiter;
 }
 
-function decide(
+function decideByLook(
   now: Instant,
   node: Node,
   heardAt: Instant | null,

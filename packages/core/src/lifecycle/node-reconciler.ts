@@ -19,7 +19,7 @@ import type { ZoneLimiter } from './zone-limiter.ts';
 const beforeAll: Instant = Number.MIN_SAFE_INTEGER;
 
 /** The surroundings of the reconciler. */
-interface ReconcilerSite {
+interface NodeSite {
   readonly store: StoreView;
   readonly health: HealthStore;
   readonly limiter: ZoneLimiter;
@@ -39,7 +39,7 @@ export class NodeReconciler {
   /** When each node is to be looked at. */
   readonly #due = new Schedule();
 
-  constructor({ store, health, limiter, rules, emit }: ReconcilerSite, config: LifecycleConfig) {
+  constructor({ store, health, limiter, rules, emit }: NodeSite, config: LifecycleConfig) {
     this.#config = config;
     this.#store = store;
     this.#health = health;
@@ -126,7 +126,7 @@ export class NodeReconciler {
     const decided = { isUnreachable, leaseRenewedAt, noExecute, rules: rules.change };
     const needs = needsOf(this.#store.clock.wall(now), node, decided);
     const isLacking = noExecute.kind === 'taint';
-    const lacking: readonly Needed[] = isLacking ? [{ write: 'noExecute', taints: null }] : [];
+    const lacking: readonly NeededWrite[] = isLacking ? [{ write: 'noExecute', taints: null }] : [];
     const needed = [...needs, ...lacking];
     const { write, laterAt } = this.#writer.next(now, name, needed);
     // It waits since it stopped being ready, as far as that is known.
@@ -160,7 +160,7 @@ interface EndedNodeWrite {
 }
 
 /** A write that a node needs; `taints`: null where they are decided in its turn. */
-type Needed = Pick<Need, 'write' | 'taints'>;
+type NeededWrite = Pick<Need, 'write' | 'taints'>;
 
 interface NextWrite {
   /** Null: none. */
@@ -181,7 +181,7 @@ export class NodeWriter {
   /** By node and purpose. */
   readonly #writes: KeyedWrites;
   /** The writes that were begun on each node, until they are seen there. */
-  readonly #begun = new Map<string, Map<NodeWrite, Needed>>();
+  readonly #begun = new Map<string, Map<NodeWrite, NeededWrite>>();
 
   constructor({ writesInFlightMax: max }: LifecycleConfig) {
     this.#writes = new KeyedWrites({ ...waits, prefix: 'node', max, isStale: isConflict });
@@ -194,20 +194,20 @@ export class NodeWriter {
 
   /** True when something was begun on the node that has not failed: what comes next may need it. */
   hasBegun(name: string): boolean {
-    return this.#begunOn(name).some((write) => !this.#writes.failures(keyOf(name, write)));
+    return this.#begunOn(name).some((write) => !this.#writes.failures(writeKey(name, write)));
   }
 
   /** Takes in what the node needs now, and says which of it may be written, and when more of it may be. */
-  next(now: Instant, name: string, needed: readonly Needed[]): NextWrite {
+  next(now: Instant, name: string, needed: readonly NeededWrite[]): NextWrite {
     this.#confirm(name, needed);
     if (this.#isUnderWay(name)) return { write: null, laterAt: null };
-    const times = needed.map(({ write }) => this.#writes.dueAt(keyOf(name, write)) ?? now);
+    const times = needed.map(({ write }) => this.#writes.dueAt(writeKey(name, write)) ?? now);
     const next = needed.find((_, index) => (times[index] ?? now) <= now);
     return { write: next?.write ?? null, laterAt: earliest(times.filter((at) => at > now)) };
   }
 
   begin(name: string, { write, taints, command }: Need): LifecycleCommand {
-    const key = keyOf(name, write);
+    const key = writeKey(name, write);
     this.#begun.set(name, (this.#begun.get(name) ?? new Map()).set(write, { write, taints }));
     const hasFailed = (this.#writes.failures(key) ?? 0) > 0;
     return command(this.#writes.begin(key), hasFailed);
@@ -218,18 +218,18 @@ export class NodeWriter {
     const ended = this.#writes.settle(now, id, outcome);
     if (!ended) return null;
     const name = nodeOf(ended.key);
-    const write = this.#begunOn(name).find((one) => keyOf(name, one) === ended.key);
+    const write = this.#begunOn(name).find((one) => writeKey(name, one) === ended.key);
     assert(write !== undefined, `a write to ${name} that has ended was begun`);
     return { name, write, retryAt: ended.failures === 0 ? null : ended.at };
   }
 
   /** Forgets each write whose effect has been shown, or whose contrary the node needs by now. */
-  #confirm(name: string, needed: readonly Needed[]): void {
+  #confirm(name: string, needed: readonly NeededWrite[]): void {
     const begun = this.#begun.get(name);
     if (!begun) return;
     for (const one of begun.values()) {
       const { write } = one;
-      const key = keyOf(name, write);
+      const key = writeKey(name, write);
       if (needed.some((other) => isSame(one, other)) || this.#writes.isUnderWay(key)) continue;
       this.#writes.forget(key);
       begun.delete(write);
@@ -238,7 +238,7 @@ export class NodeWriter {
   }
 
   #isUnderWay(name: string): boolean {
-    return this.#begunOn(name).some((write) => this.#writes.isUnderWay(keyOf(name, write)));
+    return this.#begunOn(name).some((write) => this.#writes.isUnderWay(writeKey(name, write)));
   }
 
   #begunOn(name: string): readonly NodeWrite[] {
@@ -246,17 +246,17 @@ export class NodeWriter {
   }
 
   forget(name: string): void {
-    for (const write of this.#begunOn(name)) this.#writes.forget(keyOf(name, write));
+    for (const write of this.#begunOn(name)) this.#writes.forget(writeKey(name, write));
     this.#begun.delete(name);
   }
 }
 
-function isSame(one: Needed, other: Needed): boolean {
+function isSame(one: NeededWrite, other: NeededWrite): boolean {
   if (one.write !== other.write) return false;
   return one.taints === null || other.taints === null || one.taints === other.taints;
 }
 
-function keyOf(name: string, write: NodeWrite): string {
+function writeKey(name: string, write: NodeWrite): string {
   return `${write}/${name}`;
 }
 

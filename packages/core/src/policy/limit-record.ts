@@ -117,7 +117,7 @@ export function needsRecord(rules: readonly LimitRule[]): boolean {
 }
 
 /** Where a limit stands in the record: the same for every order and every number of limits. */
-export function keyOf({ rule, policy }: NamedLimit, name: string): string {
+export function recordKey({ rule, policy }: NamedLimit, name: string): string {
   const [prefix, suffix] = aroundName(rule, policy);
   return `${prefix}${name}${suffix}`;
 }

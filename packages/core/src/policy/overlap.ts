@@ -3,7 +3,7 @@ import type { LabelSelector } from '../model/selector.ts';
 import type { PolicyMatch, TaintPattern } from './values.ts';
 
 /** The values of one label for which one selector, or several together, ask. */
-interface Wanted {
+interface WantedValues {
   /** The values that are left; null: any. */
   values: ReadonlySet<string> | null;
   readonly not: Set<string>;
@@ -13,8 +13,8 @@ interface Wanted {
 
 /** The key of a label for which no object can fit all of the selectors; null: there is none. */
 export function contradiction(selectors: readonly (LabelSelector | null)[]): string | null {
-  const wanted = new Map<string, Wanted>();
-  const of = (key: string): Wanted => {
+  const wanted = new Map<string, WantedValues>();
+  const of = (key: string): WantedValues => {
     const found = wanted.get(key) ?? {
       values: null,
       not: new Set(),
@@ -39,13 +39,13 @@ export function contradiction(selectors: readonly (LabelSelector | null)[]): str
   return null;
 }
 
-function narrow(one: Wanted, values: readonly string[]): void {
+function narrow(one: WantedValues, values: readonly string[]): void {
   const before = one.values;
   one.values = new Set(values.filter((value) => before === null || before.has(value)));
   one.exists = true;
 }
 
-function isImpossible({ values, not, exists, isAbsent }: Wanted): boolean {
+function isImpossible({ values, not, exists, isAbsent }: WantedValues): boolean {
   if (isAbsent && exists) return true;
   return values !== null && [...values].every((value) => not.has(value));
 }

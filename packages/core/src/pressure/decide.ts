@@ -11,7 +11,13 @@ import {
 import { type NodeObservation, type PodUsage, sampleFault } from './observation/observation.ts';
 import type { StoredPod } from './pods/pod-store.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
-import { type ActivePod, type Candidate, candidatesFor, type RankedPod, rank } from './rank.ts';
+import {
+  type ActivePod,
+  candidatesFor,
+  type PressureCandidate,
+  type RankedPod,
+  rank,
+} from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import type { PressureBehaviour } from './semantics.ts';
 import type { PressureSettings } from './settings/settings.ts';
@@ -44,7 +50,7 @@ export interface PressureSite {
 }
 
 /** The options on which decisions depend besides the node. */
-export interface DecideOptions extends ThresholdStateOptions {
+export interface PressureOptions extends ThresholdStateOptions {
   readonly leavingWaitMsMax: Millis;
 }
 
@@ -88,7 +94,7 @@ interface PodBreach {
 export function decidePressure(
   now: Instant,
   site: PressureSite,
-  options: DecideOptions,
+  options: PressureOptions,
 ): PressureDecision {
   const breaches = localBreaches(now, site, options);
   if (breaches.length > 0) return { kind: 'enforce', breaches };
@@ -134,7 +140,7 @@ function decideDue(
   now: Instant,
   due: ThresholdState,
   site: PressureSite,
-  { behaviour, leavingWaitMsMax }: DecideOptions,
+  { behaviour, leavingWaitMsMax }: PressureOptions,
 ): PressureDecision {
   const { signal } = due.threshold;
   const { settings, layout } = site;
@@ -190,7 +196,7 @@ function doubtAbout(
   now: Instant,
   { threshold, sample, isNew }: ThresholdState,
   { freshAfter }: PressureSite,
-  { behaviour, sampleAgeMsMax }: DecideOptions,
+  { behaviour, sampleAgeMsMax }: PressureOptions,
 ): PressureReason | null {
   const { signal } = threshold;
   const time = sample?.time ?? null;
@@ -208,7 +214,7 @@ export function gracePeriods(states: readonly ThresholdState[]): readonly Pressu
 }
 
 function refusalOf(
-  { pod, demand, used }: Candidate,
+  { pod, demand, used }: PressureCandidate,
   { passedOver }: PressureSite,
   behaviour: PressureBehaviour,
 ): PodRefusal | null {
@@ -256,7 +262,7 @@ function enoughLeaving(
 function localBreaches(
   now: Instant,
   { settings, layout, pods, usageOf, observation, passedOver }: PressureSite,
-  { behaviour, sampleAgeMsMax }: DecideOptions,
+  { behaviour, sampleAgeMsMax }: PressureOptions,
 ): readonly PodBreach[] {
   if (!settings.localStorageLimits) return [];
   const breaches = pods.flatMap(({ pod, demand }): readonly PodBreach[] => {

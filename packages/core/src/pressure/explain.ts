@@ -1,10 +1,10 @@
 // Explains the pressure on a node: signals, thresholds, conditions and the order of eviction.
 import type { Instant } from '../kernel/time.ts';
 import {
-  type DecideOptions,
   decidePressure,
   orderFor,
   type PressureDecision,
+  type PressureOptions,
   type PressureSite,
 } from './decide.ts';
 import type { NodeState, PressureWork } from './node-state.ts';
@@ -85,7 +85,7 @@ export function explainPressure(
   now: Instant,
   state: NodeState,
   site: PressureSite | null,
-  options: DecideOptions,
+  options: PressureOptions,
 ): PressureExplanation {
   const { node, pool, settings, layout, observedAt, work } = state;
   return {
@@ -102,7 +102,10 @@ export function explainPressure(
   };
 }
 
-function explainSignals(site: PressureSite, options: DecideOptions): readonly SignalExplanation[] {
+function explainSignals(
+  site: PressureSite,
+  options: PressureOptions,
+): readonly SignalExplanation[] {
   const watched = [...new Set(site.states.map(({ threshold }) => threshold.signal))];
   return watched.map((signal) => explainSignal(signal, site, options));
 }
@@ -110,7 +113,7 @@ function explainSignals(site: PressureSite, options: DecideOptions): readonly Si
 function explainSignal(
   signal: Signal,
   site: PressureSite,
-  { behaviour }: DecideOptions,
+  { behaviour }: PressureOptions,
 ): SignalExplanation {
   const thresholds = site.states.filter(({ threshold }) => threshold.signal === signal);
   const sample = site.observation.samples[signal] ?? null;

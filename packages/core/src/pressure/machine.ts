@@ -11,7 +11,7 @@ import { nodeRef } from '../model/node.ts';
 import { type PodRef, podRef } from '../model/pod.ts';
 import { selects } from '../model/selector.ts';
 import { type PressureConfig, resolvePressureConfig } from './config.ts';
-import { type DecideOptions, decidePressure, type PressureDecision } from './decide.ts';
+import { decidePressure, type PressureDecision, type PressureOptions } from './decide.ts';
 import { type EvictionText, pressureText } from './eviction-message.ts';
 import { explainPressure, type PressureExplanation } from './explain.ts';
 import { localLimitMessage, localLimitSignals } from './local-limits.ts';
@@ -82,7 +82,7 @@ export function createPressureMachine(options: Partial<PressureConfig> = {}): Pr
  */
 class NodePressureMachine implements PressureMachine {
   readonly #config: PressureConfig;
-  readonly #options: DecideOptions;
+  readonly #options: PressureOptions;
   readonly #settings: PressureSettings | null;
   readonly #pools: ReadonlyMap<string, PressureSettings>;
   readonly #clock = new ClusterClock();

@@ -7,10 +7,10 @@ import type { Instant, Millis } from '../kernel/time.ts';
 import type { NodeCondition, NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
 import {
-  type DecideOptions,
   gracePeriods,
   type PassedOver,
   type PressureDecision,
+  type PressureOptions,
   type PressureSite,
   thresholdReason,
 } from './decide.ts';
@@ -56,7 +56,7 @@ class WritableNodeState {
   readonly thresholdStates: ThresholdStates;
   readonly conditionWriter: ConditionWriter = new ConditionWriter();
   readonly reports: NodeReports = new NodeReports();
-  readonly #options: DecideOptions;
+  readonly #options: PressureOptions;
   #observation: NodeObservation | null = null;
   /** Why the node could not be asked the last time; null: it could. */
   #readFault: Extract<PressureReason, { code: 'ReadFailed' }> | null = null;
@@ -71,7 +71,7 @@ class WritableNodeState {
   #derived: readonly Threshold[] | null = null;
   #passes = 0;
 
-  constructor(now: Instant, node: PressureNode, options: DecideOptions) {
+  constructor(now: Instant, node: PressureNode, options: PressureOptions) {
     this.node = node;
     this.#options = options;
     this.thresholdStates = new ThresholdStates(options);

@@ -16,7 +16,7 @@ export interface ActivePod {
 }
 
 /** A pod as one signal sees it. */
-export interface Candidate extends ActivePod {
+export interface PressureCandidate extends ActivePod {
   /** Its usage by the signal; null: not known. */
   readonly used: number | null;
   /** The amount it asked for of that. */
@@ -26,12 +26,12 @@ export interface Candidate extends ActivePod {
 }
 
 /** A candidate in its place. */
-export interface RankedPod extends Candidate {
+export interface RankedPod extends PressureCandidate {
   /** The comparison that puts it before the next one; null: none, or it is the last. */
   readonly decidedBy: ComparatorName | null;
 }
 
-type Comparator = (a: Candidate, b: Candidate) => number;
+type Comparator = (a: PressureCandidate, b: PressureCandidate) => number;
 
 /** Negative: the first pod goes earlier. Where nothing is known of both, usage decides nothing. */
 const comparators: Readonly<Record<ComparatorName, Comparator>> = {
@@ -42,7 +42,7 @@ const comparators: Readonly<Record<ComparatorName, Comparator>> = {
   usageOverRequest: byUsage((pod) => usedBy(pod) - pod.subtracted),
   usage: byUsage(usedBy),
   qosClass: (a, b) => qosRank(a) - qosRank(b),
-  name: (a, b) => (nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b))),
+  name: (a, b) => (rankedName(a) < rankedName(b) ? -1 : Number(rankedName(a) > rankedName(b))),
 };
 
 /** The pods as the signal sees them. */
@@ -51,8 +51,8 @@ export function candidatesFor(
   signal: Signal,
   layout: FilesystemLayout,
   behaviour: PressureBehaviour,
-): readonly Candidate[] {
-  return pods.map((active): Candidate => {
+): readonly PressureCandidate[] {
+  return pods.map((active): PressureCandidate => {
     const { pod, demand, usage } = active;
     const used = usage && usageOf(pod, usage, signal, layout);
     return { ...active, used, ...asked(demand, signal, behaviour) };
@@ -64,7 +64,7 @@ function asked(
   demand: Demand | null,
   signal: Signal,
   behaviour: PressureBehaviour,
-): Pick<Candidate, 'requested' | 'subtracted'> {
+): Pick<PressureCandidate, 'requested' | 'subtracted'> {
   const storage = (behaviour.countsContainers ? demand?.containersStorage : demand?.storage) ?? 0;
   const memory = demand?.memory ?? 0;
   switch (signals[signal].resource) {
@@ -84,10 +84,10 @@ function asked(
  * keep the order in which they are given.
  */
 export function rank(
-  candidates: readonly Candidate[],
+  candidates: readonly PressureCandidate[],
   order: readonly ComparatorName[],
 ): readonly RankedPod[] {
-  const compare = (a: Candidate, b: Candidate): number => {
+  const compare = (a: PressureCandidate, b: PressureCandidate): number => {
     for (const name of order) {
       const difference = comparators[name](a, b);
       if (difference !== 0) return difference;
@@ -102,18 +102,18 @@ export function rank(
   });
 }
 
-function byUsage(amount: (candidate: Candidate) => number): Comparator {
+function byUsage(amount: (candidate: PressureCandidate) => number): Comparator {
   return (a, b) => (a.usage === null && b.usage === null ? 0 : amount(b) - amount(a));
 }
 
-function usedBy({ used }: Candidate): number {
+function usedBy({ used }: PressureCandidate): number {
   return used ?? 0;
 }
 
-function qosRank({ demand }: Candidate): number {
+function qosRank({ demand }: PressureCandidate): number {
   return qosClasses.indexOf(demand?.qosClass ?? 'Burstable');
 }
 
-function nameOf({ pod }: Candidate): string {
+function rankedName({ pod }: PressureCandidate): string {
   return `${pod.namespace}/${pod.name}`;
 }

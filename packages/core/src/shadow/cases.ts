@@ -72,7 +72,7 @@ export class Cases {
 }
 
 /** When the engine evicted a pod, and how. */
-interface Eviction {
+export interface OurEviction {
   readonly at: Instant;
   readonly asks: boolean;
   readonly because: readonly Reason[];
@@ -80,7 +80,7 @@ interface Eviction {
   readonly isTooLate: boolean;
 }
 
-export type Sent = Omit<Eviction, 'isTooLate'> & { readonly pod: PodRef };
+export type Sent = Omit<OurEviction, 'isTooLate'> & { readonly pod: PodRef };
 
 /** One pod that one of the two has evicted. */
 export interface Case {
@@ -92,7 +92,7 @@ export interface Case {
   /** True when it is terminating, or gone, since it was marked. */
   isDeleted: boolean;
   isGone: boolean;
-  ours: Eviction | null;
+  ours: OurEviction | null;
   /** The reasons that decided when it was marked: later its taint may be gone. */
   because: readonly Reason[];
   /** There is a verdict, or there is to be none. */

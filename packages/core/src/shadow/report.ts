@@ -135,8 +135,8 @@ export class ShadowTally {
   readonly #config: ShadowConfig;
   readonly #counts = zero();
   readonly #unjudged: Record<Unjudged, number> = { notDeleted: 0, leftOtherwise: 0, givenUp: 0 };
-  readonly #earlier = new Span();
-  readonly #later = new Span();
+  readonly #earlier = new SpanSum();
+  readonly #later = new SpanSum();
   readonly #taints: Breakdown;
   readonly #namespaces: Breakdown;
   readonly #policies: Breakdown;
@@ -213,12 +213,12 @@ class Breakdown {
     const rows = Array.from(this.#rows, ([name, counts]) => ({ name, ...counts }));
     const isLast = ({ name }: ShadowRow): number => (name === otherNames ? 1 : 0);
     return rows.sort(
-      (a, b) => isLast(a) - isLast(b) || podsOf(b) - podsOf(a) || (a.name < b.name ? -1 : 1),
+      (a, b) => isLast(a) - isLast(b) || podsIn(b) - podsIn(a) || (a.name < b.name ? -1 : 1),
     );
   }
 }
 
-class Span {
+class SpanSum {
   #count = 0;
   #sumMs = 0;
   #maxMs = 0;
@@ -238,13 +238,13 @@ class Span {
 const verdicts: readonly ShadowVerdict[] = ['same', 'earlier', 'later', 'kept', 'onlyTaintmgr'];
 
 /** All the pods of a row. */
-function podsOf(counts: ShadowCounts): number {
+function podsIn(counts: ShadowCounts): number {
   return verdicts.reduce((sum, verdict) => sum + counts[verdict], 0);
 }
 
 /** Those that kube-controller-manager deleted. */
 export function deletedOf(counts: ShadowCounts): number {
-  return podsOf(counts) - counts.onlyTaintmgr;
+  return podsIn(counts) - counts.onlyTaintmgr;
 }
 
 function count(counts: Mutable<ShadowCounts>, { verdict, asksBudgets }: ShadowEntry): void {

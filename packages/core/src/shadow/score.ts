@@ -12,7 +12,7 @@ import { type ShadowReport, ShadowTally, type Unjudged } from './report.ts';
 import {
   comparedVerdict,
   entryOf,
-  judge,
+  judgeDeleted,
   lonelyVerdict,
   refusedVerdict,
   type Verdict,
@@ -263,7 +263,11 @@ export class ShadowScore {
       this.#skip(now, one, 'givenUp');
       return;
     }
-    const judgement = judge(explained, { now, wall: now + this.#ahead, theirs }, this.#config);
+    const judgement = judgeDeleted(
+      explained,
+      { now, wall: now + this.#ahead, theirs },
+      this.#config,
+    );
     if (judgement.kind === 'wait') {
       this.#cases.lookAt(one.pod.uid, judgement.until);
       return;

@@ -5,18 +5,16 @@ import type { Instant, Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { EvictionMode, PolicyMark } from '../policy/eviction-policy.ts';
 import { limitId } from '../policy/limit.ts';
-import type { Case } from './cases.ts';
+import type { Case, OurEviction } from './cases.ts';
 import type { ShadowConfig } from './config.ts';
 import type { ShadowEntry, ShadowReason } from './report.ts';
 
 /** The verdict on one pod. */
 export type Verdict = Pick<ShadowEntry, 'verdict' | 'byMs' | 'reason' | 'message'>;
 
-type Eviction = NonNullable<Case['ours']>;
-
 /** Of a pod that both have evicted, kube-controller-manager at `theirs`: who was first. */
 export function comparedVerdict(
-  { at, because, isTooLate }: Eviction,
+  { at, because, isTooLate }: OurEviction,
   theirs: Instant,
   config: Pick<ShadowConfig, 'sameMsMax'>,
 ): Verdict {
@@ -32,7 +30,7 @@ export function refusedVerdict(message: string): Verdict {
 }
 
 /** Of a pod that kube-controller-manager has left alone for as long as it was followed. */
-export function lonelyVerdict({ because }: Pick<Eviction, 'because'>): Verdict {
+export function lonelyVerdict({ because }: Pick<OurEviction, 'because'>): Verdict {
   const { message } = wordsOf(because[0]);
   return { verdict: 'onlyTaintmgr', byMs: null, reason: null, message };
 }
@@ -85,7 +83,7 @@ interface JudgedAt {
  * taintmgr decides about it now, as though it were still there. Whoever has to go in a while is looked
  * at again then: its taint may be gone by that time.
  */
-export function judge(
+export function judgeDeleted(
   { decision, attempt }: Pick<PodExplanation, 'decision' | 'attempt'>,
   { now, wall, theirs }: JudgedAt,
   { settleMs, followMs }: Pick<ShadowConfig, 'settleMs' | 'followMs'>,

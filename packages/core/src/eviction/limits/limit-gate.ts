@@ -31,7 +31,7 @@ interface Trip {
 }
 
 /** Why a pod may not go. `until`: when there may be room; null: when something changes. */
-interface Refusal {
+interface GateRefusal {
   readonly hit: LimitHit;
   readonly until: Instant | null;
   /** Only pods that wait for the record to be written stand in its way. */
@@ -104,7 +104,7 @@ export class LimitGate {
   }
 
   /** Why the pod may not be evicted now; null: it may. */
-  refusal(now: Instant, uid: string, availability: Availability | null): Refusal | null {
+  refusal(now: Instant, uid: string, availability: Availability | null): GateRefusal | null {
     const isBegun = this.isWindowed ? this.#open.has(uid) : this.#paid.has(uid);
     if (this.tripped && !isBegun) {
       return { hit: this.tripped.hit, until: null, mayOpen: false };
@@ -117,7 +117,7 @@ export class LimitGate {
   }
 
   /** A rate keeps a token for each that is wanted. */
-  #outpaced(now: Instant, uid: string): Refusal | null {
+  #outpaced(now: Instant, uid: string): GateRefusal | null {
     if (!this.#bucket) return null;
     const readyAt = this.#bucket.readyAt(now);
     if (readyAt > now) {
@@ -267,7 +267,7 @@ export class LimitGate {
     this.tripped = { since, hit };
   }
 
-  #full(now: Instant, uid: string, availability: Availability | null): Refusal | null {
+  #full(now: Instant, uid: string, availability: Availability | null): GateRefusal | null {
     const { most, limit } = this.#most(this.#size(now));
     const evicted = this.evicted - (this.#left.has(uid) ? 1 : 0);
     // A pod that is unavailable already only competes with those evicted.

@@ -13,11 +13,11 @@ import {
 import {
   coarsened,
   coarsenedSizes,
-  keyOf,
   type LimitRecord,
   nameInKey,
   needsRecord,
   type RecordedLimit,
+  recordKey,
 } from '../../policy/limit-record.ts';
 import { holdsAll } from '../../policy/pause-scope.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
@@ -367,7 +367,7 @@ function recordOf(now: Instant, gates: readonly LimitGate[], counts: PodCounts):
   const entries = new Map<string, RecordedLimit>();
   for (const gate of gates) {
     gate.expire(now, (uid) => counts.in(gate, uid));
-    const key = keyOf(gate.limit, gate.name);
+    const key = recordKey(gate.limit, gate.name);
     const entry = entryOf(now, gate, entries.get(key));
     if (entry) entries.set(key, entry);
   }
@@ -430,7 +430,7 @@ function countOf(evicted: RecordedLimit['evicted']): number {
   return evicted.reduce((sum, [, count]) => sum + count, 0);
 }
 
-interface Counted {
+interface GateCount {
   readonly availability: Availability;
   readonly labels: Labels | undefined;
   readonly gates: readonly LimitGate[];
@@ -449,7 +449,7 @@ class PodCounts {
   #windowed: readonly BoundLimit[] = [];
   #version = 0;
   readonly #nodes = new Map<string, string>();
-  readonly #counted = new Map<string, Counted>();
+  readonly #counted = new Map<string, GateCount>();
 
   constructor(store: StoreView, gates: LimitGates) {
     this.#store = store;
@@ -496,7 +496,7 @@ class PodCounts {
     }
   }
 
-  #replace(pod: Pod, before: Counted | undefined, availability: Availability | null): void {
+  #replace(pod: Pod, before: GateCount | undefined, availability: Availability | null): void {
     const { uid, labels } = pod;
     if (before) for (const gate of before.gates) gate.adjust(uid, before.availability, -1);
     if (availability === null) this.#counted.delete(uid);

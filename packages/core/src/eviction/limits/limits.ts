@@ -22,7 +22,7 @@ const uncertainMs: Millis = 60_000;
 /** Pods come and go all the time: those who wait for room ask together. */
 const recountMs: Millis = 1_000;
 
-type Refusal = Extract<LimitAnswer, { kind: 'wait' }>;
+type LimitRefusal = Extract<LimitAnswer, { kind: 'wait' }>;
 
 /**
  * Who may be evicted now: what limits say of pods that are due, and who waits for them in which order.
@@ -134,7 +134,12 @@ export class EvictionLimits {
   }
 
   /** Asks for one eviction, and counts it if it may begin; else why not, and the pod waits. */
-  admit(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Refusal | null {
+  admit(
+    now: Instant,
+    pod: Pod,
+    deadline: Instant,
+    because: readonly Reason[],
+  ): LimitRefusal | null {
     const late = this.#decider.isLate(pod, because);
     const answer = this.#limiter.admit(now, { pod, taint: decidingTaint(because), late });
     this.queue.delete(pod.uid);

@@ -25,7 +25,7 @@ import { minTolerationNanos, type UpstreamWait, upstreamWait } from './wait.ts';
 type FiniteWait = Extract<UpstreamWait, { readonly kind: 'finite' }>;
 
 /** One run of the deletion procedure: up to five attempts. */
-interface Run {
+interface DeletionRun {
   readonly key: string;
   readonly pod: PodRef;
   readonly attempt: number;
@@ -56,7 +56,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   readonly #inFlight = new InFlight('upstream', Number.POSITIVE_INFINITY);
   #queue = new TimedQueue();
   /** Runs by the id of the command they wait for, and then of the pause after a failure. */
-  #runs = new Map<string, Run>();
+  #runs = new Map<string, DeletionRun>();
   #pauses = new Schedule();
   #synced = false;
   #leader: boolean;
@@ -103,7 +103,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   /** The deletion that it is about to make; a pod it does not think of any more is kept, whatever its taints. */
   decisionOn(pod: Pod): Decision {
     const because = this.#reasonsFor(pod);
-    const entry = this.#queue.entry(keyOf(pod));
+    const entry = this.#queue.entry(podKey(pod));
     if (!entry || because[0]?.code === 'LastReplica') return { kind: 'keep', because };
     return { kind: 'evict', deadline: this.#deadlineOf(entry), because };
   }
@@ -118,9 +118,9 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   attemptOn(pod: PodRef): AttemptState | null {
-    const entry = this.#queue.entry(keyOf(pod));
+    const entry = this.#queue.entry(podKey(pod));
     if (!entry) return null;
-    const run = [...this.#runs].find(([, { key }]) => key === keyOf(pod));
+    const run = [...this.#runs].find(([, { key }]) => key === podKey(pod));
     if (run) return { kind: 'requested', id: run[0] };
     return { kind: 'waiting', since: entry.createdAt, until: dueAt(entry) };
   }
@@ -140,9 +140,9 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   #cache(change: Change): void {
-    if (change.kind === 'pod') this.#pods.set(keyOf(change.pod), change.pod);
+    if (change.kind === 'pod') this.#pods.set(podKey(change.pod), change.pod);
     if (change.kind !== 'podGone') return;
-    const key = keyOf(change.previous);
+    const key = podKey(change.previous);
     if (this.#pods.get(key)?.uid === change.previous.uid) this.#pods.delete(key);
   }
 
@@ -169,7 +169,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     const past = { now, since, clock: this.#store.clock };
     for (const pod of this.#store.podsOn(node.name)) {
       for (const look of pastLooks(pod, { ...node, taints }, past)) {
-        const entry = this.#queue.entry(keyOf(pod));
+        const entry = this.#queue.entry(podKey(pod));
         // Its deletion had begun by then.
         if (entry && dueAt(entry) <= look.at) break;
         this.#look(look.at, pod, look.taints);
@@ -190,7 +190,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
         return;
       }
       case 'podGone':
-        if (!this.#pods.has(keyOf(change.previous))) this.#cancel(change.previous);
+        if (!this.#pods.has(podKey(change.previous))) this.#cancel(change.previous);
         return;
       default: // a matter of the node lifecycle, or of other semantics
     }
@@ -238,7 +238,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
 
   /** Rule `first-timer-kept`: a timer set earlier stays, whatever the wait would be now. */
   #schedule(now: Instant, pod: Pod, { wait, taint }: FiniteWait): void {
-    const existing = this.#queue.timer(keyOf(pod));
+    const existing = this.#queue.timer(podKey(pod));
     if (existing && existing.createdAt < now) return;
     if (existing) this.#cancel(pod);
     const createdAt = existing?.createdAt ?? now;
@@ -250,11 +250,11 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   #add(now: Instant, pod: PodRef, work: TimedWork): void {
-    if (this.#queue.add(now, keyOf(pod), work)) this.#begin(pod);
+    if (this.#queue.add(now, podKey(pod), work)) this.#begin(pod);
   }
 
   #cancel(pod: PodRef): void {
-    if (this.#queue.cancel(keyOf(pod))) this.#record(pod, 'Cancelling deletion of');
+    if (this.#queue.cancel(podKey(pod))) this.#record(pod, 'Cancelling deletion of');
   }
 
   #fireDue(now: Instant): void {
@@ -267,9 +267,9 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   #begin(pod: PodRef): void {
-    if (this.#isLastReplica(keyOf(pod))) return;
+    if (this.#isLastReplica(podKey(pod))) return;
     this.#record(pod, 'Marking for deletion');
-    this.#attempt({ key: keyOf(pod), pod: podRef(pod), attempt: 1 });
+    this.#attempt({ key: podKey(pod), pod: podRef(pod), attempt: 1 });
   }
 
   /** The last replica of ours is forgotten, until another is ready: kube-controller-manager has none here. */
@@ -297,7 +297,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   /** Rule `delete-by-name`: whatever pod has the name by then is deleted. */
-  #attempt(run: Run): void {
+  #attempt(run: DeletionRun): void {
     const pod = this.#pods.get(run.key);
     const id = this.#inFlight.start(run.key);
     const because = pod ? this.#reasonsFor(pod) : [];
@@ -341,7 +341,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   }
 
   #reasonsFor(pod: Pod): readonly Reason[] {
-    const entry = this.#queue.entry(keyOf(pod));
+    const entry = this.#queue.entry(podKey(pod));
     const reasons = upstreamReasons(pod, this.taintsOf(pod.nodeName), entry, this.#config);
     if (!this.#replicas || !this.#staysAsLast(pod, entry)) return reasons;
     const others = reasons.filter(({ code }) => code !== 'GivenUp');
@@ -352,7 +352,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   #staysAsLast(pod: Pod, entry: QueueEntry | null): boolean {
     if (this.#lastOnes.has(pod.uid)) return true;
     if (entry === null || this.#replicas?.standIns(pod)?.length !== 0) return false;
-    return ![...this.#runs.values()].some(({ key }) => key === keyOf(pod));
+    return ![...this.#runs.values()].some(({ key }) => key === podKey(pod));
   }
 
   /** Events name no uid, so `kubectl describe pod` does not show them. */
@@ -372,7 +372,7 @@ function noExecute(node: Node): readonly Taint[] {
   return node.taints.filter(({ effect }) => effect === 'NoExecute');
 }
 
-function keyOf({ namespace, name }: PodRef): string {
+function podKey({ namespace, name }: PodRef): string {
   return `${namespace}/${name}`;
 }
 

@@ -25,7 +25,7 @@ const retrySpacingMs: Millis = 100;
 const retryBurst = 100;
 
 /** Everything a run of the process has in memory. */
-interface Run {
+interface ProcessRun {
   readonly controller: UpstreamController;
   readonly tasks: Tasks;
   readonly nodeQueue: WorkQueue;
@@ -46,7 +46,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
   readonly #replicas: OwnReplicas;
   #synced = false;
   #leader: boolean;
-  #run: Run | null = null;
+  #run: ProcessRun | null = null;
   #commands: LifecycleCommand[] = [];
 
   constructor(store: StoreView, config: LifecycleConfig, leader: boolean, replicas: OwnReplicas) {
@@ -116,7 +116,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     return legacy.reasonOn(pod, ready, entry);
   }
 
-  #start(): Run {
+  #start(): ProcessRun {
     const emit = (command: LifecycleCommand): void => {
       this.#commands.push(command);
     };
@@ -134,7 +134,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     return run;
   }
 
-  #act(now: Instant, run: Run): void {
+  #act(now: Instant, run: ProcessRun): void {
     const { controller, tasks, nodeQueue, podQueue } = run;
     do {
       for (let name = nodeQueue.take(); name !== null; name = nodeQueue.take()) {
@@ -163,7 +163,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
   }
 }
 
-function follow(run: Run, change: Change): void {
+function follow(run: ProcessRun, change: Change): void {
   if (change.kind === 'node') {
     if (!change.node) run.controller.nodeDeleted(change.name);
     else if (change.previous) run.nodeQueue.add(change.name);
@@ -175,7 +175,7 @@ function follow(run: Run, change: Change): void {
   }
 }
 
-function meetNode({ controller, nodeQueue }: Run, { name }: Node): void {
+function meetNode({ controller, nodeQueue }: ProcessRun, { name }: Node): void {
   controller.legacy?.register(name);
   nodeQueue.add(name);
 }
@@ -189,7 +189,7 @@ function* forever(pause: Millis, procedure: () => Task): Task {
 }
 
 /** Defect: the count of failures of a name is never reset, so waits only grow. */
-function* podTask(run: Run, uid: string): Task {
+function* podTask(run: ProcessRun, uid: string): Task {
   const { controller, failures, podQueue } = run;
   if (yield* controller.podPass(uid)) return;
   const count = failures.get(uid) ?? 0;

@@ -9,7 +9,7 @@ import {
   zoneState,
 } from '../zone-rates.ts';
 
-interface Counted extends ZoneCounts {
+interface CountedZone extends ZoneCounts {
   readonly state: ZoneState;
 }
 
@@ -77,8 +77,8 @@ export class ZoneStore {
     return wasAllDown ? 'exitFullDisruption' : null;
   }
 
-  #count(nodeCounts: ReadonlyMap<string, ZoneCounts>): ReadonlyMap<string, Counted> {
-    const counted = new Map<string, Counted>();
+  #count(nodeCounts: ReadonlyMap<string, ZoneCounts>): ReadonlyMap<string, CountedZone> {
+    const counted = new Map<string, CountedZone>();
     for (const [zone, count] of nodeCounts) {
       const state = zoneState(count, this.#rates.unhealthyZoneThreshold);
       counted.set(zone, { ...count, state });
@@ -89,7 +89,7 @@ export class ZoneStore {
   }
 
   /** Forgets zones without counted nodes. Defect: stops at the first that is not wholly down. */
-  #prune(counted: ReadonlyMap<string, Counted>): boolean {
+  #prune(counted: ReadonlyMap<string, CountedZone>): boolean {
     for (const [zone, state] of this.states) {
       if (!counted.has(zone)) {
         this.states.delete(zone);
@@ -102,7 +102,7 @@ export class ZoneStore {
   }
 
   /** Defect: a zone that was not forgotten in time gets no state and keeps its limiter. */
-  #turn(now: Instant, zone: string, next: Counted | undefined): void {
+  #turn(now: Instant, zone: string, next: CountedZone | undefined): void {
     this.states.set(zone, next?.state ?? null);
     if (!next) return;
     const rate = zoneRate(next.state, next.ready + next.notReady, this.#rates);
