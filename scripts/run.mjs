@@ -69,7 +69,7 @@ const tasks = {
     needs: ['everything'],
     steps: [
       [join(bin, 'node'), ...source, 'scripts/scenarios.ts', '--screenshots'],
-      [join(bin, 'node'), ...source, 'scripts/recording.ts'],
+      [join(bin, 'node'), ...source, 'tools/workbench/src/demo/recording.ts'],
     ],
   },
   scenarios: { needs: ['everything'], main: 'scripts/scenarios.ts' },

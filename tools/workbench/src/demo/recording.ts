@@ -1,7 +1,10 @@
-// The demo as a picture that moves: the board of a terminal, frame by frame, in one SVG.
+// The demo as a picture that moves: the board of a terminal, frame by frame, in one SVG. Run, the file writes docs/demo.svg anew, as
+// `npm run pictures` does.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { boardLines, type Line, type Style } from './columns.ts';
-import type { Sides } from './side.ts';
+import { root, type Sides, startSides } from './side.ts';
 import { chapters, hour } from './story.ts';
 
 const columns = 112;
@@ -140,4 +143,9 @@ function motion(name: string, [from, until]: readonly [number, number], frames: 
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+if (import.meta.main) {
+  writeFileSync(join(root, 'docs/demo.svg'), recording(await startSides(1)));
+  process.stdout.write('docs/demo.svg\n');
 }
