@@ -44,7 +44,7 @@ export function addOthers(program: CommandUnknownOpts, registry: Registry): void
     () => import('./commands/drain-by-taint/command.ts'),
   );
   registry.addChanging(program, undoCommand(), () => import('./commands/undo/command.ts'));
-  registry.add(program, simulateCommand(), () => import('./commands/simulate/command.ts'));
+  registry.add(program, simulateCommand(), () => import('./commands/simulate/simulate.ts'));
   registry.add(program, pendingCommand(), () => import('./commands/pending.ts'));
   registry.add(program, statusCommand(), () => import('./commands/status/status.ts'));
   registry.add(program, webCommand(), () => import('./commands/web/web.ts'));

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { LiveBlock } from '../../cli/output.ts';
 import { played, type Run, type RunOptions } from './stage/run.ts';
-import { holdNewSpace } from './stage/tuning.ts';
+import { holdNewSpace } from './tuning.ts';
 
 /** Nobody waits longer for an answer to Ctrl-C, but for one piece of a run. */
 const restEveryMs: Millis = 100;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 
-const tuning = new URL('../../../src/commands/simulate/stage/tuning.ts', import.meta.url);
+const tuning = new URL('../../../src/commands/simulate/tuning.ts', import.meta.url);
 
 /** How large V8 lets the space for new objects get while most of them stay, in MiB; in a process of its own. */
 function newSpace(between: string): number {

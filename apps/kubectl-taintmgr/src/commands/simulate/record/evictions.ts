@@ -1,11 +1,17 @@
-import type { Outcome, PodExplanation, PodRef, Reason } from '@taintmgr/core';
+// What becomes of evictions: asked for, refused, held and done, with their reasons.
+import {
+  describeReason,
+  formatTaint,
+  type Outcome,
+  type PodExplanation,
+  type PodRef,
+  type Reason,
+  type Toleration,
+} from '@taintmgr/core';
+import { describeCount, type LimitHit, limitId } from '@taintmgr/core/policy';
 import { describePressureReason } from '@taintmgr/core/pressure';
-import type { Instant } from '@taintmgr/core/time';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
-import { HoldLog, type HoldTrack, heldByLimit, heldByPause } from './holds.ts';
-import type { Open, PodName } from './pod-name.ts';
-import { type RecordedReason, recordedReason } from './reasons.ts';
-import { relativeText } from './texts.ts';
 
 type How = 'delete' | 'evict' | 'pressure';
 
@@ -242,3 +248,136 @@ export class EvictionLog {
 function budgetOf({ budget, message }: Extract<Outcome, { kind: 'blocked' }>): string {
   return budget?.name ?? /disruption budget (\S+)/.exec(message)?.[1] ?? '';
 }
+
+/** What holds a pod back. */
+interface Holder {
+  readonly kind: 'limit' | 'pause';
+  /** As `status` and `resume` name it: `zone=r/a policy=all`, or the name of a pause. */
+  readonly name: string;
+  /** Whether it is a limit that has tripped: it stays shut until somebody resumes. */
+  readonly tripped: boolean;
+  readonly text: string;
+}
+
+/** A pod that was held back; times are in seconds after the beginning. */
+export interface HoldTrack extends PodName, Holder {
+  readonly from: number;
+  /** Null: to the end. */
+  readonly until: number | null;
+}
+
+/** Records them. */
+class HoldLog {
+  readonly holds: Open<HoldTrack>[] = [];
+  readonly #open = new Map<string, Open<HoldTrack>>();
+
+  /** Whether a pause holds any pod, as far as is known. */
+  get hasPaused(): boolean {
+    for (const { kind } of this.#open.values()) if (kind === 'pause') return true;
+    return false;
+  }
+
+  /** A pod of that uid is held back from now on, by this alone. */
+  hold(at: number, uid: string, pod: PodName, holder: Holder): void {
+    const open = this.#open.get(uid);
+    if (open && open.kind === holder.kind && open.name === holder.name) {
+      open.tripped = holder.tripped;
+      open.text = holder.text;
+      return;
+    }
+    this.release(at, uid);
+    const track = { ...pod, ...holder, from: at, until: null };
+    this.#open.set(uid, track);
+    this.holds.push(track);
+  }
+
+  /** It is held back no more; by what else than a kind stays. */
+  release(at: number, uid: string, kind: Holder['kind'] | null = null): void {
+    const open = this.#open.get(uid);
+    if (!open || (kind !== null && open.kind !== kind)) return;
+    open.until = at;
+    this.#open.delete(uid);
+  }
+}
+
+/** A limit that keeps a pod waiting. */
+function heldByLimit(hit: LimitHit): Holder {
+  return {
+    ...{ kind: 'limit', name: limitId(hit), tripped: hit.tripped },
+    text: hit.limit === 'record' ? 'what it has counted cannot be stored' : textOf(hit),
+  };
+}
+
+function textOf({ limit, tripped, count }: LimitHit): string {
+  const what = tripped ? 'has tripped' : 'is used up';
+  return `${limit} ${what}${count ? `: ${describeCount(count)}` : ''}`;
+}
+
+/** A pause that keeps a pod where it is; null: it is none. */
+function heldByPause(because: readonly Reason[]): Holder | null {
+  const reason = because.find(({ code }) => code === 'Paused');
+  if (reason?.code !== 'Paused') return null;
+  const { pause, zone } = reason;
+  return { kind: 'pause', name: zone ?? pause, tripped: false, text: describeReason(reason) };
+}
+
+/** A reason, as the panel of a pod shows it. */
+interface RecordedReason {
+  /** As in `explain`: NoToleration, TolerationExpires. */
+  readonly code: string;
+  readonly text: string;
+  /** `key=value:effect`; null: it is for no taint. */
+  readonly taint: string | null;
+  /** The toleration that counts; null: the pod has none. */
+  readonly toleration: string | null;
+  /** How long that lasts; null: for good, or there is none. */
+  readonly tolerationSeconds: number | null;
+  /** The policy that decides; null: none does. */
+  readonly policy: string | null;
+}
+
+/** A reason whose times count from the beginning. */
+function recordedReason(reason: Reason, startsAt: Instant): RecordedReason {
+  const toleration = 'toleration' in reason ? reason.toleration : null;
+  const seconds = toleration?.tolerationSeconds ?? null;
+  return {
+    code: reason.code,
+    text: relativeText(describeReason(reason), startsAt),
+    taint: 'taint' in reason ? formatTaint(reason.taint) : null,
+    toleration: toleration && tolerationText(toleration),
+    tolerationSeconds: seconds === null ? null : Number(seconds),
+    policy: 'policy' in reason ? (policyOf(reason) ?? null) : null,
+  };
+}
+
+/** A mark of a policy, or only its name. */
+function policyOf({ policy }: { readonly policy?: { readonly name: string } }): string | undefined {
+  return policy?.name;
+}
+
+/** `key=value:effect`, `key:effect`, `all taints` */
+function tolerationText({ key, operator, value, effect }: Toleration): string {
+  if (!key) return 'all taints';
+  const isEqual = operator !== 'Exists' && value;
+  const shown = isEqual ? `${key}=${value}` : key;
+  return effect ? `${shown}:${effect}` : shown;
+}
+
+const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** Instants of the calendar as times after the beginning, as all others are. */
+export function relativeText(text: string, startsAt: Instant): string {
+  return text.replace(instant, (found) => formatDuration(Date.parse(found) - startsAt));
+}
+
+/** The pod that something is about. */
+export interface PodName {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly node: string;
+  /** `Deployment shop/web`; null: none that is counted. */
+  readonly workload: string | null;
+}
+
+/** A track that is still being written. */
+export type Open<Track> = { -readonly [Key in keyof Track]: Track[Key] };

@@ -1,30 +1,40 @@
-import type { Config, Explanation, Outcome, Subject } from '@taintmgr/core';
+// Records what happens in a simulation.
+import { type Config, type Explanation, type Outcome, type Subject, selects } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
-import type { Change, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
+import type { Change, ClusterApi, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/facts.ts';
 import type { PodTimes } from '../times/pod-times.ts';
-import { coveredBy } from './covered.ts';
 import {
   type DeadlineTrack,
   EvictionLog,
   type EvictionTrack,
   type FailureTrack,
+  type HoldTrack,
+  type Open,
+  type PodName,
   type RefusalTrack,
 } from './evictions.ts';
-import type { HoldTrack } from './holds.ts';
-import { JobTimelines, type JobTrack } from './jobs.ts';
-import { Machines } from './machines.ts';
-import { NodeTimelines, type NodeTrack } from './nodes.ts';
-import type { Open, PodName } from './pod-name.ts';
-import { PodLog, type PodTrack } from './pods.ts';
-import { type Timeline, Timelines } from './timelines.ts';
+import {
+  isOfZones,
+  JobTimelines,
+  type JobTrack,
+  Machines,
+  NodeTimelines,
+  type NodeTrack,
+  PodLog,
+  type PodTrack,
+  type RecordedZone,
+  recordedZone,
+  type Timeline,
+  Timelines,
+  type ZoneTrack,
+} from './timelines.ts';
 import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
-import { isOfZones, type RecordedZone, recordedZone, type ZoneTrack } from './zones.ts';
 
 /** What a budget needs and has. */
-export interface BudgetState {
+interface BudgetState {
   readonly healthy: number;
   readonly desired: number;
 }
@@ -71,7 +81,7 @@ interface Controller {
   zones(): readonly ZoneStatus[];
 }
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly api: PlainServer;
   readonly controller: Controller;
   readonly semantics: Config['semantics'];
@@ -333,4 +343,19 @@ export function unplacedMessage(pod: KubeObject): string | null {
   if (pod.spec.nodeName || pod.metadata.deletionTimestamp !== undefined) return null;
   const condition = conditionOf(pod, 'PodScheduled');
   return condition?.reason === 'Unschedulable' ? (condition.message ?? '') : null;
+}
+
+const templated = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
+
+/** As `Deployment shop/web`, in the order of kinds; a ReplicaSet of a Deployment is a part of it. */
+export function coveredBy({ metadata, spec }: KubeObject, api: ClusterApi): readonly string[] {
+  const { selector } = spec;
+  // One without a selector selects nothing.
+  if (!selector) return [];
+  const { namespace = '' } = metadata;
+  return templated
+    .flatMap((resource) => api.list(resource, namespace))
+    .filter((one) => !one.metadata.ownerReferences?.some(({ controller }) => controller))
+    .filter((one) => selects(selector, one.spec.template?.metadata?.labels ?? {}))
+    .map(({ kind, metadata: { name } }) => `${kind} ${namespace}/${name}`);
 }

@@ -1,5 +1,12 @@
-// The states of things over the time of a run.
+// Records over time: of nodes, pods, zones, machines and Jobs.
 import { isDeepStrictEqual } from 'node:util';
+import { formatTaint, type LifecycleReport, zoneName } from '@taintmgr/core';
+import { describeHold, type ZoneStatus } from '@taintmgr/core/lifecycle';
+import type { Instant } from '@taintmgr/core/time';
+import { nodeFromJson } from '@taintmgr/k8s-adapter';
+import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
+import type { Condition } from '../../../cluster/facts.ts';
+import { type Open, type PodName, relativeText } from './evictions.ts';
 
 /** One state of something, from that second after the beginning until the next. */
 export type Step<State> = State & { readonly at: number };
@@ -67,4 +74,288 @@ function natural(one: string, other: string): number {
     return left < right ? -1 : 1;
   }
   return a.length - b.length;
+}
+
+interface NodeId {
+  readonly name: string;
+  /** `region/zone`, or what there is of it. */
+  readonly zone: string;
+}
+
+/** How a node is doing. */
+interface NodeState {
+  readonly ready: 'True' | 'False' | 'Unknown' | 'Gone';
+  readonly cordoned: boolean;
+  /** `key=value:effect` */
+  readonly taints: readonly string[];
+}
+
+/** A node and what became of it. */
+export interface NodeTrack extends Timeline<NodeId, NodeState> {
+  /** Pods bound to it that have not ended. */
+  readonly pods: readonly Step<{ readonly count: number }>[];
+}
+
+/** Records how each node is doing and how many pods it has. */
+export class NodeTimelines {
+  readonly #states = new Timelines<NodeId, NodeState>();
+  readonly #pods = new Timelines<object, { readonly count: number }>();
+  readonly #keys = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  record(at: number, object: KubeObject): void {
+    const node = nodeFromJson(object);
+    const { name, labels = {} } = node;
+    const zone = zoneName(labels);
+    const key = this.#keys.get(name) ?? `${zone}\0${name}`;
+    this.#keys.set(name, key);
+    if (this.#states.add(key, { name, zone })) {
+      this.#pods.add(key, {});
+      this.#pods.push(0, key, { count: 0 });
+    }
+    const ready = node.conditions?.find(({ type }) => type === 'Ready')?.status;
+    this.#states.push(at, key, {
+      ready: ready === 'True' || ready === 'False' ? ready : 'Unknown',
+      cordoned: object.spec?.unschedulable === true,
+      taints: node.taints.map(formatTaint),
+    });
+  }
+
+  gone(at: number, name: string): void {
+    const key = this.#keys.get(name) ?? '';
+    this.#states.push(at, key, { ready: 'Gone', cordoned: false, taints: [] });
+  }
+
+  /** A pod has come to the node (1) or left it (-1). */
+  countPod(at: number, name: string, change: 1 | -1): void {
+    const key = this.#keys.get(name);
+    if (key === undefined) return;
+    const count = (this.#counts.get(name) ?? 0) + change;
+    this.#counts.set(name, count);
+    this.#pods.push(at, key, { count });
+  }
+
+  tracks(): readonly NodeTrack[] {
+    const pods = this.#pods.inOrder();
+    return this.#states.inOrder().map((node, index) => {
+      return { ...node, pods: pods[index]?.states ?? [] };
+    });
+  }
+}
+
+/** How a pod is doing: `down` is one that served, on a machine that is dead or as it is not ready. */
+type PodState = 'starting' | 'serving' | 'down' | 'stopping';
+
+/** A pod on a node; times are in seconds after the beginning. */
+export interface PodTrack extends PodName {
+  /** When it was bound; 0: it was there at the beginning. */
+  readonly from: number;
+  /** When it was gone; null: it is there at the end. */
+  readonly until: number | null;
+  readonly states: readonly Step<{ readonly state: PodState }>[];
+}
+
+type OpenPod = Open<PodTrack> & { readonly states: Step<{ readonly state: PodState }>[] };
+
+/** Records them. */
+export class PodLog {
+  readonly pods: OpenPod[] = [];
+  readonly #open = new Map<string, OpenPod>();
+
+  /** It has come to its node. */
+  arrived(at: number, { metadata, spec }: KubeObject, workload: string | null): void {
+    const { namespace = '', name, uid = '' } = metadata;
+    const id = { namespace, pod: name, node: spec.nodeName as string, workload };
+    const pod: OpenPod = { ...id, from: at, until: null, states: [{ at, state: 'starting' }] };
+    this.#open.set(uid, pod);
+    this.pods.push(pod);
+  }
+
+  /** It serves, or serves no more. */
+  serves(at: number, pod: KubeObject, does: boolean): void {
+    const isGoing = pod.metadata.deletionTimestamp !== undefined;
+    this.#enter(at, pod, does ? 'serving' : isGoing ? 'stopping' : 'down');
+  }
+
+  /** It is to go. */
+  stopping(at: number, pod: KubeObject): void {
+    this.#enter(at, pod, 'stopping');
+  }
+
+  /** It has left its node. */
+  left(at: number, { metadata }: KubeObject): void {
+    const uid = metadata.uid ?? '';
+    const pod = this.#open.get(uid);
+    if (!pod) return;
+    pod.until = at;
+    this.#open.delete(uid);
+  }
+
+  #enter(at: number, { metadata }: KubeObject, state: PodState): void {
+    const states = this.#open.get(metadata.uid ?? '')?.states;
+    const last = states?.at(-1);
+    if (!states || last?.state === state || last?.state === 'stopping') return;
+    if (last?.at === at) states.pop();
+    states.push({ at, state });
+  }
+}
+
+/** How a zone is doing, as the controller sees it. */
+export interface RecordedZone {
+  readonly state: string;
+  readonly ready: number;
+  readonly notReady: number;
+  /** Nodes tainted a second, at most. */
+  readonly rate: number;
+  /** Why none is tainted for the time being; null: nothing holds them. */
+  readonly held: string | null;
+}
+
+/** A zone, `region/zone` or '' for nodes that name neither, and what became of it. */
+export type ZoneTrack = Timeline<{ readonly name: string }, RecordedZone>;
+
+/** Whether a report says that zones have changed. */
+export function isOfZones(report: { readonly kind: string }): boolean {
+  return zoneReports.some((kind) => kind === report.kind);
+}
+
+const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'nodeUnreachable'];
+
+/** What of a zone is recorded. */
+export function recordedZone(
+  { state, ready, notReady, rate, hold }: ZoneStatus,
+  startsAt: Instant,
+): RecordedZone {
+  const held = hold && relativeText(describeHold(hold), startsAt);
+  // Upstream counts in 32-bit floats.
+  return { state: state ?? 'Unknown', ready, notReady, rate: Number(rate.toFixed(6)), held };
+}
+
+/** A pod has begun to serve (1), or serves no more (-1). */
+type CountServing = (at: number, pod: KubeObject, change: 1 | -1) => void;
+/** Calls back when the pod has started again, at that second. */
+type AfterStart = (pod: KubeObject, then: (at: number) => void) => void;
+
+/** The machines that are dead, and the pods that are ready on each machine. */
+export class Machines {
+  readonly #count: CountServing;
+  readonly #afterStart: AfterStart;
+  readonly #dead = new Set<string>();
+  /** By node, then by uid. */
+  readonly #ready = new Map<string, Map<string, KubeObject>>();
+  /** Those of them that do not serve, by uid: their machine is dead, or was until lately. */
+  readonly #down = new Set<string>();
+
+  constructor(count: CountServing, afterStart: AfterStart) {
+    this.#count = count;
+    this.#afterStart = afterStart;
+  }
+
+  /** A pod has become ready, as far as Kubernetes knows, or is so no more. */
+  noteReady(at: number, pod: KubeObject, isReady: boolean): void {
+    const node: string = pod.spec.nodeName ?? '';
+    const uid = uidOf(pod);
+    const pods = this.#ready.get(node) ?? new Map<string, KubeObject>();
+    this.#ready.set(node, pods);
+    if (isReady) {
+      pods.set(uid, pod);
+      if (this.#dead.has(node)) this.#down.add(uid);
+      else if (this.#down.has(uid)) this.#afterStart(pod, (then) => this.#serve(then, node, uid));
+      if (!this.#down.has(uid)) this.#count(at, pod, 1);
+    } else if (pods.delete(uid) && !this.#down.has(uid)) this.#count(at, pod, -1);
+  }
+
+  /** A machine has died, or is back; then its pods have to start again. */
+  noteMachine(at: number, node: string, runs: boolean): void {
+    if (this.#dead.has(node) !== runs) return;
+    if (runs) this.#dead.delete(node);
+    else this.#dead.add(node);
+    for (const [uid, pod] of this.#ready.get(node) ?? []) {
+      if (runs) this.#afterStart(pod, (then) => this.#serve(then, node, uid));
+      else if (!this.#down.has(uid)) {
+        this.#down.add(uid);
+        this.#count(at, pod, -1);
+      }
+    }
+  }
+
+  #serve(at: number, node: string, uid: string): void {
+    if (this.#dead.has(node) || !this.#down.delete(uid)) return;
+    const pod = this.#ready.get(node)?.get(uid);
+    if (pod) this.#count(at, pod, 1);
+  }
+}
+
+function uidOf({ metadata }: KubeObject): string {
+  return metadata.uid ?? '';
+}
+
+interface JobState {
+  /** Pods that run, and pods that were counted so far. */
+  readonly active: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
+  readonly end: string | null;
+}
+
+interface JobId {
+  readonly namespace: string;
+  readonly name: string;
+  readonly pods: readonly { readonly pod: string; readonly from: number }[];
+}
+
+/** A Job that had not ended at the beginning. */
+export type JobTrack = Timeline<JobId, JobState>;
+
+/** Records them: what is there at the beginning, and what changes. */
+export class JobTimelines {
+  readonly #timelines = new Timelines<JobId, JobState>();
+  readonly #pods = new Map<string, { readonly pod: string; readonly from: number }[]>();
+
+  constructor(api: ClusterApi) {
+    for (const job of api.list('jobs')) this.record(0, job);
+    for (const pod of api.list('pods')) this.made(0, pod);
+  }
+
+  record(at: number, job: KubeObject): void {
+    const { namespace = '', name } = job.metadata;
+    const key = `${namespace}/${name}`;
+    const { active = 0, succeeded = 0, failed = 0 } = job.status ?? {};
+    const end = endOf(job);
+    if (!this.#timelines.has(key)) {
+      if (end !== null) return;
+      this.#timelines.add(key, { namespace, name, pods: this.#podsOf(key) });
+    }
+    this.#timelines.push(at, key, { active, succeeded, failed, end });
+  }
+
+  /** A pod that is new. */
+  made(at: number, { metadata }: KubeObject): void {
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    if (owner?.kind !== 'Job') return;
+    const pods = this.#podsOf(`${metadata.namespace}/${owner.name}`);
+    pods.push({ pod: metadata.name, from: at });
+  }
+
+  tracks(): readonly JobTrack[] {
+    return this.#timelines.inOrder();
+  }
+
+  #podsOf(key: string): { readonly pod: string; readonly from: number }[] {
+    const pods = this.#pods.get(key) ?? [];
+    this.#pods.set(key, pods);
+    return pods;
+  }
+}
+
+/** Decided, though its last pods may still be stopping. */
+function endOf({ status }: KubeObject): string | null {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  for (const { type, status: isSo, reason } of conditions) {
+    if (isSo !== 'True') continue;
+    if (type === 'Complete' || type === 'SuccessCriteriaMet') return 'Complete';
+    if (type === 'Failed' || type === 'FailureTarget') return `Failed: ${reason ?? 'unknown'}`;
+  }
+  return null;
 }

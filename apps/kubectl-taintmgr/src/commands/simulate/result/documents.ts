@@ -3,11 +3,10 @@ import { formatTime, type Millis } from '@taintmgr/core/time';
 import { apiVersion } from '../../../report/documents.ts';
 import type { Recording } from '../record/recorder.ts';
 import type { ClusterSource } from '../source/source.ts';
-import type { PlayedEvent } from '../stage/play.ts';
-import type { Run, Semantics } from '../stage/run.ts';
+import type { PlayedEvent, Run, Semantics } from '../stage/run.ts';
 import type { Assumption } from '../times/pod-times.ts';
 import { type Differences, differencesOf } from './differences.ts';
-import type { FailIfOutcome } from './fail-if/condition.ts';
+import type { FailIfOutcome } from './fail-if.ts';
 import { type Summary, summarize } from './summary.ts';
 
 /** A run and what it comes down to. */

@@ -1,11 +1,10 @@
-import { countBy, mostOf } from '../../../render/count.ts';
-import type { JobTrack } from '../record/jobs.ts';
+// The figures of a simulation: evictions, their causes, and pods that go round.
+import { countBy, leastOf, mostOf } from '../../../render/count.ts';
+import type { EvictionTrack } from '../record/evictions.ts';
 import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
-import type { Step } from '../record/timelines.ts';
+import type { JobTrack, Step } from '../record/timelines.ts';
 import type { WorkloadTrack } from '../record/workloads.ts';
-import { type Cause, causesOf } from './causes.ts';
 import { type Downtime, downtimeOf, tenths, thousandths } from './downtime.ts';
-import { type EvictionLoop, loopsOf } from './loops.ts';
 
 /** How bad it got for a workload: what was really down, and what Kubernetes had noticed of it. */
 export interface WorkloadSummary extends Downtime {
@@ -190,4 +189,132 @@ export function mostAtOnce(tracks: readonly Pick<UnplacedTrack, 'from' | 'until'
     most = Math.max(most, now);
   }
   return most;
+}
+
+/** Why something took longer than its deadline, for the pods of one workload. */
+export interface Cause {
+  readonly kind: CauseKind;
+  /** The limit, pause, zone or budget; '' for room and failures. */
+  readonly name: string;
+  /** `Deployment shop/web`; null: pods of none that is counted, or a whole zone. */
+  readonly workload: string | null;
+  readonly pods: number;
+  readonly from: number;
+  /** Null: to the end. */
+  readonly until: number | null;
+  /** The last that was said of it. */
+  readonly text: string;
+}
+
+export type CauseKind = 'limit' | 'pause' | 'zone' | 'budget' | 'room' | 'failure';
+
+/** One pod, and what kept it. */
+interface Kept extends Omit<Cause, 'pods'> {
+  readonly pod: string;
+}
+
+/** What kept pods in a run, the first first. */
+function causesOf(recording: Recording): readonly Cause[] {
+  const groups = new Map<string, Kept[]>();
+  for (const kept of [...ofPods(recording), ...ofZones(recording)]) {
+    const key = [kept.kind, kept.name, kept.workload].join('\0');
+    const group = groups.get(key) ?? [];
+    group.push(kept);
+    groups.set(key, group);
+  }
+  const causes = Array.from(groups.values(), causeOf);
+  return causes.sort((one, other) => one.from - other.from);
+}
+
+function causeOf(group: readonly Kept[]): Cause {
+  const last = group.at(-1);
+  const { kind = 'failure', name = '', workload = null, text = '' } = last ?? {};
+  const pods = new Set(group.map(({ pod }) => pod).filter((pod) => pod !== '')).size;
+  const from = leastOf(group.map((one) => one.from));
+  const until = group.reduce<number | null>(
+    (latest, one) => (latest === null || one.until === null ? null : Math.max(latest, one.until)),
+    0,
+  );
+  return { kind, name, workload, pods, from, until: until && thousandths(until), text };
+}
+
+function ofPods({ holds, refusals, unplaced, failures }: Recording): readonly Kept[] {
+  const nameOf = ({ namespace, pod }: { readonly namespace: string; readonly pod: string }) =>
+    `${namespace}/${pod}`;
+  return [
+    ...holds.map((hold): Kept => {
+      const { kind, name, workload, from, until, text } = hold;
+      return { kind, name, workload, from, until, text, pod: nameOf(hold) };
+    }),
+    ...refusals.map((refusal): Kept => {
+      const { budget, workload, firstAt, lastAt, message } = refusal;
+      const times = { from: firstAt, until: lastAt, text: message };
+      return { kind: 'budget', name: budget, workload, ...times, pod: nameOf(refusal) };
+    }),
+    ...unplaced.map((one): Kept => {
+      const { workload, from, until, message } = one;
+      return { kind: 'room', name: '', workload, from, until, text: message, pod: nameOf(one) };
+    }),
+    ...failures.map((one): Kept => {
+      const { workload, at, message } = one;
+      const times = { from: at, until: at, text: message };
+      return { kind: 'failure', name: '', workload, ...times, pod: nameOf(one) };
+    }),
+  ];
+}
+
+/** Zones whose unreachable nodes are not tainted for the time being. */
+function ofZones({ zones }: Recording): readonly Kept[] {
+  return zones.flatMap(({ name, states }) =>
+    states.flatMap(({ at, held }, index): readonly Kept[] => {
+      if (held === null) return [];
+      const until = states[index + 1]?.at ?? null;
+      return [{ kind: 'zone', name, workload: null, from: at, until, text: held, pod: '' }];
+    }),
+  );
+}
+
+/** Pods that were evicted from a node, came back to it, and were evicted again for the same reason. */
+interface EvictionLoop {
+  readonly namespace: string;
+  /** `db-0`: a pod that comes back under its name; else `Deployment shop/web`. */
+  readonly name: string;
+  readonly node: string;
+  readonly evictions: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Why it was evicted each time. */
+  readonly because: readonly string[];
+}
+
+/** Once may be chance. */
+const returnsMin = 2;
+
+/** The loops among evictions, the longest first. */
+export function loopsOf(evictions: readonly EvictionTrack[]): readonly EvictionLoop[] {
+  const groups = new Map<string, [EvictionTrack, ...EvictionTrack[]]>();
+  for (const eviction of evictions) {
+    // One reason and later another one are two stories, however often the pod came back.
+    const why = eviction.because.join();
+    const key = `${eviction.namespace}/${nameOf(eviction)} ${eviction.node} ${why}`;
+    const known = groups.get(key);
+    if (!known) groups.set(key, [eviction]);
+    // Pods that were there beside the first go with it, and are no loop.
+    else if (eviction.arrivedAt >= known[0].at) known.push(eviction);
+  }
+  const loops = Array.from(groups.values()).filter((group) => group.length > returnsMin);
+  return loops.map(loopOf).sort((one, other) => other.evictions - one.evictions);
+}
+
+function loopOf(group: readonly [EvictionTrack, ...EvictionTrack[]]): EvictionLoop {
+  const [first] = group;
+  const last = group.at(-1) ?? first;
+  const { namespace, node, because } = first;
+  const times = { evictions: group.length, firstAt: first.at, lastAt: last.at };
+  return { namespace, name: nameOf(first), node, ...times, because };
+}
+
+/** What of a pod stays the same when it comes back. */
+function nameOf({ workload, pod }: EvictionTrack): string {
+  return workload === null || workload.startsWith('StatefulSet ') ? pod : workload;
 }

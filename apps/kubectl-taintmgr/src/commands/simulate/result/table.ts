@@ -1,15 +1,14 @@
-// The answer of `simulate` as tables.
+// The result of simulations as a table.
 import { formatDuration } from '@taintmgr/core/time';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
-import { type TableOptions, wrapped } from '../../../render/table.ts';
-import { assumedLines } from './assumed-lines.ts';
-import { causeTable } from './cause-table.ts';
-import { budgetTable, jobTable, workloadTable } from './columns.ts';
+import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
+import { none } from '../../../report/words.ts';
+import { type AssumedTime, type Assumption, rangeText } from '../times/pod-times.ts';
+import { paired } from './differences.ts';
 import type { Result, RunResult } from './documents.ts';
-import { loopLines, shownName, totals, unplacedLines } from './lines.ts';
-import { rowTable } from './row-table.ts';
-import { timeline } from './timeline.ts';
+import { loopLines, seconds, shownName, totals, unplacedLines } from './lines.ts';
+import type { BudgetSummary, Cause, CauseKind, JobSummary, WorkloadSummary } from './summary.ts';
 
 /** What happened, for a person: a few tables and a sentence on each. */
 export function simulationTable(result: Result, options: TableOptions): string {
@@ -46,4 +45,390 @@ function headline({ source, script, until, seed }: Result, { recording }: RunRes
   const partial = source.missing.length > 0 ? 'PARTIAL: ' : '';
   const played = script === null ? 'without events' : `with ${script}`;
   return `${partial}${formatDuration(until)} of ${what} ${played}, seed ${seed}`;
+}
+
+interface Counted {
+  readonly kind?: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A line of a table: something in a run, and the same in the first one; or the head of such lines. */
+interface Line<Item> {
+  readonly name: string;
+  readonly variant: string;
+  readonly item: Item | null;
+  readonly first: Item | null;
+}
+
+/** So many things to which nothing happened are named. */
+const calmMax = 12;
+
+/** '' where there is nothing to count. */
+function rowTable<Item extends Counted>(
+  table: RowTable<Item>,
+  runs: readonly RunResult[],
+  itemsOf: (summary: RunResult['summary']) => readonly Item[],
+  options: TableOptions,
+): string {
+  const [first] = runs;
+  const items = first ? itemsOf(first.summary) : [];
+  if (items.length === 0) return '';
+  const pairs = runs.map(({ name, summary }) => {
+    return { variant: name, byFirst: new Map(paired(items, itemsOf(summary))) };
+  });
+  const linesOf = (item: Item): readonly Line<Item>[] =>
+    pairs.flatMap(({ variant, byFirst }, index): readonly Line<Item>[] => {
+      const same = byFirst.get(item);
+      const name = nameOf(table, item, items, options);
+      return same ? [{ name, variant, item: same, first: index === 0 ? null : item }] : [];
+    });
+  if (options.wide) return flat(table, items.flatMap(linesOf), runs.length > 1, options);
+  const isCalm = (item: Item): boolean =>
+    linesOf(item).every((line) => line.item !== null && table.isCalm(line.item));
+  const counted = items.filter((item) => !isCalm(item)).map(linesOf);
+  const calm = items.filter(isCalm).map((item) => nameOf(table, item, items, options));
+  const parts = [
+    ...(counted.length === 0 ? [] : [folded(table, counted, runs.length > 1, options)]),
+    ...(calm.length === 0 ? [] : [calmLine(table.calmText, calm)]),
+  ];
+  return parts.join('\n');
+}
+
+/** Kinds are said where names are not enough. */
+function nameOf<Item extends Counted>(
+  { kindOf }: RowTable<Item>,
+  item: Item,
+  items: readonly Item[],
+  { wide }: TableOptions,
+): string {
+  const name = `${item.namespace}/${item.name}`;
+  const kind = kindOf(item);
+  if (kind === null) return name;
+  if (wide) return `${kind} ${name}`;
+  const others = items.filter((one) => one.name === item.name && one.namespace === item.namespace);
+  return others.length > 1 ? `${name} (${kind})` : name;
+}
+
+/** Each line says all: what it is about, and the variant. */
+function flat<Item>(
+  { head, columns }: RowTable<Item>,
+  lines: readonly Line<Item>[],
+  isMany: boolean,
+  options: TableOptions,
+): string {
+  const shown = columns.filter(({ when }) => when !== 'not wide' && (!isMany || when !== 'single'));
+  const variant: Column<Line<Item>> = ['VARIANT', (line) => line.variant];
+  const names: readonly Column<Line<Item>>[] = [
+    [head, ({ name }) => name],
+    ...(isMany ? [variant] : []),
+  ];
+  return renderColumns([...names, ...shown.map(columnOf)], lines, options);
+}
+
+/** Of several runs the variants stand below what they are about. */
+function folded<Item>(
+  { head, columns }: RowTable<Item>,
+  groups: readonly (readonly Line<Item>[])[],
+  isMany: boolean,
+  options: TableOptions,
+): string {
+  const shown = columns.filter(({ when = '' }) => {
+    return when !== 'wide' && (!isMany || !when.startsWith('single'));
+  });
+  const lines = groups.flatMap((group): readonly Line<Item>[] => {
+    const [{ name = '' } = {}] = group;
+    if (!isMany) return group;
+    const below = group.map((line) => ({ ...line, name: `  ${line.variant}` }));
+    return [{ name, variant: '', item: null, first: null }, ...below];
+  });
+  return renderColumns([[head, ({ name }) => name], ...shown.map(columnOf)], lines, options);
+}
+
+function columnOf<Item>(column: RowColumn<Item>): Column<Line<Item>> {
+  return [
+    column.head,
+    ({ item, first }) => (item === null ? '' : comparedText(column, item, first)),
+  ];
+}
+
+function calmLine(text: string, names: readonly string[]): string {
+  const more = names.length - calmMax;
+  const shown = names.slice(0, calmMax).join(', ');
+  return wrapped(`${text}: ${shown}${more > 0 ? ` and ${more} more` : ''}`, '  ');
+}
+
+interface RowColumn<Item> {
+  readonly head: string;
+  readonly text: (item: Item) => string;
+  /** What is compared with the first run; left out: nothing. */
+  readonly amount?: (item: Item) => number;
+  readonly unit?: 'seconds';
+  /** Whether it is shown of several runs too, and only with -o wide. Left out: always. */
+  readonly when?: 'single' | 'wide' | 'single or wide' | 'not wide';
+}
+
+/** A table of what was counted of each workload, or of each budget. */
+interface RowTable<Item> {
+  readonly head: string;
+  readonly kindOf: (item: Item) => string | null;
+  readonly columns: readonly RowColumn<Item>[];
+  /** Whether there is nothing to tell of it, and what is said of all such ones. */
+  readonly isCalm: (item: Item) => boolean;
+  readonly calmText: string;
+}
+
+export const workloadTable: RowTable<WorkloadSummary> = {
+  head: 'WORKLOAD',
+  kindOf: ({ kind }) => kind,
+  isCalm: ({ downMax, unavailableMax, evictions }) => downMax + unavailableMax + evictions === 0,
+  calmText: 'never down, and nobody evicted',
+  columns: [
+    { head: 'WANTED', text: ({ wanted }) => String(wanted), when: 'wide' },
+    {
+      head: 'MOST DOWN',
+      text: ({ downMax, downWorstWanted }) =>
+        downMax === 0 ? '0' : `${downMax} of ${downWorstWanted}`,
+      amount: ({ downMax }) => downMax,
+      when: 'not wide',
+    },
+    {
+      head: 'MOST DOWN',
+      text: ({ downMax, downPercentMax }) =>
+        downMax === 0 ? '0' : `${downMax} (${downPercentMax}%)`,
+      amount: ({ downMax }) => downMax,
+      when: 'wide',
+    },
+    { head: 'AT', text: ({ downWorstAt }) => secondsOrNone(downWorstAt), when: 'wide' },
+    {
+      head: 'DOWN FOR',
+      text: ({ downSeconds }) => secondsOrNone(downSeconds || null),
+      amount: ({ downSeconds }) => downSeconds,
+      unit: 'seconds',
+    },
+    {
+      head: 'LONGEST',
+      text: ({ longestGap }) => secondsOrNone(longestGap?.seconds ?? null),
+      amount: ({ longestGap }) => longestGap?.seconds ?? 0,
+      unit: 'seconds',
+    },
+    {
+      head: 'NOTICED',
+      text: ({ unavailableSeconds }) => secondsOrNone(unavailableSeconds || null),
+      amount: ({ unavailableSeconds }) => unavailableSeconds,
+      unit: 'seconds',
+      when: 'single or wide',
+    },
+    {
+      head: 'POD-MINUTES',
+      text: ({ podMinutesLost }) => tenths(podMinutesLost),
+      amount: ({ podMinutesLost }) => podMinutesLost,
+    },
+    { head: 'OVER AT', text: overText, when: 'single or wide' },
+    {
+      head: 'EVICTIONS',
+      text: ({ evictions }) => String(evictions),
+      amount: ({ evictions }) => evictions,
+    },
+  ],
+};
+
+export const budgetTable: RowTable<BudgetSummary> = {
+  head: 'PDB',
+  kindOf: () => null,
+  isCalm: ({ refusals, belowMax }) => refusals + belowMax === 0,
+  calmText: 'PDBs kept, nothing refused',
+  columns: [
+    {
+      head: 'REFUSED',
+      text: ({ refusals }) => String(refusals),
+      amount: ({ refusals }) => refusals,
+    },
+    {
+      head: 'BELOW BY',
+      text: ({ belowMax }) => (belowMax === 0 ? none : String(belowMax)),
+      amount: ({ belowMax }) => belowMax,
+    },
+    {
+      head: 'BELOW FOR',
+      text: ({ belowSeconds }) => secondsOrNone(belowSeconds || null),
+      amount: ({ belowSeconds }) => belowSeconds,
+      unit: 'seconds',
+    },
+  ],
+};
+
+const jobTable: RowTable<JobSummary> = {
+  head: 'JOB',
+  kindOf: () => null,
+  isCalm: ({ evictions, failures }) => evictions + failures === 0,
+  calmText: 'Jobs undisturbed',
+  columns: [
+    {
+      head: 'EVICTIONS',
+      text: ({ evictions }) => String(evictions),
+      amount: ({ evictions }) => evictions,
+    },
+    {
+      head: 'FAILED PODS',
+      text: ({ failures }) => String(failures),
+      amount: ({ failures }) => failures,
+    },
+    { head: 'NEW PODS', text: ({ newPods }) => String(newPods), amount: ({ newPods }) => newPods },
+    { head: 'END', text: ({ end }) => end ?? none },
+    { head: 'AT', text: ({ endedAt }) => secondsOrNone(endedAt) },
+  ],
+};
+
+/** What an item has, and behind it what that is more or less than the first run has of it. */
+export function comparedText<Item>(
+  { text, amount, unit }: RowColumn<Item>,
+  item: Item,
+  first: Item | null,
+): string {
+  // As far as times are shown.
+  const whole = (one: Item): number => {
+    const value = amount?.(one) ?? 0;
+    return unit === 'seconds' ? Math.floor(value) : value;
+  };
+  const more = first === null ? 0 : whole(item) - whole(first);
+  const size = unit === 'seconds' ? seconds(Math.abs(more)) : tenths(Math.abs(more));
+  const isSame = size === '0' || size === '0s';
+  return isSame ? text(item) : `${text(item)} ${more > 0 ? '+' : '-'}${size}`;
+}
+
+function overText({ overAt, downAtEnd }: WorkloadSummary): string {
+  return downAtEnd > 0 ? `${downAtEnd} down` : secondsOrNone(overAt);
+}
+
+function secondsOrNone(value: number | null): string {
+  return value === null ? none : seconds(value);
+}
+
+function tenths(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+/** Events, zones and nodes as they went, one line each. */
+function timeline({ playedEvents, recording }: RunResult, options: TableOptions): string {
+  const rows = [
+    ...playedEvents.map(({ at, text }) => ({ at, what: 'script', text })),
+    ...recording.zones.flatMap(({ name, states }) =>
+      states.map(({ at, state, ready, notReady, held }) => {
+        const why = held === null ? '' : `, ${held}`;
+        return {
+          at,
+          what: `zone ${name || none}`,
+          text: `${state}, ${ready} ready, ${notReady} not${why}`,
+        };
+      }),
+    ),
+    ...recording.nodes.flatMap(({ name, states }) =>
+      states.slice(1).map(({ at, ready, cordoned, taints }) => {
+        const shown = [`Ready=${ready}`, ...(cordoned ? ['cordoned'] : []), ...taints];
+        return { at, what: `node ${name}`, text: shown.join(', ') };
+      }),
+    ),
+    ...recording.evictions.map(({ at, namespace, pod, node, how, because }) => {
+      return {
+        at,
+        what: `pod ${namespace}/${pod}`,
+        text: `${how} from ${node}: ${because[0] ?? ''}`,
+      };
+    }),
+  ];
+  // Of one instant: what was done first, then what came of it.
+  rows.sort((one, other) => one.at - other.at);
+  const columns: readonly Column<(typeof rows)[number]>[] = [
+    ['AT', ({ at }) => seconds(at)],
+    ['WHAT', ({ what }) => what],
+    ['HAPPENED', ({ text }) => text],
+  ];
+  return renderColumns(columns, rows, options);
+}
+
+/** More workloads than these are counted. */
+const namedMax = 3;
+
+const fromTexts: Readonly<Record<AssumedTime['from'], string>> = {
+  script: 'by the script',
+  annotation: 'as they say',
+  observed: 'as seen in the cluster',
+  probes: 'by their probes',
+  grace: 'by hooks and grace periods',
+  usual: 'with images at hand',
+};
+
+/** `assumed of Deployment shop/web: starts in 1m to 1m30s (by the script), stops in ...` */
+function assumedLines(assumptions: readonly Assumption[]): readonly string[] {
+  const groups = new Map<string, string[]>();
+  for (const { workload, start, stop } of assumptions) {
+    const text = `start ${timeText(start)}, stop ${timeText(stop)}`;
+    const group = groups.get(text) ?? [];
+    group.push(workload);
+    groups.set(text, group);
+  }
+  return Array.from(groups, ([text, workloads]) => {
+    const isFew = workloads.length <= namedMax;
+    const whose = isFew ? workloads.join(', ') : count(workloads.length, 'workload');
+    return `assumed of pods of ${whose}: ${text}`;
+  });
+}
+
+/** `in 1m to 1m30s (by their probes)` */
+function timeText({ leastSeconds, mostSeconds, from }: AssumedTime): string {
+  return `in ${rangeText([leastSeconds * 1000, mostSeconds * 1000])} (${fromTexts[from]})`;
+}
+
+const kindTexts: Readonly<Record<CauseKind, string>> = {
+  limit: 'limit',
+  pause: 'pause',
+  zone: 'zone',
+  budget: 'PDB',
+  room: 'no room',
+  failure: 'failed requests',
+};
+
+/** A cause, or the name of the run that those below it are of. */
+type Row = Cause | string;
+
+/** One row for each cause and workload, and below them each reason once; '' where nothing kept any pod. */
+function causeTable(runs: readonly RunResult[], options: TableOptions): string {
+  const causes = runs.flatMap(({ summary }) => summary.causes);
+  if (causes.length === 0) return '';
+  const isNamed = runs.length > 1;
+  const rows = runs.flatMap(({ name, summary }): readonly Row[] => {
+    return isNamed && summary.causes.length > 0 ? [name, ...summary.causes] : summary.causes;
+  });
+  const columns: readonly Column<Row>[] = [
+    ['KEPT BY', (row) => nameText(row, isNamed)],
+    ['WORKLOAD', ofCause(({ workload }) => workloadText(workload, options))],
+    ['PODS', ofCause(({ pods }) => (pods === 0 ? none : String(pods)))],
+    ['FROM', ofCause(({ from }) => seconds(from))],
+    ['UNTIL', ofCause(({ until }) => (until === null ? none : seconds(until)))],
+  ];
+  const reasons = new Set(causes.map((cause) => `  ${causeText(cause)}: ${cause.text}`));
+  const lines = [...reasons].map((line) => {
+    return options.wide ? printable(line) : wrapped(line, '    ');
+  });
+  return [renderColumns(columns, rows, options), ...lines].join('\n');
+}
+
+function nameText(row: Row, isNamed: boolean): string {
+  if (typeof row === 'string') return row;
+  return `${isNamed ? '  ' : ''}${causeText(row)}`;
+}
+
+function ofCause(text: (cause: Cause) => string): (row: Row) => string {
+  return (row) => (typeof row === 'string' ? '' : text(row));
+}
+
+function causeText({ kind, name }: Cause): string {
+  return `${kindTexts[kind]} ${name}`.trim();
+}
+
+/** `Deployment shop/web`, or without its kind where there is less room. */
+function workloadText(workload: string | null, { wide }: TableOptions): string {
+  if (workload === null) return none;
+  return wide ? workload : workload.slice(workload.indexOf(' ') + 1);
 }

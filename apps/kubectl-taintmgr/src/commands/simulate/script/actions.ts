@@ -1,9 +1,13 @@
+// The actions of a script: what each does to the cluster, and to whom.
 import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
+import { formatDuration, type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { TaintObject } from '@taintmgr/k8s-adapter';
-import type { Field } from '@taintmgr/k8s-adapter/manifests';
-import type { Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
-import { zoneLabel } from '../../../cluster/facts.ts';
-import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf, podsMax } from '../input/names.ts';
+import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
+import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import type { Cluster, Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
+import { zoneLabel, zoneNames } from '../../../cluster/facts.ts';
+import { apiVersion } from '../../../report/documents.ts';
+import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf, podsMax } from '../source/source.ts';
 import {
   cordoned,
   type DisconnectCause,
@@ -11,9 +15,277 @@ import {
   StageFault,
   uncordoned,
 } from '../stage/stage.ts';
-import { type ActionKind, type Members, onNodes, required, type ScriptAction } from './action.ts';
-import { controllerActions } from './controller-actions.ts';
-import { targetFields } from './targets.ts';
+
+/** A workload or budget, as `shop/web`, and where it is named. */
+export interface About {
+  readonly field: Field;
+  readonly what: 'workload' | 'workload that scales' | 'budget';
+  readonly name: string;
+}
+
+/** What an event does. */
+export interface ScriptAction {
+  /** In words, for the timeline. */
+  readonly text: string;
+  /** Null: it is about no nodes, and done once. */
+  readonly targets: Targets | null;
+  /** `node` is '' where it is about none. Throws StageFault and ApiError. */
+  readonly apply: (stage: Stage, node: string) => void;
+  /** What ends it after `lasts`; null: it does not end. */
+  readonly undo: { readonly text: string; readonly apply: ScriptAction['apply'] } | null;
+  /** The node that it adds. */
+  readonly adds?: KubeObject;
+  /** What it is about beside nodes, which has to be there. */
+  readonly about?: About;
+  /** How long it lasts where `lasts` is left out; left out itself: for good. */
+  readonly lastsUsual?: Millis;
+  /** Whether the controller stops and begins anew. */
+  readonly restarts?: true;
+  /** Whether only the node pressure agent acts on it. */
+  readonly needsPressure?: true;
+}
+
+type Members = ReadonlyMap<string, Field>;
+
+/** A kind of event: its fields, and how it is read. */
+interface ActionKind {
+  readonly fields: readonly string[];
+  readonly read: (body: Field, members: Members) => ScriptAction;
+}
+
+/** A member that must be there. */
+export function required(body: Field, members: Members, name: string): Field {
+  const field = members.get(name);
+  if (!field) throw body.fault(`${name} is missing`);
+  return field;
+}
+
+/** What is done to nodes, one by one, and how it is undone. */
+function onNodes(
+  body: Field,
+  members: Members,
+  [verb, undoing]: readonly [string, string],
+  apply: ScriptAction['apply'],
+  undo: ScriptAction['apply'] | null,
+  rest = '',
+): ScriptAction {
+  const targets = readTargets(body, members);
+  const text = (what: string): string => `${what} ${targetsText(targets)}${rest}`;
+  return {
+    text: text(verb),
+    targets,
+    apply,
+    undo: undo && { text: text(undoing), apply: undo },
+  };
+}
+
+/** Which nodes an event of a script is about. */
+export type Targets =
+  | { readonly kind: 'names'; readonly names: readonly string[] }
+  | { readonly kind: 'zone'; readonly zone: string }
+  | { readonly kind: 'labels'; readonly labels: readonly (readonly [string, string])[] }
+  | { readonly kind: 'all' };
+
+/** The fields that name nodes; one of them is given. */
+const targetFields = ['node', 'nodes', 'zone', 'selector'] as const;
+
+const labelPattern = /^([\w./-]+)=([\w.-]*)$/;
+
+/** Reads which nodes are meant. Throws FileFault. */
+function readTargets(event: Field, members: ReadonlyMap<string, Field>): Targets {
+  const given = targetFields.flatMap((name) => members.get(name) ?? []);
+  const [field, another] = given;
+  if (!field) throw event.fault(`want one of ${targetFields.join(', ')}`);
+  if (another) throw another.fault(`want one of ${targetFields.join(', ')}, got two`);
+  if (members.has('node')) return { kind: 'names', names: [field.text()] };
+  if (members.has('zone')) return { kind: 'zone', zone: field.text() };
+  if (members.has('selector')) return { kind: 'labels', labels: labelPairsOf(field) };
+  if (field.value === 'all') return { kind: 'all' };
+  const names = field.items().map((item) => item.text());
+  if (names.length === 0) throw field.fault('want the name of a node at least');
+  return { kind: 'names', names };
+}
+
+function labelPairsOf(field: Field): readonly (readonly [string, string])[] {
+  return field
+    .text()
+    .split(',')
+    .map((term) => {
+      const [, key, value] = labelPattern.exec(term.trim()) ?? [];
+      if (key === undefined || value === undefined) {
+        throw field.fault(`want labels such as pool=blue,tier=web, got ${JSON.stringify(term)}`);
+      }
+      return [key, value] as const;
+    });
+}
+
+/** The nodes that are meant, in the order of the names given or of the API. */
+export function targetsOf(targets: Targets, { api }: Cluster): readonly string[] {
+  if (targets.kind === 'names') return targets.names;
+  const nodes = api.list('nodes').filter((node) => isMeant(targets, node));
+  return nodes.map(({ metadata }) => metadata.name);
+}
+
+function isMeant(targets: Targets, { metadata: { labels = {} } }: KubeObject): boolean {
+  switch (targets.kind) {
+    case 'zone':
+      return zoneNames(labels).includes(targets.zone);
+    case 'labels':
+      return targets.labels.every(([key, value]) => labels[key] === value);
+    default:
+      return true;
+  }
+}
+
+/** `node-1, node-2`, `zone zone-a`, `nodes with pool=blue`, `all nodes`. */
+export function targetsText(targets: Targets): string {
+  switch (targets.kind) {
+    case 'names':
+      return targets.names.join(', ');
+    case 'zone':
+      return `zone ${targets.zone}`;
+    case 'labels':
+      return `nodes with ${targets.labels.map(([key, value]) => `${key}=${value}`).join(',')}`;
+    case 'all':
+      return 'all nodes';
+  }
+}
+
+/** From the end of one process to when the next one has the lease: it is given up at the end. */
+const restartMs: Millis = 5_000;
+
+/** A leader that dies gives up nothing: its lease lasts 15 s, and others try every 2 s. */
+const failoverMs: Millis = 17_000;
+
+const pauseFields = ['scope', 'deadlines', 'readiness'] as const;
+
+const pauseNameUsual = 'pause';
+
+/** By the names of their fields. */
+const controllerActions: Readonly<Record<string, ActionKind>> = {
+  restartController: {
+    fields: [],
+    read: () => stopped('the controller is restarted', 'the controller is back', restartMs),
+  },
+  failover: {
+    fields: [],
+    read: () => stopped('the leader of the controller dies', 'another leads', failoverMs),
+  },
+  pause: { fields: ['name', ...pauseFields], read: pause },
+  resume: { fields: ['pause', 'limits'], read: resume },
+  stepClock: { fields: [...targetFields, 'by'], read: stepClock },
+  slowApi: { fields: ['delay'], read: slowApi },
+};
+
+function stopped(text: string, undoing: string, lastsUsual: Millis): ScriptAction {
+  return {
+    ...{ text, targets: null, lastsUsual, restarts: true },
+    apply: ({ controller }) => controller.stop(),
+    undo: { text: undoing, apply: ({ controller }) => controller.restart() },
+  };
+}
+
+/** As an EvictionPause says it; `lasts` ends it. */
+function pause(body: Field, members: Members): ScriptAction {
+  const nameField = members.get('name');
+  const name = nameField ? nameOf(nameField) : pauseNameUsual;
+  const entries = pauseFields.flatMap((field) => {
+    const member = members.get(field);
+    return member ? [[field, member.value] as const] : [];
+  });
+  const spec = Object.fromEntries(entries);
+  const manifest = { apiVersion, kind: 'EvictionPause', metadata: { name }, spec };
+  pauseAt(body, manifest, 0);
+  return {
+    text: `pause evictions: ${name}`,
+    targets: null,
+    apply: ({ controller, cluster }) =>
+      controller.apply(pauseAt(body, manifest, cluster.api.clock.now())),
+    undo: { text: `end of pause ${name}`, apply: endPause(name) },
+  };
+}
+
+/** The pause of a manifest that holds from `now`. Throws FaultyFile. */
+function pauseAt(body: Field, manifest: object, now: Instant): PolicyObject {
+  const judged = readManifest(manifest, now);
+  if (judged.kind !== 'refused') return judged.value;
+  // Their paths begin with `spec`, which here is the event itself; one says only that there are others.
+  const faults = judged.faults
+    .filter(({ path }) => path.length > 0)
+    .map(({ path, text }) => {
+      return body.faultAt(path.slice(1), text.replaceAll('spec.', `${body.path}.`)).message;
+    });
+  throw new FaultyFile(faults);
+}
+
+function endPause(name: string): (stage: Stage) => void {
+  return ({ controller }) => {
+    if (!controller.endPause(name)) throw new StageFault(`there is no pause ${name} at this time`);
+  };
+}
+
+/** The end of a pause, or of limits that have tripped. */
+function resume(body: Field, members: Members): ScriptAction {
+  const [pauseField, limitsField] = [members.get('pause'), members.get('limits')];
+  if ((pauseField === undefined) === (limitsField === undefined)) {
+    throw body.fault('want one of pause, limits');
+  }
+  if (pauseField) {
+    const name = nameOf(pauseField);
+    return { text: `end pause ${name}`, targets: null, apply: endPause(name), undo: null };
+  }
+  const limits = limitsField ? limitsOf(limitsField) : null;
+  return {
+    text: `resume ${limits?.join(', ') ?? 'all limits'}`,
+    targets: null,
+    apply: ({ controller }) => controller.resume(limits),
+    undo: null,
+  };
+}
+
+/** `all`, or names such as `total policy=all`. */
+function limitsOf(field: Field): readonly string[] | null {
+  return field.value === 'all' ? null : field.items().map((item) => item.text());
+}
+
+const pattern = /^([+-]?)(.+)$/;
+
+/** The clock of nodes, or where none are named of the machine of the controller. */
+function stepClock(body: Field, members: Members): ScriptAction {
+  const by = required(body, members, 'by');
+  const [, sign, text = ''] = pattern.exec(String(by.value)) ?? [];
+  const size = parseDuration(text);
+  if (size === null || size === 0)
+    throw by.fault('want a time such as 10m, or -10m to set it back');
+  const millis = sign === '-' ? -size : size;
+  const shown = `${millis < 0 ? '-' : '+'}${formatDuration(size)}`;
+  if (targetFields.some((name) => members.has(name))) {
+    const set = (value: Millis) => (stage: Stage, node: string) => stage.setClock(node, value);
+    const verbs = [`set the clocks ${shown} of`, 'set right the clocks of'] as const;
+    return onNodes(body, members, verbs, set(millis), set(0));
+  }
+  return {
+    text: `the clock of the controller is set ${shown}`,
+    targets: null,
+    apply: ({ controller }) => controller.stepClock(millis),
+    undo: {
+      text: 'the clock of the controller is set right',
+      apply: ({ controller }) => controller.stepClock(-millis),
+    },
+  };
+}
+
+/** Every request of the controller arrives late. */
+function slowApi(body: Field, members: Members): ScriptAction {
+  const ms = required(body, members, 'delay').duration();
+  if (ms === 0) throw members.get('delay')?.fault('want a time such as 2s');
+  return {
+    text: `each request to the API server takes ${formatDuration(ms)} longer`,
+    targets: null,
+    apply: (stage) => stage.slowDown(ms),
+    undo: { text: 'the API server is fast again', apply: (stage) => stage.speedUp(ms) },
+  };
+}
 
 const conditionTypes: readonly NodeConditionType[] = [
   'Ready',
@@ -23,6 +295,7 @@ const conditionTypes: readonly NodeConditionType[] = [
 ];
 
 type Spec = KubeObject['spec'];
+
 export const budgetFields = ['minAvailable', 'maxUnavailable'] as const;
 
 /** Everything that an event can be, by the name of its field. */

@@ -1,20 +1,27 @@
-// A snapshot file as the beginning of a simulation.
+// The cluster of a snapshot: nodes, pods, policies, and how long pods took.
 import { type Instant, parseTime } from '@taintmgr/core/time';
+import {
+  type DecidingKind,
+  decidingKinds,
+  isHoldingPause,
+  selectsNamespaces,
+} from '@taintmgr/k8s-adapter';
+import { type PolicyObject, policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { depthMax, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import {
   Cluster,
   hasUnreadyContainers,
   isShallow,
   type KubeObject,
+  type RangeMs,
   type Unloaded,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { count, countBy } from '../../../render/count.ts';
-import { podsMax } from '../input/names.ts';
-import { observedStarts } from '../times/observed.ts';
-import { PodTimes } from '../times/pod-times.ts';
-import { namespaceFaults, takePolicies } from './policies.ts';
-import type { ClusterSource } from './source.ts';
+import type { Condition } from '../../../cluster/facts.ts';
+import { followed } from '../../../cluster/policies.ts';
+import { choicesText, count, countBy } from '../../../render/count.ts';
+import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
+import { type ClusterSource, podsMax } from './source.ts';
 
 interface SnapshotOptions {
   readonly name: string;
@@ -261,4 +268,122 @@ function ruleNotes(pods: readonly KubeObject[]): readonly string[] {
       ? []
       : [`${count(number, 'pod')} with ${what}: the simulated scheduler does not look at it`];
   });
+}
+
+/** What is in force in a cluster, apart from its other objects. */
+interface SourcePolicies {
+  readonly objects: readonly PolicyObject[];
+  /** What somebody has to know of it. */
+  readonly notes: readonly string[];
+  /** The values without them. */
+  readonly others: readonly unknown[];
+}
+
+/** Takes them out of what kubectl prints: lists, lists in lists, single objects. */
+function takePolicies(values: readonly unknown[]): SourcePolicies {
+  const objects: PolicyObject[] = [];
+  const notes: string[] = [];
+  const takeOut = (value: unknown, implied: object): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('items' in value && Array.isArray(value.items)) {
+      const ofItems = impliedBy(value);
+      const items = value.items.flatMap((item) => takeOut(item, ofItems) ?? []);
+      return { ...value, items };
+    }
+    const kind = policyKindOf({ ...implied, ...value });
+    if (kind === null) return value;
+    const found = followed(kind, { ...implied, ...value });
+    objects.push(...found.objects);
+    if (found.faults.length > 0) notes.push(unreadable(kind, found));
+    return null;
+  };
+  const others = values.flatMap((value) => takeOut(value, {}) ?? []);
+  return { objects, notes: [...inForce(objects), ...notes], others };
+}
+
+/** The kind that a list of some kind implies for its items. */
+function impliedBy(list: object): object {
+  const { kind, apiVersion } = list as { readonly kind?: unknown; readonly apiVersion?: unknown };
+  const ofItems = typeof kind === 'string' ? kind.replace(/List$/, '') : '';
+  return ofItems === '' ? {} : { kind: ofItems, apiVersion };
+}
+
+function policyKindOf(value: {
+  readonly kind?: unknown;
+  readonly apiVersion?: unknown;
+}): DecidingKind | null {
+  if (value.apiVersion !== policyApiVersion) return null;
+  return decidingKinds.find((kind) => kind === value.kind) ?? null;
+}
+
+/** As taintmgr-controller does it. */
+function unreadable(
+  kind: DecidingKind,
+  { name, objects, faults }: ReturnType<typeof followed>,
+): string {
+  const comesTo = objects.length > 0 ? 'all evictions are held' : 'it is left out';
+  return `${kind} "${name}" cannot be followed, ${comesTo}: ${faults.join('; ')}`;
+}
+
+function inForce(objects: readonly PolicyObject[]): readonly string[] {
+  const own = objects.filter(({ value }) => !isHoldingPause(value));
+  if (own.length === 0) return [];
+  const kinds = countBy(own.map(({ kind }) => kind));
+  const texts = Array.from(kinds, ([kind, number]) => `${kind} ${number}`);
+  return [`in force as in the cluster: ${texts.join(', ')}`];
+}
+
+/** What is not known of namespaces that were made up for what is in them. */
+function namespaceFaults(
+  policies: readonly PolicyObject[],
+  madeUp: readonly string[],
+): readonly string[] {
+  if (madeUp.length === 0) return [];
+  return policies.filter(selectsNamespaces).map(({ kind, value }) => {
+    const who = `${kind} "${value.name}" asks for labels of namespaces`;
+    return `${who}, and there is no Namespace ${choicesText(madeUp)} in it`;
+  });
+}
+
+/** Longer ago it was not its start, but that it was not ready for a while. */
+const startMsMax = 600_000;
+/** API times are whole seconds: what is shorter cannot be told from the usual. */
+const medianMsMin = 3_000;
+/** So many times the median is no start either. */
+const medianTimes = 3;
+
+/** The starts by workloads, `shop/web`. */
+export function observedStarts(pods: readonly KubeObject[]): ReadonlyMap<string, RangeMs> {
+  const starts = new Map<string, number[]>();
+  for (const pod of pods) {
+    const took = startOf(pod);
+    if (took === null) continue;
+    const key = workloadKeyOf(pod);
+    starts.set(key, [...(starts.get(key) ?? []), took]);
+  }
+  const ranges = Array.from(starts, ([key, all]): readonly [string, RangeMs][] => {
+    const sorted = all.sort((one, other) => one - other);
+    const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+    if (median < medianMsMin) return [];
+    const plausible = sorted.filter((took) => took <= medianTimes * median);
+    return [[key, [plausible[0] ?? 0, plausible.at(-1) ?? 0]]];
+  });
+  return new Map(ranges.flat());
+}
+
+/** From when its kubelet took it to when it was ready; null: nobody can tell. */
+function startOf({ status }: KubeObject): number | null {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready?.status !== 'True' || status?.phase !== 'Running') return null;
+  const containers: readonly { readonly restartCount?: number }[] = status.containerStatuses ?? [];
+  if (containers.some(({ restartCount = 0 }) => restartCount > 0)) return null;
+  const [from, until] = [status.startTime, ready.lastTransitionTime].map(instantOf);
+  if (from === null || from === undefined || until === null || until === undefined) return null;
+  const took = until - from;
+  return took >= 0 && took <= startMsMax ? took : null;
+}
+
+function instantOf(text: unknown): Instant | null {
+  return typeof text === 'string' ? parseTime(text) : null;
 }

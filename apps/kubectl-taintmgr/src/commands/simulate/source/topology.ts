@@ -22,13 +22,18 @@ import {
   topologyObjects,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf, podsMax } from '../input/names.ts';
-import { required } from '../script/action.ts';
-import { budgetFields, budgetSpec, taintOf } from '../script/actions.ts';
+import { budgetFields, budgetSpec, required, taintOf } from '../script/actions.ts';
 import { attempt } from '../script/script.ts';
-import { type PodTimes, timeAnnotations } from '../times/pod-times.ts';
-import { rangeNotation, rangeOf } from '../times/ranges.ts';
-import type { ClusterSource } from './source.ts';
+import { type PodTimes, rangeNotation, rangeOf, timeAnnotations } from '../times/pod-times.ts';
+import {
+  amountsOf,
+  type ClusterSource,
+  keyOf,
+  labelsOf,
+  labelValueOf,
+  nameOf,
+  podsMax,
+} from './source.ts';
 
 const startsAt: Instant = Date.parse('2026-01-01T00:00:00Z');
 const nodesMax = 100_000;

@@ -1,18 +1,26 @@
+// Runs a simulation: plays a script on a stage, and records what happens.
 import type { Config } from '@taintmgr/core';
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
+import { earliest, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import { PressureLoop, type PressureNotice, VirtualDriver } from '@taintmgr/k8s-adapter';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
-import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
-import type { Cluster } from '@taintmgr/sim-cluster';
+import { didYouMean, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import {
+  ApiError,
+  type Cluster,
+  type Random,
+  type RestingCluster,
+  seededRandom,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
+import { zoneNames } from '../../../cluster/facts.ts';
+import { choicesText } from '../../../render/count.ts';
 import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
-import type { Script } from '../script/script.ts';
+import { type About, type Targets, targetsOf, targetsText } from '../script/actions.ts';
+import type { Script, ScriptEvent } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
-import type { Assumption, PodTimes } from '../times/pod-times.ts';
-import { Agents } from './agents.ts';
-import { Beginning, type Begun } from './beginning.ts';
-import { engineConfig } from './engine-config.ts';
-import { thereAre } from './meant.ts';
-import { Play, type PlayedEvent } from './play.ts';
-import { Stage } from './stage.ts';
+import { type Assumption, PodTimes } from '../times/pod-times.ts';
+import { Controller, type ControllerOptions, Stage, StageFault } from './stage.ts';
 
 /** Whose rules the controller follows. */
 export type Semantics = Config['semantics'];
@@ -199,4 +207,267 @@ function* comeToRest(
     ? `pod ${waiting.metadata.namespace}/${waiting.metadata.name}: ${message}`
     : 'something does not get ready';
   throw new FaultyFile([`${name}: not at rest after ${formatDuration(idleMsMax)}: ${why}`]);
+}
+
+/** Something of the script that was done. */
+export interface PlayedEvent {
+  readonly at: number;
+  readonly text: string;
+  /** The line of the script. */
+  readonly line: number;
+}
+
+/** The events of a script on their way. */
+class Play {
+  readonly playedEvents: PlayedEvent[] = [];
+  readonly #stage: Stage;
+  readonly #startsAt: number;
+
+  /** Throws FaultyFile for events about what is not there. */
+  constructor(stage: Stage, { events }: Script) {
+    this.#stage = stage;
+    const { clock } = stage.cluster.api;
+    this.#startsAt = clock.now();
+    const faults = new Set(events.flatMap((event) => unmeant(event, stage.cluster, events)));
+    if (faults.size > 0) throw new FaultyFile([...faults]);
+    for (const event of events) clock.after(event.at, () => this.#begin(event));
+  }
+
+  #begin({ field, action, lasts, stagger }: ScriptEvent): void {
+    const { targets, apply, undo } = action;
+    const { cluster } = this.#stage;
+    const names = targets ? targetsOf(targets, cluster) : [''];
+    if (names.length === 0) throw new FaultyFile([nobody(field, targets, cluster)]);
+    const { clock } = cluster.api;
+    for (const [index, name] of names.entries()) {
+      const act = (): void => this.#do(field, () => apply(this.#stage, name));
+      const end = (): void => this.#do(field, () => undo?.apply(this.#stage, name));
+      const one = stagger > 0 && names.length > 1 ? ` (${name})` : '';
+      const note = (text: string): void => this.#note(field, `${text}${one}`);
+      const isNoted = one !== '' || index === 0;
+      const begin = (): void => {
+        act();
+        if (isNoted) note(action.text);
+      };
+      if (index * stagger === 0) begin();
+      else clock.after(index * stagger, begin);
+      if (lasts === null || !undo) continue;
+      clock.after(index * stagger + lasts, () => {
+        end();
+        if (isNoted) note(undo.text);
+      });
+    }
+  }
+
+  /** What the cluster refuses ends the simulation: what would follow is not what was asked for. */
+  #do(field: Field, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const isRefusal = error instanceof ApiError || error instanceof StageFault;
+      if (!isRefusal) throw error;
+      const now = this.#now;
+      throw new FaultyFile([
+        field.fault(`at ${formatDuration(now * 1000)}: ${error.message}`).message,
+      ]);
+    }
+  }
+
+  #note(field: Field, text: string): void {
+    this.playedEvents.push({ at: this.#now, text, line: field.line });
+  }
+
+  get #now(): number {
+    return (this.#stage.cluster.api.clock.now() - this.#startsAt) / 1000;
+  }
+}
+
+/** The faults of an event that names what is not there and never will be. */
+function unmeant(
+  { field, action: { targets, about } }: ScriptEvent,
+  cluster: Cluster,
+  events: readonly ScriptEvent[],
+): readonly string[] {
+  if (about) return aboutFaults(about, cluster);
+  if (!targets) return [];
+  const added = events.flatMap(({ action }) => action.adds ?? []);
+  if (targets.kind !== 'names') {
+    const found = targetsOf(targets, cluster).length + added.length;
+    return found > 0 ? [] : [nobody(field, targets, cluster)];
+  }
+  const nodes = cluster.api.list('nodes').map(({ metadata }) => metadata.name);
+  const names = [...nodes, ...added.map(({ metadata }) => metadata.name)];
+  return targets.names
+    .filter((name) => !names.includes(name))
+    .map((name) => field.fault(`there is no node ${name}${thereAre(name, names)}`).message);
+}
+
+const aboutResources: Readonly<Record<About['what'], readonly string[]>> = {
+  workload: ['deployments', 'statefulsets', 'replicasets', 'daemonsets'],
+  'workload that scales': ['deployments', 'statefulsets', 'replicasets'],
+  budget: ['poddisruptionbudgets'],
+};
+
+/** What an event is about beside nodes: a workload or a budget. */
+function aboutFaults({ field, what, name }: About, { api }: Cluster): readonly string[] {
+  const objects = aboutResources[what].flatMap((resource) => api.list(resource));
+  const names = objects
+    .filter(({ metadata }) => !metadata.ownerReferences?.some(({ controller }) => controller))
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  if (names.includes(name)) return [];
+  return [field.fault(`there is no ${what} ${name}${thereAre(name, names)}`).message];
+}
+
+/** The fault of an event that is about no node. */
+function nobody(field: Field, targets: Targets | null, cluster: Cluster): string {
+  if (targets?.kind !== 'zone') {
+    return field.fault(`no node is meant by ${targets ? targetsText(targets) : 'it'}`).message;
+  }
+  const zones = zonesOf(cluster, targets.zone);
+  const text = `no node is meant by zone ${targets.zone}${thereAre(targets.zone, zones)}`;
+  return field.fault(text).message;
+}
+
+/** With their regions where the one that is asked for has one. */
+function zonesOf({ api }: Cluster, like: string): readonly string[] {
+  const zones = api.list('nodes').flatMap(({ metadata }) => {
+    return zoneNames(metadata.labels ?? {}).at(like.includes('/') ? 0 : -1) ?? [];
+  });
+  return [...new Set(zones)].sort();
+}
+
+/** `, did you mean zone-a? there are zone-a, zone-b` */
+function thereAre(name: string, names: readonly string[]): string {
+  return `${didYouMean(name, names) || ';'} there are ${choicesText(names)}`;
+}
+
+interface AgentsOptions extends Omit<ControllerOptions, 'random' | 'onNotice'> {
+  readonly seed: number;
+  /** Null: nobody watches what nodes run out of. */
+  readonly pressure: Partial<PressureConfig> | null;
+  readonly onNotice: (
+    notice: Parameters<ControllerOptions['onNotice']>[0] | PressureNotice,
+  ) => void;
+}
+
+/** One loop that is driven on the clock that all share. */
+interface Driven {
+  readonly driver: {
+    feed(input: { readonly kind: 'start' }): void;
+    nextWake(): Instant | null;
+    runUntil(instant: Instant): void;
+  };
+}
+
+/** All of ours that works in the cluster: the controller, and the node pressure agent beside it. */
+class Agents {
+  readonly controller: Controller;
+  readonly #clock: VirtualClock;
+  readonly #restarts: boolean;
+  readonly #agents: readonly Driven[];
+
+  constructor(options: AgentsOptions) {
+    const { clock, seed, pressure, restarts } = options;
+    this.#clock = clock;
+    this.#restarts = restarts;
+    const random = seededRandom(seed);
+    this.controller = new Controller({ ...options, random });
+    this.#agents = pressure ? [pressureAgent(options, pressure, random)] : [];
+  }
+
+  start(): void {
+    this.controller.start();
+    for (const { driver } of this.#agents) driver.feed({ kind: 'start' });
+  }
+
+  /** Moves time to `instant`; everybody does what is due on the way at its own instant. */
+  runUntil(instant: Instant): void {
+    const [only, another] = this.#driven;
+    // Alone, and never replaced, it goes all the way by itself.
+    if (only && !another && !this.#restarts) {
+      only.driver.runUntil(instant);
+      return;
+    }
+    for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
+      const driven = this.#driven;
+      if (driven.length === 0) this.#clock.advanceTo(next);
+      for (const { driver } of driven) driver.runUntil(next);
+    }
+    this.#clock.advanceTo(instant);
+  }
+
+  /** Who works now: it may be another one at any time. */
+  get #driven(): readonly Driven[] {
+    return [...this.controller.processes, ...this.#agents];
+  }
+
+  #nextWake(): Instant | null {
+    const wakes = this.#driven.map(({ driver }) => driver.nextWake());
+    const wake = earliest([this.#clock.nextWake(), ...wakes]);
+    return wake === null ? null : Math.max(this.#clock.now(), wake);
+  }
+}
+
+function pressureAgent(
+  { cluster, clock, onNotice }: AgentsOptions,
+  config: Partial<PressureConfig>,
+  random: Random,
+): Driven {
+  const machine = createPressureMachine(config);
+  const loop = new PressureLoop({ machine, random, watches: () => true });
+  const { exchange } = cluster;
+  return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
+}
+
+interface BeginningOptions {
+  readonly source: ClusterSource;
+  readonly script: Script;
+  readonly seed: number;
+  /** How many there will be. */
+  readonly runs: number;
+}
+
+/** A cluster before anything of a script happens in it. */
+interface Begun {
+  readonly clock: VirtualClock;
+  readonly cluster: Cluster;
+  readonly times: PodTimes;
+}
+
+/** One beginning for all of them: a cluster that is made up comes to rest once. */
+export class Beginning {
+  readonly #options: BeginningOptions;
+  #left: number;
+  #resting: RestingCluster | null = null;
+
+  constructor(options: BeginningOptions) {
+    this.#options = options;
+    this.#left = options.runs;
+  }
+
+  /** The cluster of another run. Yields while it comes to rest. */
+  *next(): Generator<null, Begun> {
+    const { source, script, seed } = this.#options;
+    const times = new PodTimes(script.times, source.observed);
+    this.#resting ??= source.bringToRest ? yield* source.bringToRest(seed, times) : null;
+    const resting = this.#resting;
+    // What the last run changes need not be kept.
+    if (--this.#left === 0) this.#resting = null;
+    const clock = new VirtualClock(resting?.at ?? source.startsAt);
+    return { clock, cluster: source.make(clock, { seed, times, resting }), times };
+  }
+}
+
+/**
+ * Both as the engine takes them. What a script says of a group of settings leaves the others of the
+ * group as they are in the cluster; `lifecycle: null` switches all of it off.
+ */
+export function engineConfig(cluster: Partial<Config>, script: Partial<Config>): Partial<Config> {
+  const { lifecycle, leave } = script;
+  return {
+    ...cluster,
+    ...script,
+    ...(lifecycle && { lifecycle: { ...cluster.lifecycle, ...lifecycle } }),
+    ...(leave && { leave: { ...cluster.leave, ...leave } }),
+  };
 }

@@ -1,14 +1,29 @@
-import type { Millis } from '@taintmgr/core/time';
+// The stage of a simulation: a cluster, its clock, its controllers and its drains.
+
+import {
+  type Config,
+  createEngine,
+  type Engine,
+  type Event,
+  type Explanation,
+  type Outcome,
+  type Subject,
+} from '@taintmgr/core';
+import type { ZoneStatus } from '@taintmgr/core/lifecycle';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import { Loop, type Notice, VirtualDriver } from '@taintmgr/k8s-adapter';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
+import { policyEvent } from '@taintmgr/k8s-adapter/manifests';
 import type {
   Cluster,
   Kubelet,
   KubeObject,
   NodeConditionType,
   NodeDescription,
+  Random,
+  VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
-import type { Controller } from './controller.ts';
-import { NodeDrain, type OnAttempt } from './node-drain.ts';
 
 /** What an event wants of the cluster and cannot have. */
 export class StageFault extends Error {
@@ -19,7 +34,7 @@ export class StageFault extends Error {
 export type DisconnectCause = 'kubelet' | 'network';
 
 /** Who hears of what the cluster itself does not say. */
-export interface StageEvents {
+interface StageEvents {
   /** A machine dies, or is back. */
   readonly onMachine: (node: string, runs: boolean) => void;
   /** A drain has asked for a pod to be evicted. */
@@ -208,4 +223,258 @@ export function uncordoned({ unschedulable: _, ...spec }: KubeObject['spec']): o
 
 function isOwnedBy({ metadata }: KubeObject, names: readonly string[]): boolean {
   return metadata.ownerReferences?.some(({ name }) => names.includes(name)) ?? false;
+}
+
+export interface ControllerOptions {
+  readonly cluster: Cluster;
+  readonly clock: VirtualClock;
+  readonly random: Random;
+  readonly config: Partial<Config>;
+  readonly policies: readonly PolicyObject[];
+  /** Under `upstream-1.36`: since when it has been at it; null: it begins now. */
+  readonly upstreamSince: Instant | null;
+  /** Whether it is stopped at some time, so that what limits count has to be written down. */
+  readonly restarts: boolean;
+  readonly onNotice: (notice: Notice) => void;
+}
+
+/** One process of it. */
+interface Process {
+  readonly engine: Engine;
+  readonly loop: Loop;
+  readonly driver: VirtualDriver;
+  /** How far its clock was ahead when it began: its own time is by that. */
+  readonly aheadMs: Millis;
+}
+
+/** Where a controller keeps what its limits have counted. */
+const limitsLease = { namespace: 'kube-system', name: 'taintmgr-limits' };
+
+/** The controller, of which one process at a time acts. */
+export class Controller {
+  readonly #options: ControllerOptions;
+  #policies: readonly PolicyObject[];
+  #process: Process;
+  /** Those that were stopped and have requests under way. */
+  #ending: readonly Process[] = [];
+  #aheadMs: Millis = 0;
+  #isStopped = false;
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    this.#policies = options.policies;
+    this.#process = this.#make();
+    const { upstreamSince: since, clock, config } = options;
+    if (since !== null && config.semantics === 'upstream-1.36') {
+      this.#process.engine.handle(clock.now(), { kind: 'leadership', held: true, since });
+    }
+    // The engine hears of them at once, by a shorter way than over writes, watches and readers.
+    options.cluster.reportRenewals((nodeName, renewedAt) => {
+      const { loop, driver } = this.#process;
+      if (this.#isStopped || !loop.synced || loop.cutOffSince !== null) return false;
+      const lease = { nodeName, renewedAt };
+      driver.hear({ kind: 'leaseUpsert', lease });
+      return true;
+    });
+  }
+
+  /** All that has to be driven: what works, and what comes to its end. */
+  get processes(): readonly Process[] {
+    this.#ending = this.#ending.filter(({ loop }) => !loop.closed);
+    return this.#isStopped ? this.#ending : [...this.#ending, this.#process];
+  }
+
+  /** Whether there are pauses. */
+  get hasPauses(): boolean {
+    return this.#policies.some(({ kind }) => kind === 'EvictionPause');
+  }
+
+  /** What it says of a node or pod now; null also while it is stopped. */
+  explain(subject: Subject): Explanation {
+    return this.#isStopped ? null : this.#process.engine.explain(this.#now, subject);
+  }
+
+  /** How zones are doing, as far as it knows. */
+  zones(): readonly ZoneStatus[] {
+    return this.#isStopped ? [] : this.#process.engine.zones(this.#now);
+  }
+
+  start(): void {
+    this.#process.driver.feed({ kind: 'start' });
+  }
+
+  /** It is gone; what it had sent comes to its end. */
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#options.cluster.writeRenewals();
+    this.#process.driver.feed({ kind: 'stop' });
+    this.#ending = [...this.#ending, this.#process];
+  }
+
+  /** Another process begins, which knows what is in the cluster and nothing else. */
+  restart(): void {
+    if (!this.#isStopped) return;
+    this.#process = this.#make();
+    this.#isStopped = false;
+    this.start();
+  }
+
+  /** Puts a policy or a pause in force. */
+  apply(object: PolicyObject): void {
+    this.#policies = [...this.#policies.filter((one) => !isSame(one, object)), object];
+    const event = policyEvent(object);
+    if (event) this.#hear(event);
+  }
+
+  /** Takes a pause away; false: there is none of that name. */
+  endPause(name: string): boolean {
+    const left = this.#policies.filter((one) => {
+      return one.kind !== 'EvictionPause' || one.value.name !== name;
+    });
+    if (left.length === this.#policies.length) return false;
+    this.#policies = left;
+    this.#hear({ kind: 'pauseDelete', name });
+    return true;
+  }
+
+  /** Limits that have tripped go on: those of these names, or (null) all. */
+  resume(limits: readonly string[] | null): void {
+    this.#hear({ kind: 'resumeEvictions', ...(limits && { limits }) });
+  }
+
+  /** Somebody sets the clock of its machine. */
+  stepClock(byMs: Millis): void {
+    this.#aheadMs += byMs;
+  }
+
+  #hear(event: Event): void {
+    if (!this.#isStopped) this.#process.driver.feed({ kind: 'event', event });
+  }
+
+  get #now(): Instant {
+    return this.#options.clock.now() + this.#process.aheadMs;
+  }
+
+  #make(): Process {
+    const { cluster, clock, random, config, restarts, onNotice } = this.#options;
+    const keeps = restarts && config.semantics !== 'upstream-1.36';
+    const engine = createEngine({ lifecycle: {}, ...(keeps && { keepLimits: true }), ...config });
+    const loop = new Loop({
+      machine: engine,
+      random,
+      policies: this.#policies,
+      leases: true,
+      ...(keeps && { limitsLease }),
+      // Nothing is under way between this API server and the engine: what was heard is what there is.
+      viewAgeMsMax: Number.POSITIVE_INFINITY,
+      daemonSets: config.lifecycle?.enforcement === 'pods',
+    });
+    const clocks = { monotonic: () => clock.now(), wall: () => clock.now() + this.#aheadMs };
+    const { exchange } = cluster;
+    const driver = new VirtualDriver({ loop, exchange, clock, onNotice, clocks, values: true });
+    return { engine, loop, driver, aheadMs: this.#aheadMs };
+  }
+}
+
+function isSame(one: PolicyObject, other: PolicyObject): boolean {
+  return one.kind === other.kind && one.value.name === other.value.name;
+}
+
+/** Hears what came of each attempt. */
+type OnAttempt = (pod: KubeObject, outcome: Outcome) => void;
+
+/** As long kubectl waits after a budget has said no. */
+const retryMs = 5_000;
+const tooManyRequests = 429;
+const notFound = 404;
+
+/** The pods that are on the node at the beginning, each until it is evicted; budgets are asked again and again. */
+class NodeDrain {
+  readonly #cluster: Cluster;
+  readonly #onAttempt: OnAttempt;
+  #isOver = false;
+
+  constructor(cluster: Cluster, node: string, onAttempt: OnAttempt) {
+    this.#cluster = cluster;
+    this.#onAttempt = onAttempt;
+    const pods = cluster.api.list('pods').filter((pod) => pod.spec.nodeName === node);
+    for (const pod of pods.filter(isEvicted)) this.#evict(pod);
+  }
+
+  /** No pod is asked for any more. */
+  stop(): void {
+    this.#isOver = true;
+  }
+
+  #evict(pod: KubeObject): void {
+    if (this.#isOver) return;
+    const { name, namespace = '', uid = '' } = pod.metadata;
+    const body = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name, namespace },
+      deleteOptions: { preconditions: { uid } },
+    };
+    let [status, answer] = [0, ''];
+    this.#cluster.exchange(
+      {
+        method: 'POST',
+        path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(body),
+      },
+      {
+        head: (code) => (status = code),
+        data: (chunk) => (answer += chunk.toString()),
+        end: () => this.#answered(pod, status, answer),
+        reset: () => this.#failed(pod, null, 'the connection broke'),
+      },
+    );
+  }
+
+  #answered(pod: KubeObject, status: number, answer: string): void {
+    // Somebody else was sooner: it is gone, or another pod has its name.
+    if (status === notFound) return;
+    if (status < 300) {
+      this.#onAttempt(pod, { kind: 'done' });
+      return;
+    }
+    const { message = `status ${status}`, details } = JSON.parse(answer) as Refusal;
+    if (status !== tooManyRequests) {
+      this.#failed(pod, status, message);
+      return;
+    }
+    const causes = (details?.causes ?? []).map((cause) => cause.message);
+    const words = [message, ...causes].join(' ');
+    this.#onAttempt(pod, { kind: 'blocked', message: words, retryAfter: null });
+    this.#cluster.api.clock.after(retryMs, () => this.#evict(pod));
+  }
+
+  /** As kubectl does: what fails otherwise is not tried again. */
+  #failed(pod: KubeObject, status: number | null, message: string): void {
+    this.#onAttempt(pod, { kind: 'failed', status, message, retryAfter: null });
+  }
+}
+
+interface Refusal {
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly { readonly message: string }[] };
+}
+
+const mirror = 'kubernetes.io/config.mirror';
+
+/** Those of DaemonSets and of the kubelet itself stay; so do those that have ended, or are going. */
+function isEvicted({ metadata, status }: KubeObject): boolean {
+  const { annotations = {}, ownerReferences = [], deletionTimestamp } = metadata;
+  const isOfDaemonSet = ownerReferences.some(
+    (owner) => owner.controller && owner.kind === 'DaemonSet',
+  );
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return (
+    !isOfDaemonSet &&
+    !hasEnded &&
+    annotations[mirror] === undefined &&
+    deletionTimestamp === undefined
+  );
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import {
   differenceOf,
   type EngineAnswer,
-} from '../../../../src/commands/simulate/replay/difference.ts';
+} from '../../../../src/commands/simulate/replay/replay.ts';
 
 // What counts as a difference between a recording and this build, however one of them has stopped.
 

@@ -2,11 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
-import {
-  budgetTable,
-  comparedText,
-  workloadTable,
-} from '../../../../src/commands/simulate/result/columns.ts';
 import { differencesOf } from '../../../../src/commands/simulate/result/differences.ts';
 import {
   type BudgetSummary,
@@ -14,6 +9,11 @@ import {
   summarize,
   type WorkloadSummary,
 } from '../../../../src/commands/simulate/result/summary.ts';
+import {
+  budgetTable,
+  comparedText,
+  workloadTable,
+} from '../../../../src/commands/simulate/result/table.ts';
 
 const nothing: Recording = {
   ...{ zones: [], nodes: [], workloads: [], budgets: [], jobs: [], pods: [], deadlines: [] },

@@ -1,120 +1,195 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { ServedCluster } from '@taintmgr/api-server';
-import { createEngine } from '@taintmgr/core';
-import type { LimitRule } from '@taintmgr/core/policy';
-import { Loop, VirtualDriver } from '@taintmgr/k8s-adapter';
-import { Checkers, evictionDefaults } from '@taintmgr/oracle';
+import { describe, it } from 'node:test';
+import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
 import {
-  deployment,
-  type KubeObject,
-  seededRandom,
-  type Topology,
-  VirtualClock,
-} from '@taintmgr/sim-cluster';
-import { run } from '../../../world/run.ts';
-import { temporaryFiles } from '../../../world/simulate-files.ts';
+  type Judged,
+  parseFailIf,
+  readingsText,
+} from '../../../../src/commands/simulate/result/fail-if.ts';
+import { summarize } from '../../../../src/commands/simulate/result/summary.ts';
 
-// The README's limit, and a taint that spreads over the nodes of a zone every 2 s: in the simulation, and
-// with the controller's loop against a cluster whose checker reads the history of the API alone.
+// Conditions of --fail-if on runs whose numbers are put together by hand.
 
-const { write: file } = temporaryFiles();
-const limit: LimitRule = { per: 'zone', percent: 20, windowMs: 600_000, onLimit: 'queue' };
-const staggerMs = 2_000;
-const shown = 'topology.kubernetes.io/zone';
-
-const topology: Topology = {
-  region: 'r',
-  zones: ['a', 'b'],
-  nodesPerZone: 5,
-  workloads: [deployment('shop', 'web', { replicas: 40 })],
-  budgets: [],
+const nothing: Recording = {
+  ...{ zones: [], nodes: [], workloads: [], budgets: [], jobs: [], pods: [], deadlines: [] },
+  ...{ evictions: [], holds: [], refusals: [], failures: [], unplaced: [] },
 };
-const topologyFile = `
-apiVersion: taintmgr.dev/v1alpha1
-kind: Topology
-region: r
-nodes:
-  - { zone: a, count: 5 }
-  - { zone: b, count: 5 }
-workloads:
-  - { kind: Deployment, name: shop/web, replicas: 40 }
-`;
-const script = `
-policies:
-  - apiVersion: taintmgr.dev/v1alpha1
-    kind: EvictionPolicy
-    metadata: { name: all }
-    spec: { limits: [{ per: Zone, percent: 20, window: 10m, onLimit: Queue }] }
-events:
-  - at: 10s
-    taint: { zone: a, taint: "wrong=yes:NoExecute" }
-    stagger: 2s
-`;
 
-it('the simulation and the controller evict a fifth of the zone within the window, and agree', async () => {
-  const flags = [
-    '-f',
-    file('topology.yaml', topologyFile),
-    '--script',
-    file('events.yaml', script),
-    '--until',
-    '5m',
-  ];
-  const { code, out, err } = await run('simulate', ...flags, '-o', 'json');
-  assert.equal(code, 0, err);
-  const simulated: number = JSON.parse(out).runs[0].summary.evictions;
-  const { evicted, there, violations } = controller();
-  assert.deepEqual(violations, []);
-  assert.equal(evicted, Math.floor(there / 5));
-  assert.equal(simulated, evicted);
-});
-
-/** The controller's loop, with its counts kept in a lease, and a new one half way through. */
-function controller() {
-  const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const cluster = new ServedCluster({ clock, seed: 1, topology, nodeMonitorGraceMs: 40_000 });
-  const { windowMs = 0, percent = 0 } = limit;
-  const windows = [{ per: 'zone', percent, windowMs }] as const;
-  const checkers = new Checkers(cluster.api, { ...evictionDefaults, windows, mayStop: true });
-  const { apiHistory } = checkers;
-  const exchange = apiHistory.first.client(apiHistory.server(cluster.exchange));
-  const start = (): VirtualDriver => {
-    apiHistory.first.beginRun();
-    const loop = new Loop({
-      machine: createEngine({ limits: [limit], keepLimits: true }),
-      random: seededRandom(1),
-      limitsLease: { namespace: 'kube-system', name: 'limits' },
-    });
-    const driver = new VirtualDriver({ loop, clock, exchange, onNotice: () => {} });
-    driver.feed({ kind: 'start' });
-    return driver;
+/** `shop/web` wants 10 pods, of which `down` do not serve from 10 s to `until`; `shop/db` is well. */
+function judged(name: string, down: number, until: number): Judged {
+  const recording: Recording = {
+    ...nothing,
+    workloads: [
+      {
+        ...{ kind: 'Deployment', namespace: 'shop', name: 'web' },
+        states: [{ at: 0, wanted: 10, ready: 10 }],
+        serving: [
+          { at: 0, pods: 10 },
+          { at: 10, pods: 10 - down },
+          { at: until, pods: 10 },
+        ],
+      },
+      {
+        ...{ kind: 'StatefulSet', namespace: 'shop', name: 'db' },
+        states: [{ at: 0, wanted: 3, ready: 3 }],
+        serving: [{ at: 0, pods: 3 }],
+      },
+    ],
+    budgets: [
+      {
+        ...{ namespace: 'shop', name: 'web', workloads: ['Deployment shop/web'] },
+        states: [
+          { at: 0, healthy: 10, desired: 9 },
+          { at: 20, healthy: 7, desired: 9 },
+          { at: 50, healthy: 10, desired: 9 },
+        ],
+      },
+    ],
   };
-  cluster.start();
-  clock.advanceTo(clock.now() + 60_000);
-  const inZone = (pod: KubeObject): boolean =>
-    cluster.api.get('nodes', '', pod.spec.nodeName ?? '')?.metadata.labels?.[shown] === 'a';
-  const before = cluster.api.list('pods').filter(inZone);
-  const first = start();
-  first.runUntil(clock.now() + 5_000);
-  const nodes = cluster.api.list('nodes').filter((node) => node.metadata.labels?.[shown] === 'a');
-  for (const [index, { metadata }] of nodes.entries()) {
-    clock.after(index * staggerMs, () => {
-      const node = cluster.api.get('nodes', '', metadata.name);
-      assert.ok(node);
-      const taints = [{ key: 'wrong', value: 'yes', effect: 'NoExecute' }];
-      const { resourceVersion: _, ...unversioned } = node.metadata;
-      cluster.api.update('nodes', {
-        ...node,
-        metadata: unversioned,
-        spec: { ...node.spec, taints },
-      });
+  return { name, recording, summary: summarize(recording, 100) };
+}
+
+const runs = [judged('A', 3, 40), judged('B', 4, 70)];
+const names = { names: ['A', 'B'], mustName: true };
+
+describe('a condition of --fail-if', () => {
+  const cases: readonly (readonly [text: string, exceeded: boolean, readings: string])[] = [
+    ['downtime(shop/web, A) > 29s', true, 'shop/web had 30s'],
+    ['downtime(shop/web, A) > 30s', false, 'shop/web had 30s'],
+    ['downtime(shop/web, A) >= 30s', true, 'shop/web had 30s'],
+    ['downtime(shop/web, A) < 31s', true, 'shop/web had 30s'],
+    [
+      'downtime(shop/web, B) > downtime(shop/web, A)',
+      true,
+      'shop/web had 1m in B, shop/web had 30s in A',
+    ],
+    [
+      'downtime(shop/web,B) > downtime(shop/web,A) + 30s',
+      false,
+      'shop/web had 1m in B, shop/web had 30s in A',
+    ],
+    [
+      'gap(shop/web, B) > gap(shop/web, A) * 1.5',
+      true,
+      'shop/web had 1m in B, shop/web had 30s in A',
+    ],
+    ['down(*/*, A) > 29%', true, 'shop/web had 30%'],
+    ['down(*/*, A) > 3', false, 'shop/web had 3'],
+    [
+      'down(shop/web, B) - down(shop/web, A) >= 1',
+      true,
+      'shop/web had 4 in B, shop/web had 3 in A',
+    ],
+    // Numbers of pods beside each other, not shares; budgets by how long they were below.
+    ['down(shop/web, B) > down(shop/web, A)', true, 'shop/web had 4 in B, shop/web had 3 in A'],
+    [
+      'below(shop/web, B) > below(shop/web, A)',
+      false,
+      'shop/web had 30s in B, shop/web had 30s in A',
+    ],
+    ['unavailable(shop/web, B) > 0', false, 'shop/web had 0'],
+    // 4 pods for 60 s beside 3 for 30 s.
+    ['lost(shop/web, B) > 3.9', true, 'shop/web had 4'],
+    ['lost(shop/web, A) > 1.5', false, 'shop/web had 1.5'],
+    ['outage(shop/*, B) > 0s', false, 'shop/web had 0s'],
+    [
+      'below(shop/web, A) > 29s && below(shop/web, A) > 1',
+      true,
+      'shop/web had 30s, shop/web had 2',
+    ],
+    [
+      '!(down(shop/db, A) > 0) && downtime(shop/web, A) > 1h',
+      false,
+      'shop/db had 0, shop/web had 30s',
+    ],
+    ['down(\'shop/web\', "B") >= 40%', true, 'shop/web had 40%'],
+  ];
+  for (const [text, exceeded, readings] of cases) {
+    it(text, () => {
+      const outcome = parseFailIf(text, names).judge(runs);
+      assert.equal(outcome.limit, text);
+      assert.equal(outcome.exceeded, exceeded);
+      assert.equal(readingsText(outcome.readings), readings);
     });
   }
-  first.runUntil(clock.now() + 30_000);
-  first.feed({ kind: 'stop' });
-  start().runUntil(clock.now() + 240_000);
-  const left = new Set(cluster.api.list('pods').map(({ metadata }) => metadata.uid));
-  const evicted = before.filter(({ metadata }) => !left.has(metadata.uid)).length;
-  return { evicted, there: before.length, violations: checkers.violations };
-}
+
+  it('is of the first run where there are no variants', () => {
+    const rules = { names: ['precise', 'upstream-1.36'], mustName: false };
+    const both = [{ ...judged('precise', 1, 20) }, { ...judged('upstream-1.36', 2, 20) }];
+    const [reading] = parseFailIf('down(shop/web) > 0', rules).judge(both).readings;
+    assert.deepEqual([reading?.variant, reading?.value], ['precise', 1]);
+    const named = parseFailIf('down(shop/web, upstream-1.36) > 0', rules).judge(both);
+    assert.equal(named.readings[0]?.value, 2);
+  });
+
+  it('takes the name by which a table shows a run that nobody has named', () => {
+    const names = ['precise', 'upstream-1.36'];
+    const shown = ['taintmgr', 'kube-controller-manager'];
+    const rules = { names, shown, mustName: false };
+    const both = [{ ...judged('precise', 1, 20) }, { ...judged('upstream-1.36', 2, 20) }];
+    const { readings } = parseFailIf(
+      'down(shop/web, kube-controller-manager) > down(shop/web, taintmgr)',
+      rules,
+    ).judge(both);
+    assert.deepEqual(
+      readings.map(({ value }) => value),
+      [2, 1],
+    );
+    const text = readingsText(readings, new Map([[names[0] ?? '', shown[0] ?? '']]));
+    assert.equal(text, 'shop/web had 2 in upstream-1.36, shop/web had 1 in taintmgr');
+    assert.throws(() => parseFailIf('down(shop/web, other) > 0', rules), /there are taintmgr/);
+  });
+});
+
+describe('a condition that cannot be read', () => {
+  const all =
+    'down, downtime, gap, outage, lost, unavailable, evictions, unplaced, refusals, below';
+  const cases: readonly (readonly [text: string, column: number, what: string])[] = [
+    ['', 1, 'Unexpected token: it ends here'],
+    ['downtime(shop/web, A) >', 24, 'Unexpected token: it ends here'],
+    ['downtime(shop/web, A', 21, 'Expected ")", got its end'],
+    ['downtime(shop/web, A) > 30', 25, 'want a time such as 90s to compare with'],
+    ['down(shop/web, A) > 30s', 21, 'want a number or a share such as 30% to compare with'],
+    ['evictions(shop/web, A) > 3%', 26, 'want a number to compare with'],
+    ['downtime(shop/web, A) > 30x', 27, 'Unexpected character'],
+    ['downtime(shop/web, A) + 1 > 30s', 25, 'want a time such as 90s here'],
+    ['downtime(shop/web, A) > 2s * 3s', 30, 'want a number to multiply by'],
+    ['downtime(shop/web, A)', 1, "want a comparison such as 'downtime(shop/web) > 30s'"],
+    ['1 > 2', 1, `want one of ${all} in it`],
+    ['down(shop/web, A) > 1 && sorrow(shop/web) > 3', 26, `no metric sorrow; want ${all}`],
+    ['downtim(shop/web, A) > 3s', 1, `no metric downtim, did you mean downtime? want ${all}`],
+    ['downtime > 3s', 1, 'want downtime(NAMESPACE/NAME) or downtime(NAMESPACE/NAME, VARIANT)'],
+    ['downtime(web, A) > 3s', 10, 'want downtime(NAMESPACE/NAME), * for any name, got "web"'],
+    ['downtime(shop/web) > 3s', 10, 'want a variant after the name, one of A, B'],
+    ['downtime(shop/web, C) > 3s', 20, 'no variant C; there are A, B'],
+    ['downtime(shop/web, A, B) > 3s', 1, 'want downtime(NAMESPACE/NAME) or'],
+  ];
+  for (const [text, column, what] of cases) {
+    it(text || 'nothing', () => {
+      assert.throws(
+        () => parseFailIf(text, names),
+        ({ name, message }: Error) => {
+          assert.equal(name, 'UsageError');
+          const start = `--fail-if ${JSON.stringify(text)}: column ${column}: ${what}`;
+          assert.equal(message.slice(0, start.length), start, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  it('is about what is not there', () => {
+    const condition = parseFailIf('down(shop/web, A) > 9 || down(shop/wbe, B) > 1', names);
+    const [a = assert.fail(), b = assert.fail()] = runs;
+    condition.check(a);
+    assert.throws(() => condition.check(b), {
+      name: 'UsageError',
+      message:
+        '--fail-if "down(shop/web, A) > 9 || down(shop/wbe, B) > 1": column 31: ' +
+        'no workload shop/wbe, did you mean shop/web? there are shop/web, shop/db',
+    });
+    assert.throws(() => parseFailIf('below(shop/db, A) > 1', names).check(a), {
+      message: /column 7: no budget shop\/db, did you mean shop\/web\? there are shop\/web$/,
+    });
+  });
+});

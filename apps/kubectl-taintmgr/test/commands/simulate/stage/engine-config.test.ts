@@ -4,8 +4,7 @@ import { type Config, resolveConfig } from '@taintmgr/core';
 import { node } from '@taintmgr/sim-cluster';
 import { readScript } from '../../../../src/commands/simulate/script/script.ts';
 import { snapshotSource } from '../../../../src/commands/simulate/source/snapshot.ts';
-import { engineConfig } from '../../../../src/commands/simulate/stage/engine-config.ts';
-import { simulate } from '../../../../src/commands/simulate/stage/run.ts';
+import { engineConfig, simulate } from '../../../../src/commands/simulate/stage/run.ts';
 
 const leave = { finishedPods: true, returningDaemonSetPods: true, optedOutPods: false };
 const lifecycle = { nodeMonitorGracePeriodMs: 20_000, nodeEvictionRate: 2 };

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject, RangeMs } from '@taintmgr/sim-cluster';
-import { observedStarts } from '../../../../src/commands/simulate/times/observed.ts';
-import { PodTimes } from '../../../../src/commands/simulate/times/pod-times.ts';
-import { parseRange, rangeText } from '../../../../src/commands/simulate/times/ranges.ts';
+import { observedStarts } from '../../../../src/commands/simulate/source/snapshot.ts';
+import {
+  PodTimes,
+  parseRange,
+  rangeText,
+} from '../../../../src/commands/simulate/times/pod-times.ts';
 
 // How long pods take: what each source says, and which of them counts.
 

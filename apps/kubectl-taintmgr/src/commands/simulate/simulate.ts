@@ -1,4 +1,10 @@
-// `simulate`: plays a script on a copy of a cluster.
+// Simulates what becomes of pods, and says it as tables, documents and a page: simulate.
+
+import { closeSync, writeFileSync } from 'node:fs';
+import { access, constants, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Instant } from '@taintmgr/core/time';
+import { openPrivate } from '@taintmgr/k8s-adapter/client';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
@@ -10,26 +16,22 @@ import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
-import type { SimulateFlags } from './flags.ts';
-import { type Variant, variantsOf } from './input/variants.ts';
-import { replayCommand } from './replay/command.ts';
-import { checkReportFile, writeReportFile } from './report-file.ts';
+import { type SimulateFlags, unchangedWord, upstreamWord, type VariantFlag } from './flags.ts';
+import { replayCommand } from './replay/replay.ts';
 import {
   type Result,
   type RunResult,
   simulationDocument,
   withSummary,
 } from './result/documents.ts';
-import { type FailIf, parseFailIf, readingsText } from './result/fail-if/condition.ts';
+import { type FailIf, parseFailIf, readingsText } from './result/fail-if.ts';
 import { shownName } from './result/lines.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readEvents, readScript, type Script } from './script/script.ts';
-import { liveSource } from './source/live.ts';
-import { readSource, readText } from './source/read.ts';
+import { liveSource, readSource, readText } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
-import { Beginning } from './stage/beginning.ts';
-import type { Run, Semantics } from './stage/run.ts';
-import { tuneForSimulation } from './stage/tuning.ts';
+import { Beginning, type Run, type Semantics } from './stage/run.ts';
+import { tuneForSimulation } from './tuning.ts';
 import { watched } from './watched.ts';
 
 /** So many missing things are named. */
@@ -200,4 +202,98 @@ function reportLimits({ limits, runs }: Result, output: Output): ExitCode {
 async function reportPage(result: Result): Promise<string> {
   const { pageHtml } = await import('@taintmgr/page');
   return pageHtml(simulationDocument(result));
+}
+
+/** One of the runs that are compared. */
+interface Variant {
+  readonly name: string;
+  readonly semantics: Semantics;
+  readonly policies: readonly PolicyObject[];
+}
+
+/** What is in force in each variant: what its own files say counts before all others. */
+function variantsOf(
+  flags: readonly VariantFlag[],
+  {
+    own,
+    policies,
+    now,
+  }: {
+    /** The rules of the script. */
+    readonly own: Semantics;
+    /** What is in force without a variant. */
+    readonly policies: readonly PolicyObject[];
+    /** Since when a pause of a file holds that does not say so. */
+    readonly now: Instant;
+  },
+): readonly Variant[] {
+  return flags.map(({ name, from }) => {
+    if (from === unchangedWord) return { name, semantics: own, policies };
+    if (from === upstreamWord) return { name, semantics: 'upstream-1.36', policies };
+    return { name, semantics: own, policies: filesFirst(readVariant(name, from, now), policies) };
+  });
+}
+
+function readVariant(name: string, from: string, now: Instant): readonly PolicyObject[] {
+  try {
+    return readPolicyFiles([from], now);
+  } catch (error) {
+    if (!(error instanceof PolicyPathError)) throw error;
+    const reserved = `${unchangedWord} or ${upstreamWord}`;
+    throw new UsageError(
+      `--variant ${name}=${error.message}; want a file, a directory, ${reserved}`,
+    );
+  }
+}
+
+/**
+ * Says before anything is played that the file cannot be written, as far as that shows; nothing is
+ * written yet, so that an existing report stands where the run fails. Throws UsageError.
+ */
+async function checkReportFile(file: string): Promise<void> {
+  try {
+    if (await isFolder(file)) throw new Error('it is a folder, want a file');
+    await access(file, constants.W_OK);
+  } catch (error) {
+    const isNamed = !/(^|\/)$/.test(file);
+    const fault = isNamed && isMissing(error) ? await folderFault(dirname(file)) : error;
+    if (fault) throw reportFault(file, fault);
+  }
+}
+
+/** Writes it; null, or why that failed. A report holds data of a cluster: only its owner may read it. */
+function writeReportFile(file: string, text: string): UsageError | null {
+  try {
+    const descriptor = openPrivate(file);
+    try {
+      writeFileSync(descriptor, text);
+    } finally {
+      closeSync(descriptor);
+    }
+    return null;
+  } catch (error) {
+    return reportFault(file, error);
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path)).isDirectory();
+}
+
+/** Why no file can be made in it; null: one can. */
+async function folderFault(folder: string): Promise<unknown> {
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function reportFault(file: string, error: unknown): UsageError {
+  return new UsageError(`--report ${file}: ${error instanceof Error ? error.message : error}`);
 }
