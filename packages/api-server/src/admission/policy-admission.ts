@@ -1,32 +1,119 @@
 // Judges changes by the ValidatingAdmissionPolicies of the cluster.
 
-import type {
-  Admission,
-  AdmissionRequest,
-  Clock,
-  KubeObject,
-  ServedResources,
-  Store,
-  User,
-  Writer,
-} from '@taintmgr/sim-cluster/server';
 import {
+  type Admission,
+  type AdmissionRequest,
   type ApiError,
+  type Clock,
+  hash,
+  type KubeObject,
   policyDenial,
   type Resource,
+  type ServedResources,
+  type Store,
   storageOf,
+  type User,
+  type Writer,
 } from '@taintmgr/sim-cluster/server';
 import type { Access } from '../auth/access.ts';
 import { serviceAccountUser } from '../auth/authorizer.ts';
 import type { Verdict as Answer, Question } from '../policy/authorizer.ts';
+import type { ParamRef } from '../policy/binding.ts';
 import type { MatchResources } from '../policy/match-resources.ts';
 import { type Bindings, dynamic, requestBindings } from './bindings.ts';
-import type { CompiledPolicy } from './compiled-policy.ts';
+import { type CompiledPolicy, compilePolicy } from './compiled-policy.ts';
 import { evaluatePolicy, type Verdict } from './evaluate.ts';
 import { LaggingView } from './lagging-view.ts';
 import { isExempt, matched, type NamespaceLabels } from './match.ts';
 import { ConfigurationError, type ParamRightsOptions, Params, paramRightsFault } from './params.ts';
-import { type Binding, Policies } from './policies.ts';
+
+// The policies and bindings that are in force: those that were stored a moment ago.
+
+/** The real server compiles once a second. */
+const delayMinMs = 300;
+const delayMaxMs = 1000;
+
+const policyResource = 'validatingadmissionpolicies';
+const bindingResource = 'validatingadmissionpolicybindings';
+
+type Action = 'Deny' | 'Warn' | 'Audit';
+
+/** A binding in force. */
+interface Binding {
+  readonly name: string;
+  readonly policyName: string;
+  readonly matchResources: MatchResources;
+  readonly paramRef: ParamRef | null;
+  readonly actions: readonly Action[];
+}
+
+class Policies {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #changed: () => void;
+  readonly #policies = new Map<string, CompiledPolicy>();
+  readonly #bindings = new Map<string, Binding>();
+
+  /** `changed` is called when others are in force than before. */
+  constructor(store: Store, clock: Clock, changed: () => void) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#changed = changed;
+    store.subscribe(({ resource, object }) => {
+      if (resource !== policyResource && resource !== bindingResource) return;
+      const { name, resourceVersion } = object.metadata;
+      const spread = hash(`${name}/${resourceVersion}`) % (delayMaxMs - delayMinMs);
+      this.#clock.after(delayMinMs + spread, () => this.#refresh(resource, name));
+    });
+  }
+
+  /** Whether there is nothing that could judge. */
+  get isEmpty(): boolean {
+    return this.#policies.size === 0 || this.#bindings.size === 0;
+  }
+
+  /** Those in force, whether bound or not. */
+  all(): Iterable<CompiledPolicy> {
+    return this.#policies.values();
+  }
+
+  /** The bindings of a policy. */
+  bindingsOf({ name }: CompiledPolicy): readonly Binding[] {
+    return [...this.#bindings.values()].filter(({ policyName }) => policyName === name);
+  }
+
+  /** A server that begins answers nobody before it knows what it finds stored. */
+  begin(): void {
+    for (const resource of [policyResource, bindingResource]) {
+      for (const { metadata } of this.#store.collection(resource).list('')) {
+        this.#refresh(resource, metadata.name);
+      }
+    }
+  }
+
+  /** Takes over what is stored by now, which may be newer than what set the clock. */
+  #refresh(resource: string, name: string): void {
+    const stored = this.#store.get(resource, '', name);
+    if (resource === policyResource) put(this.#policies, name, stored && compilePolicy(stored));
+    else put(this.#bindings, name, stored && readBinding(stored));
+    this.#changed();
+  }
+}
+
+function put<V>(map: Map<string, V>, name: string, value: V | null): void {
+  if (value === null) map.delete(name);
+  else map.set(name, value);
+}
+
+function readBinding({ metadata, spec }: KubeObject): Binding {
+  return {
+    name: metadata.name,
+    policyName: spec.policyName ?? '',
+    matchResources: spec.matchResources ?? {},
+    paramRef: spec.paramRef ?? null,
+    actions: spec.validationActions ?? [],
+  };
+}
 
 export interface PolicyAdmissionOptions {
   readonly store: Store;

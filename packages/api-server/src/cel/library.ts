@@ -4,10 +4,10 @@ import { quantity } from '@taintmgr/sim-cluster/server';
 import { Address, addressFunctions, IpAddress, Network } from './addresses.ts';
 import { formatText } from './format.ts';
 import { addMacros } from './macros.ts';
-import { addNamedFormats } from './named-formats.ts';
 import { goRegExp, type Pattern } from './regular-expression.ts';
 import { tooDear } from './run-cost.ts';
 import { isSameSemver, Semver, semverFunctions } from './semver.ts';
+import { addNamedFormats } from './string-formats.ts';
 import { addTwoVariableMacros } from './two-variables.ts';
 import {
   type CelDuration,

@@ -1,11 +1,151 @@
 // The defaults of a Pod, and what admission adds to it.
 
-import { isList, isObject } from '../objects/json.ts';
+import { ApiError } from '../objects/errors.ts';
+import { entry, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { quantity } from '../objects/quantity.ts';
 import type { TimedToleration } from '../objects/tolerations.ts';
-import { withFieldVersion, within, withPartDefaults } from './container-parts.ts';
-import { withPriority } from './priority.ts';
+
+// The priority of new pods, as the admission plugin Priority gives it.
+
+interface PriorityClass {
+  readonly name: string;
+  readonly value: number;
+  readonly preemptionPolicy: string;
+}
+
+const usualPolicy = 'PreemptLowerPriority';
+
+/** The classes every cluster has. */
+const everywhere: readonly PriorityClass[] = [
+  { name: 'system-cluster-critical', value: 2_000_000_000, preemptionPolicy: usualPolicy },
+  { name: 'system-node-critical', value: 2_000_001_000, preemptionPolicy: usualPolicy },
+];
+
+/**
+ * The spec of a new pod with the priority of its class, or of the class that is the default of the cluster.
+ * 403 for a class that is not there, and for what contradicts it.
+ */
+function withPriority(
+  { metadata, spec }: KubeObject,
+  stored: readonly KubeObject[],
+): KubeObject['spec'] {
+  const { name } = metadata;
+  const refuse = (text: string): never => {
+    const message = `pods ${JSON.stringify(name)} is forbidden: ${text}`;
+    throw new ApiError(403, 'Forbidden', message, { name, kind: 'pods' });
+  };
+  const wanted: string = spec.priorityClassName ?? '';
+  const found = wanted === '' ? defaultIn(stored) : named(wanted, stored);
+  if (!found) return refuse(`no PriorityClass with name ${wanted} was found`);
+  const { value: priority, preemptionPolicy } = found;
+  if (typeof spec.priority === 'number' && spec.priority !== priority) {
+    return refuse(
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
+    );
+  }
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
+    return refuse(
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+    );
+  }
+  const className = found.name === '' ? {} : { priorityClassName: found.name };
+  return { preemptionPolicy, ...spec, ...className, priority };
+}
+
+function named(name: string, stored: readonly KubeObject[]): PriorityClass | undefined {
+  const found = stored.find(({ metadata }) => metadata.name === name);
+  return found ? classOf(found) : everywhere.find((one) => one.name === name);
+}
+
+/** Where several say that they are the default, the least of them is. */
+function defaultIn(stored: readonly KubeObject[]): PriorityClass {
+  const [least] = stored
+    .filter(({ globalDefault }) => globalDefault === true)
+    .map(classOf)
+    .sort((one, other) => one.value - other.value);
+  return least ?? { name: '', value: 0, preemptionPolicy: usualPolicy };
+}
+
+function classOf({ metadata, value, preemptionPolicy }: KubeObject): PriorityClass {
+  return {
+    name: metadata.name,
+    value: typeof value === 'number' ? value : 0,
+    preemptionPolicy: typeof preemptionPolicy === 'string' ? preemptionPolicy : usualPolicy,
+  };
+}
+
+// The defaults of ports, probes, handlers and environments of containers.
+
+/** Parts that no rule of the simulator looks into may have any form. */
+type Part = Readonly<Record<string, Json>>;
+
+/** A container with the defaults of its parts. */
+function withPartDefaults<T extends object>(container: T): T {
+  const parts: Record<string, Json> = {};
+  for (const [member, value] of Object.entries(container)) {
+    const defaults = entry(partDefaults, member);
+    if (defaults && value) parts[member] = defaults(value);
+  }
+  return { ...container, ...parts };
+}
+
+const eachOf =
+  (defaults: (item: Json) => Json) =>
+  (items: Json): Json =>
+    isList(items) ? items.map(defaults) : items;
+
+const partDefaults: Readonly<Record<string, (value: Json) => Json>> = {
+  ports: eachOf((port) => (isObject(port) ? { protocol: 'TCP', ...port } : port)),
+  livenessProbe: probe,
+  readinessProbe: probe,
+  startupProbe: probe,
+  lifecycle: (lifecycle) => {
+    if (!isObject(lifecycle)) return lifecycle;
+    const handlers = Object.entries(lifecycle).map(([name, one]) => [name, handler(one)]);
+    return Object.fromEntries(handlers);
+  },
+  env: eachOf((one) => within(one, 'valueFrom', withFieldVersion)),
+};
+
+const probeCounts = {
+  timeoutSeconds: 1,
+  periodSeconds: 10,
+  successThreshold: 1,
+  failureThreshold: 3,
+} as const;
+
+/** 0 of a count is none. */
+function probe(given: Json): Json {
+  const whole = handler(given);
+  if (!isObject(whole)) return whole;
+  const counts = Object.entries(probeCounts).map(([name, usual]) => [name, whole[name] || usual]);
+  return { ...whole, ...Object.fromEntries(counts) };
+}
+
+function handler(given: Json): Json {
+  const http = within(given, 'httpGet', (get) => ({
+    ...get,
+    path: get.path || '/',
+    scheme: get.scheme || 'HTTP',
+  }));
+  return within(http, 'grpc', (call) => ({ service: '', ...call }));
+}
+
+/** A source of values with the version by which a field of the pod is read. */
+function withFieldVersion(source: Json): Json {
+  return within(source, 'fieldRef', (field) => ({
+    ...field,
+    apiVersion: field.apiVersion || 'v1',
+  }));
+}
+
+/** The value with one of its members changed, where it has it. */
+function within(value: Json, name: string, change: (member: Part) => Json): Json {
+  if (!isObject(value)) return value;
+  const member = value[name];
+  return isObject(member) ? { ...value, [name]: change(member) } : value;
+}
 
 // The defaults of the volumes of a pod.
 

@@ -1,7 +1,7 @@
 // The validation of what makes pods from a template.
 import type { Cause } from '../objects/errors.ts';
-import { equal } from '../objects/json.ts';
-import type { KubeObject } from '../objects/kube-object.ts';
+import { equal, isList, isObject } from '../objects/json.ts';
+import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { numberIn, validateAmount, validateCount, validateShare } from './amounts.ts';
 import {
   forbiddenValue,
@@ -13,7 +13,6 @@ import {
 import type { Container } from './containers.ts';
 import { validateLabels, validateMetadata } from './metadata.ts';
 import { validatePodSpec } from './pod.ts';
-import { isSame } from './same.ts';
 import { type LabelSelector, selects, validateSelector } from './selector.ts';
 
 // The validation of what is special to Jobs.
@@ -317,4 +316,29 @@ function inGo({ type, rollingUpdate, ...rolling }: Strategy & Rolling): object {
     return { Type: type, RollingUpdate: rollingUpdate ? inGo(rollingUpdate) : null };
   const { maxUnavailable, maxSurge, partition } = rolling;
   return { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge, Partition: partition };
+}
+
+// Whether two values are the same to the real server, which reads every part as its type.
+
+/**
+ * Whether they are equal, also where parts of any form hold zeros that only one of them says: a client in
+ * Go leaves out `value: ""` and `readOnly: false` of what it has read, and adds `status: {}`.
+ */
+function isSame(one: Json | undefined, other: Json | undefined): boolean {
+  return equal(one, other) || equal(withoutZeros(one ?? null), withoutZeros(other ?? null));
+}
+
+function withoutZeros(value: Json): Json {
+  if (isList(value)) return value.map(withoutZeros);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value)
+    .map(([name, member]) => [name, withoutZeros(member ?? null)] as const)
+    .filter(([, member]) => !isZero(member));
+  return Object.fromEntries(members);
+}
+
+function isZero(value: Json): boolean {
+  if (isList(value)) return value.length === 0;
+  if (isObject(value)) return Object.keys(value).length === 0;
+  return value === null || value === '' || value === false;
 }
