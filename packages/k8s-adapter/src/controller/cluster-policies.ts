@@ -11,11 +11,12 @@ import {
 } from '../manifests/events.ts';
 import {
   type Followed,
+  type FollowedObject,
+  FollowedObjects,
   holdingPause,
   holdingPauseName,
   readFollowed,
 } from '../manifests/followed.ts';
-import { type FollowedObject, FollowedObjects } from '../manifests/followed-objects.ts';
 import type { AllPodsPolicies } from '../pod-watch/all-pods.ts';
 import {
   apartFromPods,

@@ -1,6 +1,6 @@
 // The controller of the engine: taint eviction and node lifecycle behind one loop.
 import type { Command, Event } from '@taintmgr/core';
-import { FollowedObjects } from '../manifests/followed-objects.ts';
+import { FollowedObjects } from '../manifests/followed.ts';
 import { withEarlier } from '../manifests/pause-records.ts';
 import { engineSources, type SourceOptions } from './engine-sources.ts';
 import { GonePauses } from './gone-pauses.ts';

@@ -2,7 +2,7 @@
 import type { Config, DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import { policyEvent, selectsNamespaces } from '../manifests/events.ts';
-import { FollowedObjects } from '../manifests/followed-objects.ts';
+import { FollowedObjects } from '../manifests/followed.ts';
 import { AllPodsPolicies } from '../pod-watch/all-pods.ts';
 import { nodesAndPods, PodSource } from '../pod-watch/pod-source.ts';
 import type { NewReflector } from '../pod-watch/pod-streams.ts';

@@ -5,7 +5,7 @@ import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintm
 import { fittedStatus } from '../kinds/fitted-status.ts';
 import type { StatusOf } from '../kinds/kinds.ts';
 import type { FollowedKind } from '../manifests/events.ts';
-import type { FollowedObject } from '../manifests/followed-objects.ts';
+import type { FollowedObject } from '../manifests/followed.ts';
 import { asRecord } from '../proto/json.ts';
 import { drainConditions, drainStatus } from './drain-status.ts';
 import { type Condition, conditionsIn, dated, type StatedCondition } from './status-conditions.ts';

@@ -3,11 +3,7 @@ import type { PolicyCounts } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type KindName, policyKinds } from '../kinds/kinds.ts';
 import type { FollowedKind } from '../manifests/events.ts';
-import {
-  type FollowedObject,
-  type FollowedObjects,
-  isOpenDrain,
-} from '../manifests/followed-objects.ts';
+import { type FollowedObject, type FollowedObjects, isOpenDrain } from '../manifests/followed.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import { type ApiRequest, replaceOfRequest, withQuery } from '../proto/api-request.ts';
 import { policiesPath } from '../proto/list-requests.ts';

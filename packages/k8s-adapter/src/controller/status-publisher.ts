@@ -4,7 +4,7 @@ import type { PolicyCounts } from '@taintmgr/core';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { fittedStatus } from '../kinds/fitted-status.ts';
 import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
-import type { FollowedObjects } from '../manifests/followed-objects.ts';
+import type { FollowedObjects } from '../manifests/followed.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
 import type { ApiRequest, RequestEffect } from '../proto/api-request.ts';
 import { Calls, type FinishedCall } from '../proto/calls.ts';

@@ -5,7 +5,7 @@ import type { EvictionPause } from '@taintmgr/core/policy';
 import { fittedStatus, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { engineSources } from '../../src/controller/engine-sources.ts';
 import { GonePauses } from '../../src/controller/gone-pauses.ts';
-import { FollowedObjects } from '../../src/manifests/followed-objects.ts';
+import { FollowedObjects } from '../../src/manifests/followed.ts';
 import { type PauseRecord, pauseRecords, withEarlier } from '../../src/manifests/pause-records.ts';
 import type { Source, SourceEffect } from '../../src/pod-watch/source.ts';
 import { listAt } from '../world/cluster-objects.ts';

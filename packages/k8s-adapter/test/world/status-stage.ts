@@ -7,8 +7,7 @@ import {
   type StatusPublisherEffect,
 } from '../../src/controller/status-publisher.ts';
 import { type FollowedKind, policyEvent } from '../../src/manifests/events.ts';
-import { readFollowed } from '../../src/manifests/followed.ts';
-import { FollowedObjects } from '../../src/manifests/followed-objects.ts';
+import { FollowedObjects, readFollowed } from '../../src/manifests/followed.ts';
 
 /** When it begins. */
 export const start: Instant = Date.parse('2026-01-01T00:00:00Z');
