@@ -9,13 +9,13 @@ import type { NodeCommand, NodeNotice } from './lifecycle/node-command.ts';
 import type { LifecycleReport } from './lifecycle/reason.ts';
 
 /**
- * What the engine wants done, as data. A command with an id must be answered with one `result`
+ * The commands of the engine, as data. A command with an id must be answered with one `result`
  * event that carries it; `recordEvent`, `recordNodeEvent`, `recordLimitEvent` and `report` have no
  * result.
  */
 export type Command = EvictionCommand | NodeCommand | NodeDrainCommand | Notice;
 
-/** What people are told. */
+/** A report for people. */
 export type Notice =
   | Exclude<EvictionNotice | NodeNotice, { kind: 'report' }>
   | { readonly kind: 'report'; readonly report: Report };

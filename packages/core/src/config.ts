@@ -12,7 +12,7 @@ import { isWindowed } from './policy/limit.ts';
 
 /** The rules that hold. */
 export type Semantics =
-  /** What the API documents; nothing lost, nothing early. */
+  /** As the API documents it; nothing lost, nothing early. */
   | 'precise'
   /** kube-controller-manager 1.36.2 to the letter, its defects included. */
   | 'upstream-1.36';
@@ -76,7 +76,7 @@ export function concernsPods({ taints, conditions }: Node): boolean {
   return isTainted || readyOf(conditions)?.status === 'Unknown';
 }
 
-/** What depends on all pods, by where it is configured. */
+/** The options that depend on all pods, by where they are configured. */
 export type AllPodsNeed = 'semantics' | 'compare' | 'limits' | 'takeover';
 
 type Rule = readonly [need: AllPodsNeed, isNeeded: (config: Partial<Config>) => boolean];
@@ -92,7 +92,7 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * What of a configuration would go wrong where only the pods of nodes are known which
+ * The options of a configuration that would go wrong where only the pods of nodes are known which
  * `concernsPods` names; empty: nothing.
  */
 export function allPodsNeeds(config: Partial<Config>): readonly AllPodsNeed[] {

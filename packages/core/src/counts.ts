@@ -42,7 +42,7 @@ interface EvictionProgress {
   readonly blocked: number;
 }
 
-/** What the policies, taint rules, pauses and drains come to, by their names. Null: nobody here goes by them. */
+/** The counts of policies, taint rules, pauses and drains, by their names. Null: nobody here goes by them. */
 export interface PolicyCounts {
   readonly policies: ReadonlyMap<string, EvictionPolicyCounts> | null;
   readonly taintRules: ReadonlyMap<string, RuleStatus> | null;
@@ -71,7 +71,7 @@ interface PauseCounts {
   readonly held: Millis | null;
 }
 
-/** What counts are taken from. */
+/** The sources of counts. */
 interface CountSource {
   readonly store: StoreView;
   readonly machine: EvictionMachine;
@@ -191,7 +191,7 @@ function eachPolicy(
       const counts = found.get(name);
       if (counts) counts.pods += 1;
     }
-    // What was accepted shows that the right is there by now.
+    // An accepted request shows that the right is there by now.
     const setback = attempt?.kind === 'accepted' ? null : machine.lastSetbackOn(pod);
     const right = setback && lackedRight(setback);
     if (right) addLack(found, actions, decisivePolicy(decision.because), right);

@@ -68,7 +68,7 @@ export interface Engine {
   lastReplica(): LastReplica | null;
   /** The nodes that are known. */
   nodes(): readonly Node[];
-  /** What the policies, taint rules and pauses of the cluster and of files come to. */
+  /** The counts of the policies, taint rules and pauses of the cluster and of files. */
   policyCounts(now: Instant): PolicyCounts;
   /** The pauses that are there, by their names; those that are over hold nothing any more. */
   pauses(): readonly KnownPause[];
@@ -185,7 +185,7 @@ function ownerOf(event: Event, owners: ReadonlyMap<string, Owner>): Owner | null
   return event.kind === 'result' ? (owners.get(askerOf(event.id)) ?? nobody) : null;
 }
 
-/** What a machine does about an event; it hears of no results that another one (`owner`) has asked for. */
+/** The answer of a machine to an event; it hears of no results that another one (`owner`) has asked for. */
 function answersOf<C extends Command>(
   machine: Machine<C> | null,
   owner: Owner | null,

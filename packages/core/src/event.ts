@@ -41,7 +41,7 @@ const kinds: Readonly<Record<Event['kind'], true>> = {
   ...{ limitRecord: true, evictionRequests: true, result: true, tick: true },
 };
 
-/** What the engine is given. A relist arrives as upserts and deletes; there is no "resync". */
+/** The events of the engine. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
   /** `afterGap`: there may have been states in between of which nothing was told. */
   | { readonly kind: 'nodeUpsert'; readonly node: Node; readonly afterGap?: boolean }
@@ -54,7 +54,7 @@ export type Event =
   | { readonly kind: 'daemonSetDelete'; readonly uid: string }
   | { readonly kind: 'namespaceUpsert'; readonly namespace: Namespace }
   | { readonly kind: 'namespaceDelete'; readonly name: string }
-  /** What is to be done, as the cluster or a file says it; the same again is no news. */
+  /** Policies, rules and pauses, as the cluster or a file has them; the same again is no news. */
   | { readonly kind: 'policyUpsert'; readonly policy: EvictionPolicy }
   | { readonly kind: 'policyDelete'; readonly name: string }
   | { readonly kind: 'taintRuleUpsert'; readonly rule: NodeTaintRule }
@@ -81,13 +81,13 @@ export type Event =
   | { readonly kind: 'leadership'; readonly held: boolean; readonly since?: Instant }
   /** Go on where a limit tripped: those of these names, or (left out) all. */
   | { readonly kind: 'resumeEvictions'; readonly limits?: readonly string[] }
-  /** What `readLimits` has found (null: nothing is written), and what people ask for there. */
+  /** The record that `readLimits` has found (null: none is written), and the requests that people left there. */
   | {
       readonly kind: 'limitRecord';
       readonly record: LimitRecord | null;
       readonly resume: ResumeRequest | null;
     }
-  /** What `readEvictionRequests` has found; `isServed`: whether the cluster has them. */
+  /** The requests that `readEvictionRequests` has found; `isServed`: whether the cluster has them. */
   | {
       readonly kind: 'evictionRequests';
       readonly drain: string;

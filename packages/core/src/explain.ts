@@ -16,7 +16,7 @@ import type { PodView } from './model/pod-view.ts';
 import { zoneKey } from './model/zone.ts';
 import type { StoreView } from './store.ts';
 
-/** What to explain. */
+/** The subject of an explanation. */
 export type Subject =
   | { readonly kind: 'node'; readonly name: string }
   | {
@@ -32,7 +32,7 @@ export interface PodExplanation {
   readonly kind: 'pod';
   readonly pod: Pod;
   readonly decision: Decision;
-  /** What is done about its budgets when it goes. */
+  /** The treatment of its budgets when it goes. */
   readonly budgets: BudgetPolicy;
   /** When it is deleted if they hold it back until then; null: never, or they are not asked. */
   readonly deletedAt: Instant | null;
@@ -40,9 +40,9 @@ export interface PodExplanation {
   readonly attempt: AttemptState | null;
   /** Time left to the deadline, negative when overdue; null for a pod that stays. Paused: as left. */
   readonly remaining: Millis | null;
-  /** What holds back an eviction that is due; null: nothing we know of. */
+  /** The thing that holds back an eviction that is due; null: nothing we know of. */
   readonly blocker: Blocker | null;
-  /** What kube-controller-manager would do; null unless the engine was told to compare. */
+  /** The decision of kube-controller-manager; null unless the engine was told to compare. */
   readonly upstream: Comparison | null;
 }
 
@@ -62,7 +62,7 @@ export interface NodeExplanation {
 /** Null where the subject is not known. */
 export type Explanation = NodeExplanation | PodExplanation | null;
 
-/** What answers are read from. */
+/** The sources of answers. */
 interface Explained {
   readonly store: StoreView;
   readonly machine: EvictionMachine;

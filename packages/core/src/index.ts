@@ -5,7 +5,7 @@
 export { type Config, defaultConfig, resolveConfig, type Semantics } from './config.ts';
 export { createEngine, type Engine, type TakeoverStatus } from './engine.ts';
 
-// What goes in: events, and the objects they carry.
+// Input: events, and the objects they carry.
 
 export type { Event } from './event.ts';
 export { makeNode, makePod, type NodeInput, type PodInput } from './model/builders.ts';
@@ -17,7 +17,7 @@ export type { Taint } from './model/taint.ts';
 export type { Toleration } from './model/toleration.ts';
 export type { DrainMarkName, WorkingDrain } from './model/working-drain.ts';
 
-// What comes out: commands, and what became of them.
+// Output: commands, and their outcomes.
 
 export { type WebhookDenial, webhookDenial } from './attempt/blocker.ts';
 export type { BudgetNumbers, Outcome } from './attempt/outcome.ts';
@@ -26,13 +26,13 @@ export { confirmEviction } from './eviction/confirm.ts';
 export type { EvictionCommand, LimitCommand } from './eviction/eviction-command.ts';
 export type { NodeCommand } from './lifecycle/node-command.ts';
 
-// What people are told.
+// Reports for people.
 
 export type { Notice, Report } from './command.ts';
 export type { LimitReport, PodReport } from './eviction/eviction-command.ts';
 export type { LifecycleReport } from './lifecycle/reason.ts';
 
-// Why and when: explanations, and their words.
+// Explanations, and their words.
 
 export type { AttemptState } from './attempt/attempt.ts';
 export { type Blocker, blockerOf } from './attempt/blocker.ts';
@@ -53,7 +53,7 @@ export { describePodView } from './model/pod-view.ts';
 
 export { type AllPodsNeed, allPodsNeeds, concernsPods } from './config.ts';
 
-// What holds deadlines.
+// Pauses, which hold deadlines.
 
 export type { KnownPause } from './store.ts';
 

@@ -78,7 +78,7 @@ export class OwnReplicas {
     });
   }
 
-  /** What they have in common, in words: `Deployment taintmgr-controller`. */
+  /** The name they have in common, in words: `Deployment taintmgr-controller`. */
   nameOf(pod: Pod): string {
     return replicasName(pod);
   }
@@ -104,7 +104,7 @@ export class OwnReplicas {
     }
   }
 
-  /** What is decided about one of them, without this rule, may be otherwise: others wait for that. */
+  /** The decision about one of them, without this rule, may be otherwise: others wait for that. */
   touch(): void {
     this.#version += 1;
   }
@@ -211,7 +211,7 @@ export function workingReplicas(
   });
 }
 
-/** What the replicas of a workload have in common, in words: `Deployment taintmgr-controller`. */
+/** The name that the replicas of a workload have in common, in words: `Deployment taintmgr-controller`. */
 export function replicasName(pod: Pod): string {
   return workloadOf(pod).join(' ');
 }

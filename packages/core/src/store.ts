@@ -10,7 +10,7 @@ import type { Labels } from './model/selector.ts';
 import { inPolicyOrder } from './policy/choice.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
 
-/** What a node is now, and was before. */
+/** The present and the former state of a node. */
 export interface NodeChange {
   readonly kind: 'node';
   readonly name: string;
@@ -22,7 +22,7 @@ export interface NodeChange {
   readonly afterGap: boolean;
 }
 
-/** What an event did to the store; null for events that carry no object. */
+/** The change that an event made to the store; null for events that carry no object. */
 export type Change =
   | NodeChange
   | { readonly kind: 'pod'; readonly pod: Pod; readonly previous: Pod | null }
@@ -68,7 +68,7 @@ export interface KnownPause {
   readonly isOver: boolean;
 }
 
-/** What the machines may do with the store: read it. */
+/** The store as the machines see it: they read it. */
 export interface StoreView {
   /** For instants that the API stores, or is to store. */
   readonly clock: ClusterTime;
@@ -301,7 +301,7 @@ export class Store implements StoreView {
     return { kind: 'podGone', previous };
   }
 
-  /** What has not changed stays the same object, and the pod stays where it is among all. */
+  /** A trait that has not changed stays the same object, and the pod stays where it is among all. */
   #kept(incoming: Pod, boundAt: Instant | null, previous: KeptPod | null): KeptPod {
     const { deletionTimestamp } = incoming;
     const nodeName = this.#names.take(incoming.nodeName);
@@ -340,7 +340,7 @@ interface Replaced<T> {
 }
 
 /**
- * What the cluster says is to be done. An object that comes again and says the same is no news: its
+ * The policies, pauses, rules and namespaces of the cluster. An object that comes again and says the same is no news: its
  * status may be written often. A pause that has a time at which it ends is over from then on.
  */
 class PolicyStore {
@@ -435,7 +435,7 @@ function replace<T extends object>(
   return { previous, isNews: said(previous) !== said(value) };
 }
 
-/** What an object says, without which of its versions says it. */
+/** The content of an object, without which of its versions says it. */
 function said(value: object | null): string {
   return JSON.stringify(value, (key, member) =>
     key === 'uid' || key === 'generation' ? undefined : member,

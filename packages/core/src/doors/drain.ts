@@ -9,7 +9,7 @@ export {
   resolveDrainConfig,
 } from '../drain/config.ts';
 
-// How drains show that they are at work.
+// The marks by which drains show that they are at work.
 
 export {
   drainStaleMs,
@@ -20,7 +20,7 @@ export {
   ownDeletions,
 } from '../model/working-drain.ts';
 
-// What would happen.
+// Forecasts of a drain.
 
 export {
   type DeletionSite,
@@ -35,7 +35,7 @@ export {
   predictBlockers,
 } from '../drain/plan.ts';
 
-// What is told of pods that an admission webhook keeps for itself.
+// Events about pods that an admission webhook keeps for itself.
 
 export { interceptedReason, interceptionIn, interceptionRepeatMs } from '../eviction/pod-events.ts';
 
@@ -89,7 +89,7 @@ export {
   isOpenRequest,
 } from '../model/eviction-request.ts';
 
-// Which pods are left alone or in the way, as kubectl drain has it.
+// Pods that are left alone or in the way, as kubectl drain has it.
 
 export {
   type DrainFilterResult,

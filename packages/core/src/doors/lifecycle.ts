@@ -10,7 +10,7 @@ export {
   resolveLifecycleConfig,
 } from '../lifecycle/config.ts';
 
-// How nodes and zones are.
+// The health of nodes, and the state of zones.
 
 export { type Forecast, forecastOf, type Observation } from '../lifecycle/forecast.ts';
 export type { NodeHealth, ReadinessHold, ZoneStatus } from '../lifecycle/reason.ts';
@@ -26,7 +26,7 @@ export {
   type LifecycleReason,
 } from '../lifecycle/reason.ts';
 
-// What the tables of the kinds go by.
+// Bounds and taints that the tables of the kinds use.
 
 export { heldNodesMax, heldZonesMax } from '../lifecycle/readiness.ts';
 export { isLifecycleTaint, lifecycleKeys } from '../model/taint.ts';

@@ -1,4 +1,4 @@
-// What the engine goes by, without the engine: how taints and zones are written, and how it is set up.
+// The engine's model without the engine: the notation of taints and zones, and the configuration.
 // It is a door of its own so that who asks a cluster first need not load what decides.
 
 export { type Config, defaultConfig, resolveConfig } from '../config.ts';

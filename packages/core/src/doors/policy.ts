@@ -1,4 +1,4 @@
-// What is done about which taint, how much of it at once, and which condition becomes which taint.
+// Policies, limits and condition rules: the treatment of taints, and its bounds.
 
 // Eviction policies.
 
@@ -27,7 +27,7 @@ export type {
   TaintPattern,
 } from '../policy/values.ts';
 
-// Which pods a pause is for.
+// The scope of a pause.
 
 export { coversNamespace } from '../policy/pause-scope.ts';
 

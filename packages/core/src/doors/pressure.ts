@@ -55,7 +55,7 @@ export {
   signals as pressureSignals,
 } from '../pressure/signals.ts';
 
-// Why and when, and its words.
+// Reasons, and their words.
 
 export type { PressureDecision } from '../pressure/decide.ts';
 export type {

@@ -74,7 +74,7 @@ interface DrainPods {
   readonly gracePeriodSeconds?: number;
 }
 
-/** Which pods may finish, and for how long, counted from when the turn of their node came. */
+/** The pods that may finish, and for how long, counted from when the turn of their node came. */
 export interface WaitCompleted {
   /** Left out: those of Jobs. */
   readonly podSelector?: LabelSelector;
@@ -149,7 +149,7 @@ export interface NodeDrain {
   /** True when it stays until we have undone it. */
   readonly isGuarded: boolean;
   readonly spec: NodeDrainSpec;
-  /** How far it was when its status was written last, by node. */
+  /** Its progress when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
   /** Pods that had still to leave then: the first of them, with the nodes where they were. */
   readonly podsLeft: readonly { readonly node: string; readonly uid: string }[];
