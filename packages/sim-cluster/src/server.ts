@@ -1,4 +1,4 @@
-// What packages/api-server builds its server of, and nobody else: the insides of the cluster.
+// The second door, for packages/api-server alone: the insides of the cluster that its server is built of.
 
 export { PlainServer, type PlainServerOptions } from './api/plain-server.ts';
 export type { ServiceTime } from './api/serve.ts';

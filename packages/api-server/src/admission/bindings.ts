@@ -1,4 +1,4 @@
-// What expressions see of a request, as values of CEL.
+// Shows a request to expressions, as values of CEL.
 
 import type { AdmissionRequest, Json, KubeObject, Writer } from '@taintmgr/sim-cluster/server';
 import { userInfo } from '../auth/authorizer.ts';

@@ -1,4 +1,4 @@
-// What one policy says about one request with one parameter.
+// Evaluates one policy for one request with one parameter.
 import { CelError, type CelValue } from '../cel/value.ts';
 import { type Bindings, type Lazy, lazyVariables } from './bindings.ts';
 import type { CompiledPolicy, CompiledValidation, Expression } from './compiled-policy.ts';

@@ -1,4 +1,4 @@
-// Which requests a policy or a binding is about.
+// Matches requests with policies and bindings.
 import type {
   AdmissionRequest,
   KubeObject,

@@ -1,4 +1,4 @@
-// Who objects to an apply.
+// Finds the managers who object to an apply.
 import type {
   Cause,
   FieldTree,

@@ -1,4 +1,4 @@
-// Who asks, by token.
+// Finds the user of a request by its token.
 
 import type { Store, User } from '@taintmgr/sim-cluster/server';
 import { unauthorized } from '@taintmgr/sim-cluster/server';

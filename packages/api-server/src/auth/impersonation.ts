@@ -1,4 +1,4 @@
-// As whom somebody asks who impersonates another.
+// Reads the user whom a request impersonates from its headers.
 
 import type { Extra, User } from '@taintmgr/sim-cluster/server';
 import { badRequest, setOwn } from '@taintmgr/sim-cluster/server';

@@ -1,4 +1,4 @@
-// What expressions know of IP addresses, networks and URLs, as Kubernetes' CEL library has it.
+// Functions for IP addresses, networks and URLs, as Kubernetes' CEL library has them.
 import { CelError, type CelValue } from './value.ts';
 
 /** An IP address, as a number of so many bits. */

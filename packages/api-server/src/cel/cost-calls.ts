@@ -1,4 +1,4 @@
-// What the functions of expressions cost, by the sizes of what they are given.
+// The costs of functions, by the sizes of their arguments.
 
 /** What is known of a value before there is one. */
 export interface Valued {

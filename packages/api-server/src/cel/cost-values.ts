@@ -1,4 +1,4 @@
-// What is known of a value of an expression before there is one: where it comes from, how large it may be.
+// Values of an expression before they are known: where each comes from, and how large it may be.
 import type { ASTNode } from '@marcbachmann/cel-js';
 
 /** How many characters, items or members a value may have at most; null: nobody knows. */

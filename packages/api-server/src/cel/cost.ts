@@ -1,4 +1,4 @@
-// How much an expression may cost at worst, counted as Kubernetes counts it before it accepts one.
+// Estimates the worst cost of an expression, as Kubernetes does before it accepts one.
 //
 // Every node costs something, and what goes over lists, maps and texts costs by their size. Sizes
 // come from the literals of the expression, and from whoever knows the values that it is about.
@@ -21,7 +21,7 @@ import {
   valuesStep,
 } from './cost-values.ts';
 
-// What macros cost: what they say of one item, as many times as there may be items.
+// The cost of a macro: that of its expression for one item, times the items there may be.
 
 /** What a macro costs to begin with, for each item beside its body, and at its end. */
 interface Loop {

@@ -1,4 +1,4 @@
-// What is wrong with an expression, or went wrong in it, in the words of Kubernetes' CEL.
+// Errors of expressions in the words of Kubernetes' CEL.
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { CelError } from './value.ts';
 

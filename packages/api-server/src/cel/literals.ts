@@ -1,4 +1,5 @@
-// What Kubernetes asks of the literals of an expression that is well typed: durations, times, patterns, texts with clauses, lists of one type.
+// Checks the literals of a well-typed expression as Kubernetes does: durations, times, patterns, texts with
+// clauses, lists of one type.
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { misfit, readFormat } from './format.ts';
 import { goRegExp } from './regular-expression.ts';

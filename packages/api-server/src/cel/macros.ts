@@ -1,4 +1,4 @@
-// What the library's macros get to see, and those that Kubernetes has beside the library's: matches, sortBy, optMap.
+// The values that macros see, and the macros of Kubernetes that the library lacks: matches, sortBy, optMap.
 import { type ASTNode, type Environment, Optional } from '@marcbachmann/cel-js';
 import { goRegExp } from './regular-expression.ts';
 import { CelError, type CelValue, compareValues, type Ordered } from './value.ts';

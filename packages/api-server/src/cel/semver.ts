@@ -1,4 +1,4 @@
-// What expressions know of versions such as 1.2.3-rc.1, as Kubernetes' CEL library has it.
+// Functions for versions such as 1.2.3-rc.1, as Kubernetes' CEL library has them.
 import { CelError, type CelValue } from './value.ts';
 
 export class Semver {

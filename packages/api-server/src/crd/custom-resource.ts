@@ -123,7 +123,7 @@ function put(value: unknown, [step = '', ...rest]: readonly string[], set: Json)
   return { ...object, [step]: rest.length === 0 ? set : put(entry(object, step), rest, set) };
 }
 
-// Whether the numbers that a custom resource is scaled by are numbers of replicas.
+// Checks that a custom resource is scaled by numbers of replicas.
 
 /** The scale subresource of a version; null for none. */
 type Scale = NonNullable<NonNullable<DefinitionVersion['subresources']>['scale']> | null;

@@ -20,7 +20,7 @@ import {
 } from '../structural/definition.ts';
 import { customResources, storeKeyOf } from './custom-resource.ts';
 
-// Which names of a definition are free in its group, and what its conditions say of that.
+// Settles which names of a definition are free in its group, and writes that to its conditions.
 
 /** The names that the other definitions of a group have. */
 interface Taken {

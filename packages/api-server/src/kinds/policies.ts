@@ -183,7 +183,7 @@ interface MatchResources {
 }
 
 /** Rules with the scope that each has where it says none. */
-export const withScope = (rules: readonly Rule[]): readonly Rule[] =>
+const withScope = (rules: readonly Rule[]): readonly Rule[] =>
   rules.map((rule) => ({ ...rule, scope: rule.scope ?? '*' }));
 
 function withMatchDefaults(given: MatchResources): object {

@@ -1,4 +1,4 @@
-// What the expressions of an admission policy may name.
+// The names that expressions of an admission policy may use.
 import type { Variables } from '../cel/compile.ts';
 import { type CelObject, listOf, mapOf } from '../cel/type.ts';
 import { authorizerType } from './authorizer.ts';

@@ -1,4 +1,4 @@
-// How the protobuf fields of API objects are described.
+// The language in which the protobuf fields of API objects are described.
 
 /**
  * How a field is written. `*` is a Go pointer: written only where it is given; the others are

@@ -13,7 +13,7 @@ import { definitionResource } from '../kinds/definitions.ts';
 import { admissionResources } from '../kinds/policies.ts';
 import { Desk, type DeskOptions } from './desk.ts';
 
-// How an API server makes itself known in its own cluster.
+// The objects by which an API server makes itself known in its own cluster.
 
 /** Where the API server listens, and how clients know it. */
 interface Endpoint {

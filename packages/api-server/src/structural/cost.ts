@@ -1,11 +1,11 @@
-// Whether the rules of a definition may cost too much: each, and all of them together.
+// Refuses rules of a definition that may cost too much: each, and all of them together.
 import { type Cause, entry, forbiddenValue } from '@taintmgr/sim-cluster/server';
 import { itemsStep, keysStep, type SizeAt, valuesStep } from '../cel/cost-values.ts';
 import { fieldName } from '../cel/value.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 import type { RuleTree } from './rules.ts';
 
-// How large values may be by their schema, when a request may have three megabytes.
+// The largest size of values by their schema, when a request may have three megabytes.
 
 const requestBytesMax = 3 * 1024 * 1024;
 /** What no text can be longer than, its quotation marks left out. */

@@ -1,4 +1,4 @@
-// Whether objects within a custom resource say what they are, as objects do.
+// Checks that objects within a custom resource say of which kind they are.
 import type { Cause, Json, KubeObject } from '@taintmgr/sim-cluster/server';
 import {
   invalidValue,

@@ -1,4 +1,4 @@
-// What a schema says of numbers and texts.
+// Judges numbers and texts by their schema.
 import type { Cause, Json } from '@taintmgr/sim-cluster/server';
 import { entry, invalidValue } from '@taintmgr/sim-cluster/server';
 import { goRegExp } from '../cel/regular-expression.ts';

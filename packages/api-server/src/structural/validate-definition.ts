@@ -1,4 +1,4 @@
-// Whether a CustomResourceDefinition may be as it is.
+// Checks a CustomResourceDefinition.
 import {
   type Cause,
   duplicateValue,
@@ -58,7 +58,7 @@ function goName(member: string): string {
     .toLowerCase();
 }
 
-// Whether printer columns and selectable fields name what they can show.
+// Checks that printer columns and selectable fields name values that can be shown.
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'] as const;
 
@@ -364,7 +364,7 @@ export function validateDefinitionUpdate(next: KubeObject, previous: KubeObject)
     .map(([field, value]) => invalidValue(field, value, 'field is immutable'));
 }
 
-// What a CustomResourceDefinition is warned of, and accepted with.
+// The warnings with which a CustomResourceDefinition is accepted.
 
 /** Formats that nobody checks for the type that has them. */
 export function definitionWarnings(object: KubeObject): readonly string[] {

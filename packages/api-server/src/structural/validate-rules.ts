@@ -1,4 +1,4 @@
-// Whether the CEL rules of a definition are complete and compile.
+// Checks that the CEL rules of a definition are complete and compile.
 import type { Cause } from '@taintmgr/sim-cluster/server';
 import { invalidValue, notSupported, required } from '@taintmgr/sim-cluster/server';
 import { celTypeOf } from './cel-types.ts';

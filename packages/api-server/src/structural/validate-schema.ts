@@ -1,4 +1,4 @@
-// Whether the schema of a definition may be as it is.
+// Checks the schema of a definition.
 import {
   type Cause,
   forbiddenValue,
@@ -16,7 +16,7 @@ import { validateValue } from './validate.ts';
 import { validateRuleForms, validateRules } from './validate-rules.ts';
 import { validateStructure } from './validate-structure.ts';
 
-// Whether lists of type map and set say rightly how their items are told apart.
+// Checks that lists of type map and set say rightly how their items are told apart.
 
 const listTypes = ['atomic', 'set', 'map'] as const;
 
@@ -287,7 +287,7 @@ function mapTypeCauses(schema: JsonSchema, path: string): readonly Cause[] {
   return causes;
 }
 
-// Whether the default of a schema is a value that the schema allows.
+// Checks that the default of a schema is a value that the schema allows.
 
 /** What is wrong with the default of a schema that stands at `path`. */
 function validateDefault(schema: JsonSchema, path: string): readonly Cause[] {

@@ -10,7 +10,7 @@ import {
 import { goRegExp } from '../cel/regular-expression.ts';
 import { itemsSchema, type JsonSchema, valuesSchema } from './json-schema.ts';
 
-// What schemas within allOf, anyOf, oneOf and not may say: they restrict values, and describe nothing.
+// Checks schemas within allOf, anyOf, oneOf and not: they restrict values, and describe nothing.
 
 const empty = 'must be empty to be structural';
 const undefinedText = 'must be undefined to be structural';

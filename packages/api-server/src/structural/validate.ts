@@ -181,7 +181,7 @@ function identityOf(schema: JsonSchema, item: Json): Json | undefined {
   return type === 'map' ? itemKeys(schema, item) : undefined;
 }
 
-// What a schema says by allOf, anyOf, oneOf and not.
+// Judges values by allOf, anyOf, oneOf and not.
 
 type Validate = (schema: JsonSchema, value: Json, path: string) => readonly Cause[];
 

@@ -1,4 +1,4 @@
-// How columns of tables are described.
+// Columns of tables, and the cells that many tables share.
 import type { Column, KubeObject } from '@taintmgr/sim-cluster/server';
 import { since } from './duration.ts';
 

@@ -1,4 +1,4 @@
-// What comes to be while a cluster settles, before it is stored.
+// The objects that come to be while a cluster settles, before they are stored.
 import { keyOf } from '../controllers/pods.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

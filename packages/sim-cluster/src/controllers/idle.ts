@@ -1,4 +1,4 @@
-// Whether a cluster has come to rest.
+// Tells whether a cluster has come to rest.
 
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';

@@ -4,7 +4,7 @@ import type { Change, StoredKind } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
 import { type Condition, isTerminating, withCondition } from './pods.ts';
 
-// What the status of a namespace says about its deletion.
+// The conditions by which the status of a namespace describes its deletion.
 
 /** Objects of one resource that are still there. */
 interface Remaining {

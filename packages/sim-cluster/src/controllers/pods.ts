@@ -1,4 +1,4 @@
-// What controllers read of pods and of objects with names.
+// Readings of pods, and of objects with names, that several controllers take.
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 
 /** `namespace/name`, or the bare name of a cluster-scoped object. */

@@ -1,4 +1,4 @@
-// What every namespace of a cluster has from the start, and keeps.
+// Gives every namespace the objects it has from the start, and keeps them there.
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from '../store/cluster-api.ts';

@@ -1,4 +1,4 @@
-// Who follows which collections.
+// Keeps account of the programs that follow each collection.
 
 /** Open watches, counted by the client's program, with which its User-Agent begins, and the resource. */
 export class Watchers {

@@ -1,4 +1,4 @@
-// How long things take on a node, between a least and a most.
+// The durations of a node's work, each between a least and a most.
 import { seedFor } from '../kernel/hash.ts';
 import { type Random, randomInteger, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

@@ -1,4 +1,4 @@
-// What can be done with trees of fields, whatever they are fields of.
+// Set operations on trees of fields.
 import type { FieldTree } from '../objects/kube-object.ts';
 import type { FieldPath } from './field-set.ts';
 

@@ -1,4 +1,4 @@
-// What one API server serves: the resources of every server, and those that were defined in it.
+// The resources that one API server serves: those of every server, and those that were defined in it.
 import type { Resource } from './resource.ts';
 import { apiVersionOf, resources } from './resources.ts';
 

@@ -1,4 +1,4 @@
-// Whether a node matches the node selector and affinity of a pod.
+// Matches nodes with the node selector and affinity of a pod.
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 

@@ -1,4 +1,4 @@
-// Whether a pod fits on a node: CPU and memory in thousandths, and places for pods.
+// Fits pods on nodes: CPU and memory in thousandths, and places for pods.
 import { isReady } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { milliQuantity } from '../objects/quantity.ts';

@@ -3,7 +3,7 @@ import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Resources, requestsOf, type SchedulingNode, schedulingNode } from './node-fit.ts';
 
-// What is left on each node, in rows of numbers: the scheduler goes through them for every pod.
+// The room left on each node, in rows of numbers: the scheduler goes through them for every pod.
 
 /**
  * The nodes of a pool as numbers, in the order of the pool. A few hundred are compared for each pod, which

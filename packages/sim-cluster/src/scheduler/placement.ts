@@ -1,11 +1,11 @@
-// Where a pending pod goes.
+// Chooses the node of a pending pod.
 import { controllerOf, isActive } from '../controllers/pods.ts';
 import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { onlyNode } from './node-affinity.ts';
 import { isUndemanding, misfits, type Resources, requestsOf } from './node-fit.ts';
 import { NodePool, type Place } from './node-pool.ts';
 
-// How many pods of each owner are on which nodes, for the scheduler to spread them.
+// Counts the pods of each owner on each node, for the scheduler to spread them.
 
 interface Counted {
   readonly owners: readonly OwnerReference[];

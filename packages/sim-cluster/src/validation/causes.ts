@@ -1,4 +1,4 @@
-// How a fault in an object is reported.
+// The words in which faults of objects are reported.
 import type { Cause } from '../objects/errors.ts';
 
 const shown = (value: unknown): string =>

@@ -318,7 +318,7 @@ function inGo({ type, rollingUpdate, ...rolling }: Strategy & Rolling): object {
   return { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge, Partition: partition };
 }
 
-// Whether two values are the same to the real server, which reads every part as its type.
+// Compares values as the real server does, which reads every part as its type.
 
 /**
  * Whether they are equal, also where parts of any form hold zeros that only one of them says: a client in

@@ -1,4 +1,4 @@
-// Which templates the pods of a workload are made from, by the names of its revisions.
+// Finds the templates of a workload's pods by the names of its revisions.
 import type { ControllerContext } from '../controllers/controller.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { isSameTemplate } from './template.ts';

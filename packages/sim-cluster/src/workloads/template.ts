@@ -1,4 +1,4 @@
-// Whether two pod templates are the same.
+// Compares pod templates.
 import { defaultPodSpec } from '../defaults/pod.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

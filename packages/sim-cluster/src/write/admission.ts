@@ -1,4 +1,4 @@
-// What is judged before it is stored, and for whom.
+// A change as judges see it before it is stored, and the user who wants it.
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { WebhookAnswers } from './webhook-answers.ts';

@@ -1,4 +1,4 @@
-// How the cluster's own parts write where nobody reads what they write over the wire.
+// Short writes of the cluster's own parts, for a cluster whose objects nobody reads over the wire.
 import { alreadyExists, conflict } from '../objects/errors.ts';
 import { equal, freeze, sharing } from '../objects/json.ts';
 import type { KubeObject, ManagedFields, ObjectMeta } from '../objects/kube-object.ts';

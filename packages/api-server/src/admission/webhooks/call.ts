@@ -1,4 +1,4 @@
-// How webhooks are reached: by whoever has a network.
+// The interface by which webhooks are reached; whoever has a network implements it.
 
 /** One POST to a webhook. */
 export interface WebhookCall {

@@ -219,7 +219,7 @@ function faultOf({ version }: Webhook, uid: string, review: JsonObject): string 
   return null;
 }
 
-// Where a webhook is: at its URL, or behind a Service.
+// Finds the address of a webhook: its URL, or an endpoint behind its Service.
 
 type WebhookAddress = Pick<WebhookCall, 'url' | 'host' | 'port' | 'serverName'>;
 
