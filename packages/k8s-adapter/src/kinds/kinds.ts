@@ -4,7 +4,7 @@ import { evictionPolicyKind, type evictionPolicyStatus } from './eviction-policy
 import { nodeDrainKind } from './node-drain.ts';
 import type { nodeDrainStatus } from './node-drain-status.ts';
 import { nodeTaintRuleKind, type nodeTaintRuleStatus } from './node-taint-rule.ts';
-import type { Kind, TypeOf } from './schema.ts';
+import type { TypeOf } from './schema.ts';
 import { taintManagerKind, type taintManagerStatus } from './taint-manager.ts';
 
 export const policyGroup = 'taintmgr.dev';
@@ -12,29 +12,18 @@ export const policyVersion = 'v1alpha1';
 /** What manifests say as their apiVersion. */
 export const policyApiVersion = 'taintmgr.dev/v1alpha1';
 
-export type KindName =
-  | 'EvictionPolicy'
-  | 'NodeTaintRule'
-  | 'EvictionPause'
-  | 'NodeDrain'
-  | 'TaintManager';
-
 /** In the order in which they are installed and named. */
-export const policyKinds: Readonly<Record<KindName, Kind>> = {
+export const policyKinds = {
   EvictionPolicy: evictionPolicyKind,
   NodeTaintRule: nodeTaintRuleKind,
   EvictionPause: evictionPauseKind,
   NodeDrain: nodeDrainKind,
   TaintManager: taintManagerKind,
-};
+} as const;
 
-export const kindNames: readonly KindName[] = [
-  'EvictionPolicy',
-  'NodeTaintRule',
-  'EvictionPause',
-  'NodeDrain',
-  'TaintManager',
-];
+export type KindName = keyof typeof policyKinds;
+
+export const kindNames = Object.keys(policyKinds) as readonly KindName[];
 
 /** What the status of each kind says. */
 export interface StatusOf {
