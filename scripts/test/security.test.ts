@@ -28,7 +28,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'begin handshakes as fast as they can': {
-    'apps/controller/test/rate-limit/fair-queue.test.ts': [
+    'apps/controller/test/rate-limit/rate-limit.test.ts': [
       'lets peers through in turns, whoever has come how often',
     ],
   },
@@ -149,7 +149,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'send summaries that are false, old, or of another node': {
-    'packages/k8s-adapter/test/controller/pressure-agent.test.ts': [
+    'packages/k8s-adapter/test/controller/pressure-sources.test.ts': [
       'no eviction, and the reason is told; once they are good again, the pod goes',
     ],
     'packages/core/test/pressure/hostile.test.ts': [
@@ -398,7 +398,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       'is for nobody else any more',
       'leaves nothing to whoever had the file open before',
     ],
-    'apps/kubectl-taintmgr/test/commands/simulate/report-file.test.ts': ['is for its owner alone'],
+    'apps/kubectl-taintmgr/test/commands/simulate/simulate.test.ts': ['is for its owner alone'],
   },
   'put a link in the place of a record or report': {
     'apps/controller/test/flight/recorder.test.ts': ['is not followed, with'],

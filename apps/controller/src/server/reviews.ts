@@ -1,5 +1,5 @@
 import type { Millis } from '@taintmgr/core/time';
-import { TokenBucket } from '../rate-limit/fair-queue.ts';
+import { TokenBucket } from '../rate-limit/rate-limit.ts';
 
 /** More is asked than the API server is to be troubled with; to be tried again in a second. */
 export class TooManyReviewsError extends Error {

@@ -3,7 +3,7 @@ import { createServer as createHttp, type IncomingMessage, type ServerResponse }
 import { createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTls, type TlsOptions } from 'node:tls';
-import { FairQueue } from '../rate-limit/fair-queue.ts';
+import { FairQueue } from '../rate-limit/rate-limit.ts';
 import { type Answer, errorAnswer, type Handler } from './answer.ts';
 import type { ServerIdentity } from './certificate.ts';
 import { type ConnectionLimits, Connections, type DropReason } from './connections.ts';

@@ -9,9 +9,9 @@ import {
   setTaintsRequest,
   type Transport,
 } from '@taintmgr/k8s-adapter';
+import { isHeartbeat, rateLimited } from '../../src/rate-limit/rate-limit.ts';
 import { dryRun } from '../../src/transport/dry-run.ts';
 import { observed } from '../../src/transport/observed.ts';
-import { isHeartbeat, rateLimited } from '../../src/transport/rate-limited.ts';
 
 interface Wire {
   readonly transport: Transport;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FairQueue } from '../../src/rate-limit/fair-queue.ts';
+import { FairQueue } from '../../src/rate-limit/rate-limit.ts';
 
 describe('a queue with a rate limit', () => {
   it('lets peers through in turns, whoever has come how often', (t) => {
