@@ -222,7 +222,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       ],
     },
   'resume a limit that has tripped': {
-    'apps/kubectl-taintmgr/test/commands/resume/resume.test.ts': [
+    'apps/kubectl-taintmgr/test/commands/resume.test.ts': [
       'resumes what has tripped, and nothing else',
     ],
     'apps/controller/test/deploy/rights.test.ts': ['are enough and not too many'],
@@ -409,13 +409,13 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'create names that a shell completes': {
-    'apps/kubectl-taintmgr/test/commands/completion/complete.test.ts': [
+    'apps/kubectl-taintmgr/test/commands/completion.test.ts': [
       'are of drains only as drains name themselves',
       'are of contexts only what steers no terminal',
     ],
   },
   'pass on a snapshot': {
-    'apps/kubectl-taintmgr/test/commands/snapshot/snapshot.test.ts': ['names no secret'],
+    'apps/kubectl-taintmgr/test/commands/snapshot.test.ts': ['names no secret'],
   },
   'pass on a flight record': {
     'apps/controller/test/flight/recorder.test.ts': [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type DrainSettings, effectLine } from '../../src/commands/drain-by-taint/settings.ts';
-import { jsonText, onTerminal, printable } from '../../src/render/printable.ts';
+import { jsonText, onTerminal, printable, shellWord } from '../../src/render/printable.ts';
 import { printAnswer } from '../../src/render/printer.ts';
 import { paintFor } from '../../src/render/style.ts';
 import { wrapped } from '../../src/render/table.ts';
@@ -135,4 +136,22 @@ describe('text of others on a terminal', () => {
       rmSync(directory, { recursive: true });
     }
   });
+});
+
+it('a word is what it was once a shell has read it', () => {
+  const words = [
+    'drain-1',
+    'maintenance=kernel:NoExecute',
+    '',
+    'a b',
+    "it's",
+    '$(reboot)',
+    '~',
+    '!',
+  ];
+  for (const word of words) {
+    const read = execFileSync('sh', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' });
+    assert.equal(read, word);
+  }
+  assert.equal(shellWord('drain-1'), 'drain-1');
 });

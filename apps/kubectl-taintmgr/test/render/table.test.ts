@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { printable } from '../../src/render/printable.ts';
 import { type ColorChoice, paintFor } from '../../src/render/style.ts';
-import { renderTable, screenful } from '../../src/render/table.ts';
+import { renderTable, screenful, wrapped } from '../../src/render/table.ts';
 
 describe('printable', () => {
   const cases: readonly (readonly [name: string, text: string, expected: string])[] = [
@@ -81,3 +81,17 @@ describe('paintFor', () => {
     it(name, () => assert.equal(paintFor(choice, isTerminal, env)('warning', 'x'), expected));
   }
 });
+
+const cases: readonly (readonly [line: string, lines: string])[] = [
+  ['', ''],
+  ['as it is', 'as it is'],
+  ['a line of some words', 'a line of\n    some\n    words'],
+  ['  set in, and goes on', '  set in,\n    and\n    goes on'],
+  ['averylongwordwithoutaspace', 'averylongwordwithoutaspace'],
+  ['before averylongwordwithoutaspace after', 'before\n    averylongwordwithoutaspace\n    after'],
+];
+for (const [line, lines] of cases) {
+  it(`breaks ${JSON.stringify(line)}`, () => {
+    assert.equal(wrapped(line, '    ', 11), lines);
+  });
+}

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { node } from '@taintmgr/sim-cluster';
-import { namesFrom } from '../../../src/commands/completion.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { namesFrom } from '../../src/commands/completion.ts';
+import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 
 // What a shell is offered goes to a terminal as it is: nothing in it may be anybody's orders.
 

@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { run } from '../../../../world/run.ts';
-import { temporaryFiles } from '../../../../world/simulate-files.ts';
+import { run } from '../../../world/run.ts';
+import { temporaryFiles } from '../../../world/simulate-files.ts';
 
 // What `doctor -f` says of policies, taint rules and pauses that the API server would take.
 
@@ -334,7 +334,7 @@ describe('doctor -f of policies', () => {
   });
 
   it('finds nothing wrong with the recipes', async () => {
-    const recipes = fileURLToPath(new URL('../../../../../../../docs/policies/', import.meta.url));
+    const recipes = fileURLToPath(new URL('../../../../../../docs/policies', import.meta.url));
     const { code, out } = await run('doctor', '-f', recipes, '--no-headers');
     assert.equal(code, 0);
     assert.match(out, /^INFO .*20-spot\.yaml:\d+ +evictionpolicy\/spot .*\n$/);

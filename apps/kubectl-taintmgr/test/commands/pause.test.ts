@@ -5,12 +5,12 @@ import { after, before, describe, it } from 'node:test';
 import { formatTime } from '@taintmgr/core/time';
 import { namespace, node } from '@taintmgr/sim-cluster';
 import { parse } from 'yaml';
-import { run } from '../../world/run.ts';
-import { leaveTaints, startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { run } from '../world/run.ts';
+import { leaveTaints, startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 
 let cluster: TestCluster;
 before(async () => {
-  const file = new URL('../../../../../deploy/kustomize/base/pauser.yaml', import.meta.url);
+  const file = new URL('../../../../deploy/kustomize/base/pauser.yaml', import.meta.url);
   const { rules } = parse(readFileSync(file, 'utf8'));
   cluster = await startTestCluster(null, { nobody: [], pauser: rules });
   process.env.KUBECONFIG = cluster.kubeconfig;

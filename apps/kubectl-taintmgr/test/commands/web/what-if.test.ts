@@ -8,12 +8,12 @@ import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import type { WhatIfLine } from '@taintmgr/page';
 import { deployment, pdb } from '@taintmgr/sim-cluster';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { WhatIfAnswers } from '../../../../src/commands/web/what-if.ts';
-import { runProgram } from '../../../../src/program.ts';
-import { launchBrowser } from '../../../world/browser.ts';
-import { axeFindings, fits } from '../../../world/report-page.ts';
-import { type Running, start } from '../../../world/run.ts';
-import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
+import { WhatIfAnswers } from '../../../src/commands/web/what-if.ts';
+import { runProgram } from '../../../src/program.ts';
+import { launchBrowser } from '../../world/browser.ts';
+import { axeFindings, fits } from '../../world/report-page.ts';
+import { type Running, start } from '../../world/run.ts';
+import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 
 // What would happen, asked on the page of a live cluster whose controller evicts by the eviction API.
 

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { namespace, pod } from '@taintmgr/sim-cluster';
-import { installPlugin, withoutKubectl } from '../../../world/plugin.ts';
-import { terminal } from '../../../world/terminal.ts';
-import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
-import { playTranscript } from '../../../world/transcript.ts';
+import { installPlugin, withoutKubectl } from '../../world/plugin.ts';
+import { terminal } from '../../world/terminal.ts';
+import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
+import { playTranscript } from '../../world/transcript.ts';
 
 // `explain pressure` by the machine's own kubectl, against an API server over HTTPS whose kubelets
 // report what is used on their nodes.
 
-const folder = new URL('../../../testdata/commands/explain/pressure/', import.meta.url);
+const folder = new URL('../../testdata/commands/explain/pressure/', import.meta.url);
 const files = readdirSync(folder).map((name) => new URL(name, folder));
 const gibibyte = 2 ** 30;
 

@@ -8,8 +8,8 @@ import {
   pdb,
   web,
   workload,
-} from '../../world/doctor-files.ts';
-import { run } from '../../world/run.ts';
+} from '../../../world/doctor-files.ts';
+import { run } from '../../../world/run.ts';
 
 // `doctor -f`: no cluster is there, and none is asked.
 

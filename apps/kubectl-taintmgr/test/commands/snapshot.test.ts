@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ServedCluster } from '@taintmgr/api-server';
 import { daemonSet, type Json, node, pdb, pod, RealClock, toleration } from '@taintmgr/sim-cluster';
-import { keep, shapes } from '../../../src/commands/snapshot.ts';
-import { run } from '../../world/run.ts';
-import { app, inZone } from '../../world/scenario.ts';
-import { ago } from '../../world/shop-cluster.ts';
-import { temporaryFiles } from '../../world/simulate-files.ts';
-import {
-  startTestCluster,
-  startWithDefinitions,
-  type TestCluster,
-} from '../../world/test-cluster.ts';
+import { keep, shapes } from '../../src/commands/snapshot.ts';
+import { run } from '../world/run.ts';
+import { app, inZone } from '../world/scenario.ts';
+import { ago } from '../world/shop-cluster.ts';
+import { temporaryFiles } from '../world/simulate-files.ts';
+import { startTestCluster, startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
 
 // A snapshot holds what decides about evictions, and nothing that is nobody's business.
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { run } from '../../world/run.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { run } from '../world/run.ts';
+import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 
 // Limits of the controller that have tripped: seen in status, opened by a request that only those
 // may make who may patch the lease.
