@@ -225,7 +225,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'apps/kubectl-taintmgr/test/commands/resume.test.ts': [
       'resumes what has tripped, and nothing else',
     ],
-    'apps/controller/test/deploy/rights.test.ts': ['are enough and not too many'],
+    'apps/controller/test/processes/rights.test.ts': ['are enough and not too many'],
   },
   'run kube-controller-manager, or another taintmgr, for the same taints': {
     'apps/controller/test/overlap/overlap.test.ts': [
@@ -285,7 +285,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'packages/k8s-adapter/test/transport/http-transport.test.ts': ['TLS'],
   },
   'use it': {
-    'apps/controller/test/deploy/rights.test.ts': ['are enough and not too many'],
+    'apps/controller/test/processes/rights.test.ts': ['are enough and not too many'],
   },
   '`patch` nodes (all modes that act): set an owner that does not exist, so that the garbage collector deletes the node; change labels, annotations of others, finalizers, providerID':
     {
@@ -328,7 +328,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'write a ValidatingAdmissionPolicy that refuses everybody everything': {
-    'apps/controller/test/deploy/rights.test.ts': ['are enough and not too many'],
+    'apps/controller/test/processes/rights.test.ts': ['are enough and not too many'],
   },
   'lift the guard': {
     'apps/controller/test/deploy/guard-annotations.test.ts': [
@@ -365,7 +365,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'apps/kubectl-taintmgr/test/commands/web/web.test.ts': ['may run nothing but what is in it'],
   },
   'read a log of the controller': {
-    'apps/controller/test/main.test.ts': [
+    'apps/controller/test/processes/main.test.ts': [
       'says what is tried again when nobody answers, until SIGTERM, and logs no secret',
     ],
   },
@@ -391,7 +391,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'send SIGUSR1 to open a debugger': {
-    'apps/controller/test/main.test.ts': ['opens no debugger on SIGUSR1'],
+    'apps/controller/test/processes/main.test.ts': ['opens no debugger on SIGUSR1'],
   },
   'read records on a shared machine': {
     'apps/controller/test/flight/recorder.test.ts': [

@@ -39,7 +39,7 @@ import { itAnswers } from '../transcripts.ts';
  *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
  *     0 explain n1 | counts
  */
-export function runScript(script: string): string {
+function runScript(script: string): string {
   const run = new Run();
   const output: string[] = [];
   for (const line of script.split('\n')) {

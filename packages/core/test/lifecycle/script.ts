@@ -26,7 +26,7 @@ import { LifecycleWorld, type Mishap } from './lifecycle-world.ts';
 // Under each line stands, indented, what the engine commanded and said, with the time.
 
 /** Runs a script and answers it with what happened under each line. */
-export function runLifecycleScript(script: string): string {
+function runLifecycleScript(script: string): string {
   const [first = '', ...rest] = script.split('\n');
   const engine: Partial<Config> = first.startsWith('engine ') ? JSON.parse(first.slice(7)) : {};
   const run = new Run(engine);

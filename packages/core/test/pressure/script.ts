@@ -33,7 +33,7 @@ import { itAnswers } from '../transcripts.ts';
  *     0 synced | standby | leader | tick
  *     0 explain n1
  */
-export function runPressureScript(script: string): string {
+function runPressureScript(script: string): string {
   const run = new Run();
   const output: string[] = [];
   for (const line of script.split('\n')) {

@@ -10,11 +10,9 @@ import {
   installDefinitions,
   type Right,
 } from '@taintmgr/api-server';
-import { ask } from '../harness/https-client.ts';
-import { type RunningProcess, startProcess } from '../harness/running-process.ts';
-import { type Component, foldersOf, titleOf, type Way, worked } from './chart-choices.ts';
-import { denialsThatCount } from './denials.ts';
-import { type Manifests, readManifests } from './manifests.ts';
+import { type Component, foldersOf, titleOf, type Way, worked } from '../deploy/chart-choices.ts';
+import { denialsThatCount } from '../deploy/denials.ts';
+import { type Manifests, readManifests } from '../deploy/manifests.ts';
 import {
   account,
   createAction,
@@ -29,8 +27,10 @@ import {
   startCluster,
   taintNodes,
   takeAway,
-} from './rights-world.ts';
-import { runSet, runSingle, when } from './single-replica.ts';
+} from '../deploy/rights-world.ts';
+import { runSet, runSingle, when } from '../deploy/single-replica.ts';
+import { ask } from '../harness/https-client.ts';
+import { type RunningProcess, startProcess } from '../harness/running-process.ts';
 
 // Each way to run it that deploy/ has, with the rights that deploy/ gives: nothing it does is
 // forbidden, and it makes use of every right.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { takeoverVersionAnnotation } from '@taintmgr/k8s-adapter';
 import type { ApiRequest, KubeObject, Rule } from '@taintmgr/sim-cluster';
-import { ask } from '../harness/https-client.ts';
+import { ask } from '../../harness/https-client.ts';
 import {
   assertEvicted,
   assertSpared,

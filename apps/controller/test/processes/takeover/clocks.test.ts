@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ask } from '../harness/https-client.ts';
+import { ask } from '../../harness/https-client.ts';
 import {
   assertSpared,
   dateMarks,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startReplica } from '../harness/replica.ts';
+import { startReplica } from '../../harness/replica.ts';
 import {
   assertSpared,
   beatOf,

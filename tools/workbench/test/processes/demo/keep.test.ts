@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { run } from '@taintmgr/kubectl-taintmgr/test/world/run.ts';
-import { keep } from '../../src/demo/keep.ts';
+import { keep } from '../../../src/demo/keep.ts';
 
 const waitMsMax = 60_000;
 

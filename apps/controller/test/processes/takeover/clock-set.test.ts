@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startReplica } from '../harness/replica.ts';
+import { startReplica } from '../../harness/replica.ts';
 import {
   assertEvicted,
   assertSpared,
@@ -17,7 +17,7 @@ import { TakeoverWorld } from './takeover-world.ts';
 // A clock is set while a controller with --takeover runs, over HTTPS.
 
 const minute = 60_000;
-const setClock = new URL('../harness/set-clock.ts', import.meta.url).href;
+const setClock = new URL('../../harness/set-clock.ts', import.meta.url).href;
 
 /** How far the last heartbeat is from the clock of the API server. */
 function ageOf(world: TakeoverWorld): number {

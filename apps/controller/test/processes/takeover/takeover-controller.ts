@@ -1,7 +1,7 @@
 // A controller with --takeover beside a kube-controller-manager, and what tests do and look at.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { type RunningProcess, startProcess } from '../harness/running-process.ts';
+import { type RunningProcess, startProcess } from '../../harness/running-process.ts';
 import { type Asked, TakeoverWorld, tokenOf, users } from './takeover-world.ts';
 
 export const takeoverFlags: readonly string[] = [

@@ -5,11 +5,11 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { node, pod, type Rule, type User } from '@taintmgr/sim-cluster';
 // @boundaries-ignore the runtimes are the same for every package
-import { runtimes } from '../../../packages/k8s-adapter/test/world/runtimes.ts';
-import { freePort } from './harness/free-port.ts';
-import { ask } from './harness/https-client.ts';
-import { startReplica } from './harness/replica.ts';
-import { startTestApi } from './harness/test-api.ts';
+import { runtimes } from '../../../../packages/k8s-adapter/test/world/runtimes.ts';
+import { freePort } from '../harness/free-port.ts';
+import { ask } from '../harness/https-client.ts';
+import { startReplica } from '../harness/replica.ts';
+import { startTestApi } from '../harness/test-api.ts';
 
 // The controller as a process from source, on the other runtimes: it is elected, evicts, records,
 // answers over HTTPS to those who may ask, and ends in order.

@@ -9,13 +9,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { HttpTransport, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { ApiClient } from '@taintmgr/k8s-adapter/client';
-import { freePort } from './harness/free-port.ts';
-import { ask } from './harness/https-client.ts';
+import { freePort } from '../harness/free-port.ts';
+import { ask } from '../harness/https-client.ts';
 
 // The controller as a process of its own, as a user starts it from a clone.
 
-const program = fileURLToPath(new URL('../bin/taintmgr-controller', import.meta.url));
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const program = fileURLToPath(new URL('../../bin/taintmgr-controller', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Ends what hangs. */
 const timeout = 180_000;
 

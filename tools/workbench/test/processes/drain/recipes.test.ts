@@ -14,7 +14,7 @@ import { deployment, job, namespace, pdb, type Topology } from '@taintmgr/sim-cl
 import { PostgresOperator, VirtualMachine } from './operators.ts';
 import { servesNobody, start, startCluster, until, type WatchedCluster } from './programs.ts';
 
-const page = new URL('../../../../docs/drains/README.md', import.meta.url);
+const page = new URL('../../../../../docs/drains/README.md', import.meta.url);
 
 const on = (name: string) => ({ podSpec: { nodeSelector: { 'kubernetes.io/hostname': name } } });
 const topology: Topology = {

@@ -24,7 +24,7 @@ import {
   seededRandom,
   type User,
 } from '@taintmgr/sim-cluster';
-import { freePort } from '../harness/free-port.ts';
+import { freePort } from '../../harness/free-port.ts';
 
 /** Who asks the API server in these tests, and by which token. */
 export const users = {

@@ -122,7 +122,9 @@ export function startWith(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Program {
-  const main = fileURLToPath(new URL(`../../../../apps/${apps[app]}/src/main.ts`, import.meta.url));
+  const main = fileURLToPath(
+    new URL(`../../../../../apps/${apps[app]}/src/main.ts`, import.meta.url),
+  );
   // Nobody else evicts here.
   const alone = { TAINTMGR_KUBE_CONTROLLER_MANAGER_RUNS: 'none' };
   const child = spawn(process.execPath, ['-C', '@taintmgr/source', main, ...args], {

@@ -5,17 +5,17 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
-import { board } from '../../src/demo/columns.ts';
-import { recording } from '../../src/demo/recording.ts';
-import { type Played, scoresOf } from '../../src/demo/scoreboard.ts';
-import { type SideView, startSides } from '../../src/demo/side.ts';
-import { chapters, hour } from '../../src/demo/story.ts';
+import { board } from '../../../src/demo/columns.ts';
+import { recording } from '../../../src/demo/recording.ts';
+import { type Played, scoresOf } from '../../../src/demo/scoreboard.ts';
+import { type SideView, startSides } from '../../../src/demo/side.ts';
+import { chapters, hour } from '../../../src/demo/story.ts';
 
 // What the demo prints is the same each time; on a terminal two sides stand beside each other.
 
-const main = fileURLToPath(new URL('../../src/demo/main.ts', import.meta.url));
-const root = new URL('../../../../', import.meta.url);
-const transcripts = new URL('../testdata/demo/', import.meta.url);
+const main = fileURLToPath(new URL('../../../src/demo/main.ts', import.meta.url));
+const root = new URL('../../../../../', import.meta.url);
+const transcripts = new URL('../../testdata/demo/', import.meta.url);
 
 // What is compared has no colours, whatever the machine asks for.
 delete process.env.FORCE_COLOR;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { seededRandom } from '@taintmgr/sim-cluster';
-import { type Replica, startReplica } from '../harness/replica.ts';
+import { type Replica, startReplica } from '../../harness/replica.ts';
 import { FailoverWorld } from './failover-world.ts';
 
 // Two replicas as processes of their own, and what happens when the one that leads is struck while
