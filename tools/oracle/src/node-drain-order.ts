@@ -57,7 +57,8 @@ export class NodeDrainOrder {
       const isOld = timeOf(node) < Math.min(timeOf(drain), sentAt - unheardMs);
       if (!node || !drain || !isOld) continue;
       const isBegun = marksOf(node).some((mark) => mark.id === id);
-      if (!isBegun) this.#report('keeps to its waves', `${id}: ${name} before ${other}`);
+      if (!isBegun && !this.#isDoneWith(id, other))
+        this.#report('keeps to its waves', `${id}: ${name} before ${other}`);
     }
   }
 
@@ -106,9 +107,21 @@ export class NodeDrainOrder {
 
   /** Whether the status says that it has begun with the node: then it goes on with it. */
   #isUnderWay(id: string, name: string): boolean {
-    const states: readonly { readonly name: string; readonly startedAt?: string }[] =
-      this.#api.get('nodedrains.taintmgr.dev', '', id)?.status?.nodeStates ?? [];
-    return states.some((one) => one.name === name && one.startedAt !== undefined);
+    return this.#statesOf(id).some((one) => one.name === name && one.startedAt !== undefined);
+  }
+
+  /**
+   * True if the drain was seen on the node, and its status says that the node is drained: an edit begins with no
+   * such node again, though a drain that was stopped has taken its taints and marks back.
+   */
+  #isDoneWith(id: string, name: string): boolean {
+    const states = this.#statesOf(id);
+    const isDrained = states.some((one) => one.name === name && one.phase === 'Drained');
+    return isDrained && this.#turnAt.has(`${id} ${name}`);
+  }
+
+  #statesOf(id: string): readonly NodeState[] {
+    return this.#api.get('nodedrains.taintmgr.dev', '', id)?.status?.nodeStates ?? [];
   }
 
   /** Whether a step before the node was never done, and no time was over that lets it go on. */
@@ -120,6 +133,13 @@ export class NodeDrainOrder {
       return !this.#annotated.has(`${node} ${key}=${value}`) && !(onTimeout === 'GoOn' && isOver);
     });
   }
+}
+
+/** A node as the status of a drain has it. */
+interface NodeState {
+  readonly name: string;
+  readonly phase: string;
+  readonly startedAt?: string;
 }
 
 interface Step {

@@ -217,16 +217,15 @@ export class NodeDrainCheckers {
     });
   }
 
-  #pod(at: number, pod: KubeObject, { kind, uid, run }: Call): void {
+  #pod(at: number, pod: KubeObject, { kind, uid, run, sentAt }: Call): void {
     const { metadata, spec } = pod;
     if ((kind !== 'evictPod' && kind !== 'deletePod') || uid !== metadata.uid) return;
     const states = this.#history.pod(metadata.uid ?? '');
     const isFirst = states.filter(({ object }) => object?.metadata.deletionTimestamp).length <= 1;
     if (!isFirst) return;
     const name = `${metadata.namespace}/${metadata.name} on ${spec.nodeName}`;
-    const node = this.#recordOf(spec.nodeName ?? '').object;
-    const drains = node ? marksOf(node).filter(({ id }) => isAtWork(node, id, at)) : [];
-    const specs = drains.flatMap(({ id }) => this.#recent(id, at));
+    const drains = this.#atWork(spec.nodeName ?? '', sentAt);
+    const specs = drains.flatMap((id) => this.#recent(id, at));
     if (specs.length === 0) this.#report('evicts where it shows that it is at work', name);
     const owner = metadata.ownerReferences?.find(({ controller }) => controller);
     if (owner?.kind === 'DaemonSet') this.#report('leaves DaemonSet pods', name);
@@ -235,12 +234,22 @@ export class NodeDrainCheckers {
     if (kind === 'deletePod' && !specs.some(deletes)) this.#report('asks budgets', name);
     const unmanaged = ({ pods }: KubeObject['spec']): boolean => pods?.withoutController === true;
     if (!owner && !specs.some(unmanaged)) this.#report('leaves pods that nobody recreates', name);
-    for (const { id } of drains) {
+    for (const id of drains) {
       this.#order.left(at, pod, id, this.#recent(id, at));
       // An eviction writes its mark first: a change of its own.
       const key = `${run} ${id} ${spec.nodeName} ${owner?.uid ?? metadata.uid}`;
       if (metadata.deletionTimestamp) this.#return(key, id, pod);
     }
+  }
+
+  /** Drains that were at work on the node when a request was sent: nobody calls back one that comes late. */
+  #atWork(nodeName: string, sentAt: number): readonly string[] {
+    const states = this.#history.during(this.#history.node(nodeName), sentAt, sentAt);
+    const nodes = states.flatMap(({ object }) => object ?? []);
+    const ids = nodes.flatMap((node) => {
+      return marksOf(node).flatMap(({ id }) => (isAtWork(node, id, sentAt) ? id : []));
+    });
+    return [...new Set(ids)];
   }
 
   #return(key: string, id: string, { metadata, spec }: KubeObject): void {
