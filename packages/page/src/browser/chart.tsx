@@ -1,15 +1,14 @@
-// The chart: lanes on a canvas, their labels as buttons beside it, one instant of time pinned.
-import { useSignal, useSignalEffect } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+// The chart: lanes that are drawn, and how keys, wheel and pointer move and choose in it.
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { select } from 'd3-selection';
+import { zoom, zoomIdentity } from 'd3-zoom';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { chooseAsked, chooseLane, choosePoint } from './choose.ts';
+import { type About, aboutsOf, type Row } from '../model/row.ts';
 import { drawChart } from './draw.ts';
-import { useGestures } from './gestures.ts';
-import { onKey } from './keys.ts';
-import { LaneLabel } from './label.tsx';
-import { rowAt, type Size, scaleOf, topsOf, useSize } from './layout.ts';
+import { margin, rowAt, type Size, scaleOf, topsOf, useSize } from './layout.ts';
 import { usePaper } from './paper.tsx';
-import type { ChartState } from './state.ts';
+import { type ChartState, moved, toggle, within, zoomed } from './state.ts';
 
 const keysText = 'Keys: W and S zoom, A and D move, 0 shows all, N and P go from mark to mark';
 
@@ -118,4 +117,207 @@ function chooseAt(event: MouseEvent, at: number, state: ChartState, size: Size):
   const row = rows[rowAt(topsOf(rows), event.clientY - box.top + size.scrolled)];
   if (row?.kind === 'lane') choosePoint(state, row, at, size.width);
   else state.pinned.value = at;
+}
+
+function onKey(event: KeyboardEvent, state: ChartState): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const { from, until } = state.view.value;
+  const middle = state.pinned.value ?? (from + until) / 2;
+  const keys: Readonly<Record<string, () => void>> = {
+    w: () => zoomed(state, 1.5, middle),
+    '+': () => zoomed(state, 1.5, middle),
+    s: () => zoomed(state, 1 / 1.5, middle),
+    '-': () => zoomed(state, 1 / 1.5, middle),
+    a: () => moved(state, -0.2),
+    ArrowLeft: () => moved(state, -0.2),
+    d: () => moved(state, 0.2),
+    ArrowRight: () => moved(state, 0.2),
+    n: () => toMark(state, 1),
+    p: () => toMark(state, -1),
+    0: () => {
+      state.ownView.value = null;
+    },
+    Escape: () => {
+      state.chosen.value = null;
+    },
+  };
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+/** Pins the next mark of all lanes, or the one before. */
+function toMark(state: ChartState, direction: 1 | -1): void {
+  const at = state.pinned.value ?? (direction > 0 ? -1 : Number.POSITIVE_INFINITY);
+  const marks = state.rows.value.flatMap((row) => row.marks);
+  const beyond = marks.filter((mark) => (direction > 0 ? mark.at > at : mark.at < at));
+  if (beyond.length === 0) return;
+  const times = beyond.map((mark) => mark.at);
+  const next = times.reduce((one, two) =>
+    direction > 0 ? Math.min(one, two) : Math.max(one, two),
+  );
+  chooseInstant(state, next);
+  const { from, until } = state.view.value;
+  if (next < from || next > until)
+    state.ownView.value = within(next - (until - from) / 2, until - from, state.end.value);
+}
+
+/** d3-zoom works on the whole time, and the view is what it leaves visible. */
+function useGestures(
+  canvas: RefObject<HTMLCanvasElement | null>,
+  state: ChartState,
+  size: Signal<Size>,
+): void {
+  useSignalEffect(() => {
+    const element = canvas.current;
+    const { width } = size.value;
+    if (!element || width <= margin) return;
+    const end = state.end.value;
+    const wide = width - margin;
+    const isAxis = element.parentElement?.className === 'axis';
+    const behaviour = zoom<HTMLCanvasElement, unknown>()
+      .scaleExtent([1, Math.max(1, end * 2)])
+      .extent([
+        [0, 0],
+        [wide, 1],
+      ])
+      .translateExtent([
+        [0, 0],
+        [wide, 1],
+      ])
+      .filter((event: Event) => event.type !== 'wheel' || isAxis || (event as WheelEvent).ctrlKey)
+      .on('zoom', ({ transform, sourceEvent }) => {
+        if (!sourceEvent) return;
+        const { k, x } = transform;
+        state.ownView.value = within((-x / k / wide) * end, end / k, end);
+      });
+    const place = select<HTMLCanvasElement, unknown>(element).call(behaviour);
+    place.on('dblclick.zoom', null);
+    const { from, until } = state.view.value;
+    const scale = end / (until - from);
+    place.property('__zoom', zoomIdentity.translate((-from / end) * wide * scale, 0).scale(scale));
+  });
+}
+
+/** All that happened in a lane. */
+function chooseLane(state: ChartState, row: Row): void {
+  const abouts = aboutsOf(row, state.end.value, state.clock);
+  state.chosen.value = { title: nameOf(row), abouts, by: `lane ${row.key}` };
+}
+
+/** What lies at an instant of a lane, which is pinned: that of the mark that is meant, where there is one. */
+function choosePoint(state: ChartState, row: Row, at: number, width: number): void {
+  const { abouts, at: exact } = hitsOf(row, at, state, width);
+  state.pinned.value = exact;
+  state.chosen.value = { title: nameOf(row), abouts, by: `point ${row.key}` };
+}
+
+/** All marks of an instant, which is pinned. */
+function chooseInstant(state: ChartState, at: number): void {
+  const marks = state.rows.value.flatMap((row) => row.marks.filter((mark) => isAt(mark, at)));
+  const abouts = new Map(
+    marks.map(({ about }) => about(state.clock)).map((about) => [about.title, about]),
+  );
+  state.pinned.value = at;
+  state.chosen.value = {
+    ...{ title: state.clock(at), abouts: [...abouts.values()], by: 'instant' },
+  };
+}
+
+/** Opens what the address asks for, as far as it is there. */
+function chooseAsked(state: ChartState, width: number): void {
+  const { asked, rows, pinned } = state;
+  const [, kind = '', key = ''] = /^(lane|point|instant) ?(.*)$/.exec(asked.value) ?? [];
+  asked.value = '';
+  const at = pinned.value;
+  if (kind === 'instant' && at !== null) chooseInstant(state, at);
+  const row = rows.value.find((one) => one.key === key && one.kind === 'lane');
+  if (row && kind === 'lane') chooseLane(state, row);
+  if (row && kind === 'point' && at !== null) choosePoint(state, row, at, width);
+}
+
+/** An address has thousandths. */
+function isAt(mark: Row['marks'][number], at: number): boolean {
+  return Math.abs(mark.at - at) < 0.001;
+}
+
+function nameOf({ label, aside, variant }: Row): string {
+  const name = aside === '' ? label : `${label} ${aside}`;
+  return variant === null ? name : `${name}, ${variant}`;
+}
+
+/** Pixels beside a mark that still mean it. */
+const reach = 8;
+
+/** What is said of a point, and the instant that it is about. */
+interface Hits {
+  readonly abouts: readonly About[];
+  readonly at: number;
+}
+
+/** What is there: marks near it, of which the nearest is meant first, then bars, then the area. */
+function hitsOf(row: Row, at: number, state: ChartState, width: number): Hits {
+  const { clock } = state;
+  const x = scaleOf(state, width);
+  const place = x(at);
+  const marks = row.marks.filter((mark) => Math.abs(x(mark.at) - place) <= reach);
+  const away = (mark: Row['marks'][number]): number => Math.abs(mark.at - at);
+  const [nearest, ...others] = [...marks].sort((one, two) => away(one) - away(two));
+  if (nearest) {
+    return { abouts: [nearest, ...others].map(({ about }) => about(clock)), at: nearest.at };
+  }
+  const bars = row.bars.filter(({ from, until }) => {
+    return x(from) - 2 <= place && Math.max(x(until), x(from) + 3) >= place;
+  });
+  const shortest = [...bars].sort((one, two) => one.until - one.from - (two.until - two.from));
+  if (shortest.length > 0) return { abouts: shortest.map(({ about }) => about(clock)), at };
+  const { area } = row;
+  const index = area ? area.steps.findLastIndex((step) => step.at <= at) : -1;
+  const step = area?.steps[index];
+  const until = area?.steps[index + 1]?.at ?? state.end.value;
+  return { abouts: area && step ? [area.about(step, until, clock)] : [], at };
+}
+
+interface LaneLabelProps {
+  readonly row: Row;
+  readonly top: number;
+  readonly state: ChartState;
+  readonly choose: (row: Row) => void;
+}
+
+function LaneLabel({ row, top, state, choose }: LaneLabelProps) {
+  const { kind, key, depth, label, aside, note, variant, isAgain, isOpen, height } = row;
+  const place = { top: `${top}px`, height: `${height}px` };
+  if (kind === 'heading') {
+    return (
+      <li class="label heading" style={place}>
+        <h2>{label}</h2>
+      </li>
+    );
+  }
+  const open = () => toggle(state.opened, key);
+  return (
+    <li class={`label ${kind} depth-${depth} ${isOpen === null ? 'closed' : ''}`} style={place}>
+      {isOpen !== null && (
+        <button
+          type="button"
+          class="opener"
+          aria-expanded={isOpen}
+          aria-label={`${label}: ${kind === 'fold' ? 'show them' : 'what is in it'}`}
+          onClick={open}
+        >
+          {isOpen ? '▾' : '▸'}
+        </button>
+      )}
+      <button type="button" class="name" onClick={kind === 'fold' ? open : () => choose(row)}>
+        <span class={isAgain ? 'text again' : 'text'}>
+          <span class="own">{label} </span>
+          {aside !== '' && <span class="aside">{aside} </span>}
+          {variant !== null && <span class="variant">{variant}</span>}
+        </span>
+        {note !== '' && <span class="note">{note}</span>}
+      </button>
+    </li>
+  );
 }

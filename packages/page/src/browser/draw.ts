@@ -1,14 +1,15 @@
 // Draws the chart as it is seen: lines of time, lanes, and the instants pointed at and pinned.
+
+import { scaleTime, scaleUtc } from 'd3-scale';
 import { rowAt, type Size, scaleOf, topsOf } from './layout.ts';
 import { type Colours, coloursOf, paintRow, type TimeScale } from './paint.ts';
-import type { ChartState } from './state.ts';
-import { ticksOf } from './ticks.ts';
+import type { ChartState, View } from './state.ts';
 
 export const axisHeight = 22;
 /** Pixels on each side of the present in which no other time is written. */
 const nowRoom = 44;
 
-export interface Canvases {
+interface Canvases {
   readonly lanes: CanvasRenderingContext2D;
   readonly axis: CanvasRenderingContext2D;
 }
@@ -99,4 +100,16 @@ export function fit(
   canvas.style.height = `${height}px`;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
+}
+
+/**
+ * About so many instants as fit, in seconds: whole seconds, minutes or hours after the beginning, or of
+ * the calendar where that is known.
+ */
+function ticksOf({ from, until }: View, width: number, startsAt: number | null): readonly number[] {
+  const origin = startsAt ?? 0;
+  const ends = [new Date(origin + from * 1000), new Date(origin + until * 1000)];
+  const scale = (startsAt === null ? scaleUtc() : scaleTime()).domain(ends);
+  const dates = scale.ticks(Math.max(2, Math.floor(width / 130)));
+  return dates.map((date) => (date.getTime() - origin) / 1000);
 }

@@ -4,8 +4,8 @@ import type { LiveInput } from '../../live.ts';
 import { liveFiltered } from '../../model/filter.ts';
 import { liveRows } from '../../model/live/rows.ts';
 import { liveEnd, liveHome } from '../../model/live/times.ts';
+import type { Clock } from '../../model/words.ts';
 import { addressed, type ChartState, keepInAddress, viewOf } from '../state.ts';
-import { wallClock } from './wall-clock.ts';
 
 export interface LiveState extends ChartState {
   readonly input: Signal<LiveInput>;
@@ -42,4 +42,18 @@ export function liveStateOf(input: Signal<LiveInput>, now: ReadonlySignal<number
   };
   keepInAddress(state);
   return state;
+}
+
+const time = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+/** `14:03:20`; on another day than seconds count from `27 Nov 07:03:37`. */
+function wallClock(startsAt: number): Clock {
+  const first = day.format(startsAt);
+  const read = (seconds: number): string => {
+    const date = new Date(startsAt + seconds * 1000);
+    const text = time.format(date);
+    return day.format(date) === first ? text : `${day.format(date)} ${text}`;
+  };
+  return Object.assign(read, { openEnd: 'until now' });
 }

@@ -3,7 +3,6 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { LiveInput } from '../../live.ts';
 import { type WhatIfEvent, type WhatIfLine, whatIfEvents } from '../../what-if.ts';
-import { linesOf } from './lines.ts';
 
 interface WhatIfProps {
   readonly input: LiveInput;
@@ -178,3 +177,16 @@ const cutOff: Answer = {
   text: 'The answer was cut off',
   next: 'Is kubectl taintmgr web still running? Ask again, or start it anew.',
 };
+
+/** The lines of an answer as they come, each as JSON has it. Throws where it is cut off. */
+async function* linesOf<Line>({ body }: Response): AsyncGenerator<Line> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  while (reader) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = `${rest}${value}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
