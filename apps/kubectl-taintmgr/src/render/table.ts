@@ -126,7 +126,7 @@ function alignedLine(
 const attached = /[\p{Mark}\p{Format}]/gu;
 
 /** How many columns of a terminal a text takes. */
-export function widthOf(text: string): number {
+function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
   let width = 0;
   for (const character of text.replace(attached, '')) {
