@@ -3,8 +3,6 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { pdb, pod } from '@taintmgr/sim-cluster';
-import { run, start } from '../../world/run.ts';
-import { until } from '../../world/test-cluster.ts';
 import {
   beat,
   installPolicies,
@@ -13,7 +11,9 @@ import {
   setTaint,
   us,
   useTakeoverCluster,
-} from './taken-over.ts';
+} from '../../commands/takeover/taken-over.ts';
+import { run, start } from '../../world/run.ts';
+import { until } from '../../world/test-cluster.ts';
 
 const tolerated = { key: 'bad', operator: 'Exists', effect: 'NoExecute' };
 const killSwitch =

@@ -11,8 +11,8 @@ import {
   UpstreamManager,
 } from '@taintmgr/k8s-adapter';
 import type { KubeObject, Rule } from '@taintmgr/sim-cluster';
-import { run, start } from '../../../world/run.ts';
-import { startTestCluster, type TestCluster, until } from '../../../world/test-cluster.ts';
+import { run, start } from '../../world/run.ts';
+import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 
 const all = { verbs: ['*'], resources: ['*'] };
 const reader: Rule = { verbs: ['get', 'list'], apiGroups: ['*'], resources: ['*'] };

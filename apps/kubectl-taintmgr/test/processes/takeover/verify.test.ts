@@ -3,9 +3,14 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { pod } from '@taintmgr/sim-cluster';
+import {
+  beat,
+  installPolicies,
+  us,
+  useTakeoverCluster,
+} from '../../commands/takeover/taken-over.ts';
 import { run, start } from '../../world/run.ts';
 import { until } from '../../world/test-cluster.ts';
-import { beat, installPolicies, us, useTakeoverCluster } from './taken-over.ts';
 
 const all = { verbs: ['*'], resources: ['*'] };
 const groups = ['admissionregistration.k8s.io', 'authorization.k8s.io', 'taintmgr.dev', 'policy'];

@@ -1,9 +1,14 @@
 // What takeover enable and verify make for a while, where it cannot be taken away again.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import {
+  beat,
+  installPolicies,
+  labelOf,
+  useTakeoverCluster,
+} from '../../commands/takeover/taken-over.ts';
 import { run, start } from '../../world/run.ts';
 import { until } from '../../world/test-cluster.ts';
-import { beat, installPolicies, labelOf, useTakeoverCluster } from './taken-over.ts';
 
 const all = { verbs: ['*'], resources: ['*'] };
 const groups = ['admissionregistration.k8s.io', 'authorization.k8s.io', 'taintmgr.dev', 'policy'];

@@ -6,15 +6,15 @@ import { delimiter } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { pdb, toleration } from '@taintmgr/sim-cluster';
-import { execute, installPlugin, withoutKubectl } from './world/plugin.ts';
-import { escapeCharacter, PseudoTerminal, withoutTerminal } from './world/pseudo-terminal.ts';
-import { type Result, steady } from './world/run.ts';
-import { app, Scenario } from './world/scenario.ts';
-import { startTestCluster, type TestCluster, until } from './world/test-cluster.ts';
+import { execute, installPlugin, withoutKubectl } from '../world/plugin.ts';
+import { escapeCharacter, PseudoTerminal, withoutTerminal } from '../world/pseudo-terminal.ts';
+import { type Result, steady } from '../world/run.ts';
+import { app, Scenario } from '../world/scenario.ts';
+import { startTestCluster, type TestCluster, until } from '../world/test-cluster.ts';
 
 // The plugin as a user has it: found on PATH by the machine's own kubectl.
 
-const clone = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
+const clone = fileURLToPath(new URL('../../../../node_modules/.bin', import.meta.url));
 const maintenance = 'maintenance=kernel:NoSchedule';
 
 /** As though the drain had given its last sign of life an hour ago. */

@@ -2,9 +2,15 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type KubeObject, pod } from '@taintmgr/sim-cluster';
+import {
+  beat,
+  installPolicies,
+  labelOf,
+  setTaint,
+  useTakeoverCluster,
+} from '../../commands/takeover/taken-over.ts';
 import { run, start } from '../../world/run.ts';
 import { until } from '../../world/test-cluster.ts';
-import { beat, installPolicies, labelOf, setTaint, useTakeoverCluster } from './taken-over.ts';
 
 const all = { verbs: ['*'], resources: ['*'] };
 const groups = ['admissionregistration.k8s.io', 'authorization.k8s.io', 'taintmgr.dev', 'policy'];

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 // @boundaries-ignore the runtimes are the same for every package
-import { runtimes } from '../../../packages/k8s-adapter/test/world/runtimes.ts';
-import { execute } from './world/plugin.ts';
-import { type Result, run, steady } from './world/run.ts';
-import { app, Scenario } from './world/scenario.ts';
-import { startTestCluster, type TestCluster } from './world/test-cluster.ts';
+import { runtimes } from '../../../../packages/k8s-adapter/test/world/runtimes.ts';
+import { execute } from '../world/plugin.ts';
+import { type Result, run, steady } from '../world/run.ts';
+import { app, Scenario } from '../world/scenario.ts';
+import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 
 // The plugin as a process from source, on the other runtimes: it reads a cluster over HTTPS, and
 // changes it.
 
-const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const others = runtimes.filter(({ name }) => name !== 'Node');
 const zoneOf = (runtime: string): string => runtime.toLowerCase();
 
