@@ -11,7 +11,7 @@ import type { Network } from './network.ts';
 import { drainingNodes } from './node-drain-controller.ts';
 import type { Sabotage } from './sabotage.ts';
 import { ourLine, takingOver } from './takeover-controller.ts';
-import { inTurn } from './users.ts';
+import { asProgram, inTurn, ourAgent } from './users.ts';
 
 /** What a controller is made with each time it starts. */
 export interface ControllerOptions {
@@ -103,7 +103,7 @@ export class Controller {
     });
     const line = this.#options.takeover
       ? ourLine(inTurn(network.exchange, clock, this.#beginLife()), sabotage.takeover)
-      : network.exchange;
+      : asProgram(network.exchange, ourAgent);
     const exchange = sabotage.dates === false ? undated(line) : line;
     const clocks = sabotage.clocks?.(machine) ?? machine;
     this.#driver = new VirtualDriver({ loop: this.#loop, clock, exchange, onNotice, clocks });

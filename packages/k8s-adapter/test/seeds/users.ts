@@ -15,6 +15,12 @@ export function asUser(exchange: Exchange, user: string, agent: string): Exchang
   return (request, sink) => exchange({ ...request, headers: { ...request.headers, ...who } }, sink);
 }
 
+/** A line on which that program asks: the API server names who writes a field after it. */
+export function asProgram(exchange: Exchange, agent: string): Exchange {
+  return (request, sink) =>
+    exchange({ ...request, headers: { ...request.headers, 'user-agent': agent } }, sink);
+}
+
 /**
  * A line on which streams are heard in a turn of their own, at the same instant: what one client does on
  * hearing of it is then not done within the request of another, to whom it would be put down.
