@@ -50,6 +50,9 @@ export class NodeDrainCheckers {
   /** How many pods of an owner a life of the client has made to leave a node, for a version of a drain. */
   readonly #returns = new Map<string, { times: number; replicas: number }>();
 
+  /** True once somebody else has marked a pod as a taint manager does. */
+  #hasOthers = false;
+
   constructor(api: ClusterApi, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
     this.apiHistory = apiHistory;
     this.#api = api;
@@ -94,9 +97,18 @@ export class NodeDrainCheckers {
     if (change.resource === resource) this.#follow(at, object);
     if (change.resource === 'nodes') this.#node(at, type === 'DELETED' ? null : object, object, by);
     if (change.resource === 'pods' && by) this.#pod(at, object, by);
+    else if (change.resource === 'pods' && isMarked(object)) {
+      this.#hasOthers ||= !(change.previous && isMarked(change.previous));
+    }
   }
 
-  #follow(at: number, { metadata, spec }: KubeObject): void {
+  #follow(at: number, { metadata, spec, status }: KubeObject): void {
+    const states: readonly { readonly name: string; readonly reason?: string }[] =
+      status?.nodeStates ?? [];
+    const stopped = states.find(({ reason }) => reason === 'ForeignEviction');
+    if (stopped && !this.#hasOthers) {
+      this.#report('stops beside another taint manager alone', `${metadata.name}: ${stopped.name}`);
+    }
     const versions = this.#versions.get(metadata.name) ?? [];
     const last = versions.at(-1);
     if (JSON.stringify(last?.spec) !== JSON.stringify(spec)) versions.push({ at, spec });
@@ -298,6 +310,12 @@ export class NodeDrainCheckers {
   #report(invariant: string, evidence: string): void {
     this.#violations.push({ invariant, at: this.#api.clock.now(), evidence });
   }
+}
+
+/** True if a taint manager is about to delete the pod, or says so. */
+function isMarked({ status }: KubeObject): boolean {
+  const conditions: readonly { readonly reason?: string }[] = status?.conditions ?? [];
+  return conditions.some(({ reason }) => reason === 'DeletionByTaintManager');
 }
 
 /** Whether the pod may stay beside the taint of a drain for ever. */

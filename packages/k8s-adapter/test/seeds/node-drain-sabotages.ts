@@ -44,7 +44,7 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { machine: (engine) => told(engine, () => ({ windows: [] })) },
   },
   'waits for no steps before a node': {
-    ...{ ...story, seed: 5, breaks: ['waits for steps of others'] },
+    ...{ ...story, seed: 3, breaks: ['waits for steps of others'] },
     sabotage: { machine: (engine) => told(engine, () => ({ beforeNode: [] })) },
   },
   'lets last pods go with the others': {
@@ -56,6 +56,15 @@ export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
   'does not know pods that come back': {
     ...{ ...story, seed: 20, breaks: ['leaves pods that come back again and again'] },
     sabotage: { machine: evictingAgain },
+  },
+  'takes its own marks for those of another': {
+    ...{ ...story, seed: 42, breaks: ['stops beside another taint manager alone'] },
+    sabotage: {
+      machine: (engine) => ({
+        handle: (now, event) => engine.handle(now, markedByOthers(event)),
+        nextWake: () => engine.nextWake(),
+      }),
+    },
   },
   'leaves cordons behind when a drain is undone': {
     ...{ ...story, seed: 3, breaks: ['is undone'] },
@@ -121,6 +130,13 @@ function evictingAgain(engine: Engine): Machine {
     return known.length > 0 ? Math.min(...known) : null;
   };
   return { handle, nextWake };
+}
+
+/** Whoever has marked the pod, the mark is said to be of somebody unknown. */
+function markedByOthers(event: Event): Event {
+  if (event.kind !== 'podUpsert' || !event.pod.disruption) return event;
+  const { pod } = event;
+  return { ...event, pod: { ...pod, disruption: { ...event.pod.disruption, manager: 'unknown' } } };
 }
 
 function withoutDrain(command: Command): Command {
