@@ -8,7 +8,7 @@ import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
 import { type Answer, textReply } from '../wire/answer.ts';
 import { flag } from '../wire/list-options.ts';
-import type { Heartbeats } from './heartbeats.ts';
+import type { Heartbeats } from './heartbeat-timer.ts';
 import { leaseNamespace, leaseOf } from './lease.ts';
 import { NodeStats } from './node-stats.ts';
 import {

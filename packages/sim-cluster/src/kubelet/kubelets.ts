@@ -1,7 +1,7 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { seedFor } from '../kernel/hash.ts';
 import type { Change } from '../store/cluster-api.ts';
-import { Heartbeats } from './heartbeats.ts';
+import { Heartbeats } from './heartbeat-timer.ts';
 import {
   Kubelet,
   type KubeletOptions,

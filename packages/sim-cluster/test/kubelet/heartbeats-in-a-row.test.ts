@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VirtualClock } from '../../src/kernel/clock.ts';
-import { Heartbeats } from '../../src/kubelet/heartbeats.ts';
+import { Heartbeats } from '../../src/kubelet/heartbeat-timer.ts';
 import { fc } from '../world/fast-check.ts';
 
 test('each beats with its own phase, one period apart', () => {

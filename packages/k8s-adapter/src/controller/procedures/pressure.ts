@@ -28,7 +28,7 @@ import {
   write,
 } from '../task.ts';
 import { nodeEvent, podEvent } from './engine.ts';
-import { outcomeOf } from './pod-removal.ts';
+import { outcomeOf } from './removal-outcome.ts';
 
 /** The command that makes a pod go. */
 export type EvictUnderPressure = Extract<PressureCommand, { kind: 'evictUnderPressure' }>;

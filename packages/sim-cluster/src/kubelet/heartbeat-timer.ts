@@ -1,4 +1,4 @@
-// The heartbeats of all kubelets: one timer for all of them.
+// One timer for the heartbeats of all kubelets.
 import type { Clock, Timer } from '../kernel/clock.ts';
 
 /** A heartbeat that goes on until it is cancelled. */

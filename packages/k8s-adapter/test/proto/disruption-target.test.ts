@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeObject } from '@taintmgr/api-server';
-import { disruptionOf } from '../../src/proto/disruption.ts';
+import { disruptionOf } from '../../src/proto/disruption-target.ts';
 import { asRecord } from '../../src/proto/json.ts';
 import { objectFromProtobuf } from '../../src/proto/protobuf.ts';
 
