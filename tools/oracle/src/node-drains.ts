@@ -16,6 +16,9 @@ const replicasMin = 4;
 /** A client may not have heard of a change for so long: a watch that stalls is found out after 150 s. */
 const unheardMs = 200_000;
 
+/** A drain may take so long after its window has opened. */
+const beginsMs = 120_000;
+
 interface Taint {
   readonly key: string;
   readonly value?: string;
@@ -68,9 +71,9 @@ export class NodeDrainCheckers {
 
   /** After a time without trouble, in which people hold nobody back: what is not over waits for a reason. */
   atRest(): void {
-    for (const { metadata, status } of this.#api.list(resource)) {
+    for (const { metadata, spec, status } of this.#api.list(resource)) {
       if (metadata.deletionTimestamp) this.#report('is undone', `${metadata.name} is still there`);
-      else this.#isDone(metadata, status ?? {});
+      else if (!this.#hasJustBegun(spec, status ?? {})) this.#isDone(metadata, status ?? {});
     }
   }
 
@@ -278,6 +281,12 @@ export class NodeDrainCheckers {
     if (times <= returnsMax * replicas) return;
     const name = `${metadata.namespace}/${metadata.name} on ${spec.nodeName}`;
     this.#report('leaves pods that come back again and again', `${id}: ${name}, ${times} times`);
+  }
+
+  /** True if it was its window that it waited for: pods that come back take a node more than half a minute. */
+  #hasJustBegun({ windows = [] }: KubeObject['spec'], status: KubeObject['status']): boolean {
+    const startedAt = Date.parse(status.startedAt ?? '');
+    return windows.length > 0 && this.#api.clock.now() - startedAt < beginsMs;
   }
 
   #isDone({ name, generation }: KubeObject['metadata'], status: KubeObject['status']): void {

@@ -90,6 +90,22 @@ class World {
     this.#api.update(drains, { ...drain, status: { nodeStates: [{ name, phase }] } });
   }
 
+  /** The drain goes on after that time in which its window was open; at its end all is to be over. */
+  rest(ms: number): void {
+    const drain = this.#get(drains, '', 'd');
+    const window = { schedule: '*/8 * * * *', timeZone: 'Etc/UTC', duration: '2m' };
+    const startedAt = new Date(this.#clock.now()).toISOString();
+    const nodeStates = [{ name: 'a', phase: 'Draining' }];
+    const spec = { ...drain.spec, windows: [window] };
+    // This very change makes another generation.
+    const observedGeneration = (drain.metadata.generation ?? 0) + 1;
+    const counts = { nodesDrained: 0, nodeStates, observedGeneration };
+    const status = { phase: 'Running', startedAt, ...counts };
+    this.#api.update(drains, { ...drain, spec, status });
+    this.pass(ms);
+    this.#checkers.atRest();
+  }
+
   evict(): void {
     const { uid } = this.#get('pods', 'default', 'web').metadata;
     const deleteOptions = { preconditions: { uid } };
@@ -211,6 +227,8 @@ const cases: readonly (readonly [
     },
     [atWork],
   ],
+  ['no drain whose window has just opened', (world) => world.rest(37_000), []],
+  ['a drain that goes on for long', (world) => world.rest(121_000), ['comes to an end']],
 ];
 
 describe('the checkers of NodeDrains find', () => {
