@@ -1,7 +1,7 @@
 // Files of the chart that say what its values are: values.yaml, values.schema.json, README.md.
 import configSchema from '../../apps/controller/config.schema.json' with { type: 'json' };
 import { yamlOf } from '../../apps/kubectl-taintmgr/src/render/yaml.ts';
-import { type Field, type Schema, sections } from './values.ts';
+import { decisions, type Field, type Schema, sections } from './values.ts';
 
 const note = 'Made by npm run chart from scripts/chart/values.ts.';
 
@@ -33,7 +33,7 @@ export function valuesYaml(): string {
     ]);
     return `## ${heading}\n${lines.join('\n')}\n`;
   });
-  return `# ${note}\n# README.md says the same in a table.\n\n${parts.join('\n')}`;
+  return `# ${note}\n\n${parts.join('\n')}`;
 }
 
 function linesOf(name: string, field: Field, indent: string): readonly string[] {
@@ -95,11 +95,8 @@ function schemaOf(field: Field): Schema {
 
 /** The README; `intro` is what stands above the values. */
 export function readme(intro: string): string {
-  const tables = Object.entries(sections).map(([heading, fields]) => {
-    const rows = Object.entries(fields).flatMap(([name, field]) => rowsOf(name, field));
-    return `### ${heading}\n\n| value | default | what it is |\n|---|---|---|\n${rows.join('\n')}\n`;
-  });
-  return `${intro.trimEnd()}\n\n## Values\n\n${tables.join('\n')}`;
+  const rows = Object.entries(decisions).flatMap(([name, field]) => rowsOf(name, field));
+  return `${intro.trimEnd()}\n\n| value | default | what it is |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 function rowsOf(path: string, field: Field): readonly string[] {
@@ -107,21 +104,7 @@ function rowsOf(path: string, field: Field): readonly string[] {
     const inner = Object.entries(field.fields);
     return inner.flatMap(([name, one]) => rowsOf(`${path}.${name}`, one));
   }
-  const { initial, about, schema } = field;
-  const { enum: allowed } = schema;
-  const choices = Array.isArray(allowed)
-    ? ` (${allowed.map((one) => `\`${one}\``).join(', ')})`
-    : '';
-  const initially = initial === '' ? 'empty' : `\`${JSON.stringify(initial).replaceAll('"', '')}\``;
-  const shown = typeof initial === 'object' && initial !== null ? compact(initial) : initially;
-  return [`| \`${path}\` | ${shown} | ${(about + choices).replaceAll('|', '\\|')} |`];
-}
-
-/** Lists and maps that are longer than a cell are in values.yaml. */
-function compact(initial: object): string {
-  const text = JSON.stringify(initial)
-    .replaceAll('"', '')
-    .replaceAll(':', ': ')
-    .replaceAll(',', ', ');
-  return text.length > 60 ? 'see values.yaml' : `\`${text}\``;
+  const { initial, about } = field;
+  const shown = `\`${JSON.stringify(initial).replaceAll('"', '')}\``;
+  return [`| \`${path}\` | ${shown} | ${about.replaceAll('|', '\\|')} |`];
 }

@@ -60,7 +60,8 @@ import configSchema from '../../apps/controller/config.schema.json' with { type:
 
 const duration = '([0-9]+(\\.[0-9]+)?(ms|s|m|h))+';
 
-const decisions: Readonly<Record<string, Field>> = {
+/** The values that the README lists. */
+export const decisions: Readonly<Record<string, Field>> = {
   mode: choice(
     'How pods leave: `observe` decides and reports everything and evicts nothing; `delete` deletes as ' +
       'kube-controller-manager does; `evict` asks PodDisruptionBudgets for as long as it takes; ' +
@@ -312,7 +313,7 @@ const definitions: Readonly<Record<string, Field>> = {
   }),
 };
 
-/** Headings of the README, each with its values. */
+/** Headings of values.yaml, each with its values. */
 export const sections: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   'What it does': decisions,
   'The program': program,
