@@ -259,12 +259,10 @@ export class NodeDrainCheckers {
 
   /** Drains that were at work on the node when a request was sent: nobody calls back one that comes late. */
   #atWork(nodeName: string, sentAt: number): readonly string[] {
-    const states = this.#history.during(this.#history.node(nodeName), sentAt, sentAt);
-    const nodes = states.flatMap(({ object }) => object ?? []);
-    const ids = nodes.flatMap((node) => {
-      return marksOf(node).flatMap(({ id }) => (isAtWork(node, id, sentAt) ? id : []));
-    });
-    return [...new Set(ids)];
+    const state = this.#history.node(nodeName).findLast(({ at }) => at <= sentAt);
+    const node = state?.object;
+    const ids = node ? marksOf(node).map(({ id }) => id) : [];
+    return node ? ids.filter((id) => isAtWork(node, id, sentAt)) : [];
   }
 
   #return(key: string, id: string, { metadata, spec }: KubeObject): void {
