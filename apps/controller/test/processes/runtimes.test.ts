@@ -20,7 +20,7 @@ const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 const timeout = 240_000;
 
 function testdata(name: string): string {
-  return fileURLToPath(new URL(`./testdata/server/tls/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`../testdata/server/tls/${name}`, import.meta.url));
 }
 
 for (const runtime of runtimes.filter(({ name }) => name !== 'Node')) {

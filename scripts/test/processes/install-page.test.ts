@@ -11,12 +11,12 @@ import {
   execute,
   installPlugin,
   withoutKubectl,
-} from '../../apps/kubectl-taintmgr/test/world/plugin.ts';
-import { terminal } from '../../apps/kubectl-taintmgr/test/world/terminal.ts';
-import { durations, playTranscript } from '../../apps/kubectl-taintmgr/test/world/transcript.ts';
+} from '../../../apps/kubectl-taintmgr/test/world/plugin.ts';
+import { terminal } from '../../../apps/kubectl-taintmgr/test/world/terminal.ts';
+import { durations, playTranscript } from '../../../apps/kubectl-taintmgr/test/world/transcript.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const page = new URL('../../docs/install.md', import.meta.url);
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const page = new URL('../../../docs/install.md', import.meta.url);
 
 /** What is different each time: pods, times, who leads in what version, and which pods were where. */
 const steady = (text: string): string =>

@@ -3,13 +3,13 @@ import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { type Servers, scenarios } from '../transport/transport-scenarios.ts';
+import { startServers } from '../transport/transport-server.ts';
 import { runtimes } from '../world/runtimes.ts';
-import { type Servers, scenarios } from './transport-scenarios.ts';
-import { startServers } from './transport-server.ts';
 
 // The transport on every runtime that is installed, against servers on Node.
 
-const program = fileURLToPath(new URL('transport-runtime.ts', import.meta.url));
+const program = fileURLToPath(new URL('../transport/transport-runtime.ts', import.meta.url));
 
 const echo = (version: string, method: string, body = ''): string =>
   `head 200 ${JSON.stringify([version, method, 'Bearer t', 'a, b', body])} end`;

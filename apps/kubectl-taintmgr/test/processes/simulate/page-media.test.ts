@@ -9,7 +9,7 @@ import {
   reportPage,
   textOf,
   viewOf,
-} from '../../../world/report-page.ts';
+} from '../../world/report-page.ts';
 
 // The page of --report by fingers, on paper, through its filters, and to eyes that need contrast.
 

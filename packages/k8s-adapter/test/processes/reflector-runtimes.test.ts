@@ -7,7 +7,7 @@ import { runtimes } from '../world/runtimes.ts';
 // Numbers, the table of faults and the days of trouble on the other runtimes.
 
 const files = ['json.test.ts', 'reflector-faults.test.ts', 'reflector-day.test.ts'].map((name) =>
-  fileURLToPath(new URL(name, import.meta.url)),
+  fileURLToPath(new URL(`../proto/${name}`, import.meta.url)),
 );
 
 describe('reflector and JSON', () => {

@@ -11,7 +11,7 @@ import {
   soon,
   textOf,
   viewOf,
-} from '../../../world/report-page.ts';
+} from '../../world/report-page.ts';
 
 // The page of --report, held against the json of the same simulation.
 

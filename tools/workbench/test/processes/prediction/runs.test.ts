@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drawScenario } from '../../src/prediction/drawn.ts';
-import { playCase, predictionCases } from '../../src/prediction/runs.ts';
-import { type Score, scoreOf } from '../../src/prediction/score.ts';
+import { drawScenario } from '../../../src/prediction/drawn.ts';
+import { playCase, predictionCases } from '../../../src/prediction/runs.ts';
+import { type Score, scoreOf } from '../../../src/prediction/score.ts';
 
 // What `explain` foretells, against what then happens, under each evictor.
 
