@@ -19,6 +19,8 @@ const runtimes = join('tools', 'runtimes');
 const coreTests = 'packages/core/test';
 
 const [name = '', ...args] = process.argv.slice(2);
+/** So many arguments of a command that fails are shown: a run of all tests has hundreds. */
+const shownMax = 12;
 /** What `npm run bench` runs; `npm run bench -- NAME...` runs these only. */
 const benches = ['engine', 'controller'];
 const benchFolder = 'tools/workbench/src/bench';
@@ -201,7 +203,9 @@ async function runMain(main) {
 
 function runStep([command, ...rest]) {
   const result = spawnSync(command, rest, { cwd: root, stdio: 'inherit' });
-  if (result.status !== 0) fail(`"${[command, ...rest].join(' ')}" failed`, result.status);
+  if (result.status === 0) return;
+  const shown = rest.length > shownMax ? [...rest.slice(0, shownMax), '...'] : rest;
+  fail(`"${[command, ...shown].join(' ')}" failed`, result.status);
 }
 
 function npmRun(script, ...flags) {

@@ -6,6 +6,7 @@ import {
   PlainServer,
   type PlainServerOptions,
   type Resource,
+  type Server,
 } from '@taintmgr/sim-cluster/server';
 import type { PolicyAdmission } from '../admission/policy-admission.ts';
 import type { Access } from '../auth/access.ts';
@@ -94,15 +95,17 @@ export class ApiServer extends PlainServer {
   readonly policies: PolicyAdmission;
 
   constructor(options: ApiServerOptions) {
-    let desk: Desk | null = null;
-    const open = (server: ConstructorParameters<typeof Desk>[0]): Desk => {
-      desk = new Desk(server, options);
+    const desks: Desk[] = [];
+    const open = (server: Server): Desk => {
+      const desk = new Desk(server, options);
+      desks.push(desk);
       return desk;
     };
     super({ ...options, front: { kinds, open } });
-    const { access, policies } = desk as unknown as Desk;
-    this.access = access;
-    this.policies = policies;
+    const [desk] = desks;
+    if (!desk) throw new Error('the server has not opened its front');
+    this.access = desk.access;
+    this.policies = desk.policies;
   }
 
   /** Tells the cluster where and how this server can be reached: the Service default/kubernetes. */
