@@ -2,6 +2,7 @@
 // (`npm install`, once), then runs the task on the project's own Node. Plain JavaScript, because it
 // has to run on whatever Node (20 or newer) the machine has.
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import module from 'node:module';
 import { availableParallelism, constants } from 'node:os';
@@ -38,7 +39,7 @@ const testFiles = () =>
   );
 // Node runs one file less at a time than there are processors, which is one on a machine with two.
 // Many files wait for most of their time: for a process, a socket, a clock that is real.
-const testConcurrency = `--test-concurrency=${availableParallelism() + 1}`;
+const testConcurrency = `--test-concurrency=${availableParallelism() + 2}`;
 /** A file that waits for what never comes fails by its name, in place of keeping everybody waiting. */
 const testTimeout = `--test-timeout=${15 * 60_000}`;
 
@@ -54,7 +55,10 @@ const needs = {
 
 const wantsPage = args.some((arg) => arg.startsWith('--report'));
 
-/** Each task is either a program of ours (`main`) or commands run one after the other (`steps`). */
+/**
+ * Each task is either a program of ours (`main`) or commands run one after the other (`steps`); a list of
+ * commands among the steps runs side by side.
+ */
 const tasks = {
   // Its page is built when it is written.
   demo: { needs: ['everything'], main: 'tools/workbench/src/demo/main.ts' },
@@ -106,7 +110,8 @@ const tasks = {
   },
   test: {
     needs: ['everything', 'runtimes'],
-    steps: ['test:node', 'test:bun', 'test:deno'].map((script) => npmRun(script)),
+    // The two suites of core take a core each.
+    steps: [npmRun('test:node'), ['test:bun', 'test:deno'].map((script) => npmRun(script))],
   },
   // Deno logs in to JSR by itself, in a workflow that may.
   jsr: {
@@ -146,7 +151,12 @@ const compiled = join(root, 'node_modules', '.cache', 'compiled');
 process.env.NODE_COMPILE_CACHE ??= compiled;
 module.enableCompileCache?.(compiled);
 if (task.main) await runMain(join(root, task.main));
-else (typeof task.steps === 'function' ? task.steps() : task.steps).forEach(runStep);
+else {
+  for (const step of typeof task.steps === 'function' ? task.steps() : task.steps) {
+    if (Array.isArray(step[0])) await runTogether(step);
+    else runStep(step);
+  }
+}
 
 /** The files that are named; else all of that kind, with a line now and then of how far they are. */
 function testStep(isWanted) {
@@ -203,9 +213,27 @@ async function runMain(main) {
 
 function runStep([command, ...rest]) {
   const result = spawnSync(command, rest, { cwd: root, stdio: 'inherit' });
-  if (result.status === 0) return;
+  if (result.status !== 0) failStep(command, rest, result.status);
+}
+
+/** Their output appears when each ends, whole. The first that fails ends the task when all have ended. */
+async function runTogether(commands) {
+  const ended = commands.map(async ([command, ...rest]) => {
+    const child = spawn(command, rest, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text) => output.push(text));
+    const [status] = await once(child, 'close');
+    process.stdout.write(Buffer.concat(output));
+    return { command, rest, status };
+  });
+  const failed = (await Promise.all(ended)).find(({ status }) => status !== 0);
+  if (failed) failStep(failed.command, failed.rest, failed.status);
+}
+
+function failStep(command, rest, status) {
   const shown = rest.length > shownMax ? [...rest.slice(0, shownMax), '...'] : rest;
-  fail(`"${[command, ...shown].join(' ')}" failed`, result.status);
+  fail(`"${[command, ...shown].join(' ')}" failed`, status);
 }
 
 function npmRun(script, ...flags) {
