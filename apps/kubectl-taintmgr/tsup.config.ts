@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { builtPage } from '@taintmgr/page/bundled';
@@ -16,14 +15,8 @@ const run = promisify(execFile);
 
 /** The bundle in ES modules, which only the second step reads. */
 const modules = 'dist/modules';
-/** The command that has files of its own: one for what most ask, and one with all of it. */
+/** The command that has a file of its own. */
 const alone = 'explain';
-const allOfIt = 'explain-more';
-/** What the first loads while the cluster answers: all that it takes to say what becomes of pods. */
-const answers = 'explain-answers';
-const inAnswers = ['answer', 'pod', 'zone', 'taint'];
-/** What the first has not: questions that load a quarter of the code and are asked seldom. */
-const seldomAsked = /^\.\/(live|commands\/explain\/(policy|pressure))\.ts$/;
 /** What few log in with, and few megabytes: all bundles load it from the one place. */
 const pluginLogin = 'plugin-login';
 
@@ -43,7 +36,7 @@ const seldomApart: Plugin = {
 const apart: Plugin = {
   name: 'apart',
   setup(bundler) {
-    const names = [...seldomLibraries, pluginLogin, allOfIt].join('|');
+    const names = [...seldomLibraries, pluginLogin].join('|');
     bundler.onResolve({ filter: new RegExp(`^\\./(${names})\\.js$`) }, ({ path }) => {
       return { path, external: true };
     });
@@ -92,14 +85,10 @@ export default defineConfig({
       Object.fromEntries(seldomLibraries.map((name) => [name, libraryFile(name)])),
       true,
     );
-    await inOnePart(alone, [startsAgain]);
-    await inOnePart(allOfIt);
+    await inOnePart(alone);
     await rm(modules, { recursive: true });
     await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
-    await writeFile(
-      'dist/digests.json',
-      JSON.stringify(await digestsOf([alone, answers, allOfIt])),
-    );
+    await writeFile('dist/digests.json', JSON.stringify({ [alone]: await digestOf(alone) }));
     const printHelp = ['-C', '@taintmgr/source', 'scripts/print-help.mjs'];
     await writeFile('dist/help.txt', (await run(process.execPath, printHelp)).stdout);
   },
@@ -110,20 +99,13 @@ function libraryFile(name: string): string {
 }
 
 /** What tells a file from one of another version. */
-async function digestsOf(names: readonly string[]): Promise<Record<string, string>> {
-  const entries = names.map(async (name) => {
-    const hash = createHash('sha256').update(await readFile(`dist/${name}.js`));
-    return [name, hash.digest('hex').slice(0, 16)] as const;
-  });
-  return Object.fromEntries(await Promise.all(entries));
+async function digestOf(name: string): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(`dist/${name}.js`));
+  return hash.digest('hex').slice(0, 16);
 }
 
 /** Files as CommonJS, alone or with all that they import: no bundler cuts a bundle of that into parts. */
-async function asCommonJs(
-  entry: Options['entry'] & object,
-  bundle = false,
-  ...plugins: readonly Plugin[]
-): Promise<void> {
+async function asCommonJs(entry: Options['entry'] & object, bundle = false): Promise<void> {
   await build({
     ...bundled,
     entry,
@@ -133,7 +115,7 @@ async function asCommonJs(
     bundle,
     splitting: false,
     outExtension: () => ({ js: '.js' }),
-    esbuildPlugins: [apart, ...plugins],
+    esbuildPlugins: [apart],
     esbuildOptions: asInCommonJs,
   });
 }
@@ -144,8 +126,8 @@ async function asCommonJs(
  * compiled. A bundle in parts comes first, which leaves out what nobody uses: what is loaded when it is
  * needed would be taken whole into a single file.
  */
-async function inOnePart(name: string, plugins: readonly Plugin[] = []): Promise<void> {
-  const folder = `${modules}/${name}`;
+async function inOnePart(command: string): Promise<void> {
+  const folder = `${modules}/${command}`;
   await build({
     ...bundled,
     entry: { main: 'src/main.ts' },
@@ -153,24 +135,20 @@ async function inOnePart(name: string, plugins: readonly Plugin[] = []): Promise
     outDir: folder,
     format: 'esm',
     minify: false,
-    esbuildPlugins: [noProcesses, builtPage, seldomApart, ...plugins, onlyCommand(alone)],
+    esbuildPlugins: [noProcesses, builtPage, seldomApart, onlyCommand(command)],
     esbuildOptions: (options) => {
       options.conditions = ['@taintmgr/source'];
     },
   });
-  if (name === alone) await inFrontAndBack(folder);
-  else await asCommonJs({ [name]: `${folder}/main.js` }, true);
-  for (const file of name === alone ? [alone, answers] : [name]) {
-    const path = `dist/${file}.js`;
-    // As bin/kept-code.js runs it.
-    const head = '(function (exports, require, module, __filename) {';
-    const text = await readFile(path, 'utf8');
-    // bin/ reads it as such.
-    if (Buffer.byteLength(text) !== text.length) throw new Error(`${path} is not all ASCII`);
-    const plain = withPlainImports(text);
-    if (file === alone && plain === text) throw new Error('esbuild writes imports in another way');
-    await writeFile(path, `${head}${plain}\n})`);
-  }
+  await asCommonJs({ [command]: `${folder}/main.js` }, true);
+  const path = `dist/${command}.js`;
+  const text = await readFile(path, 'utf8');
+  // bin/ reads it as such.
+  if (Buffer.byteLength(text) !== text.length) throw new Error(`${path} is not all ASCII`);
+  const plain = withPlainImports(text);
+  if (plain === text) throw new Error('esbuild writes imports in another way');
+  // As bin/kept-code.js runs it.
+  await writeFile(path, `(function (exports, require, module, __filename) {${plain}\n})`);
 }
 
 /**
@@ -181,78 +159,6 @@ function withPlainImports(text: string): string {
   const inherits = '({__proto__:require("$1"),default:require("$1")})';
   return text.replaceAll(/[\w$]+\(require\("(node:[\w/]+)"\), ?1\)/g, inherits);
 }
-
-/**
- * Two files of a bundle in parts, so that the answers are loaded when the questions are on their way. Each
- * gives what it has by `member`, and bin/start.js gets it there: of the first, parts that both need.
- */
-async function inFrontAndBack(folder: string): Promise<void> {
-  const files = await readdir(folder);
-  const back = inAnswers.map((name) => {
-    const file = files.find((one) => one.replace(/-[A-Z0-9]{8}\.js$/, '') === name);
-    if (!file) throw new Error(`the bundle of ${alone} has no part ${name}`);
-    return file;
-  });
-  const front = await partsFrom('main.js', folder, new Set(back));
-  const member = (list: readonly string[]): string => {
-    const cases = list.map((file) => `${JSON.stringify(file)}: () => require('./${file}')`);
-    return `const all = {${cases.join()}}; export const member = (name) => all[name]();`;
-  };
-  const shared = [...front].filter((file) => file !== 'main.js');
-  await writeFile(`${folder}/front.js`, `import './main.js'; ${member(shared)}`);
-  await writeFile(`${folder}/back.js`, member(back));
-  await asCommonJs({ [alone]: `${folder}/front.js` }, true, elsewhere(answers, new Set(back)));
-  await asCommonJs({ [answers]: `${folder}/back.js` }, true, elsewhere(alone, front));
-}
-
-/** A part and all that it imports, now or later, without those of `others`. */
-async function partsFrom(
-  part: string,
-  folder: string,
-  others: ReadonlySet<string>,
-  found: Set<string> = new Set(),
-): Promise<ReadonlySet<string>> {
-  if (others.has(part) || found.has(part)) return found;
-  found.add(part);
-  const text = await readFile(`${folder}/${part}`, 'utf8');
-  for (const [, imported = ''] of text.matchAll(
-    /^(?:.*\bfrom |import |.*\bimport\()"\.\/(.+\.js)"/gm,
-  )) {
-    if (existsSync(`${folder}/${imported}`)) await partsFrom(imported, folder, others, found);
-  }
-  return found;
-}
-
-/** These parts are in another file. */
-function elsewhere(file: string, parts: ReadonlySet<string>): Plugin {
-  return {
-    name: 'elsewhere',
-    setup(bundler) {
-      bundler.onResolve({ filter: /^\.\/.*\.js$/ }, ({ path, kind }) => {
-        const part = path.slice('./'.length);
-        if (kind === 'entry-point' || !parts.has(part)) return undefined;
-        return { path: `${file}/${part}`, external: true };
-      });
-    },
-  };
-}
-
-/**
- * Where the answer takes what a file has not, the one that has it starts from the arguments again. Nothing
- * was asked or said before that, and it ends the process.
- */
-const startsAgain: Plugin = {
-  name: 'starts-again',
-  setup(bundler) {
-    bundler.onResolve({ filter: seldomAsked }, ({ path }) => ({ path, namespace: 'again' }));
-    bundler.onLoad({ filter: /./, namespace: 'again' }, () => ({
-      contents: `import './${allOfIt}.js'; export const run = () => new Promise(() => {});`,
-    }));
-    bundler.onResolve({ filter: new RegExp(`^\\./${allOfIt}\\.js$`) }, ({ path }) => {
-      return { path, external: true };
-    });
-  },
-};
 
 const asInCommonJs: NonNullable<Options['esbuildOptions']> = (options) => {
   options.supported = { 'dynamic-import': false };

@@ -18,28 +18,11 @@ exports.start = (args, { part, load, help, everything }) => {
   }
   settle();
   const { runKept } = require('./kept-code.js');
-  const modules = new Map();
-  const run = (name) => {
-    const known = modules.get(name);
-    if (known) return known.exports;
-    const module = { exports: {} };
-    modules.set(name, module);
-    const { file, source, digest } = part(name);
-    // Each takes other code.
-    const kept = [name, wordIn(second), digest].filter((word) => word !== '').join('-');
-    runKept(file, source, kept, loadFor, module);
-    return module.exports;
-  };
-  const loadFor = (id) => {
-    const [name, member] = id.split('/');
-    if (id === `./${allOfIt}.js`) return run(allOfIt);
-    return inParts.includes(name) ? run(name).member(member) : load(id);
-  };
-  run(seldomAsked.includes(second) ? allOfIt : first);
+  const { file, source, digest } = part(first);
+  // Each question takes other code.
+  const kept = [first, wordIn(second), digest].filter((word) => word !== '').join('-');
+  runKept(file, source, kept, load);
 };
-
-/** Files that take things out of each other, as `explain/chunk.js`. */
-const inParts = ['explain', 'explain-answers'];
 
 /**
  * V8 works for long runs: it optimizes in threads what is hot, and collects garbage in several. Here they
@@ -61,12 +44,6 @@ const newestSettled = 24;
 
 /** The modules of Node that answers to most questions take; install:check sees one that is missing. */
 const used = ['node:tls', 'node:timers/promises', 'node:os', 'node:vm', 'node:process'];
-
-/** The whole of the command. */
-const allOfIt = 'explain-more';
-
-/** What the file of most questions has not. */
-const seldomAsked = ['policy', 'pressure'];
 
 /** Where the program's help is to be printed, an error where nothing was asked; null: nowhere. */
 function helpStream([first, ...others]) {

@@ -16,8 +16,6 @@ if (!program) throw new Error('want: build-program.mjs PROGRAM [PLATFORM]');
 const parts = {
   ...Object.fromEntries(seldomLibraries.map((name) => [name, join(app, `dist/${name}.js`)])),
   explain: join(app, 'dist/explain.js'),
-  'explain-answers': join(app, 'dist/explain-answers.js'),
-  'explain-more': join(app, 'dist/explain-more.js'),
   'plugin-login': join(root, 'packages/k8s-adapter/src/kubeconfig/plugin-login.ts'),
 };
 if (!existsSync(parts.explain)) throw new Error('the package comes first: npm run build');

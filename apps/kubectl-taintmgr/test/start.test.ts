@@ -1,5 +1,4 @@
-// Which file the arguments start, and how the files of explain get what they need of each other: bin/ has it
-// as CommonJS.
+// Which file the arguments start: bin/ has it as CommonJS.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,25 +15,16 @@ function inFunction(source: string): string {
   return `(function (exports, require, module, __filename) {${source}\n})`;
 }
 
-const sources: Readonly<Record<string, string>> = {
-  explain: inFunction(`
-    exports.member = (name) => name + ' of the first';
-    if (process.argv[3] === '--seldom') require('./explain-more.js');
-    else setImmediate(() => console.log(require('explain-answers/answering.js')));`),
-  'explain-answers': inFunction(`
-    const shared = require('explain/chunk.js');
-    exports.member = (name) => name + ' with ' + shared + ', ' + require('node:path').sep;`),
-  'explain-more': inFunction(`console.log('all of it');`),
-};
+const source = inFunction(`console.log('explains with ' + require('node:path').sep);`);
 
 /** What is printed for these arguments. */
 async function printed(...args: readonly string[]): Promise<string> {
   const starter = join(home, 'starter.cjs');
   writeFileSync(
     starter,
-    `const sources = ${JSON.stringify(sources)};
+    `const source = ${JSON.stringify(source)};
     require(${JSON.stringify(start)}).start(process.argv.slice(2), {
-      part: (name) => ({ file: name + '.js', source: sources[name], digest: 'd' }),
+      part: (name) => ({ file: name + '.js', source, digest: 'd' }),
       load: require,
       help: () => 'help',
       everything: (command) => console.log('everything for ' + command),
@@ -49,10 +39,8 @@ describe('what the arguments start', () => {
   after(() => rmSync(home, { recursive: true }));
 
   const rows: readonly (readonly [args: readonly string[], printed: string])[] = [
-    [['explain', 'node'], 'answering.js with chunk.js of the first, /\n'],
-    [['explain', '--seldom'], 'all of it\n'],
-    [['explain', 'policy'], 'all of it\n'],
-    [['explain', 'pressure'], 'all of it\n'],
+    [['explain', 'node'], 'explains with /\n'],
+    [['explain'], 'explains with /\n'],
     [['status'], 'everything for status\n'],
     [['--context=a', 'explain'], 'everything for \n'],
     [['--help'], 'help\n'],
