@@ -44,7 +44,7 @@ export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.
 // Running a loop: in real time against a cluster, or on a virtual clock against one in this process.
 
 export { type DriveOptions, drive } from './driver/driver.ts';
-export type { MachineClocks } from './driver/loop-clock.ts';
+export type { MachineClocks } from './driver/runner.ts';
 export {
   type Exchange,
   type ExchangeSink,
@@ -118,21 +118,19 @@ export {
 } from './client/find-evictors.ts';
 export { type Actor, actorOf } from './evictors/actor.ts';
 export {
+  type Duty,
+  type DutyVerdict,
   declarationText,
   declaredIn,
   declaringFlag,
-  evictedByOther,
-} from './evictors/installation.ts';
-export type { Asker } from './evictors/look.ts';
-export { modeNamed, type ReadSettings, readSettings } from './evictors/settings.ts';
-export {
-  type Duty,
-  type DutyVerdict,
   duties,
   type Evictors,
   type Evidence,
+  evictedByOther,
   type LeaseSight,
-} from './evictors/verdict.ts';
+} from './evictors/judge.ts';
+export type { Asker } from './evictors/look.ts';
+export { modeNamed, type ReadSettings, readSettings } from './evictors/settings.ts';
 export {
   contradictionText,
   otherEvictors,

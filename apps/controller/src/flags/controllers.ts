@@ -34,7 +34,7 @@ export function chooseControllers(names: readonly string[]): ChosenControllers |
   };
 }
 
-/** Whether a controller runs where this is chosen: what names it first decides, else `*` does. */
+/** Tells whether a controller runs where this is chosen: what names it first decides, else `*` does. */
 function isEnabled(controller: ControllerName, names: readonly string[]): boolean {
   const choice = names.find((name) => canonical(withoutDash(name)) === controller);
   if (choice !== undefined) return !choice.startsWith('-');

@@ -9,7 +9,7 @@ export interface Kind<T> {
   readonly placeholder: string;
   /** What is allowed, to end the sentence "want ...". */
   readonly want: string;
-  /** Whether it is a URL, in which somebody may write a password: no message repeats that. */
+  /** True if it is a URL, in which somebody may write a password: no message repeats that. */
   readonly isUrl?: true;
   /** Null for what is not allowed. */
   parse(text: string): T | null;

@@ -47,7 +47,7 @@ export class FlightRecorder {
     this.#options = options;
   }
 
-  /** Whether what happens is recorded. */
+  /** True if what happens is recorded. */
   get active(): boolean {
     return this.#state === 'recording';
   }

@@ -5,7 +5,7 @@ import type { Choices } from '../flags/resolve.ts';
 import type { Settings } from '../flags/settings.ts';
 
 /**
- * Whether this replica acts: it has been elected, where there are elections, and no other program does
+ * Decides whether this replica acts: it has been elected, where there are elections, and no other program does
  * the same work, or that is accepted. The loop runs the election itself; it learns from here whether
  * it may act once elected.
  */
@@ -22,12 +22,12 @@ export class Leadership {
     this.#accepts = accepts;
   }
 
-  /** Whether it acts. */
+  /** True if it acts. */
   get held(): boolean {
     return this.#elected && this.standsBackFor === null;
   }
 
-  /** Whether it holds the lease, or needs none. */
+  /** True if it holds the lease, or needs none. */
   get elected(): boolean {
     return this.#elected;
   }

@@ -5,13 +5,13 @@ export class ApiConnectivity {
   readonly #lost = new Set<string>();
   readonly #known = new Set<string>();
 
-  /** Whether a collection can be read again after a failure. */
+  /** Tells whether a collection can be read again after a failure. */
   isRestored(notice: Notice): boolean {
     if (notice.kind === 'reconnecting') this.#lost.add(notice.resource);
     return notice.kind === 'watching' && this.#lost.delete(notice.resource);
   }
 
-  /** Whether the log has it already: a server lists all collections as it lists one. */
+  /** Tells whether the log has it already: a server lists all collections as it lists one. */
   isKnown(notice: Notice): boolean {
     if (notice.kind !== 'pagedLists' && notice.kind !== 'jsonOnly') return false;
     // Formats are a matter of each collection: other servers may stand behind some.

@@ -243,7 +243,7 @@ function taintStartsLine({ command, outcome }: Extract<Notice, { kind: 'taintSta
   return line('warn', 'could not record when taints were first seen', failed);
 }
 
-/** Whether the status of the leader is published. */
+/** Tells whether the status of the leader is published. */
 function statusLine(notice: PublisherNotice): Line {
   if ('resource' in notice) return policyStatusLine(notice);
   const fields = { taintManager: notice.name };
@@ -264,7 +264,7 @@ function statusLine(notice: PublisherNotice): Line {
   });
 }
 
-/** Whether the status of policies, taint rules and pauses is. */
+/** Tells whether the status of policies, taint rules and pauses is. */
 function policyStatusLine(notice: Extract<PublisherNotice, { resource: string }>): Line {
   const { resource } = notice;
   if (notice.kind === 'policiesPublished') {

@@ -15,7 +15,7 @@ type Finished = Extract<Notice, { kind: 'commandFinished' }>;
 export interface EvictionMetricsOptions {
   readonly pending: PendingEvictions;
   readonly lateness: Lateness;
-  /** Whether this replica acts: what ends on a standby the leader has done. */
+  /** Tells whether this replica acts: what ends on a standby the leader has done. */
   readonly isActing: () => boolean;
   readonly dryRun: boolean;
 }

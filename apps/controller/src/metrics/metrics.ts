@@ -128,7 +128,7 @@ function foreignEvictionMetrics(meter: Meter): (manager: string) => void {
   return (manager) => evictions.inc({ manager });
 }
 
-/** Whether this replica leads and acts; `lease` is the name of what it stands for, null: nothing. */
+/** Tells whether this replica leads and acts; `lease` is the name of what it stands for, null: nothing. */
 function leadershipMetrics(meter: Meter, { leadership }: ProcessStats, lease: string | null): void {
   meter.reading(
     'taintmgr_acting',

@@ -21,7 +21,7 @@ export interface ForeignEviction {
   readonly manager: string;
   /** Why we had not evicted it although its time had come; null: it was not held back by us. */
   readonly heldBack: string | null;
-  /** Whether its namespace was handed over to us. */
+  /** True if its namespace was handed over to us. */
   readonly isTakenOver: boolean;
   /** The reason that it has written where we do not know it; null: the usual one. */
   readonly unknownReason: string | null;
@@ -184,7 +184,7 @@ function isOfTaintManager({ reason }: NonNullable<Pod['disruption']>): boolean {
   return reason === 'DeletionByTaintManager';
 }
 
-/** Whether kube-controller-manager lets a pod go for a taint, now or later. */
+/** Tells whether kube-controller-manager lets a pod go for a taint, now or later. */
 function hasToGo({ tolerations }: Pod, taint: Taint): boolean {
   const options = { comparisonOperators: true };
   const deciding = tolerations.find((toleration) => toleratesTaint(toleration, taint, options));

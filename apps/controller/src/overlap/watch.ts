@@ -96,7 +96,7 @@ export class OverlapWatch {
   #loggedAt: Millis = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #isDoubtLogged = false;
-  /** Whether what was reported last was seen, and not only possible. */
+  /** True if what was reported last was seen, and not only possible. */
   #isSeenReported = false;
 
   private constructor(options: OverlapWatchOptions) {

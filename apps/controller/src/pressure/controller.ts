@@ -81,7 +81,7 @@ export class PressureController {
     });
   }
 
-  /** Whether this replica has been elected. */
+  /** Tells whether this replica has been elected. */
   elect(held: boolean): void {
     this.#elected = held;
     this.#lead?.(held);

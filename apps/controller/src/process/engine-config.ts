@@ -63,7 +63,7 @@ function carriesOutDrains(settings: Settings, enabled: readonly string[]): boole
   return isMeant && settings.dryRun === 'none';
 }
 
-/** Whether policies of the cluster count; under kube-controller-manager's rules none does. */
+/** Tells whether policies of the cluster count; under kube-controller-manager's rules none does. */
 export function followsCluster({ clusterPolicies, semantics }: Settings): boolean {
   return clusterPolicies && semantics !== 'upstream-1.36';
 }

@@ -187,7 +187,7 @@ function taintManagerOf(
   return `${withoutSuffix(resourceName)}-shadow`;
 }
 
-/** Whether the request writes the TaintManager of a dry run, and nothing else. */
+/** Tells whether the request writes the TaintManager of a dry run, and nothing else. */
 export function isOwnStatus(settings: Settings, { method, path, body }: ApiRequest): boolean {
   const name = taintManagerOf(settings, []);
   const [resource] = path.split('?');

@@ -53,7 +53,7 @@ export interface ControllerOptions {
   readonly clusterPolicies?: boolean;
   /** Carry out its NodeDrains; false when left out. */
   readonly nodeDrains?: boolean;
-  /** Whether streams are asked for in protobuf; left out: in JSON. */
+  /** True if streams are asked for in protobuf; left out: in JSON. */
   readonly protobuf?: boolean;
   /** The lease in which limit counts are stored; left out: none. */
   readonly limitsLease?: LeaseName;
@@ -61,7 +61,7 @@ export interface ControllerOptions {
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** What it publishes of itself while it leads; left out: nothing. */
   readonly publish?: PublishOptions & {
-    /** Whether the status of the cluster's policies is written too. */
+    /** True if the status of the cluster's policies is written too. */
     readonly ofPolicies: boolean;
   };
   /** The TaintManager that the policies of takeover go by; left out: there is no takeover. */

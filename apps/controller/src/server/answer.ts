@@ -51,7 +51,7 @@ export function statusAnswer(status: number, reason: string, message: string): A
   return jsonAnswer({ ...head, message, reason, ...details, code: status }, status);
 }
 
-/** Whether the reader asks for JSON before plain text. */
+/** Tells whether the reader asks for JSON before plain text. */
 export function wantsJson({ accept, query }: Inquiry): boolean {
   const output = query.get('output') ?? query.get('o');
   if (output !== null) return output === 'json';

@@ -13,7 +13,7 @@ export interface AuthorizationOptions {
   readonly deniedTtl: Millis;
 }
 
-/** Whether somebody may do this at this path. Rejects when that cannot be found out. */
+/** Tells whether somebody may do this at this path. Rejects when that cannot be found out. */
 export type Authorize = (identity: Identity, verb: string, path: string) => Promise<boolean>;
 
 /**

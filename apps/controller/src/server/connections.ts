@@ -16,7 +16,7 @@ export interface Connection {
   /** The address of whoever made it. */
   readonly peer: string;
   readonly stage: Stage;
-  /** Whether a credential has shown who it is. */
+  /** True if a credential has shown who it is. */
   readonly isKnown: boolean;
 }
 

@@ -5,9 +5,9 @@ import { type Authenticate, anonymous, type Identity } from './authentication.ts
 import type { Authorize } from './authorization.ts';
 import { TooManyReviewsError } from './reviews.ts';
 
-/** Whether a request is let in. */
+/** The decision to let a request in, or to turn it away. */
 export interface Admission {
-  /** Whether a credential has shown who sends it. */
+  /** True if a credential has shown who sends it. */
   readonly isKnown: boolean;
   /** The answer that turns it away; null: it is let in. */
   readonly refusal: Answer | null;

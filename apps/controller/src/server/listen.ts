@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 /** These stand for all addresses of a machine, of both families, as in kube-controller-manager. */
 const anyAddress: readonly string[] = ['0.0.0.0', '::'];
 
-/** Whether all addresses are meant. */
+/** Tells whether all addresses are meant. */
 export function isAnyAddress(host: string): boolean {
   return anyAddress.includes(host);
 }

@@ -10,7 +10,7 @@ export class TooManyReviewsError extends Error {
 interface ReviewOptions<T> {
   /** How long an answer holds. */
   readonly ttl: (answer: T) => Millis;
-  /** Whether somebody who got this answer is to be served before strangers, for an hour. */
+  /** Tells whether somebody who got this answer is to be served before strangers, for an hour. */
   readonly isGood: (answer: T) => boolean;
   /** A clock in milliseconds that does not go back. */
   readonly now: () => number;

@@ -154,7 +154,7 @@ interface Answering {
 
 interface Reply {
   readonly answer: Answer;
-  /** Whether a credential has shown who asks: the connection may carry another request. */
+  /** True if a credential has shown who asks: the connection may carry another request. */
   readonly isKnown: boolean;
 }
 

@@ -28,7 +28,7 @@ export class Lateness {
     this.#wall = wall;
   }
 
-  /** Whether it tells of an eviction that is late. */
+  /** Tells whether it tells of an eviction that is late. */
   observe(notice: Notice, now: Instant): boolean {
     this.#look(now);
     switch (notice.kind) {

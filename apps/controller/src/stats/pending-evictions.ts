@@ -75,7 +75,7 @@ export class PendingEvictions {
   }
 }
 
-/** Whether it says that an eviction was called off: on a standby the leader may have done it. */
+/** Tells whether it says that an eviction was called off: on a standby the leader may have done it. */
 export function callsOff(notice: Notice): boolean {
   return notice.kind === 'report' && notice.report.kind === 'deadline' && notice.report.to === null;
 }

@@ -15,7 +15,7 @@ import type { PodScope, PolicyState, ReflectorStatus } from '@taintmgr/k8s-adapt
 
 /** A controller at work, as pages, metrics and health checks ask it. */
 export interface RunningController {
-  /** Whether it may act, once elected where there are elections, or has to stand by. */
+  /** Tells whether it may act, once elected where there are elections, or has to stand by. */
   lead(mayAct: boolean): void;
   /** Who else evicts for NoExecute taints, by the last look. */
   hearOthers(others: OtherEvictors): void;

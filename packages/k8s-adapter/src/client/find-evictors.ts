@@ -1,9 +1,13 @@
 // Reads what shows who else evicts here: leases, pods of kube-controller-manager, TaintManagers, the version.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Millis, parseTime } from '@taintmgr/core/time';
-import { type Installation, installationOf } from '../evictors/installation.ts';
-import { isUncertain } from '../evictors/judge.ts';
-import { LeaseLives } from '../evictors/lease-lives.ts';
+import {
+  type Evictors,
+  type Installation,
+  installationOf,
+  isUncertain,
+  type LeaseSight,
+} from '../evictors/judge.ts';
 import {
   type Asker,
   evictorsIn,
@@ -12,7 +16,6 @@ import {
   LookMemory,
   type Read,
 } from '../evictors/look.ts';
-import type { Evictors, LeaseSight } from '../evictors/verdict.ts';
 import { readManifest } from '../kinds/manifest.ts';
 import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
@@ -58,7 +61,7 @@ export class EvictorSearch {
   readonly #asker: Asker | null;
   readonly #secondLookMs: Millis;
   readonly #signal: AbortSignal | undefined;
-  readonly #memory = new LookMemory(new LeaseLives());
+  readonly #memory = new LookMemory();
 
   constructor(
     client: Client,

@@ -35,7 +35,7 @@ export interface ClusterPolicyOptions extends Shared {
   readonly files: readonly PolicyObject[];
   /** What reads the pods that policies count; null: all pods are read anyway. */
   readonly allPods: AllPodsPolicies | null;
-  /** Whether drains are carried out. */
+  /** True if drains are carried out. */
   readonly nodeDrains: boolean;
   /** Where what is read is kept, for those who say how it is doing; left out: nowhere. */
   readonly followed?: FollowedObjects;

@@ -65,7 +65,7 @@ function isEvent(notice: Notice): notice is Extract<Notice, Event> {
   return notice.kind === 'limitRecord' || notice.kind === 'evictionRequests';
 }
 
-/** Whether others wait for what this changes in the heartbeat. */
+/** Tells whether others wait for what this changes in the heartbeat. */
 function isUrgent(notice: Notice): boolean {
   if (notice.kind === 'takeoverInForce') return true;
   return notice.kind === 'report' && notice.report.kind === 'readinessHold';

@@ -60,7 +60,7 @@ export class EventCorrelator {
     return series;
   }
 
-  /** Whether a series may be written once more. */
+  /** Tells whether a series may be written once more. */
   admits(now: Instant, { bucket }: Series): boolean {
     // The tiny addition makes up for what binary fractions lose.
     const added = bucket.at === null ? 0 : (now - bucket.at) / msPerToken + 1e-9;

@@ -109,12 +109,12 @@ export class EventRecorder {
     this.#namespaces = new EventNamespaces(random);
   }
 
-  /** Whether nothing is under way, and nothing that was stopped waits. */
+  /** True if nothing is under way, and nothing that was stopped waits. */
   get idle(): boolean {
     return this.#calls.size === 0 && (this.#endsAt === null || this.#waitingCount === 0);
   }
 
-  /** Whether nothing is under way, waits or is to be reported. */
+  /** True if nothing is under way, waits or is to be reported. */
   get rests(): boolean {
     return this.#calls.size === 0 && this.#waitingCount === 0 && this.#dropped === 0;
   }
@@ -343,7 +343,7 @@ export class EventRecorder {
   }
 }
 
-/** Whether others may be written all the same: an admission webhook is asked about some namespaces, and answers with 500. */
+/** Tells whether others may be written all the same: an admission webhook is asked about some namespaces, and answers with 500. */
 function isOfNamespace({ status }: Failure): boolean {
   return status !== null && status >= 500 && status !== 503;
 }

@@ -50,7 +50,7 @@ export class EventTurn {
     return this.#credit + 1e-9 >= 1 ? Number.NEGATIVE_INFINITY : this.#endsAt;
   }
 
-  /** Whether a burst is going on. */
+  /** Tells whether a burst is going on. */
   isBurst(now: Instant): boolean {
     return now < this.#endsAt;
   }

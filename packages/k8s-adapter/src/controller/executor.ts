@@ -19,7 +19,7 @@ import {
   type TaskRequest,
 } from './task.ts';
 
-/** Whether this replica may change anything at this instant. */
+/** Tells whether this replica may change anything at this instant. */
 export type MayAct = (now: Instant) => boolean;
 
 export type ExecutorEffect<N> =
@@ -80,12 +80,12 @@ export class Executor<C extends { readonly kind: string }, N> {
     this.#readOnly = options.readOnly ?? false;
   }
 
-  /** Whether no command is under way. */
+  /** True if no command is under way. */
   get rests(): boolean {
     return this.#calls.size === 0;
   }
 
-  /** Whether nothing is under way, no Event either. */
+  /** True if nothing is under way, no Event either. */
   get idle(): boolean {
     return this.rests && this.#recorder.idle;
   }

@@ -42,7 +42,7 @@ export class LeaderDuties {
     this.#installer = takeover ? new PolicyInstaller({ ...takeover, random, leads }) : null;
   }
 
-  /** Whether all is done that goes before acting. */
+  /** True if all is done that goes before acting. */
   get isReady(): boolean {
     return this.#installer === null || this.#hasBegun;
   }

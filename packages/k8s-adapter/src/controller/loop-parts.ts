@@ -49,13 +49,13 @@ export interface LoopSettings {
   readonly viewAgeMsMax?: Millis;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
-  /** Whether others still act under the lease: it is not given back before a tick finds they do not. */
+  /** Tells whether others still act under the lease: it is not given back before a tick finds they do not. */
   readonly leaseIsShared?: () => boolean;
   /** What the leader publishes of itself; left out: nothing. */
   readonly publish?: PublishOptions;
   /** Keep the policies of takeover, and act when they are in force; left out: there is none. */
   readonly takeover?: Pick<InstallerOptions, 'manager'>;
-  /** Whether this replica may act at an instant, asked before each request; always when left out. */
+  /** True if this replica may act at an instant, asked before each request; always when left out. */
   readonly mayAct?: MayAct;
 }
 
@@ -67,7 +67,7 @@ export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly procedures: Procedures<C, N>;
   /** What a notice means to the machine; null, and left out: nothing. */
   readonly eventOf?: (notice: N | LoopNotice) => E | null;
-  /** Whether others wait for what is published with it; left out: they never do. */
+  /** Tells whether others wait for what is published with it; left out: they never do. */
   readonly isUrgent?: (notice: N | LoopNotice) => boolean;
   /** The same of what a source tells the machine, once everything has been read. */
   readonly isUrgentEvent?: (event: E) => boolean;
@@ -99,14 +99,14 @@ export type LoopNotice =
   | ClockNotice
   | PublisherNotice
   | InstallerNotice
-  /** Whether this replica has been elected. */
+  /** True if this replica has been elected. */
   | { readonly kind: 'elected'; readonly held: boolean }
   /** Everything that exists has been read once; from now on pods are evicted. */
   | { readonly kind: 'synced' };
 
 /** A loop as those see it who send its requests and keep its time. */
 export interface RunningLoop<E, N> {
-  /** Whether it was stopped and no request is under way any more. */
+  /** True if it was stopped and no request is under way any more. */
   readonly closed: boolean;
   /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N>[];

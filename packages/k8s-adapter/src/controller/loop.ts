@@ -42,7 +42,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly #executor: Executor<C, N>;
   readonly #election: Election | null;
   readonly #duties: LeaderDuties;
-  /** Whether the caller lets us act, elected or not. */
+  /** True if the caller lets us act, elected or not. */
   #allowed = true;
   #elected: boolean;
   #held: boolean;
@@ -96,12 +96,12 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#duties.policies;
   }
 
-  /** Whether everything that exists has been read once. */
+  /** True if everything that exists has been read once. */
   get synced(): boolean {
     return this.#unsynced.size === 0;
   }
 
-  /** Whether it is elected, where there are elections; time may end that before a tick says so. */
+  /** Tells whether it is elected, where there are elections; time may end that before a tick says so. */
   leads(now: Instant): boolean {
     return this.#election?.leads(now) ?? true;
   }
@@ -403,7 +403,7 @@ class Hold<E extends { readonly kind: string }> {
     return [{ kind: 'send', id: `time/${this.#serial}`, request: timeRequest }];
   }
 
-  /** Whether an event is kept. Ticks are not: there will be others. */
+  /** Tells whether an event is kept. Ticks are not: there will be others. */
   takes(event: E): boolean {
     if (this.isOn && event.kind !== 'tick') this.#events.push(event);
     return this.isOn;
@@ -434,12 +434,12 @@ interface Heard {
 /** Tells when the API server answers again that did not answer. */
 export class ServerAbsence {
   #heardAt: Instant = Number.POSITIVE_INFINITY;
-  /** Whether a request has come to nothing since then: that time has passed does not say so. */
+  /** True if a request has come to nothing since then: that time has passed does not say so. */
   #isMissed = false;
   /** The requests whose answers have begun: what breaks off then was answered. */
   readonly #answered = new Set<string>();
 
-  /** Whether this is the first that is heard of it after it was away. */
+  /** Tells whether this is the first that is heard of it after it was away. */
   hear(now: Instant, { kind, id = '', status = 0 }: Heard): boolean {
     if (kind === 'end') this.#answered.delete(id);
     const isAnswer = kind === 'head' || kind === 'answer';

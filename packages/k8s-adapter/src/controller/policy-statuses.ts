@@ -207,7 +207,7 @@ export class PolicyStatuses {
   }
 }
 
-/** Whether it was heard of since, and has had another status than the one we wrote for long. */
+/** Tells whether it was heard of since, and has had another status than the one we wrote for long. */
 function isUndone(now: Instant, object: FollowedObject, written: Written): boolean {
   if (now < written.sentAt + slowMs || object === written.object) return false;
   return canonical(object.status) !== canonical(written.status);

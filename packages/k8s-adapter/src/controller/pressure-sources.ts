@@ -89,7 +89,7 @@ function polled(
     nextWake: () => earliest([nodes.nextWake(), poller.nextWake()]),
   };
 
-  /** Whether a node is to be asked may change with its labels. */
+  /** Tells whether a node is to be asked may change with its labels. */
   function follow(now: Instant, event: PressureEvent): void {
     if (event.kind === 'pressureNodeGone') poller.delete(event.name);
     if (event.kind !== 'pressureNode') return;

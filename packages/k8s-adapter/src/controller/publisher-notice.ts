@@ -12,7 +12,7 @@ export type PublisherNotice =
       readonly name: string;
       readonly why: Obstacle;
       readonly failure: Failure;
-      /** Whether it is tried again only once a minute. */
+      /** True if it is tried again only once a minute. */
       readonly isSlow: boolean;
     }
   /** The status of a policy, taint rule or pause could be written again. */

@@ -44,7 +44,7 @@ export class StaleView {
     return this.#gapSince;
   }
 
-  /** Whether changes of all collections are heard of, as far as was looked. */
+  /** True if changes of all collections are heard of, as far as was looked. */
   get isCurrent(): boolean {
     return this.#isCurrent;
   }
@@ -80,7 +80,7 @@ export class StaleView {
     if (now >= this.#restsUntil + restEveryMs) this.#rest(now);
   }
 
-  /** Whether what was missed is being read still. */
+  /** Tells whether what was missed is being read still. */
   isCatchingUp(now: Instant): boolean {
     return now < this.#restsUntil;
   }
@@ -90,7 +90,7 @@ export class StaleView {
     return due === null ? null : Math.max(due, this.#restsUntil);
   }
 
-  /** Whether what we know is too old to remove a pod of the node without looking again. */
+  /** Tells whether what we know is too old to remove a pod of the node without looking again. */
   isStale(now: Instant, nodeName: string): boolean {
     if (now < this.#doubtfulUntil) return true;
     const oldest = now - this.#ageMsMax;

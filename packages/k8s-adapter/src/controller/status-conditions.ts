@@ -40,9 +40,9 @@ function isDated(value: unknown): value is DatedCondition {
 
 /** What a loop knows of itself. */
 export interface LoopState {
-  /** Whether changes of the cluster are heard of. */
+  /** True if changes of the cluster are heard of. */
   readonly isCurrent: boolean;
-  /** Whether deadlines are held, as the cluster's clock is unknown. */
+  /** True if deadlines are held, as the cluster's clock is unknown. */
   readonly isHeld: boolean;
   /** How far that clock is ahead of our time. */
   readonly ahead: Millis;

@@ -41,7 +41,7 @@ export interface PublishOptions {
 
 export interface StatusPublisherOptions extends PublishOptions {
   readonly clock: BeatClock;
-  /** Whether admission policies go by it: then whatever is in the way, each period sees a try. */
+  /** True if admission policies go by it: then whatever is in the way, each period sees a try. */
   readonly isVital: boolean;
   /** Asked before each request. */
   readonly leads: (now: Instant) => boolean;
@@ -89,7 +89,7 @@ export class StatusPublisher {
   /** When the last write was sent. */
   #sentAt: Instant = Number.NEGATIVE_INFINITY;
   #resigned = false;
-  /** Whether the last heartbeat went through. */
+  /** True if the last heartbeat went through. */
   #isWritten = false;
   #obstacle: Obstacle | null = null;
   #conditions: readonly DatedCondition[] = [];
@@ -103,12 +103,12 @@ export class StatusPublisher {
     this.#policies = followed && counts ? new PolicyStatuses({ followed, counts, clock }) : null;
   }
 
-  /** Whether nothing is under way. */
+  /** True if nothing is under way. */
   get idle(): boolean {
     return this.#calls.size === 0;
   }
 
-  /** Whether the last heartbeat went through. */
+  /** True if the last heartbeat went through. */
   get isWritten(): boolean {
     return this.#isWritten;
   }
@@ -258,7 +258,7 @@ export class StatusPublisher {
     if (this.#resigned) this.#sayFarewell(now);
   }
 
-  /** Whether the API has the kind, and not the object. */
+  /** Tells whether the API has the kind, and not the object. */
   #isMissing(answer: Answer): boolean {
     const { status, name } = failureOf(answer);
     return status === 404 && name === this.#options.name;

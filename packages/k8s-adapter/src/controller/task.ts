@@ -66,7 +66,7 @@ interface Answered {
 export interface Circumstances {
   /** What is written down is dated so. */
   readonly wall: Instant;
-  /** Whether what we know of a node and its pods is too old to remove or mark a pod for it. */
+  /** Tells whether what we know of a node and its pods is too old to remove or mark a pod for it. */
   readonly isStale: (nodeName: string) => boolean;
 }
 

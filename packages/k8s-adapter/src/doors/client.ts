@@ -8,10 +8,17 @@ export { closeToOthers, openPrivate } from '../client/private-file.ts';
 export { clockReasons } from '../controller/clock/clock-watch.ts';
 export { limitRecordFrom } from '../controller/procedures/limit-record.ts';
 export { type Actor, actorOf } from '../evictors/actor.ts';
-export { type Installation, installationOf, isFresh } from '../evictors/installation.ts';
-export { withEvidence } from '../evictors/judge.ts';
+export {
+  type DutyVerdict,
+  type Evictors,
+  type Evidence,
+  type Installation,
+  installationOf,
+  isFresh,
+  type LeaseSight,
+  withEvidence,
+} from '../evictors/judge.ts';
 export { type ReadSettings, readSettings } from '../evictors/settings.ts';
-export type { DutyVerdict, Evictors, Evidence, LeaseSight } from '../evictors/verdict.ts';
 export {
   type TaintEvictors,
   taintEvictors,

@@ -5,8 +5,7 @@ import type { Notice } from '../controller/engine-loop.ts';
 import type { RunningLoop } from '../controller/loop-parts.ts';
 import type { Transport } from '../transport/sink.ts';
 import { timerMsMax } from '../transport/timer-limit.ts';
-import { LoopClock, type MachineClocks } from './loop-clock.ts';
-import { Runner } from './runner.ts';
+import { LoopClock, type MachineClocks, Runner } from './runner.ts';
 
 export interface DriveOptions<E = Event, N = Notice> {
   readonly loop: RunningLoop<E, N>;

@@ -5,8 +5,7 @@ import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopInput, RunningLoop } from '../controller/loop-parts.ts';
 import type { ApiRequest } from '../proto/api-request.ts';
 import type { Sink } from '../transport/sink.ts';
-import { LoopClock, type MachineClocks } from './loop-clock.ts';
-import { Runner } from './runner.ts';
+import { LoopClock, type MachineClocks, Runner } from './runner.ts';
 
 /** Where an exchange puts its answer: a Sink whose connection breaks without words. */
 export interface ExchangeSink extends Omit<Sink, 'failed' | 'alive'>, Partial<Pick<Sink, 'alive'>> {
@@ -48,7 +47,7 @@ export interface VirtualOptions<E = Event, N = Notice> {
   /** Of the machine that the loop runs on; left out: both go as `clock` does. */
   readonly clocks?: MachineClocks;
   /**
-   * Whether bodies go, and answers and events of watches come, as the values that there are: a
+   * True if bodies go, and answers and events of watches come, as the values that there are: a
    * simulation has no time for text. Left out: as text, by the way that is taken in a real cluster.
    */
   readonly values?: boolean;

@@ -1,6 +1,6 @@
 // Finds out who acts on NoExecute taints here: by whose rules, and from which timers, pods go.
 import type { Instant } from '@taintmgr/core/time';
-import type { DutyVerdict, Evictors, Evidence } from './verdict.ts';
+import type { DutyVerdict, Evictors, Evidence } from './judge.ts';
 
 const managerName = 'kube-controller-manager';
 const ourName = 'taintmgr-controller';
@@ -13,7 +13,7 @@ export interface Actor {
   readonly rules: typeof managerName | typeof ourName | 'both';
   /** What shows it, e.g. `lease kube-system/kube-controller-manager`. */
   readonly source: string;
-  /** Whether that is proof. */
+  /** True if that is proof. */
   readonly sure: boolean;
   /**
    * Since when kube-controller-manager has been at it: its timers are in its memory, so none is
@@ -21,7 +21,7 @@ export interface Actor {
    */
   readonly upstreamSince: Instant | null;
   /**
-   * Whether tolerations with Lt and Gt count for kube-controller-manager, as its flags show; left out: that is
+   * True if tolerations with Lt and Gt count for kube-controller-manager, as its flags show; left out: that is
    * not to be seen.
    */
   readonly comparesNumbers?: boolean;

@@ -1,16 +1,122 @@
-// The one place that decides who else does which duty, from evidence weighed by who can write it.
-import type { DutyVerdict, Evictors, Evidence } from './verdict.ts';
+// Decides who else does which duty, from evidence weighed by who can write it: the duties, the evidence, the
+// verdict, and what leaders of taintmgr-controller publish.
+import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
+import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
+
+/** The work that must not be done twice, by kube-controller-manager's names for it. */
+export const duties = ['taint-eviction-controller', 'node-lifecycle-controller'] as const;
+
+export type Duty = (typeof duties)[number];
+
+/** What one look shows of a leader election lease. */
+export interface LeaseSight {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** '' where it was given back. */
+  readonly holder: string;
+  /** How long a renewal counts, by the holder's own word. */
+  readonly duration: Millis;
+  /** When it was renewed, by the holder's clock. */
+  readonly renewedAt: Instant | null;
+  /** When its holder became the leader, by the holder's clock. */
+  readonly acquiredAt: Instant | null;
+  /** The controllers that its holder runs, as its annotation says; left out: it does not say. */
+  readonly controllers?: readonly string[];
+}
+
+/** `uncertain`: neither seen to change, nor renewed lately by the API server's time. */
+export type LeaseLife = 'alive' | 'stale' | 'released' | 'uncertain';
+
+/** One thing that was seen, or could not be. */
+export type Evidence =
+  | {
+      readonly kind: 'lease';
+      readonly lease: LeaseSight;
+      readonly life: LeaseLife;
+      /** How long ago it was renewed, by the API server's time; null: not known. */
+      readonly age: Millis | null;
+      /** Whoever may write leases in its namespace may have written it; left out: that is proof. */
+      readonly isUnproven?: true;
+    }
+  | { readonly kind: 'noLease'; readonly name: string }
+  /** The leader of taintmgr-controller says so itself, by the heartbeat of its TaintManager. */
+  | {
+      readonly kind: 'published';
+      readonly name: string;
+      readonly leader: string;
+      /** Since when it leads; null: it does not say. */
+      readonly startedAt: Instant | null;
+      /** How long ago it last said so. */
+      readonly age: Millis;
+      /** The controllers that it runs; left out: it does not say. */
+      readonly controllers?: readonly string[];
+    }
+  /** A pod that runs it; `says`: the flag that decides about the duty, null: its default does. */
+  | {
+      readonly kind: 'pod';
+      readonly namespace: string;
+      readonly name: string;
+      readonly uid: string;
+      readonly says: string | null;
+      /** True if it does the duty, by its flags; left out: they leave it open. */
+      readonly runs?: boolean;
+      /** The kubelet of any node may have made it; left out: its flags are proof. */
+      readonly isUnproven?: true;
+      /** True if its flags let tolerations with Lt and Gt count; left out: its flags leave that open. */
+      readonly comparesNumbers?: boolean;
+      /** When its process started, by the kubelet's clock; null: it does not say. */
+      readonly startedAt: Instant | null;
+    }
+  | { readonly kind: 'noPod' }
+  /** Marks of evictions on pods of several nodes, which no single kubelet can write. */
+  | { readonly kind: 'seen'; readonly text: string }
+  /**
+   * Events of taint-eviction-controller about pods that it has evicted. Whoever may write Events may
+   * have written them: they are a hint and no proof.
+   */
+  | { readonly kind: 'events'; readonly pods: number; readonly age: Millis }
+  /** A pod of our own on a Node of our own with a taint: whether somebody else has evicted it. */
+  | { readonly kind: 'probe'; readonly evicted: boolean; readonly age: Millis }
+  /** The administrator says whether it does the duty; `by`: the flag or the TaintManager that has it. */
+  | { readonly kind: 'declared'; readonly by: string; readonly runs: boolean }
+  /** It has no pod of its own in this kind of cluster; `version` is the API server's. */
+  | { readonly kind: 'embedded'; readonly version: string }
+  /** We may not look; `right` is what it takes. */
+  | { readonly kind: 'forbidden'; readonly right: string };
 
 /**
- * What the evidence about one duty of kube-controller-manager proves. What a tenant or a single kubelet can
+ * The verdict about a duty of ours: somebody else does it, or not, or nobody knows. `unknown` is what nobody could
+ * see, with whoever may be doing it where at least that is known; it is never as good as
+ * `doesNotAct`.
+ */
+export type DutyVerdict =
+  | { readonly kind: 'acts'; readonly who: string; readonly evidence: readonly Evidence[] }
+  | { readonly kind: 'doesNotAct'; readonly evidence: readonly Evidence[] }
+  | {
+      readonly kind: 'unknown';
+      readonly who: string | null;
+      readonly evidence: readonly Evidence[];
+    };
+
+/** Who evicts here beside the one who asks, as far as that is seen, declared or proved. */
+export interface Evictors {
+  readonly upstream: Readonly<Record<Duty, DutyVerdict>>;
+  /** Installations of taintmgr-controller, other than the asker's own. */
+  readonly taintmgr: DutyVerdict;
+}
+
+/**
+ * The proof in the evidence about one duty of kube-controller-manager. What a tenant or a single kubelet can
  * write is not in here, and what is absent proves nothing.
  */
 interface Proof {
   /** Evictions were seen whose marks no single kubelet can write. */
   readonly seen: boolean;
-  /** Whether it has evicted a pod that was made for that purpose; null: nobody has tried. */
+  /** True if it has evicted a pod that was made for that purpose; null: nobody has tried. */
   readonly probe: boolean | null;
-  /** Whether it does the duty, by the flags of its pods: any replica may come to lead. */
+  /** True if it does the duty, by the flags of its pods: any replica may come to lead. */
   readonly flags: boolean | null;
   /** The same by its administrator. */
   readonly declared: boolean | null;
@@ -29,7 +135,7 @@ const rows: readonly (readonly [proof: Partial<Proof>, kind: DutyVerdict['kind']
   [{ declared: false }, 'doesNotAct'],
 ];
 
-/** Whether kube-controller-manager does a duty. */
+/** Tells whether kube-controller-manager does a duty. */
 export function judgeDuty(evidence: readonly Evidence[]): DutyVerdict {
   const proof = proofIn(evidence);
   const row = rows.find(([wanted]) => holds(wanted, proof));
@@ -49,7 +155,7 @@ export function withEvidence(evictors: Evictors, more: readonly Evidence[]): Evi
   return { ...evictors, upstream: { ...upstream, 'taint-eviction-controller': verdict } };
 }
 
-/** Whether other installations of taintmgr-controller run one of these controllers. */
+/** Tells whether other installations of taintmgr-controller run one of these controllers. */
 export function judgeInstallations(
   evidence: readonly Evidence[],
   work: readonly string[],
@@ -69,7 +175,7 @@ function isUnproven(one: Evidence): boolean {
   return (one.kind === 'lease' || one.kind === 'pod') && one.isUnproven === true;
 }
 
-/** Whether a second look, a moment later, would show more than this one. */
+/** Tells whether a second look, a moment later, would show more than this one. */
 export function isUncertain({ upstream, taintmgr }: Evictors): boolean {
   return [...Object.values(upstream), taintmgr].some(({ evidence }) =>
     evidence.some((one) => one.kind === 'lease' && one.life === 'uncertain'),
@@ -131,4 +237,80 @@ function namesOf(acting: readonly Acting[]): string {
       return `${holder}, lease ${namespace}/${name}`;
     })
     .join('; ');
+}
+
+/** What one installation says of itself. Who may write it is an administrator. */
+export interface Installation {
+  /** Of its TaintManager. */
+  readonly name: string;
+  readonly leader: string;
+  /** Since when it leads, and when it last said so; null: it does not say. */
+  readonly startedAt: Instant | null;
+  readonly renewedAt: Instant | null;
+  /** True if it said at the end that it stopped leading. */
+  readonly isResigned: boolean;
+  /** Those that run. */
+  readonly controllers: readonly string[];
+  /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
+  readonly shadow: object | null;
+  /** What kube-controller-manager runs of its work, as its administrator says; null: nobody says. */
+  readonly declared: readonly Duty[] | null;
+  /** What it has seen kube-controller-manager do for taints, beyond doubt; null: nothing. */
+  readonly sees: string | null;
+}
+
+/** The flag by which an administrator says what kube-controller-manager runs. */
+export const declaringFlag = 'kube-controller-manager-runs';
+
+/** What evicts for taints, among the controllers that run. */
+export const taintController = 'taint-eviction-controller';
+
+/** That another program evicts for taints, as its marks on pods of several nodes show. */
+export const evictedByOther = { type: 'EvictedByOther', reason: 'SeveralNodes' } as const;
+
+/** It writes every 10 s: so long after the last time nobody knows whether it still runs. */
+const freshMs: Millis = 30_000;
+
+/** Tells whether it leads, as far as its heartbeat shows. */
+export function isFresh(
+  { renewedAt, isResigned }: Pick<Installation, 'renewedAt' | 'isResigned'>,
+  now: Instant,
+): boolean {
+  return !isResigned && renewedAt !== null && now - renewedAt < freshMs;
+}
+
+/** Reads the status of the TaintManager of this name. */
+export function installationOf(name: string, status: TaintManagerStatus): Installation {
+  const { leader = '', startedAt, renewTime, settings = {}, controllers = [] } = status;
+  const { conditions = [], shadow = null } = status;
+  const isTrue = conditions.filter((one) => one.status === 'True');
+  const seen = isTrue.find(
+    ({ type, reason }) => type === evictedByOther.type && reason === evictedByOther.reason,
+  );
+  return {
+    ...{ name, leader, controllers, shadow },
+    startedAt: startedAt === undefined ? null : parseTime(startedAt),
+    renewedAt: renewTime === undefined ? null : parseTime(renewTime),
+    isResigned: conditions.some(({ type, status: is }) => type === 'Leading' && is === 'False'),
+    declared: declaredIn(settings[declaringFlag] ?? unknown),
+    sees: seen?.message ?? null,
+  };
+}
+
+const unknown = 'unknown';
+const none = 'none';
+
+/** Reads what a declaration says; null: nothing, or what cannot be read. */
+export function declaredIn(text: string): readonly Duty[] | null {
+  if (text === unknown) return null;
+  if (text === none) return [];
+  const names = text.split(',').map((name) => name.trim());
+  const known = duties.filter((duty) => names.includes(duty));
+  return known.length > 0 && known.length === new Set(names).size ? known : null;
+}
+
+/** How a declaration is written. */
+export function declarationText(declared: readonly Duty[] | null): string {
+  if (declared === null) return unknown;
+  return declared.length === 0 ? none : declared.join(',');
 }

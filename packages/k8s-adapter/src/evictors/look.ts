@@ -2,10 +2,20 @@
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';
-import { declaringFlag, type Installation, isFresh, taintController } from './installation.ts';
-import { judgeDuty, judgeInstallations } from './judge.ts';
-import type { LeaseLives } from './lease-lives.ts';
-import { type Duty, duties, type Evictors, type Evidence, type LeaseSight } from './verdict.ts';
+import {
+  type Duty,
+  declaringFlag,
+  duties,
+  type Evictors,
+  type Evidence,
+  type Installation,
+  isFresh,
+  judgeDuty,
+  judgeInstallations,
+  type LeaseLife,
+  type LeaseSight,
+  taintController,
+} from './judge.ts';
 
 /** What was read, or that it may not be. */
 export type Read<T> =
@@ -71,15 +81,11 @@ const believedMsMax: Millis = 300_000;
 
 /** What one look tells the next. */
 export class LookMemory {
-  readonly lives: LeaseLives;
+  readonly lives = new LeaseLives();
   /** Who has held the lease of the asker: a lease elsewhere in his name is not another installation's. */
   readonly #ownHolders = new Set<string>();
   /** Leases of other namespaces whose holder a TaintManager has named, when last, and what that one runs. */
   readonly #named = new Map<string, { readonly at: Millis; readonly work: Work }>();
-
-  constructor(lives: LeaseLives) {
-    this.lives = lives;
-  }
 
   /** Takes who holds the lease of the asker. */
   noteOwn({ holder }: LeaseSight): void {
@@ -308,7 +314,7 @@ interface ManagerFlags {
   readonly isOpaque: boolean;
 }
 
-/** Whether it does a duty (null: not known), and the flag that says so. */
+/** The verdict of flags about a duty (null: not known), and the flag that says so. */
 interface FlagVerdict {
   readonly runs: boolean | null;
   readonly says: string | null;
@@ -340,7 +346,7 @@ export function managerFlags(pod: unknown): ManagerFlags {
   };
 }
 
-/** Whether it does a duty, by kube-controller-manager's own rules. */
+/** Tells whether it does a duty, by kube-controller-manager's own rules. */
 export function dutyOf(flags: ManagerFlags, duty: Duty): FlagVerdict {
   const verdict = duty === 'taint-eviction-controller' ? taintEviction(flags) : chosen(flags, duty);
   return flags.isOpaque ? { runs: null, says: 'flags from a variable' } : verdict;
@@ -358,7 +364,7 @@ function taintEviction(flags: ManagerFlags): FlagVerdict {
   return { runs: null, says: '--feature-gates=AllBeta=false' };
 }
 
-/** Whether tolerations with Lt and Gt count for it: an alpha feature, which AllAlpha switches too. */
+/** Tells whether tolerations with Lt and Gt count for it: an alpha feature, which AllAlpha switches too. */
 export function comparesNumbers(flags: ManagerFlags): boolean {
   const own = lastGate(flags, 'TaintTolerationComparisonOperators');
   return (own ?? lastGate(flags, 'AllAlpha')) === 'true';
@@ -394,4 +400,58 @@ function shellWords(word: string): readonly string[] {
 /** `$(FLAGS)`, `${FLAGS}`, `"$@"`; or a flag of ours whose value is one. */
 function isVariable(word: string): boolean {
   return /^\$|^--(controllers|feature-gates)=.*\$/.test(word);
+}
+
+/** One state of a lease, and since when we have been seeing it. */
+interface Sighting {
+  readonly resourceVersion: string;
+  /** On our monotonic clock. */
+  readonly since: Millis;
+  /** True if we saw it come, so that the holder was alive at that time. */
+  readonly cameWhileLooking: boolean;
+}
+
+/** A lease that is renewed may look at most so old, by the holder's own word. */
+const toleratedLeases = 2;
+/** A renewal that old is no mistake of a clock. */
+const clockErrorMax: Millis = 24 * 3_600_000;
+
+/**
+ * Judges whether the holders of leases are alive, seen by change and never by our clock. A lease that
+ * changes between two looks is renewed, whatever any clock says; one that does not change for its
+ * own duration is not. Only the first look at a lease has nothing to compare with: it goes by the
+ * API server's time, never by ours, and is `uncertain` where the holder's clock may be wrong, until
+ * a second look.
+ */
+export class LeaseLives {
+  readonly #seen = new Map<string, Sighting>();
+
+  /** `now` is monotonic; `serverTime` is what the API server said with the lease, null: nothing. */
+  judge(now: Millis, serverTime: Instant | null, lease: LeaseSight): LeaseLife {
+    const key = `${lease.namespace}/${lease.name}`;
+    const known = this.#seen.get(key);
+    const { resourceVersion } = lease;
+    if (known?.resourceVersion !== resourceVersion) {
+      const cameWhileLooking = known !== undefined;
+      this.#seen.set(key, { resourceVersion, since: now, cameWhileLooking });
+    }
+    if (lease.holder === '') return 'released';
+    if (known === undefined) return byServerTime(serverTime, lease);
+    if (known.resourceVersion !== resourceVersion) return 'alive';
+    if (now - known.since > lease.duration) return 'stale';
+    if (known.cameWhileLooking) return 'alive';
+    const life = byServerTime(serverTime, lease);
+    // It has not moved since we looked, so what it says of old is believed.
+    return life === 'uncertain' && serverTime !== null ? 'stale' : life;
+  }
+}
+
+function byServerTime(
+  serverTime: Instant | null,
+  { renewedAt, duration }: LeaseSight,
+): 'alive' | 'stale' | 'uncertain' {
+  if (serverTime === null || renewedAt === null) return 'uncertain';
+  const age = serverTime - renewedAt;
+  if (Math.abs(age) <= toleratedLeases * duration) return 'alive';
+  return age > clockErrorMax ? 'stale' : 'uncertain';
 }

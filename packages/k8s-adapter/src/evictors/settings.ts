@@ -5,13 +5,13 @@ import { type Config, resolveConfig } from '@taintmgr/core/model';
 import { parseDuration } from '@taintmgr/core/time';
 import { selectorFrom } from '../proto/convert.ts';
 import { asRecord, isRecord, parseJson } from '../proto/json.ts';
-import { declaringFlag } from './installation.ts';
+import { declaringFlag } from './judge.ts';
 
 /** What published settings come to. */
 export interface ReadSettings {
   readonly engine: NonNullable<Chosen['engine']>;
   readonly lifecycle: Partial<LifecycleConfig>;
-  /** Whether policies and pauses of the cluster count. */
+  /** True if policies and pauses of the cluster count. */
   readonly followsCluster: boolean;
   /** Those that could not be used, as `name=value`. */
   readonly unusable: readonly string[];
@@ -85,7 +85,7 @@ const withoutEffect: ReadonlySet<string> = new Set([
 interface Chosen {
   readonly engine?: Partial<Omit<Config, 'lifecycle'>>;
   readonly lifecycle?: Partial<LifecycleConfig>;
-  /** Whether policies and pauses of the cluster count. */
+  /** True if policies and pauses of the cluster count. */
   readonly followsCluster?: boolean;
 }
 

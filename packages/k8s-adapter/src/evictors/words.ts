@@ -1,8 +1,14 @@
 // Says who else evicts here, in the same words for every command and log.
 import type { OtherEvictors } from '@taintmgr/core/drain';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import { declaringFlag } from './installation.ts';
-import type { Duty, DutyVerdict, Evictors, Evidence, LeaseSight } from './verdict.ts';
+import {
+  type Duty,
+  type DutyVerdict,
+  declaringFlag,
+  type Evictors,
+  type Evidence,
+  type LeaseSight,
+} from './judge.ts';
 
 /** Who would evict the pods of a NoExecute taint here, beside the one who asks. */
 export type TaintEvictors =

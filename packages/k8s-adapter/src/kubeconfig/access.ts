@@ -132,7 +132,7 @@ const readAgainAfter: Millis = 10_000;
 /** After a file that could not be read: somebody may just be writing it. */
 const triedAgainAfter: Millis = 1_000;
 
-/** Whether all it takes is written down or in files: no program to run, nothing to exchange. */
+/** Tells whether all it takes is written down or in files: no program to run, nothing to exchange. */
 export function isPlain({ proxyUrl = '' }: ClusterSettings, user: UserSettings): boolean {
   const exchanges = user.exec !== undefined || (user.authProvider && tokenFileOf(user) === '');
   return !exchanges && !proxyUrl.startsWith('socks');

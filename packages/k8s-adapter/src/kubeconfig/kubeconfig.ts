@@ -45,7 +45,7 @@ export interface ClusterConfig {
   /** Time limit of one request, 0: none; null: not given. */
   readonly requestTimeout: Millis | null;
   /**
-   * Whether nobody but the server is asked over TLS, and whom to believe there is said: of the
+   * True if nobody but the server is asked over TLS, and whom to believe there is said: of the
    * authorities that everybody trusts none is needed.
    */
   readonly needsNoAuthorities: boolean;

@@ -74,7 +74,7 @@ function hostAndPort(text: string): [string, string | null] {
   return [name, port];
 }
 
-/** Whether the host is an address within the range, or that very address (`bits` null). */
+/** Tells whether the host is an address within the range, or that very address (`bits` null). */
 function coversAddress(address: string, bits: number | null, host: string): boolean {
   const version = net.isIP(address);
   const family = version === 6 ? 'ipv6' : 'ipv4';

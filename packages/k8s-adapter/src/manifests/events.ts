@@ -45,7 +45,7 @@ export function policyGoneEvent(kind: FollowedKind, name: string): Event {
   }
 }
 
-/** Whether namespaces have to be read: without their labels nobody knows what a policy is for. */
+/** Tells whether namespaces have to be read: without their labels nobody knows what a policy is for. */
 export function selectsNamespaces({ kind, value }: PolicyObject): boolean {
   return kind === 'EvictionPolicy' && (value.match.namespaces?.selector ?? null) !== null;
 }

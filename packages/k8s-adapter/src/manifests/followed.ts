@@ -53,7 +53,7 @@ export function holdingPauseName(kind: FollowedKind, name: string): string {
   return `${kind}/${name}`;
 }
 
-/** Whether a pause is one of these, and no object of the cluster. */
+/** Tells whether a pause is one of these, and no object of the cluster. */
 export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
   return name.includes('/');
 }
@@ -133,7 +133,7 @@ export class FollowedObjects implements Iterable<FollowedObject> {
   }
 }
 
-/** Whether something is still to happen to it. */
+/** Tells whether something is still to happen to it. */
 export function isOpenDrain({ object }: Pick<FollowedObject, 'object'>): boolean {
   return object?.kind === 'NodeDrain' && (!object.value.isOver || object.value.isDeleted);
 }

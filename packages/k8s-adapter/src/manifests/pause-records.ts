@@ -102,7 +102,7 @@ export function gonePauses(
   return records.filter((record) => !isStillThere(record, named(record.name))).map(pauseOf);
 }
 
-/** Whether a pause that is there now holds what this one held. */
+/** Tells whether a pause that is there now holds what this one held. */
 function isStillThere(record: PauseRecord, pause: EvictionPause | null): boolean {
   if (!pause?.deadlines || pause.uid !== (record.uid ?? '')) return false;
   return record.scope === undefined || record.scope === scopeText(pause.scope);

@@ -114,7 +114,7 @@ export class PodSource {
     return this.#take();
   }
 
-  /** Whether the pods of all nodes are known. */
+  /** True if the pods of all nodes are known. */
   get readsAll(): boolean {
     return this.#choice.scope === 'all' && this.#streams.podsInAll !== null;
   }
@@ -132,7 +132,7 @@ export class PodSource {
     return isYetToCome ? [{ resource: 'pods', state: 'Idle', heardAt: null }] : rows;
   }
 
-  /** Whether changes of pods that have been read are not heard of now. */
+  /** Tells whether changes of pods that have been read are not heard of now. */
   isCutOff(): boolean {
     return this.#streams.isCutOff();
   }

@@ -37,7 +37,7 @@ export class PodStreams {
     for (const { nodeName } of this.#streams.values()) yield nodeName;
   }
 
-  /** Whether each has had its first list. */
+  /** True if each has had its first list. */
   get synced(): boolean {
     for (const { synced } of this.#streams.values()) if (!synced) return false;
     return true;

@@ -67,7 +67,7 @@ export class ScopeChoice {
     return this.#scope;
   }
 
-  /** Whether all pods are read, or soon will be. */
+  /** True if all pods are read, or soon will be. */
   get isAllSoon(): boolean {
     return this.#scope === 'all' || this.#tooManySince !== null;
   }
@@ -77,7 +77,7 @@ export class ScopeChoice {
     this.#scope = this.#isLarge(pods ?? 0) && !isAllNeeded ? 'byNode' : 'all';
   }
 
-  /** Whether the scope is another from now on. */
+  /** Tells whether the scope is another from now on. */
   review(now: Instant, circumstances: Circumstances): boolean {
     const { nodesMax, calmMs } = this.#options;
     const { nodes, pods, isAllNeeded, isListing } = circumstances;
@@ -98,7 +98,7 @@ export class ScopeChoice {
     return this.#calmSince === null ? null : this.#calmSince + this.#options.calmMs;
   }
 
-  /** Whether the head start is over; where nothing is being listed there is none. */
+  /** Tells whether the head start is over; where nothing is being listed there is none. */
   #isTime(now: Instant, isListing: boolean): boolean {
     const latest = (this.#tooManySince ?? now) + turnMsMax;
     if (isListing) this.#headStartUntil = Math.min(now + headStartMs, latest);

@@ -24,7 +24,7 @@ export interface Source<E = Event> {
   nextWake(): Instant | null;
   /** How far it is read, part by part. */
   status(): readonly ReflectorStatus[];
-  /** Whether changes of something that has been read are not heard of now. */
+  /** Tells whether changes of something that has been read are not heard of now. */
   isCutOff(): boolean;
   /** As of when all of it that concerns the pods of a node is known to be complete; null: not yet. */
   heardAt(nodeName: string): Instant | null;
@@ -46,7 +46,7 @@ export interface UnreadableNotice {
   /** Such as `EvictionPolicy "spot"`. */
   readonly object: string;
   readonly faults: readonly string[];
-  /** Whether all evictions wait until it can be read, or is gone. */
+  /** True if all evictions wait until it can be read, or is gone. */
   readonly isHeld: boolean;
 }
 
@@ -72,7 +72,7 @@ export function apartFromPods<E>(source: Source<E>): Source<E> {
   };
 }
 
-/** Whether a reflector that has read its collection does not hear of changes now. */
+/** Tells whether a reflector that has read its collection does not hear of changes now. */
 export function isCutOff({
   hears,
   heardAt,
@@ -118,7 +118,7 @@ function isChange<T>(effect: ReflectorEffect<T>): effect is ItemChange<T> {
 
 const sourceEffects: readonly string[] = ['send', 'abort', 'notice', 'synced'];
 
-/** Whether it is for the loop, and not an event for the machine. */
+/** Tells whether it is for the loop, and not an event for the machine. */
 export function isSourceEffect<E extends { readonly kind: string }>(
   effect: E | SourceEffect,
 ): effect is SourceEffect {

@@ -62,7 +62,7 @@ export class SummaryPoller {
     this.#calls = new Calls(this.#options.pollTimeoutMs, summaryBytesMax);
   }
 
-  /** Whether nothing is under way. */
+  /** True if nothing is under way. */
   get idle(): boolean {
     return this.#calls.size === 0;
   }
@@ -173,7 +173,7 @@ export class SummaryPoller {
 interface Poll {
   readonly nodeName: string;
   readonly since: Instant;
-  /** Whether it had not answered the last time. */
+  /** True if it had not answered the last time. */
   readonly isUnanswered: boolean;
 }
 

@@ -10,7 +10,7 @@ import { isProtobuf } from './protobuf.ts';
 interface Wanted {
   /** In words: `list of pods`. */
   readonly what: string;
-  /** Whether an answer of this kind and version is one. */
+  /** Tells whether an answer of this kind and version is one. */
   readonly isKind: (kind: string, apiVersion: string) => boolean;
   readonly isList: boolean;
   /** What the object has to be called; null: anything. */
@@ -215,7 +215,7 @@ function pluralOf(kind: string): string {
   return word.endsWith('y') ? `${word.slice(0, -1)}ies` : `${word}s`;
 }
 
-/** Whether a webhook or a policy refused, whatever the status: that says nothing of the object. */
+/** Tells whether a webhook or a policy refused, whatever the status: that says nothing of the object. */
 export function isDeniedByAdmission({ message }: Failure): boolean {
   return byPolicy.test(message) || webhookDenial(message) !== null;
 }
@@ -223,7 +223,7 @@ export function isDeniedByAdmission({ message }: Failure): boolean {
 /** A policy chooses among 401, 403, 413 and 422. The end of a long sentence may have been cut off. */
 const byPolicy = /^\S+ "[^"]*" is forbidden: ValidatingAdmissionPolicy '/;
 
-/** Whether the API server says that there is no such object. */
+/** Tells whether the API server says that there is no such object. */
 export function isMissing(failure: Failure): boolean {
   return failure.status === 404 && !isDeniedByAdmission(failure);
 }

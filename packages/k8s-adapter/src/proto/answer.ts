@@ -101,12 +101,12 @@ export function valueToWriteBack(answer: Responded): unknown {
   return answer.value ?? parseToWriteBack(answer.body);
 }
 
-/** Whether an answer is a 2xx. */
+/** Tells whether an answer is a 2xx. */
 export function succeeded(answer: Answer): answer is Extract<Answer, { kind: 'response' }> {
   return answer.kind === 'response' && answer.status >= 200 && answer.status < 300;
 }
 
-/** Whether we hung up, because more came than is read. */
+/** Tells whether we hung up, because more came than is read. */
 export function isTooLong(answer: Answer): boolean {
   return answer.kind === 'none' && answer.isTooLong === true;
 }

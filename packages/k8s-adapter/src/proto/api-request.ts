@@ -18,7 +18,7 @@ export interface ApiRequest {
   readonly elsewhere?: Elsewhere;
 }
 
-/** Whether it asks for a watch, whose answer has no end of its own. */
+/** Tells whether it asks for a watch, whose answer has no end of its own. */
 export function isWatch({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
   return method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
 }

@@ -187,7 +187,7 @@ export function podFromJson(value: unknown): Pod {
   };
 }
 
-/** Whether the metadata of a pod say that a kubelet shows a static pod by it; anybody who creates pods may say so. */
+/** Tells whether the metadata of a pod say that a kubelet shows a static pod by it; anybody who creates pods may say so. */
 export function isMarkedMirror(metadata: JsonRecord): boolean {
   return Object.hasOwn(asRecord(metadata.annotations), mirrorAnnotation);
 }

@@ -52,7 +52,7 @@ export function partsOf({ id, status, headers, data }: WholeAnswer): readonly St
   ];
 }
 
-/** Whether nothing more comes after it. */
+/** Tells whether nothing more comes after it. */
 export function endsExchange({ kind }: { readonly kind: string }): boolean {
   return kind === 'end' || kind === 'failed' || kind === 'answer';
 }

@@ -76,7 +76,7 @@ export class Inventory<T> {
     return [{ kind: 'delete', name: identity.name, uid: identity.uid }];
   }
 
-  /** Whether what the list under way shows is told at once. */
+  /** True if what the list under way shows is told at once. */
   get reportsEarly(): boolean {
     return this.#pages === null;
   }

@@ -28,7 +28,7 @@ export function asInteger(value: unknown): number | null {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, whole));
 }
 
-/** Whether the value is a JSON object: not null, not a list. */
+/** Tells whether the value is a JSON object: not null, not a list. */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -41,7 +41,7 @@ const [quote, backslash, openList, openObject, closeList, closeObject] = [
   0x22, 0x5c, 0x5b, 0x7b, 0x5d, 0x7d,
 ];
 
-/** Whether values stand in each other deeper than any object of the API. */
+/** Tells whether values stand in each other deeper than any object of the API. */
 function isTooDeep(text: string, shallow: number = shallowLength): boolean {
   if (text.length <= shallow) return false;
   let depth = 0;

@@ -17,7 +17,7 @@ export interface TaintObject {
   readonly timeAdded?: string;
 }
 
-/** Whether a value of spec.taints[] is a taint. */
+/** Tells whether a value of spec.taints[] is a taint. */
 export function isTaintObject(value: unknown): value is TaintObject {
   return isRecord(value) && typeof value.key === 'string' && typeof value.effect === 'string';
 }

@@ -19,7 +19,7 @@ export function preferProtobuf(request: ApiRequest): ApiRequest {
   return { ...request, headers: { ...request.headers, accept } };
 }
 
-/** Whether an answer is in protobuf, by the server's own word. */
+/** Tells whether an answer is in protobuf, by the server's own word. */
 export function isProtobuf(headers: ResponseHeaders): boolean {
   return headers['content-type']?.startsWith(protobufType) ?? false;
 }

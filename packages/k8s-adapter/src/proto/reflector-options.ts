@@ -33,16 +33,16 @@ export interface ReflectorOptions<T> extends MissingRules {
   readonly project: Project<T>;
   /** False: list once and rest. */
   readonly watch: boolean;
-  /** Whether the server is asked for lists as the beginning of a watch; default false: in pages. */
+  /** True if the server is asked for lists as the beginning of a watch; default false: in pages. */
   readonly streamLists?: boolean;
   /**
-   * Whether objects of a first list are told as they come, since there may be a million; default
+   * True if objects of a first list are told as they come, since there may be a million; default
    * false: when it is complete.
    */
   readonly reportsEarly?: boolean;
   /** More objects than these are no collection of a cluster; left out: 2,000,000. */
   readonly objectsMax?: number;
-  /** Whether the server is asked for streams in protobuf where it has it; default false: in JSON. */
+  /** True if the server is asked for streams in protobuf where it has it; default false: in JSON. */
   readonly protobuf?: boolean;
   /** What of each kind is read in protobuf; left out: what `convert.ts` looks at. */
   readonly kinds?: Kinds;
@@ -105,7 +105,7 @@ export function listed(
   return { kind: 'listed', resource, objects, upserts: changes.length - deletes, deletes };
 }
 
-/** Whether a collection may be refused so, and nothing waits for it. */
+/** Tells whether a collection may be refused so, and nothing waits for it. */
 export function mayMiss(
   { mayBeAbsent = false, mayBeForbidden = false }: MissingRules,
   status: number,
@@ -121,7 +121,7 @@ interface MissingRules {
   readonly mayBeForbidden?: boolean;
 }
 
-/** Whether a collection counts as one without objects because the server does not serve it (404). */
+/** Knows whether a collection counts as one without objects because the server does not serve it (404). */
 export class Absence {
   /** Such a collection is asked for again after this time. */
   static readonly waitMs: Millis = 30_000;

@@ -14,7 +14,7 @@ export interface Stream {
   heardAt: Instant;
   /** Null before the head. */
   status: number | null;
-  /** Whether the answer has come to its end, so that there is nothing to abort. */
+  /** True if the answer has come to its end, so that there is nothing to abort. */
   ended: boolean;
 }
 
@@ -42,9 +42,9 @@ export interface Watching extends Stream {
   resourceVersion: string;
   /** From when on what comes counts as news. */
   caughtUpAt: Instant;
-  /** Whether this stream brought us forward. */
+  /** True if this stream brought us forward. */
   progressed: boolean;
-  /** Whether anything of it could be read. */
+  /** True if anything of it could be read. */
   understood: boolean;
 }
 
@@ -65,7 +65,7 @@ interface Waiting {
   readonly kind: 'Waiting';
   readonly until: Instant;
   readonly next: Next;
-  /** Whether the server was away, as far as this one can tell. */
+  /** True if the server was away, as far as this one can tell. */
   readonly isAway: boolean;
 }
 
@@ -111,17 +111,17 @@ export function streamSeconds(random: Random): number {
   return streamSecondsMin + Math.floor(random() * streamSecondsMin);
 }
 
-/** Whether a request is under way in this state. */
+/** Tells whether a request is under way in this state. */
 export function isOpen(state: ReflectorState): state is Open {
   return state.kind === 'Listing' || state.kind === 'Loading' || state.kind === 'Watching';
 }
 
-/** Whether pages may bring what the stream of a list does not. */
+/** Tells whether pages may bring what the stream of a list does not. */
 export function mayPage({ kind }: ReflectorState, { status, retryAfter }: Failure): boolean {
   return kind === 'Loading' && status !== 410 && retryAfter === null;
 }
 
-/** Whether events are heard in this state. */
+/** Tells whether events are heard in this state. */
 export function isStreaming(state: ReflectorState): state is Streaming {
   return state.kind === 'Loading' || state.kind === 'Watching';
 }
@@ -181,12 +181,12 @@ export function noteEvent(now: Instant, watching: Watching): void {
   watching.understood = true;
 }
 
-/** Whether a watch that has ended may be opened again at once. */
+/** Tells whether a watch that has ended may be opened again at once. */
 export function hasLived(now: Instant, { progressed, openedAt }: Watching): boolean {
   return progressed || now - openedAt >= watchMsMin;
 }
 
-/** Whether it is the request that is under way in this state. */
+/** Tells whether it is the request that is under way in this state. */
 export function isOf(state: ReflectorState, id: string): boolean {
   return isOpen(state) && state.id === id;
 }
@@ -203,7 +203,7 @@ export function nextAfterFault(state: Open): Next {
 }
 
 /**
- * Whether all that had happened at that instant has come, as the connection has brought all that was
+ * Tells whether all that had happened at that instant has come, as the connection has brought all that was
  * sent by then. A stream that has left out a bookmark may be held up by the server itself.
  */
 export function isComplete(now: Instant, state: Open, at: Instant): boolean {
@@ -211,12 +211,12 @@ export function isComplete(now: Instant, state: Open, at: Instant): boolean {
   return at >= state.caughtUpAt && now - state.heardAt <= bookmarkMsMax;
 }
 
-/** Whether an answer has begun that is none of a failure. */
+/** Tells whether an answer has begun that is none of a failure. */
 export function isGood({ status }: Stream): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** Whether what cannot be read may be another protobuf than ours; later it is a fault on the way. */
+/** Tells whether what cannot be read may be another protobuf than ours; later it is a fault on the way. */
 export function isForeign(state: Streaming): boolean {
   const isNew = state.kind === 'Loading' || !state.understood;
   return isNew && state.decoder instanceof ProtobufWatchDecoder;

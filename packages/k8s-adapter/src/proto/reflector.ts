@@ -128,7 +128,7 @@ export class Reflector<T> {
     return this.#state.kind;
   }
 
-  /** Whether changes are heard of: a watch that is opened after a failure may come to nothing too. */
+  /** True if changes are heard of: a watch that is opened after a failure may come to nothing too. */
   get hears(): boolean {
     const state = this.#state;
     const isWatched = state.kind === 'Watching' && (state.status !== null || !this.#trouble.isOn);
@@ -450,7 +450,7 @@ type Options = Pick<
 class Asking {
   /** `pagedOnce`: the next list comes in pages, and those after it as streams again. */
   lists: 'streamed' | 'pagedOnce' | 'paged';
-  /** Whether streams are asked for in protobuf; pages always come in JSON. */
+  /** True if streams are asked for in protobuf; pages always come in JSON. */
   protobuf: boolean;
   /** Goes down where objects are so large that a page of them is more than we read. */
   #pageLimit = pageLimitMax;

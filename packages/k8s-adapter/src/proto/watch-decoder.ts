@@ -8,7 +8,7 @@ import { type Kinds, protobufKinds } from './protobuf-schema.ts';
 export interface WatchDecoder {
   /** The events that are complete with this chunk; after a `junk` the stream is of no more use. */
   push(chunk: Uint8Array | string): readonly WatchEvent[];
-  /** Whether the stream stands in the middle of an event. */
+  /** True if the stream stands in the middle of an event. */
   readonly unfinished: boolean;
 }
 
@@ -232,7 +232,7 @@ function watchEventOf(type: unknown, object: unknown): WatchEvent {
 }
 
 /**
- * Whether one resourceVersion comes before another of the same collection. They are decimal numbers
+ * Tells whether one resourceVersion comes before another of the same collection. They are decimal numbers
  * of any length; of others it is not known.
  */
 export function isOlder(resourceVersion: string, than: string): boolean {

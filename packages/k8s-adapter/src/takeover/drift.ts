@@ -15,7 +15,7 @@ export interface Drift {
   readonly field: string;
   /** In words, with the object's name: `... spec.failurePolicy is "Fail", not "Ignore"`. */
   readonly text: string;
-  /** Whether the live object has something beyond what is wanted, as a newer API server adds. */
+  /** True if the live object has something beyond what is wanted, as a newer API server adds. */
   readonly isAdded: boolean;
 }
 

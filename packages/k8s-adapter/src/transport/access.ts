@@ -32,7 +32,7 @@ export interface Access {
   close?(): void;
 }
 
-/** Whether both make the same connections. */
+/** Tells whether both make the same connections. */
 export function sameTls(one: TlsMaterial, other: TlsMaterial): boolean {
   return (
     String(one.ca) === String(other.ca) &&

@@ -59,7 +59,7 @@ export class Call {
     this.#carrier = carrier;
   }
 
-  /** Whether anybody still waits for the answer. */
+  /** True if anybody still waits for the answer. */
   get open(): boolean {
     return this.#open;
   }

@@ -63,7 +63,7 @@ export class Heard {
     this.#partOf(call).isOver = true;
   }
 
-  /** Whether so much of watches waits to be told that nothing more is to be read before. */
+  /** True if so much of watches waits to be told that nothing more is to be read before. */
   get isFull(): boolean {
     let bytes = 0;
     for (const part of this.#parts.values()) if (part.isWatch) bytes += part.length;

@@ -57,7 +57,7 @@ export class Http2Connection {
   readonly #headers: RequestHeaders;
   readonly #onChange: () => void;
   readonly #clock: () => Millis;
-  /** Whether it has ever brought an answer. */
+  /** True if it has ever brought an answer. */
   #proven = false;
   /** Each call under way. */
   readonly #calls = new Map<Call, Carried>();
@@ -124,18 +124,18 @@ export class Http2Connection {
     this.#rest();
   }
 
-  /** Whether it takes another call. */
+  /** True if it takes another call. */
   get hasRoom(): boolean {
     const allowed = Math.min(this.#streams.streamsMax, streamsMax);
     return !this.#draining && !this.#socket.destroyed && this.#calls.size < allowed;
   }
 
-  /** Whether the server is yet to say how many calls it takes. */
+  /** True if the server is yet to say how many calls it takes. */
   get isNew(): boolean {
     return !this.#draining && !this.#streams.hasSettings;
   }
 
-  /** Whether it will never take another call. */
+  /** True if it will never take another call. */
   get isOver(): boolean {
     return this.#draining;
   }

@@ -36,7 +36,7 @@ export class Route {
   readonly #onSent: () => void;
   readonly #connections = new Set<Http2Connection>();
   readonly #waiting = new Set<Call>();
-  /** Whether calls go by HTTP/1.1, once that is loaded. */
+  /** True if calls go by HTTP/1.1, once that is loaded. */
   #isHttp1 = false;
   #http1: Http1Pool | null = null;
   readonly #whenClosed = new AbortController();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Actor, actorOf } from '../../src/evictors/actor.ts';
-import type { DutyVerdict, Evidence, LeaseSight } from '../../src/evictors/verdict.ts';
+import type { DutyVerdict, Evidence, LeaseSight } from '../../src/evictors/judge.ts';
 
 // Who acts, by what was seen of kube-controller-manager and of taintmgr-controller.
 

@@ -5,8 +5,8 @@ import { pod, type Rule } from '@taintmgr/sim-cluster';
 import type { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import { actorOf } from '../../src/evictors/actor.ts';
+import type { DutyVerdict } from '../../src/evictors/judge.ts';
 import { type Asker, comparesNumbers, dutyOf, managerFlags } from '../../src/evictors/look.ts';
-import type { DutyVerdict } from '../../src/evictors/verdict.ts';
 import { taintEvictors, verdictText } from '../../src/evictors/words.ts';
 import {
   everything,

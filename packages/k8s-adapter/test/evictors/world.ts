@@ -11,7 +11,7 @@ import {
 import { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import { exchangeSink } from '../../src/driver/virtual.ts';
-import type { Duty, DutyVerdict } from '../../src/evictors/verdict.ts';
+import type { Duty, DutyVerdict } from '../../src/evictors/judge.ts';
 import type { Transport } from '../../src/transport/sink.ts';
 
 export const everything: Rule = {

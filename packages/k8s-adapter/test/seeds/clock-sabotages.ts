@@ -1,4 +1,4 @@
-import type { MachineClocks } from '../../src/driver/loop-clock.ts';
+import type { MachineClocks } from '../../src/driver/runner.ts';
 import type { Planted } from './sabotages.ts';
 
 /** Faults of what controllers take for the time. */

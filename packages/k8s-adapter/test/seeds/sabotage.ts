@@ -1,7 +1,7 @@
 import type { Engine } from '@taintmgr/core';
 import type { PressureConfig } from '@taintmgr/core/pressure';
 import type { Machine } from '../../src/controller/loop-parts.ts';
-import type { MachineClocks } from '../../src/driver/loop-clock.ts';
+import type { MachineClocks } from '../../src/driver/runner.ts';
 import type { Look } from '../../src/evictors/look.ts';
 import type { SeedConfig } from './config.ts';
 

@@ -1,8 +1,7 @@
 // What people and kubelets may do who may not evict, and namespaces in which requests go wrong.
 import { type KubeObject, namespace, pod } from '@taintmgr/sim-cluster';
-import { LeaseLives } from '../../src/evictors/lease-lives.ts';
+import type { Duty, Evictors, LeaseSight } from '../../src/evictors/judge.ts';
 import { evictorsIn, type Look, LookMemory } from '../../src/evictors/look.ts';
-import type { Duty, Evictors, LeaseSight } from '../../src/evictors/verdict.ts';
 import type { Draw } from './draw.ts';
 import { type Actions, current } from './script.ts';
 import type { Story } from './story.ts';
@@ -116,7 +115,7 @@ const lookEveryMs = 30_000;
  */
 export class Strangers {
   readonly #story: Story;
-  readonly #memory = new LookMemory(new LeaseLives());
+  readonly #memory = new LookMemory();
   readonly #isLeftToUs: boolean;
   #lookAt: number;
 

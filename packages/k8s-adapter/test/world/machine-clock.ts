@@ -1,4 +1,4 @@
-import type { MachineClocks } from '../../src/driver/loop-clock.ts';
+import type { MachineClocks } from '../../src/driver/runner.ts';
 
 /** The clocks of one machine in a world of virtual time. */
 export class MachineClock implements MachineClocks {

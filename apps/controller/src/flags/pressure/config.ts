@@ -81,7 +81,7 @@ export function checkThresholds(
   check({ settings: null, pools }, `--config ${settings.config}: nodePressure.pools`);
 }
 
-/** Whether any thresholds hold for a node. */
+/** Tells whether any thresholds hold for a node. */
 export function watchesNode({
   settings = null,
   pools = [],

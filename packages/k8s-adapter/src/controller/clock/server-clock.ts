@@ -56,7 +56,7 @@ export class ServerClock {
   readonly #sentAt = new Map<string, Instant>();
   #listenedAt: Instant = Number.NEGATIVE_INFINITY;
   readonly #readings: Reading[] = [];
-  /** Whether some of them say otherwise than we believe. */
+  /** True if some of them say otherwise than we believe. */
   #isDisputed = false;
   /** How far heartbeats are dated from what else goes by this clock, as it was said last. */
   #beatsApart: Millis = 0;
@@ -86,7 +86,7 @@ export class ServerClock {
     return least > most || isAsBelieved ? this.wall(now) : now + least + slackMs;
   }
 
-  /** Whether heartbeats are dated otherwise than before: the server's clock was set. It is said once. */
+  /** Tells whether heartbeats are dated otherwise than before: the server's clock was set. It is said once. */
   takeRedating(now: Instant): boolean {
     const apart = this.latest(now) - this.wall(now);
     if (Math.abs(apart - this.#beatsApart) < redatedMsMin) return false;
@@ -100,7 +100,7 @@ export class ServerClock {
     return oldest && this.#isDisputed ? oldest.since + readingMsMax : null;
   }
 
-  /** Whether an answer has shown it. */
+  /** True if an answer has shown it. */
   get isKnown(): boolean {
     return this.#readings.length > 0;
   }
@@ -179,7 +179,7 @@ export class ServerClock {
     return isNews;
   }
 
-  /** Whether the clock can be what we believe it to be. */
+  /** Tells whether the clock can be what we believe it to be. */
   #agrees({ least, most }: Bounds): boolean {
     return least <= this.#ahead && this.#ahead <= most;
   }

@@ -31,7 +31,7 @@ type Call =
   | {
       readonly kind: 'write';
       readonly sentAt: Instant;
-      /** Whether what it builds on was read just before, so that reading again would not help. */
+      /** True if what it builds on was read just before, so that reading again would not help. */
       readonly fresh: boolean;
     };
 
@@ -91,7 +91,7 @@ export class Election {
     this.#calls = new Calls(this.#requestMs);
   }
 
-  /** Whether we lead at this instant; time alone may end it before a tick says so. */
+  /** Tells whether we lead at this instant; time alone may end it before a tick says so. */
   leads(now: Instant): boolean {
     return this.#renewedAt !== null && now < this.#renewedAt + this.#timing.renewDeadline;
   }
@@ -101,7 +101,7 @@ export class Election {
     return now < this.#observed.freeAt ? this.#observed.holder : '';
   }
 
-  /** Whether it has not begun or is over, so that nothing of it is under way. */
+  /** True if it has not begun or is over, so that nothing of it is under way. */
   get closed(): boolean {
     return this.#state.kind === 'Idle' || this.#state.kind === 'Stopped';
   }

@@ -38,9 +38,9 @@ type Blocked = Extract<Outcome, { kind: 'blocked' }>;
 
 /** How commands are carried out. */
 export interface RemovePodOptions extends RemovalOptions {
-  /** Whether tolerations with Lt and Gt count, as in the engine's configuration. */
+  /** True if tolerations with Lt and Gt count, as in the engine's configuration. */
   readonly comparisonOperators?: boolean;
-  /** Whether pods go that a drain at work may evict itself; left out: they do not. */
+  /** True if pods go that a drain at work may evict itself; left out: they do not. */
   readonly ignoresDrains?: boolean;
 }
 

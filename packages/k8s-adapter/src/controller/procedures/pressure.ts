@@ -206,7 +206,7 @@ function refusedRemoval(request: 'Deleting' | 'Evicting', failure: Failure): Out
   return isOtherPod(failure) ? gone : outcomeOf(request, failure);
 }
 
-/** Whether the name belongs to another pod by now. */
+/** Tells whether the name belongs to another pod by now. */
 function isOtherPod({ status, causes }: Failure): boolean {
   return status === 422 && causes.some(({ field }) => field === 'metadata.uid');
 }

@@ -96,7 +96,7 @@ export function meaningOf(request: RemovalRequest, failure: Failure): Meaning {
 }
 
 /**
- * Whether the name belongs to another pod by now. DELETE and eviction say so in words only, in two
+ * Tells whether the name belongs to another pod by now. DELETE and eviction say so in words only, in two
  * forms (API layer and storage layer); a status patch names the field.
  */
 function isOtherUid({ message, causes }: Failure): boolean {

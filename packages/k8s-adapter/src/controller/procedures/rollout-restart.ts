@@ -72,7 +72,7 @@ function foundSet({ metadata }: JsonRecord): FoundSet | null {
 }
 
 /**
- * Whether the Deployment is on its way to other pods than those of the ReplicaSet, as far as they name
+ * Tells whether the Deployment is on its way to other pods than those of the ReplicaSet, as far as they name
  * their revisions.
  */
 function isUnderWay({ metadata, status }: JsonRecord, { revision }: FoundSet): boolean {
@@ -88,7 +88,7 @@ export function deploymentOf(set: unknown): string | null {
   return foundSet(asRecord(set))?.deployment ?? null;
 }
 
-/** Whether the only pod of a ReplicaSet goes by a restart of its Deployment's rollout, or by one under way. */
+/** Tells whether the only pod of a ReplicaSet goes by a restart of its Deployment's rollout, or by one under way. */
 export function restartsBeforeItGoes(set: unknown, deployment: unknown): boolean {
   const [found, object] = [foundSet(asRecord(set)), asRecord(deployment)];
   if (!found || asRecord(object.metadata).uid !== found.deploymentUid) return false;

@@ -39,9 +39,9 @@ export type InstallerEffect =
 
 /** How the policies are, for the status that is published. */
 export interface PolicyState {
-  /** Whether all of them stood as they should when they were last looked at. */
+  /** True if all of them stood as they should when they were last looked at. */
   readonly isInForce: boolean;
-  /** Whether they did so once since we lead. */
+  /** True if they did so once since we lead. */
   readonly wasInForce: boolean;
   /** In what they differ and could not be mended. */
   readonly drift: readonly string[];
@@ -117,7 +117,7 @@ export class PolicyInstaller {
     return earliest([this.#calls.nextWake(), this.idle ? this.#due : null]);
   }
 
-  /** Whether we lead from now on. */
+  /** Tells whether we lead from now on. */
   lead(now: Instant, held: boolean): readonly InstallerEffect[] {
     if (held === this.#leads) return this.#drain();
     this.#leads = held;
@@ -331,14 +331,14 @@ const windowMs: Millis = 600_000;
 class Mends {
   readonly #at = new Map<string, readonly Instant[]>();
 
-  /** Whether the object may be mended once more. */
+  /** Tells whether the object may be mended once more. */
   hasRoom(now: Instant, object: string): boolean {
     const recent = (this.#at.get(object) ?? []).filter((at) => now - at < windowMs);
     this.#at.set(object, recent);
     return recent.length < mendsMax;
   }
 
-  /** Whether it was mended within ten minutes. */
+  /** Tells whether it was mended within ten minutes. */
   isRecent(now: Instant, object: string): boolean {
     return (this.#at.get(object) ?? []).some((at) => now - at < windowMs);
   }

@@ -129,12 +129,12 @@ export function streamAt(bytes: Uint8Array, at: number): number {
   return numberAt(bytes, at, 4) % 2 ** 31;
 }
 
-/** Whether the frame has this set. */
+/** Tells whether the frame has this set. */
 export function has(frame: Pick<Frame, 'flags'>, flag: number): boolean {
   return (frame.flags & flag) !== 0;
 }
 
-/** Whether it has neither the head of an answer, as a rule in one frame, nor a part of one, nor its end. */
+/** Tells whether it has neither the head of an answer, as a rule in one frame, nor a part of one, nor its end. */
 export function isEmpty(frame: Frame): boolean {
   if (frame.type === frameTypes.headers) return false;
   if (frame.type !== frameTypes.data) return true;

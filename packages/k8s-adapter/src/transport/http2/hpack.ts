@@ -108,7 +108,7 @@ class HeaderTable {
     this.#shrink();
   }
 
-  /** Whether it would stay there. */
+  /** Tells whether it would stay there. */
   takes(header: Header): boolean {
     return bytesOf(header) <= this.#bytesMax;
   }

@@ -81,7 +81,7 @@ const streamIdMax = 2 ** 31 - 1;
 export class Streams<T> {
   /** How many requests may be under way, by the server's word. */
   streamsMax: number = streamsMaxUnsaid;
-  /** Whether the server has said what it takes. */
+  /** True if the server has said what it takes. */
   hasSettings = false;
   readonly #listener: StreamsListener<T>;
   readonly #streams = new Map<number, Stream<T>>();

@@ -4,7 +4,7 @@ import { ApiServer } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
 import { type Exchange, node, pod, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop } from '../../../src/controller/engine-loop.ts';
-import type { MachineClocks } from '../../../src/driver/loop-clock.ts';
+import type { MachineClocks } from '../../../src/driver/runner.ts';
 import { VirtualDriver } from '../../../src/driver/virtual.ts';
 import { MachineClock } from '../../world/machine-clock.ts';
 
