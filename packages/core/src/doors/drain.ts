@@ -57,7 +57,7 @@ export type {
 
 // Carrying out what a NodeDrain says, for one run of a program.
 
-export { budgetPolicyOf, looksAtAllPods, soloDrainConfig } from '../drain/targets.ts';
+export { budgetPolicyOf, looksAtAllPods, soloDrainConfig } from '../drain/target-waves.ts';
 
 // Carrying out NodeDrains of the cluster.
 

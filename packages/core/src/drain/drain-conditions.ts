@@ -6,8 +6,7 @@ import type { Node, NodeCondition } from '../model/node.ts';
 import type { NodeDrain } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
 import type { DrainCondition, SetDrainConditions } from './drain-commands.ts';
-import type { DrainMachine } from './drain-machine.ts';
-import type { DrainNodePhase } from './state.ts';
+import type { DrainNodePhase, DrainView } from './state.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 60_000, confirmationWaitMs: 10_000 };
 const writesMax = 20;
@@ -52,11 +51,7 @@ export class DrainConditions {
   }
 
   /** The writes that are due, with the nodes as they are; of a drain that is undone no condition is True. */
-  act(
-    now: Instant,
-    drain: NodeDrain,
-    machine: Pick<DrainMachine, 'nodes' | 'staying' | 'finished'>,
-  ): readonly SetDrainConditions[] {
+  act(now: Instant, drain: NodeDrain, machine: DrainView): readonly SetDrainConditions[] {
     this.#look(now, drain, machine);
     // One after the other: what is begun takes room.
     const begun = Array.from(this.#writes.takeDue(now), (name): readonly SetDrainConditions[] => {
@@ -74,11 +69,7 @@ export class DrainConditions {
     return begun.flat();
   }
 
-  #look(
-    now: Instant,
-    drain: NodeDrain,
-    machine: Pick<DrainMachine, 'nodes' | 'staying' | 'finished'>,
-  ): void {
+  #look(now: Instant, drain: NodeDrain, machine: DrainView): void {
     const isOn = drain.spec.nodeConditions === 'Publish' && !drain.isDeleted;
     if (!isOn && this.#isClear) return;
     if (this.#lookAt !== null && now < this.#lookAt) return;

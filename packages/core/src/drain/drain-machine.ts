@@ -11,19 +11,21 @@ import { formatTaint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import { Store } from '../store.ts';
 import { type DrainConfig, type DrainTarget, drainFaultsText } from './config.ts';
-import { carriesTaint, DrainDecider, DrainTimes, type Fate, fateOf } from './fate.ts';
 import type { RenewMark } from './node-taints.ts';
-import { DrainNodes, type NodeHolds } from './nodes.ts';
+import { DrainNodes, type NodeHolds } from './node-turns.ts';
+import { carriesTaint, DrainDecider, DrainTimes, type Fate, fateOf } from './pod-filters.ts';
 import { PodReconciler } from './pod-reconciler.ts';
-import { DrainPods, openGate, type PodGate } from './pods.ts';
-import { DrainRequests, OtherEvictors, PodTurns } from './requests.ts';
+import { DrainRequests, OtherEvictors, PodTurns } from './pod-turns.ts';
 import {
   type DrainNode,
   type DrainNote,
   type DrainPod,
+  DrainPods,
   type DrainStop,
   isDone,
   isStayingOn,
+  openGate,
+  type PodGate,
   type TaintNode,
 } from './state.ts';
 

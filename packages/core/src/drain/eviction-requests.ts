@@ -12,7 +12,7 @@ import {
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { StoreView } from '../store.ts';
 import type { ReadEvictionRequests, WriteEvictionRequest } from './drain-commands.ts';
-import type { PodGate } from './pods.ts';
+import type { PodGate } from './state.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 10_000 };
 const writesMax = 20;

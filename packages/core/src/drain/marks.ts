@@ -7,10 +7,7 @@ import type { Node } from '../model/node.ts';
 import type { NodeDrain } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
 import type { NodeDrainCommand, NodeDrainWrite } from './drain-commands.ts';
-import type { DrainMachine } from './drain-machine.ts';
-import type { DrainHold } from './node-drain-state.ts';
-import { heldUpMs } from './pods.ts';
-import type { DrainNodePhase } from './state.ts';
+import { type DrainHold, type DrainNodePhase, type DrainView, heldUpMs } from './state.ts';
 
 /** Writes by which nodes have got something of a drain, or may still get it. */
 export interface SettingWrites {
@@ -23,7 +20,7 @@ export interface SettingWrites {
 /** The surroundings of marks. */
 interface MarkSite {
   readonly store: Pick<StoreView, 'node' | 'nodes'>;
-  readonly machine: Pick<DrainMachine, 'nodes' | 'isBegun'>;
+  readonly machine: DrainView;
   readonly drain: () => NodeDrain;
   /** Begins the ids of its writes. */
   readonly prefix: string;
@@ -343,7 +340,7 @@ function isSame(one: DrainWrite, other: DrainWrite): boolean {
 
 /** The surroundings of cordons at the start. */
 interface CordonSite {
-  readonly machine: Pick<DrainMachine, 'nodes'>;
+  readonly machine: DrainView;
   readonly node: (name: string) => Node | null;
   /** True if the node shows something of the drain. */
   readonly isMarked: (name: string) => boolean;
@@ -419,7 +416,8 @@ export class StartCordons {
 
 /** The surroundings of roll backs. */
 interface RollBackSite {
-  readonly machine: DrainMachine;
+  /** `rollBack`: takes back that nodes have begun which still have pods, and names them. */
+  readonly machine: DrainView & { rollBack(): readonly string[] };
   /** True if the node shows something of the drain. */
   readonly isMarked: (nodeName: string) => boolean;
   /** True if something of the drain is being taken off the node. */

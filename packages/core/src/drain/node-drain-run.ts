@@ -9,10 +9,10 @@ import type { DrainConfig } from './config.ts';
 import type { NodeDrainCommand } from './drain-commands.ts';
 import { DrainConditions } from './drain-conditions.ts';
 import { type DrainCommand, DrainMachine } from './drain-machine.ts';
-import type { DrainTimes } from './fate.ts';
 import { DrainMarks, RollBacks, type SettingWrites, StartCordons } from './marks.ts';
 import { GoneBefore, type NodeDrainState, stateOf } from './node-drain-state.ts';
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
+import type { DrainTimes } from './pod-filters.ts';
 import { DrainGates, type GateSite } from './pod-gates.ts';
 import { type DrainNote, isEnded } from './state.ts';
 import {
@@ -22,7 +22,7 @@ import {
   nodesMax,
   nodesOf,
   selectorText,
-} from './targets.ts';
+} from './target-waves.ts';
 import type { Workloads } from './workloads.ts';
 
 /** The surroundings of a run. */

@@ -5,11 +5,12 @@ import { formatDeadline, type Instant } from '../kernel/time.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { NodeDrain, TakenPod } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
-import type { DrainMachine } from './drain-machine.ts';
-import { currentWave } from './nodes.ts';
+import { currentWave } from './node-turns.ts';
 import {
+  type DrainHold,
   type DrainNode,
   type DrainPod,
+  type DrainView,
   isDone,
   isGivenUp,
   isInTheWay,
@@ -85,16 +86,9 @@ export interface NodeDrainPodState {
   readonly hold: string;
 }
 
-/** The hold of a node whose turn would have come. */
-export interface DrainHold {
-  /** One word. */
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** The parts that a state is made of. */
 interface StateInput {
-  readonly machine: DrainMachine;
+  readonly machine: DrainView;
   /** The holds of nodes, whatever their phases. */
   readonly holds: ReadonlyMap<string, DrainHold>;
   /** The hold of all nodes that wait for their turn; null: none. */
@@ -305,7 +299,7 @@ function expectedEnd(
 }
 
 /** The next leader knows of the first only which they are. */
-function byUrgency(left: readonly DrainPod[], machine: DrainMachine): readonly DrainPod[] {
+function byUrgency(left: readonly DrainPod[], machine: DrainView): readonly DrainPod[] {
   const rank = (one: DrainPod): number =>
     isStuck(one) ? 0 : machine.isBegun(one.pod.nodeName) ? 1 : 2;
   return left.toSorted((a, b) => rank(a) - rank(b));
@@ -339,7 +333,7 @@ function podState(known: DrainPod, wall: (at: Instant) => Instant): NodeDrainPod
 /** The pods that are there. */
 interface GoneSite {
   readonly store: Pick<StoreView, 'pod' | 'podView'>;
-  readonly machine: Pick<DrainMachine, 'pods'>;
+  readonly machine: Pick<DrainView, 'pods'>;
 }
 
 /**

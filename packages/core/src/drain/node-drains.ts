@@ -13,12 +13,13 @@ import { isTakenOver } from '../policy/takeover.ts';
 import type { Change, Machine, StoreView } from '../store.ts';
 import type { DrainConfig } from './config.ts';
 import type { NodeDrainCommand } from './drain-commands.ts';
-import { DrainTimes } from './fate.ts';
 import type { SettingWrites } from './marks.ts';
 import { NodeDrainRun } from './node-drain-run.ts';
-import type { DrainHold, NodeDrainState } from './node-drain-state.ts';
+import type { NodeDrainState } from './node-drain-state.ts';
 import { podsNotRead } from './node-holds.ts';
 import { deletedByPolicy, hasToGo } from './plan.ts';
+import { DrainTimes } from './pod-filters.ts';
+import type { DrainHold } from './state.ts';
 import { Workloads } from './workloads.ts';
 
 /** The settings of the process that NodeDrains heed. */

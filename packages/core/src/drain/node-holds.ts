@@ -4,6 +4,7 @@ import { assert } from '../kernel/assert.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import { earliest, formatDeadline, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
+import type { Pod } from '../model/pod.ts';
 import type {
   AlertQuery,
   DrainGate,
@@ -14,9 +15,9 @@ import type {
 import type { StoreView } from '../store.ts';
 import type { AskForDrain, DrainQuestion } from './drain-commands.ts';
 import { drainedByOthers } from './drain-conditions.ts';
-import type { DrainMachine } from './drain-machine.ts';
-import type { DrainHold } from './node-drain-state.ts';
-import { type DrainNode, isDone, isEnded } from './state.ts';
+import type { NodeHolds } from './node-turns.ts';
+import type { Fate } from './pod-filters.ts';
+import { type DrainHold, type DrainNode, type DrainView, isDone, isEnded } from './state.ts';
 
 /** Where it is looked. */
 export interface HoldSurroundings {
@@ -29,12 +30,20 @@ export interface HoldSurroundings {
   readonly nodesMax?: number;
 }
 
+/** The drain whose nodes are held. */
+interface HeldDrain extends DrainView {
+  /** The fate of a pod as things are. */
+  fateOf(now: Instant, pod: Pod): Fate;
+  /** Takes what must not happen on which nodes; everything else may. */
+  hold(now: Instant, held: NodeHolds): void;
+}
+
 type Holds = ReadonlyMap<string, DrainHold>;
 
 /** Windows, gates, other drains, pods that must not go, and the steps of others. */
 export class DrainHolds {
   readonly #drain: NodeDrain;
-  readonly #machine: DrainMachine;
+  readonly #machine: HeldDrain;
   readonly #surroundings: HoldSurroundings;
   readonly #waits: DrainWaits;
   /** Nodes whose turn does not come. */
@@ -45,7 +54,7 @@ export class DrainHolds {
   constructor(
     drain: NodeDrain,
     idPrefix: string,
-    machine: DrainMachine,
+    machine: HeldDrain,
     surroundings: HoldSurroundings,
   ) {
     this.#drain = drain;
@@ -273,11 +282,7 @@ class DrainWaits {
   }
 
   /** `isRead`: the pods of a node are known. */
-  look(
-    now: Instant,
-    machine: Pick<DrainMachine, 'nodes' | 'pods'>,
-    isRead: (node: string) => boolean,
-  ): Waits {
+  look(now: Instant, machine: DrainView, isRead: (node: string) => boolean): Waits {
     const asked = new Set<string>();
     const open = this.#nodesOf(machine, isRead).filter(({ phase }) => !isEnded(phase));
     const isWaiting = open.some(({ phase }) => phase.kind === 'pending');
@@ -305,10 +310,7 @@ class DrainWaits {
   }
 
   /** Looks for pods that are gone only where that matters. */
-  #nodesOf(
-    machine: Pick<DrainMachine, 'nodes' | 'pods'>,
-    isRead: (node: string) => boolean,
-  ): readonly WaitingNode[] {
+  #nodesOf(machine: DrainView, isRead: (node: string) => boolean): readonly WaitingNode[] {
     const pods = this.#afterNode.length > 0 ? machine.pods() : [];
     const left = new Set(pods.flatMap(({ pod, state }) => (isDone(state) ? [] : pod.nodeName)));
     return machine.nodes().map((node) => {

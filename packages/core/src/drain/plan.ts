@@ -25,7 +25,7 @@ import { choosePolicy } from '../policy/choice.ts';
 import type { EvictionPolicy } from '../policy/values.ts';
 import { Store } from '../store.ts';
 import { compareRanks, type DrainConfig, finishBy, type PodOrder, rankOf } from './config.ts';
-import { DrainDecider, DrainTimes, type Fate, fateOf } from './fate.ts';
+import { DrainDecider, DrainTimes, type Fate, fateOf } from './pod-filters.ts';
 
 /** A pod of a target node, and what decides how well it can go. */
 export interface PlanPod {

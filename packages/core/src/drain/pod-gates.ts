@@ -19,9 +19,9 @@ import type {
   RestartRollout,
 } from './drain-commands.ts';
 import { EvictionRequests, OtherRequests } from './eviction-requests.ts';
-import { skipAt } from './fate.ts';
 import { type Known, Questions } from './node-holds.ts';
-import type { PodGate } from './pods.ts';
+import { skipAt } from './pod-filters.ts';
+import type { PodGate } from './state.ts';
 import type { Workloads } from './workloads.ts';
 
 /** The surroundings of the gates of a drain. */

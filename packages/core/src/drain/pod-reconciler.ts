@@ -6,11 +6,18 @@ import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { DrainConfig } from './config.ts';
-import { type DrainDecider, fateOf, skipAt } from './fate.ts';
-import type { DrainNodes } from './nodes.ts';
-import { type DrainPods, heldUpAt, heldUpMs, type PodGate } from './pods.ts';
-import type { DrainRequests, PodTurns } from './requests.ts';
-import { type DrainNote, type DrainPod, isStaying, outOfTurn } from './state.ts';
+import type { DrainNodes } from './node-turns.ts';
+import { type DrainDecider, fateOf, skipAt } from './pod-filters.ts';
+import { type DrainRequests, heldUpAt, type PodTurns } from './pod-turns.ts';
+import {
+  type DrainNote,
+  type DrainPod,
+  type DrainPods,
+  heldUpMs,
+  isStaying,
+  outOfTurn,
+  type PodGate,
+} from './state.ts';
 
 /** The surroundings of the reconciler. */
 interface ReconcilerSite {

@@ -1,9 +1,11 @@
-// The states a pod and a node go through during a drain.
-import type { Attempt, AttemptState } from '../attempt/attempt.ts';
+// The states that pods and nodes go through during a drain, and the table of its pods.
+import { type Attempt, type AttemptState, untried } from '../attempt/attempt.ts';
 import type { Blocker } from '../attempt/blocker.ts';
+import type { Outcome } from '../attempt/outcome.ts';
 import { describeReason, type Reason } from '../eviction/reason.ts';
+import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
-import type { Disruption, Pod, PodRef } from '../model/pod.ts';
+import { type Disruption, type Pod, type PodRef, podRef } from '../model/pod.ts';
 
 /** Why a drain leaves a pod or refuses to begin. */
 export type DrainFault = 'DaemonSet' | 'OrphanedDaemonSetPod' | 'EmptyDir' | 'Unmanaged';
@@ -104,6 +106,32 @@ export interface DrainNode {
   readonly wave: Wave;
   readonly phase: DrainNodePhase;
 }
+
+/** The hold of a node whose turn would have come. */
+export interface DrainHold {
+  /** One word. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A drain as it is carried out, for whoever reads it: the drain machine is one. */
+export interface DrainView {
+  /** The target nodes, in their order. */
+  nodes(): readonly DrainNode[];
+  /** All pods of target nodes that were ever seen, in that order. */
+  pods(): readonly DrainPod[];
+  /** Those that run on where their node's turn has come, and that no DaemonSet and no kubelet brings back. */
+  staying(): readonly DrainPod[];
+  /** DaemonSets whose pods that end are not made again where the node's turn has come: the taint keeps them off. */
+  keptOff(): readonly string[];
+  /** True if every node is done with and no request is under way. */
+  readonly finished: boolean;
+  /** True if the node's turn has come, and it is not done with. */
+  isBegun(nodeName: string): boolean;
+}
+
+/** Who is held up for longer than this leaves its place to others. */
+export const heldUpMs: Millis = 60_000;
 
 /**
  * A command of a drain beside evictions: put the taint on a node whose turn has come. It is answered
@@ -295,3 +323,83 @@ export function stayingText(pods: readonly DrainPod[]): string {
   const stay = pods.length === 1 ? '1 pod stays' : `${pods.length} pods stay`;
   return `${stay}: ${names.join(', ')}${more}`;
 }
+
+const fresh: Omit<DrainPod, 'pod' | 'state'> = {
+  ...untried,
+  because: [],
+  due: null,
+  blocker: null,
+  deleted: false,
+  begunAt: null,
+  claim: 'none',
+  awaitsAnswer: false,
+  vanishedAt: null,
+  hold: null,
+  disruption: null,
+  taken: null,
+};
+
+/** The pods of target nodes, by uid and by node, and when each is looked at again. */
+export class DrainPods {
+  /** By uid. */
+  readonly schedule: Schedule = new Schedule();
+  readonly #pods = new Map<string, DrainPod>();
+  readonly #byNode = new Map<string, Set<string>>();
+
+  get(uid: string): DrainPod | null {
+    return this.#pods.get(uid) ?? null;
+  }
+
+  /** In the order in which they were first seen. */
+  all(): readonly DrainPod[] {
+    return [...this.#pods.values()];
+  }
+
+  on(nodeName: string): readonly DrainPod[] {
+    return Array.from(this.#byNode.get(nodeName) ?? [], (uid) => this.#pods.get(uid)).filter(
+      (pod) => pod !== undefined,
+    );
+  }
+
+  delete(uid: string): void {
+    const pod = this.#pods.get(uid);
+    if (!pod) return;
+    this.#pods.delete(uid);
+    this.#byNode.get(pod.pod.nodeName)?.delete(uid);
+  }
+
+  /** Changes what is known about a pod, and answers it. */
+  put(
+    named: PodRef,
+    state: DrainPodState,
+    changed: Partial<Omit<DrainPod, 'pod' | 'state'>> = {},
+  ): DrainPod {
+    const pod = podRef(named);
+    if ('until' in state) this.schedule.set(pod.uid, state.until);
+    else if (isDone(state)) this.schedule.cancel(pod.uid);
+    const next = { ...fresh, ...this.#pods.get(pod.uid), ...changed, state, pod };
+    this.#pods.set(pod.uid, next);
+    const onNode = this.#byNode.get(pod.nodeName) ?? new Set();
+    this.#byNode.set(pod.nodeName, onNode.add(pod.uid));
+    return next;
+  }
+}
+
+/** Is asked before a request for a pod is sent, and hears what came of it. */
+export interface PodGate {
+  /** Why the pod must not go now, in words; null: it may. */
+  holdOf(now: Instant, pod: Pod): string | null;
+  sent(now: Instant, pod: Pod): void;
+  answered(uid: string, outcome: Outcome): void;
+  /** True if its workload was asked to put another pod in its place, and does. Left out: none is asked. */
+  isReplaced?(uid: string): boolean;
+  /** True where others were asked to move the pod, and may. Left out: nobody is asked. */
+  isRequested?(uid: string): boolean;
+}
+
+/** Lets all pods go. */
+export const openGate: PodGate = {
+  holdOf: () => null,
+  sent: () => {},
+  answered: () => {},
+};

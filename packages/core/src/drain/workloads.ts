@@ -6,7 +6,7 @@ import type { Pod } from '../model/pod.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
 import type { NodeDrain, TakenPod } from '../policy/node-drain.ts';
 import type { Change, StoreView } from '../store.ts';
-import type { PodGate } from './pods.ts';
+import type { PodGate } from './state.ts';
 
 /** At most so many pods of a workload, or such a part of them. */
 type MaxUnavailable = number | `${number}%`;

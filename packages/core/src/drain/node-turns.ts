@@ -5,12 +5,12 @@ import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
 import type { DrainConfig, DrainTarget } from './config.ts';
 import { NodeTaints, type RenewMark } from './node-taints.ts';
-import type { DrainPods } from './pods.ts';
 import {
   type DrainFailure,
   type DrainNode,
   type DrainNodePhase,
   type DrainNote,
+  type DrainPods,
   failed,
   givenUpOn,
   isBegun,

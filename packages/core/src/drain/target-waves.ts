@@ -8,9 +8,9 @@ import type { StoreView } from '../store.ts';
 import { type DrainConfig, type DrainTarget, resolveDrainConfig } from './config.ts';
 import { isPlannedByOthers } from './drain-conditions.ts';
 import type { DrainMachine } from './drain-machine.ts';
-import { carriesTaint } from './fate.ts';
 import type { DrainMarks, StartCordons } from './marks.ts';
 import type { DrainHolds } from './node-holds.ts';
+import { carriesTaint } from './pod-filters.ts';
 import { type DrainFailure, type DrainNodePhase, isEnded, type Wave } from './state.ts';
 
 /** So many nodes that are gone are shown of a drain that takes later ones. */

@@ -12,26 +12,30 @@ import { isShuttingDown } from '../model/node.ts';
 import { type Disruption, type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { HeededAnnotation, WaitCompleted } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
-import { type DrainConfig, finishBy } from './config.ts';
-import type { DrainNodes } from './nodes.ts';
 import {
-  countUnderWay,
-  type DrainPods,
-  heldUpMs,
-  isNodeHeldUp,
-  openGate,
-  type PodGate,
-  podsInTurn,
-  type Queue,
-} from './pods.ts';
+  compareRanks,
+  type DrainConfig,
+  finishBy,
+  type PodOrder,
+  type PodRank,
+  rankOf,
+} from './config.ts';
+import type { DrainNodes } from './node-turns.ts';
 import {
   type Claim,
   type Departure,
+  type DrainNode,
   type DrainNote,
   type DrainPod,
+  type DrainPods,
   type DrainStop,
   type ForeignDeletion,
+  heldUpMs,
+  isDone,
+  isUnderWay,
+  openGate,
   outOfTurn,
+  type PodGate,
 } from './state.ts';
 
 const never = Number.POSITIVE_INFINITY;
@@ -407,4 +411,91 @@ function holdOn(
     return { message: `its annotation ${asked} is ${annotations[asked](pod)}`, until: null };
   const message = gate.holdOf(now, pod);
   return message === null ? null : { message, until: null };
+}
+
+/** The pods and rules that decide whose turn comes. */
+export interface Queue {
+  readonly pods: DrainPods;
+  readonly store: StoreView;
+  readonly order: PodOrder;
+  readonly mayEvict: (nodeName: string) => boolean;
+}
+
+/** The pods whose turn it is, the longest due first. */
+export function podsInTurn(nodes: readonly DrainNode[], queue: Queue): readonly DrainPod[] {
+  return nodes
+    .filter(({ name }) => queue.mayEvict(name))
+    .flatMap(({ name }) => lowestRank(queue.pods.on(name), queue))
+    .filter(isQueued)
+    .sort(byDue);
+}
+
+/** Of the pods that are still there and to go, those of the lowest rank. */
+function lowestRank(pods: readonly DrainPod[], { store, order }: Queue): readonly DrainPod[] {
+  if (!order.byPriority && order.last.length === 0) return pods;
+  const ranked = pods.flatMap((known): readonly { known: DrainPod; rank: PodRank }[] => {
+    const pod = isDone(known.state) ? null : store.pod(known.pod.uid);
+    return pod ? [{ known, rank: rankOf(pod, order) }] : [];
+  });
+  const [first] = ranked.map(({ rank }) => rank).sort(compareRanks);
+  return ranked.flatMap(({ known, rank }) =>
+    first && compareRanks(rank, first) === 0 ? known : [],
+  );
+}
+
+/** Counts the pods that are on their way out of nodes whose turn has come; pods that are held up do not count. */
+export function countUnderWay(
+  now: Instant,
+  { pods, store }: Pick<Queue, 'pods' | 'store'>,
+  isPending: (nodeName: string) => boolean,
+): number {
+  const counted = pods.all().filter((one) => {
+    return isUnderWay(one) && !isPending(one.pod.nodeName) && !isHeldUp(now, one, store);
+  });
+  return counted.length;
+}
+
+/** True if nothing is left on a node but what has been held up for long. */
+export function isNodeHeldUp(
+  now: Instant,
+  nodeName: string,
+  { pods, store }: Pick<Queue, 'pods' | 'store'>,
+): boolean {
+  const left = pods.on(nodeName).filter(({ state }) => !isDone(state));
+  return left.length > 0 && left.every((one) => isHeldUp(now, one, store));
+}
+
+/** True if nobody knows when it goes: it is refused again and again, or does not end in its time. */
+function isHeldUp(now: Instant, known: DrainPod, store: StoreView): boolean {
+  const { state, blocker, begunAt, hold } = known;
+  const isHeld = state.kind === 'queued' || state.kind === 'waiting';
+  if (isHeld) return hold !== null && hold.since + heldUpMs <= now;
+  if (state.kind === 'terminating') {
+    const pod = store.pod(known.pod.uid);
+    const at = pod && heldUpAt(pod, store);
+    return at !== null && at <= now;
+  }
+  const isRefused = state.kind === 'blocked' || state.kind === 'failed';
+  const isLong = begunAt !== null && begunAt + heldUpMs <= now;
+  return isRefused && isLong && blocker !== null && blocker.verdict !== 'resolves';
+}
+
+/** When a pod that terminates counts as held up. */
+export function heldUpAt(
+  { deletionTimestamp }: Pick<Pod, 'deletionTimestamp'>,
+  { clock }: Pick<StoreView, 'clock'>,
+): Instant | null {
+  return deletionTimestamp === null ? null : clock.when(deletionTimestamp) + heldUpMs;
+}
+
+/** True if its turn is all that it waits for: a pause holds it otherwise. */
+function isQueued({ state, because }: DrainPod): boolean {
+  return state.kind === 'queued' && because[0]?.code !== 'Paused';
+}
+
+/** The longest due first. */
+function byDue(a: DrainPod, b: DrainPod): number {
+  if (a.due !== b.due) return (a.due ?? 0) - (b.due ?? 0);
+  const [left, right] = [a, b].map(({ pod }) => `${pod.namespace}/${pod.name}`);
+  return (left ?? '') < (right ?? '') ? -1 : 1;
 }
