@@ -1,6 +1,6 @@
 // The CustomResourceDefinitions of our kinds: structural schemas of OpenAPI v3.
 import { type KindName, kindNames, policyGroup, policyKinds, policyVersion } from './kinds.ts';
-import { type Kind, type Rule, resolved, type Schema } from './schema.ts';
+import type { Kind, Rule, Schema } from './schema.ts';
 import { celOf, filled } from './validation.ts';
 
 /** A CustomResourceDefinition, as kubectl apply takes it. */
@@ -63,7 +63,7 @@ function schemaOf({ description, spec, status }: Kind): OpenApi {
 type OpenApi = Readonly<Record<string, unknown>>;
 
 function openApiOf(schema: Schema): OpenApi {
-  const { rules, ...meant } = resolved(schema);
+  const { rules, ...meant } = schema;
   return {
     ...shapeOf(meant),
     // Whole, since an API server judges a default before it fills in those within it.
@@ -72,7 +72,7 @@ function openApiOf(schema: Schema): OpenApi {
   };
 }
 
-function shapeOf(schema: ReturnType<typeof resolved>): OpenApi {
+function shapeOf(schema: Schema): OpenApi {
   switch (schema.type) {
     case 'integerOrString': {
       const { type: _, ...others } = schema;
@@ -94,7 +94,10 @@ function shapeOf(schema: ReturnType<typeof resolved>): OpenApi {
       const members = Object.entries(properties).map(([name, each]) => [name, openApiOf(each)]);
       return { ...others, properties: Object.fromEntries(members) };
     }
-    case 'string':
+    case 'string': {
+      const { unit: _, ...others } = schema;
+      return others;
+    }
     case 'integer':
     case 'number':
     case 'boolean':

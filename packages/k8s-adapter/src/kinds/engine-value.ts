@@ -2,7 +2,7 @@
 // into instants.
 
 import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
-import { resolved, type Schema, type TypeOf } from './schema.ts';
+import type { Schema, TypeOf } from './schema.ts';
 
 /** What stands in a value for what a manifest has as text. */
 interface Units {
@@ -19,19 +19,17 @@ export function engineValue<S extends Schema>(schema: S, allowed: object): Value
 }
 
 function converted(schema: Schema, value: unknown): unknown {
-  if (schema.type === 'shared' && typeof value === 'string') {
-    if (schema.name === 'duration') return durationOf(value);
-    if (schema.name === 'time') return timeOf(value);
-  }
-  const meant = resolved(schema);
-  switch (meant.type) {
+  switch (schema.type) {
+    case 'string':
+      if (typeof value !== 'string' || !schema.unit) return value;
+      return schema.unit === 'duration' ? durationOf(value) : timeOf(value);
     case 'integerOrString':
       return typeof value === 'string' ? `${Number(value.slice(0, -1))}%` : value;
     case 'array':
-      return Array.isArray(value) ? value.map((item) => converted(meant.items, item)) : value;
+      return Array.isArray(value) ? value.map((item) => converted(schema.items, item)) : value;
     case 'object': {
       const entries = Object.entries(value ?? {}).map(([name, each]) => {
-        const member = meant.properties[name];
+        const member = schema.properties[name];
         return [name, member ? converted(member, each) : each];
       });
       return Object.fromEntries(entries);

@@ -3,43 +3,38 @@
 import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type Metadata, timeOf } from './engine-value.ts';
-import { count, duration, selector, time, truth } from './fields.ts';
+import {
+  conditions,
+  count,
+  duration,
+  filledCharacters,
+  filledList,
+  object,
+  observedGeneration,
+  selector,
+  taintKey,
+  time,
+  truth,
+} from './fields.ts';
 import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
-export const evictionPauseSpec = {
-  type: 'object',
-  description: 'Where evictions are held, why, and until when.',
-  default: {},
-  properties: {
-    scope: {
-      type: 'object',
-      description: 'Everything given must match; nothing given: everywhere.',
-      default: {},
-      properties: {
-        zones: {
-          type: 'array',
-          description: 'Pods on nodes of these zones, as region/zone.',
-          minItems: 1,
-          maxItems: 64,
-          items: { type: 'string', minLength: 1, maxLength: 127 },
-        },
+export const evictionPauseSpec = object(
+  'Where evictions are held, why, and until when.',
+  {
+    scope: object(
+      'Everything given must match; nothing given: everywhere.',
+      {
+        zones: filledList(
+          'Pods on nodes of these zones, as region/zone.',
+          64,
+          filledCharacters(127),
+        ),
         nodeSelector: selector('Pods on nodes with such labels.'),
-        taintKeys: {
-          type: 'array',
-          description: 'Evictions for taints with one of these keys.',
-          minItems: 1,
-          maxItems: 64,
-          items: { type: 'shared', name: 'taintKey' },
-        },
-        namespaces: {
-          type: 'array',
-          description: 'Pods in these namespaces.',
-          minItems: 1,
-          maxItems: 128,
-          items: { type: 'string', minLength: 1, maxLength: 63 },
-        },
+        taintKeys: filledList('Evictions for taints with one of these keys.', 64, taintKey),
+        namespaces: filledList('Pods in these namespaces.', 128, filledCharacters(63)),
       },
-    },
+      { default: {} },
+    ),
     deadlines: truth(
       'Evictions are held: deadlines stand still, and pods have the time back that the pause took.',
       true,
@@ -51,33 +46,32 @@ export const evictionPauseSpec = {
     reason: { type: 'string', description: 'Why, for people.', maxLength: 1024, default: '' },
     until: time('When it ends by itself; left out: when it is deleted.'),
   },
-  rules: [
-    {
-      cel: 'self.deadlines || self.readiness',
-      message: 'want deadlines, readiness, or both: else it holds nothing',
-      holds: ({ deadlines, readiness }: { deadlines: boolean; readiness: boolean }): boolean =>
-        deadlines || readiness,
-    },
-  ],
-} as const;
+  {
+    default: {},
+    rules: [
+      {
+        cel: 'self.deadlines || self.readiness',
+        message: 'want deadlines, readiness, or both: else it holds nothing',
+        holds: ({ deadlines, readiness }: { deadlines: boolean; readiness: boolean }): boolean =>
+          deadlines || readiness,
+      },
+    ],
+  },
+);
 
 export type EvictionPauseSpec = TypeOf<typeof evictionPauseSpec>;
 
-export const evictionPauseStatus = {
-  type: 'object',
-  description: 'What the leader says.',
-  properties: {
-    observedGeneration: { type: 'shared', name: 'observedGeneration' },
-    since: time('Since when it holds.'),
-    pods: count(
-      'Pods whose evictions for NoExecute taints it holds; those that NodeDrains would take are in their status.',
-    ),
-    timeGivenBack: duration(
-      'For how long deadlines have stood still by it: pods have so much more time, at most.',
-    ),
-    conditions: { type: 'shared', name: 'conditions' },
-  },
-} as const;
+export const evictionPauseStatus = object('What the leader says.', {
+  observedGeneration,
+  since: time('Since when it holds.'),
+  pods: count(
+    'Pods whose evictions for NoExecute taints it holds; those that NodeDrains would take are in their status.',
+  ),
+  timeGivenBack: duration(
+    'For how long deadlines have stood still by it: pods have so much more time, at most.',
+  ),
+  conditions,
+});
 
 export type EvictionPauseStatus = TypeOf<typeof evictionPauseStatus>;
 

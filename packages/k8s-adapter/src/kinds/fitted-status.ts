@@ -1,6 +1,6 @@
 // Cuts a status to what its schema has room for, where it is better to say less than nothing.
 import { type KindName, policyKinds, type StatusOf } from './kinds.ts';
-import { resolved, type Schema } from './schema.ts';
+import type { Schema } from './schema.ts';
 
 /** A status cut to what the API server takes. */
 export function fittedStatus<K extends KindName>(kind: K, status: StatusOf[K]): Fitted {
@@ -26,8 +26,7 @@ export function fitted(schema: Schema, value: unknown): Fitted {
   return { value: fittedValue, leftOut: Object.fromEntries(leftOut) };
 }
 
-function fit(given: Schema, value: unknown, path: string, leftOut: Map<string, number>): unknown {
-  const schema = resolved(given);
+function fit(schema: Schema, value: unknown, path: string, leftOut: Map<string, number>): unknown {
   const note = (count: number): void => {
     if (count > 0) leftOut.set(path, (leftOut.get(path) ?? 0) + count);
   };

@@ -3,54 +3,66 @@
 import { lifecycleKeys } from '@taintmgr/core/lifecycle';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import { engineValue, type Metadata, timeOf } from './engine-value.ts';
-import { duration, filledText, selector, time, truth, whole, word } from './fields.ts';
+import {
+  duration,
+  eitherOf,
+  filledCharacters,
+  filledList,
+  filledText,
+  namespacePattern,
+  object,
+  selector,
+  someOf,
+  taintKey,
+  taintValue,
+  time,
+  truth,
+  unchangeable,
+  whole,
+  wholeOrPercent,
+  word,
+} from './fields.ts';
 import { type NodeDrainStatus, nodeDrainStatus } from './node-drain-status.ts';
 import { waitFields } from './node-drain-waits.ts';
-import { age, column, type Kind, type TypeOf } from './schema.ts';
+import { age, column, type Kind, type Rule, type TypeOf } from './schema.ts';
 
 const lifecycleKeyNames: readonly string[] = [
   ...new Set([...lifecycleKeys.NoExecute, ...lifecycleKeys.NoSchedule]),
 ];
 
 const nodeFields = {
-  nodes: {
-    type: 'array',
-    description: 'The names of the nodes, in the order in which they are drained.',
-    minItems: 1,
-    maxItems: 1000,
-    items: { type: 'string', minLength: 1, maxLength: 253 },
-  },
+  nodes: filledList(
+    'The names of the nodes, in the order in which they are drained.',
+    1000,
+    filledCharacters(253),
+  ),
   nodeSelector: selector(
     'The nodes by their labels, in the order of their names. A drain of more than 1000 begins none.',
   ),
-  taint: {
-    type: 'object',
-    description: 'The taint that the nodes get. It cannot be changed.',
-    required: ['key'],
-    properties: {
-      key: { type: 'shared', name: 'taintKey' },
-      value: { type: 'shared', name: 'taintValue', default: '' },
+  taint: object(
+    'The taint that the nodes get. It cannot be changed.',
+    {
+      key: taintKey,
+      value: { ...taintValue, default: '' },
       effect: word(
         'NoSchedule: nobody else evicts for it. NoExecute: also keeps off pods that tolerate it for a while, and only where nobody evicts without asking budgets.',
         ['NoExecute', 'NoSchedule'],
         'NoSchedule',
       ),
     },
-    rules: [
-      {
-        cel: 'self == oldSelf',
-        message: 'cannot be changed: delete the drain, which undoes it, and make another',
-        // What is read has no past.
-        holds: (): boolean => true,
-      },
-      {
-        cel: "!(self.key.startsWith('node.kubernetes.io/') && self.key.substring(19) in ['not-ready', 'unreachable', 'memory-pressure', 'disk-pressure', 'network-unavailable', 'pid-pressure', 'unschedulable'])",
-        message:
-          'want a key of your own: node lifecycle controllers put this taint on and take it off as the state of the node has it',
-        holds: ({ key }: { key: string }): boolean => !lifecycleKeyNames.includes(key),
-      },
-    ],
-  },
+    {
+      required: ['key'],
+      rules: [
+        unchangeable,
+        {
+          cel: "!(self.key.startsWith('node.kubernetes.io/') && self.key.substring(19) in ['not-ready', 'unreachable', 'memory-pressure', 'disk-pressure', 'network-unavailable', 'pid-pressure', 'unschedulable'])",
+          message:
+            'want a key of your own: node lifecycle controllers put this taint on and take it off as the state of the node has it',
+          holds: ({ key }: { key: string }): boolean => !lifecycleKeyNames.includes(key),
+        },
+      ],
+    },
+  ),
   paused: truth(
     'No further node is begun and no further pod is asked to go; what is under way ends. Time-outs go on.',
     false,
@@ -78,11 +90,9 @@ const podFields = {
     ['Ignore', 'NoWait', 'Respect'],
     'Respect',
   ),
-  pods: {
-    type: 'object',
-    description: 'Which pods may go. A node with others is not begun.',
-    default: {},
-    properties: {
+  pods: object(
+    'Which pods may go. A node with others is not begun.',
+    {
       withoutController: truth('Pods that nobody would recreate.', false),
       withEmptyDir: truth('Pods with emptyDir volumes, whose data is lost with them.', false),
       order: word(
@@ -101,31 +111,19 @@ const podFields = {
           'EvictionAPI: by pods/eviction. EvictionRequest: where the cluster has lifecycle.k8s.io/v1alpha1, whoever answers for a pod is asked to move it, for as long as timeouts.evictionRequest says; else by pods/eviction. It cannot be changed.',
         enum: ['EvictionAPI', 'EvictionRequest'],
         default: 'EvictionAPI',
-        rules: [
-          {
-            cel: 'self == oldSelf',
-            message: 'cannot be changed: delete the drain, which undoes it, and make another',
-            // What is read has no past.
-            holds: (): boolean => true,
-          },
-        ],
+        rules: [unchangeable],
       },
-      waitCompleted: {
-        type: 'object',
-        description:
-          'Pods that may finish before they are evicted; those that have are left where they are.',
-        required: ['timeout'],
-        properties: {
+      waitCompleted: object(
+        'Pods that may finish before they are evicted; those that have are left where they are.',
+        {
           podSelector: selector('By the labels of pods; left out: the pods of Jobs.'),
           timeout: duration('How long they may take, from the start of their node.'),
         },
-      },
-      waitDetached: {
-        type: 'object',
-        description:
-          'Pods of a StatefulSet go one after the other: the next one when the volumes of the one before, of claims of its own, are detached from its node.',
-        required: ['timeout'],
-        properties: {
+        { required: ['timeout'] },
+      ),
+      waitDetached: object(
+        'Pods of a StatefulSet go one after the other: the next one when the volumes of the one before, of claims of its own, are detached from its node.',
+        {
           timeout: duration('How long volumes are waited for, from when their pod is gone.'),
           onTimeout: word(
             'Hold: the next one stays. GoOn: it goes all the same.',
@@ -133,56 +131,38 @@ const podFields = {
             'Hold',
           ),
         },
-      },
-      last: {
-        type: 'array',
-        description:
-          'Groups of pods that begin when all others of their node are gone, one group after the other; a pod of several is in the last of them.',
-        minItems: 1,
-        maxItems: 16,
-        items: {
-          type: 'object',
-          description: 'A group of pods; everything given must match.',
-          properties: {
-            namespaces: {
-              type: 'array',
-              description: 'Names, in which * stands for any characters; left out: all.',
-              minItems: 1,
-              maxItems: 32,
-              items: {
-                type: 'string',
-                maxLength: 63,
-                rules: [
-                  {
-                    matches: '^[-a-z0-9*]+$',
-                    message: 'want the name of a namespace, in which * stands for any characters',
-                  },
-                ],
-              },
-            },
+        { required: ['timeout'] },
+      ),
+      last: filledList(
+        'Groups of pods that begin when all others of their node are gone, one group after the other; a pod of several is in the last of them.',
+        16,
+        object(
+          'A group of pods; everything given must match.',
+          {
+            namespaces: filledList(
+              'Names, in which * stands for any characters; left out: all.',
+              32,
+              namespacePattern,
+            ),
             podSelector: selector('By the labels of pods; left out: all pods.'),
           },
-          rules: [
-            {
-              cel: 'has(self.namespaces) || has(self.podSelector)',
-              message: 'want namespaces, a podSelector, or both',
-              holds: (self: { namespaces?: unknown; podSelector?: unknown }): boolean =>
-                self.namespaces !== undefined || self.podSelector !== undefined,
-            },
-          ],
-        },
-      },
+          {
+            rules: [
+              someOf(['namespaces', 'podSelector'], 'want namespaces, a podSelector, or both'),
+            ],
+          },
+        ),
+      ),
       gracePeriodSeconds: whole(
         'How long they have to stop, in seconds; left out: what each pod says.',
         [0, 2147483647],
       ),
     },
-  },
-  budgets: {
-    type: 'object',
-    description: 'What is done about PodDisruptionBudgets.',
-    default: {},
-    properties: {
+    { default: {} },
+  ),
+  budgets: object(
+    'What is done about PodDisruptionBudgets.',
+    {
       policy: word(
         'Respect: ask them for as long as it takes. DeleteAfter: ask them for so long, then delete. Ignore: delete at once.',
         ['DeleteAfter', 'Ignore', 'Respect'],
@@ -190,15 +170,18 @@ const podFields = {
       ),
       deleteAfter: duration('For DeleteAfter: how long they are asked.'),
     },
-    rules: [
-      {
-        cel: "(self.policy == 'DeleteAfter') == has(self.deleteAfter)",
-        message: 'want deleteAfter with policy DeleteAfter, and only there',
-        holds: ({ policy, deleteAfter }: { policy: string; deleteAfter?: string }): boolean =>
-          (policy === 'DeleteAfter') === (deleteAfter !== undefined),
-      },
-    ],
-  },
+    {
+      default: {},
+      rules: [
+        {
+          cel: "(self.policy == 'DeleteAfter') == has(self.deleteAfter)",
+          message: 'want deleteAfter with policy DeleteAfter, and only there',
+          holds: ({ policy, deleteAfter }: { policy: string; deleteAfter?: string }): boolean =>
+            (policy === 'DeleteAfter') === (deleteAfter !== undefined),
+        },
+      ],
+    },
+  ),
 } as const;
 
 const paceFields = {
@@ -208,21 +191,19 @@ const paceFields = {
     'Listed',
   ),
   waves: {
-    type: 'array',
-    description:
+    ...filledList(
       'One wave is finished before the next begins, and none begins after one that failed. A node is in the first wave that selects it; nodes that none selects come last.',
-    minItems: 1,
-    maxItems: 32,
-    items: {
-      type: 'object',
-      description: 'A wave of nodes.',
-      required: ['name', 'nodeSelector'],
-      properties: {
-        name: filledText('What the status calls it.', 63),
-        nodeSelector: selector('Which of the nodes are in it.'),
-        nodesAtOnce: whole('Instead of limits.nodesAtOnce; 0: no limit.', [0, 10000]),
-      },
-    },
+      32,
+      object(
+        'A wave of nodes.',
+        {
+          name: filledText('What the status calls it.', 63),
+          nodeSelector: selector('Which of the nodes are in it.'),
+          nodesAtOnce: whole('Instead of limits.nodesAtOnce; 0: no limit.', [0, 10000]),
+        },
+        { required: ['name', 'nodeSelector'] },
+      ),
+    ),
     rules: [
       {
         cel: 'self.all(one, self.exists_one(other, other.name == one.name))',
@@ -232,70 +213,48 @@ const paceFields = {
       },
     ],
   },
-  limits: {
-    type: 'object',
-    description: 'How much happens at one time.',
-    default: {},
-    properties: {
+  limits: object(
+    'How much happens at one time.',
+    {
       nodesAtOnce: {
-        type: 'integerOrString',
-        description:
+        ...wholeOrPercent(
           'Nodes that are drained at one time, as a number or, such as 10%, as a part of those of their wave (rounded down, at least one); 0: no limit.',
+          [0, 10000],
+          '[1-9][0-9]?',
+        ),
         default: 1,
-        rules: [
-          {
-            cel: "type(self) == int ? self >= 0 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
-            message: 'want a whole number from 0 to 10000, or a part such as 10%',
-            holds: (self: number | string): boolean =>
-              typeof self === 'number'
-                ? self >= 0 && self <= 10_000
-                : /^(100|[1-9][0-9]?)%$/.test(self),
-          },
-        ],
       },
       heldUpNodes: whole(
         'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse, that are held, or that do not end.',
         [0, 10000],
         1,
       ),
-      maxUnavailable: {
-        type: 'integerOrString',
-        description:
-          'Pods of one workload (the controller that owns them) that may be unavailable at one time, over all drains, as a number or, such as 25%, as a part of its pods (rounded down, at least one); left out: no limit.',
-        rules: [
-          {
-            cel: "type(self) == int ? self >= 1 && self <= 10000 : self.matches('^(100|[1-9][0-9]?)%$')",
-            message: 'want a whole number from 1 to 10000, or a part such as 10%',
-            holds: (self: number | string): boolean =>
-              typeof self === 'number'
-                ? self >= 1 && self <= 10_000
-                : /^(100|[1-9][0-9]?)%$/.test(self),
-          },
-        ],
-      },
+      maxUnavailable: wholeOrPercent(
+        'Pods of one workload (the controller that owns them) that may be unavailable at one time, over all drains, as a number or, such as 25%, as a part of its pods (rounded down, at least one); left out: no limit.',
+        [1, 10000],
+        '[1-9][0-9]?',
+      ),
       podsAtOnce: whole('Pods that are on their way out at one time; 0: no limit.', [0, 100000], 0),
     },
-  },
-  timeouts: {
-    type: 'object',
-    description: 'How long is waited.',
-    default: {},
-    properties: {
+    { default: {} },
+  ),
+  timeouts: object(
+    'How long is waited.',
+    {
       evictionRequest: duration(
         'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest; left out: for ever.',
       ),
       node: duration('How long one node may take, from its start; 0 or left out: for ever.'),
       rollout: {
-        type: 'shared',
-        name: 'duration',
-        description: 'How long a Deployment of one pod is waited for to start another one.',
+        ...duration('How long a Deployment of one pod is waited for to start another one.'),
         default: '10m',
       },
       terminatingPods: duration(
         'Pods that terminate for longer are not waited for; left out: all are.',
       ),
     },
-  },
+    { default: {} },
+  ),
   onFailure: word(
     'What becomes of the taint of a node that could not be drained.',
     ['KeepTaint', 'RollBack'],
@@ -308,54 +267,53 @@ const paceFields = {
   ),
 } as const;
 
-export const nodeDrainSpec = {
-  type: 'object',
-  description: 'Which nodes are drained, and how.',
-  required: ['taint'],
-  properties: { ...nodeFields, ...podFields, ...paceFields, ...waitFields },
-  rules: [
-    {
-      cel: 'has(self.nodes) != has(self.nodeSelector)',
-      message: 'want nodes or a nodeSelector',
-      holds: ({ nodes, nodeSelector }: { nodes?: unknown; nodeSelector?: unknown }): boolean =>
-        (nodes !== undefined) !== (nodeSelector !== undefined),
-    },
-    {
-      cel: "self.maintenancePlanned == 'Ignore' || has(self.nodeSelector)",
-      message: 'want maintenancePlanned Require only with a nodeSelector',
-      holds: ({
-        maintenancePlanned,
-        nodeSelector,
-      }: {
-        maintenancePlanned: string;
-        nodeSelector?: unknown;
-      }): boolean => maintenancePlanned === 'Ignore' || nodeSelector !== undefined,
-    },
-    {
-      cel: "self.laterNodes == 'Leave' || has(self.nodeSelector)",
-      message: 'want laterNodes Drain only with a nodeSelector',
-      holds: ({
-        laterNodes,
-        nodeSelector,
-      }: {
-        laterNodes: string;
-        nodeSelector?: unknown;
-      }): boolean => laterNodes === 'Leave' || nodeSelector !== undefined,
-    },
-    {
-      cel: "self.laterNodes == 'Leave' || !has(self.ttlSecondsAfterFinished)",
-      message:
+/** Where a word is another, a member has to be there, or must not be. */
+function onlyIf(
+  member: string,
+  plain: string,
+  other: string,
+  isThere: boolean,
+  message: string,
+): Rule {
+  return {
+    cel: `self.${member} == '${plain}' || ${isThere ? '' : '!'}has(self.${other})`,
+    message,
+    holds: (self: Readonly<Record<string, unknown>>) =>
+      self[member] === plain || (self[other] !== undefined) === isThere,
+  };
+}
+
+export const nodeDrainSpec = object(
+  'Which nodes are drained, and how.',
+  { ...nodeFields, ...podFields, ...paceFields, ...waitFields },
+  {
+    required: ['taint'],
+    rules: [
+      eitherOf('nodes', 'nodeSelector', 'want nodes or a nodeSelector'),
+      onlyIf(
+        'maintenancePlanned',
+        'Ignore',
+        'nodeSelector',
+        true,
+        'want maintenancePlanned Require only with a nodeSelector',
+      ),
+      onlyIf(
+        'laterNodes',
+        'Leave',
+        'nodeSelector',
+        true,
+        'want laterNodes Drain only with a nodeSelector',
+      ),
+      onlyIf(
+        'laterNodes',
+        'Leave',
+        'ttlSecondsAfterFinished',
+        false,
         'want ttlSecondsAfterFinished only with laterNodes Leave: the drain has no end otherwise',
-      holds: ({
-        laterNodes,
-        ttlSecondsAfterFinished,
-      }: {
-        laterNodes: string;
-        ttlSecondsAfterFinished?: unknown;
-      }): boolean => laterNodes === 'Leave' || ttlSecondsAfterFinished === undefined,
-    },
-  ],
-} as const;
+      ),
+    ],
+  },
+);
 
 export type NodeDrainSpec = TypeOf<typeof nodeDrainSpec>;
 

@@ -4,7 +4,22 @@ import type { TaintName } from '@taintmgr/core';
 import { isLifecycleTaint, lifecycleKeys } from '@taintmgr/core/lifecycle';
 import type { NodeTaintRule } from '@taintmgr/core/policy';
 import { durationOf, type Metadata } from './engine-value.ts';
-import { count, filledText, truth, word } from './fields.ts';
+import {
+  characters,
+  conditions,
+  count,
+  duration,
+  filledText,
+  list,
+  object,
+  observedGeneration,
+  selector,
+  taintKey,
+  taintValue,
+  truth,
+  wholeOrPercent,
+  word,
+} from './fields.ts';
 import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 /** As CEL says `isLifecycleTaint` of the rule's taint. */
@@ -16,106 +31,72 @@ const lifecycleTaint = Object.entries(lifecycleKeys)
   .join(' || ');
 const noLifecycleTaint: string = `!(${lifecycleTaint})`;
 
-export const nodeTaintRuleSpec = {
-  type: 'object',
-  description: 'Which condition of a node becomes which taint.',
-  required: ['condition', 'taint'],
-  properties: {
-    condition: {
-      type: 'object',
-      description: 'The condition of a node.',
-      required: ['type'],
-      properties: {
+export const nodeTaintRuleSpec = object(
+  'Which condition of a node becomes which taint.',
+  {
+    condition: object(
+      'The condition of a node.',
+      {
         type: filledText('Its type, such as KernelDeadlock.', 316),
         status: word('The status that brings the taint.', ['False', 'True', 'Unknown'], 'True'),
       },
-    },
-    holds: {
-      type: 'shared',
-      name: 'duration',
-      description: 'The condition has to hold for so long.',
-      default: '0s',
-    },
-    clear: {
-      type: 'shared',
-      name: 'duration',
-      description: 'It has to be over for so long before the taint goes.',
-      default: '0s',
-    },
-    taint: {
-      type: 'object',
-      description: 'The taint that nodes get.',
-      required: ['key', 'effect'],
-      properties: {
-        key: { type: 'shared', name: 'taintKey' },
-        value: { type: 'shared', name: 'taintValue', default: '' },
-        effect: { type: 'shared', name: 'taintEffect' },
+      { required: ['type'] },
+    ),
+    holds: { ...duration('The condition has to hold for so long.'), default: '0s' },
+    clear: { ...duration('It has to be over for so long before the taint goes.'), default: '0s' },
+    taint: object(
+      'The taint that nodes get.',
+      {
+        key: taintKey,
+        value: { ...taintValue, default: '' },
+        effect: word('The effect of the taint.', ['NoExecute', 'NoSchedule', 'PreferNoSchedule']),
       },
-    },
-    nodeSelector: {
-      type: 'shared',
-      name: 'labelSelector',
-      description: 'The nodes that the rule is for; left out: all.',
-      default: {},
-    },
-    maxNodes: {
-      type: 'integerOrString',
-      description:
-        'At most so many of these nodes carry the taint by this rule, as a number or, such as 10%, a part; left out: no limit.',
-      rules: [
-        {
-          cel: "type(self) == int ? self >= 0 && self <= 1000000 : self.matches('^(100|[0-9]{1,2})%$')",
-          message: 'want a whole number from 0 to 1000000, or a part such as 10%',
-          holds: (self: number | string): boolean =>
-            typeof self === 'number'
-              ? self >= 0 && self <= 1_000_000
-              : /^(100|[0-9]{1,2})%$/.test(self),
-        },
-      ],
-    },
+      { required: ['key', 'effect'] },
+    ),
+    nodeSelector: { ...selector('The nodes that the rule is for; left out: all.'), default: {} },
+    maxNodes: wholeOrPercent(
+      'At most so many of these nodes carry the taint by this rule, as a number or, such as 10%, a part; left out: no limit.',
+      [0, 1000000],
+      '[0-9]{1,2}',
+    ),
     onlyUnreachable: truth(
       'The condition counts only while the node is unreachable (its condition Ready is Unknown), and only if it came since: the taint goes when the node is back.',
       false,
     ),
     dryRun: truth('Tell what the rule would do, and change nothing.', false),
   },
-  rules: [
-    {
-      cel: "self.taint.key != 'node.kubernetes.io/out-of-service' || self.onlyUnreachable",
-      message:
-        'want onlyUnreachable with the taint node.kubernetes.io/out-of-service, which kills pods without asking their kubelet',
-      holds: (self: {
-        readonly taint: { readonly key: string };
-        readonly onlyUnreachable: boolean;
-      }): boolean => self.taint.key !== 'node.kubernetes.io/out-of-service' || self.onlyUnreachable,
-    },
-    {
-      cel: noLifecycleTaint,
-      message:
-        'want a taint of your own: whoever watches over nodes takes this one off again by conditions of its own',
-      holds: ({ taint }: { readonly taint: TaintName }): boolean => !isLifecycleTaint(taint),
-    },
-  ],
-} as const;
+  {
+    required: ['condition', 'taint'],
+    rules: [
+      {
+        cel: "self.taint.key != 'node.kubernetes.io/out-of-service' || self.onlyUnreachable",
+        message:
+          'want onlyUnreachable with the taint node.kubernetes.io/out-of-service, which kills pods without asking their kubelet',
+        holds: (self: {
+          readonly taint: { readonly key: string };
+          readonly onlyUnreachable: boolean;
+        }): boolean =>
+          self.taint.key !== 'node.kubernetes.io/out-of-service' || self.onlyUnreachable,
+      },
+      {
+        cel: noLifecycleTaint,
+        message:
+          'want a taint of your own: whoever watches over nodes takes this one off again by conditions of its own',
+        holds: ({ taint }: { readonly taint: TaintName }): boolean => !isLifecycleTaint(taint),
+      },
+    ],
+  },
+);
 
 export type NodeTaintRuleSpec = TypeOf<typeof nodeTaintRuleSpec>;
 
-export const nodeTaintRuleStatus = {
-  type: 'object',
-  description: 'What the leader says.',
-  properties: {
-    observedGeneration: { type: 'shared', name: 'observedGeneration' },
-    nodesSelected: count('Nodes that it is for.'),
-    nodesTainted: count('Nodes that it has tainted.'),
-    nodes: {
-      type: 'array',
-      description: 'Their names, the first of them.',
-      maxItems: 100,
-      items: { type: 'string', maxLength: 253 },
-    },
-    conditions: { type: 'shared', name: 'conditions' },
-  },
-} as const;
+export const nodeTaintRuleStatus = object('What the leader says.', {
+  observedGeneration,
+  nodesSelected: count('Nodes that it is for.'),
+  nodesTainted: count('Nodes that it has tainted.'),
+  nodes: list('Their names, the first of them.', 100, characters(253)),
+  conditions,
+});
 
 /** What the engine is given. */
 export function nodeTaintRuleOf(

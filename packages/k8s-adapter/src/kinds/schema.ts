@@ -1,5 +1,4 @@
 // The language of the tables: schemas, as the API server is told of a field, and kinds with their columns.
-import { sharedSchemas } from './shared-fields.ts';
 
 /** A structural schema of OpenAPI v3, as far as our kinds need it. */
 export type Schema =
@@ -9,8 +8,7 @@ export type Schema =
   | IntegerOrStringSchema
   | ListSchema
   | MapSchema
-  | ObjectSchema
-  | SharedSchema;
+  | ObjectSchema;
 
 interface Common {
   readonly description?: string;
@@ -21,6 +19,8 @@ interface Common {
 
 export interface StringSchema extends Common {
   readonly type: 'string';
+  /** The engine takes it as a number of this. */
+  readonly unit?: 'duration' | 'time';
   readonly enum?: readonly string[];
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -64,12 +64,6 @@ export interface ObjectSchema extends Common {
   readonly required?: readonly string[];
 }
 
-/** One that several kinds have; a description or default here counts before its own. */
-interface SharedSchema extends Common {
-  readonly type: 'shared';
-  readonly name: keyof typeof sharedSchemas;
-}
-
 /** What must hold beyond types and bounds, for the API server as CEL and for us as a function. */
 export type Rule = PatternRule | CelRule;
 
@@ -90,17 +84,12 @@ interface CelRule {
 
 /**
  * The type of a value that the schema allows, its defaults filled in. `Units` are types that stand
- * for shared schemas, and for numbers that may be texts.
+ * for texts with a unit, and for numbers that may be texts.
  */
 export type TypeOf<S, Units = Texts> = S extends {
-  readonly type: 'shared';
-  readonly name: infer Name;
+  readonly unit: infer Unit extends keyof Units;
 }
-  ? Name extends keyof Units
-    ? Units[Name]
-    : Name extends keyof typeof sharedSchemas
-      ? TypeOf<(typeof sharedSchemas)[Name], Units>
-      : never
+  ? Units[Unit]
   : S extends { readonly enum: readonly (infer Word)[] }
     ? Word
     : S extends { readonly type: 'string' }
@@ -143,14 +132,6 @@ type PresentOf<Properties, Required> = {
       ? Name
       : never;
 }[keyof Properties];
-
-export type PlainSchema = Exclude<Schema, SharedSchema>;
-
-export function resolved(schema: Schema): PlainSchema {
-  if (schema.type !== 'shared') return schema;
-  const { type: _, name, ...own } = schema;
-  return { ...sharedSchemas[name], ...own };
-}
 
 interface Column {
   readonly name: string;

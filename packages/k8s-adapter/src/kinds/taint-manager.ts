@@ -1,7 +1,18 @@
 // TaintManager: what the leader says of itself; it has a status and no spec.
 
 import { heldNodesMax, heldZonesMax } from '@taintmgr/core/lifecycle';
-import { count, natural, text, time } from './fields.ts';
+import {
+  characters,
+  conditions,
+  count,
+  entry,
+  keyedList,
+  list,
+  natural,
+  object,
+  text,
+  time,
+} from './fields.ts';
 import { age, column, type Kind, type TypeOf } from './schema.ts';
 
 /** What taintmgr would have done with pods, counted. */
@@ -24,20 +35,15 @@ const shadowSeconds = {
   },
 } as const;
 
-const shadowRow = {
-  type: 'object',
-  required: ['name'],
-  properties: {
-    name: text('Its name; (none): without one; (others): those there was no room for.', 317),
-    ...shadowCounts,
-  },
-} as const;
+const shadowRow = entry(['name'], {
+  name: text('Its name; (none): without one; (others): those there was no room for.', 317),
+  ...shadowCounts,
+});
 
 /** What a controller in a dry run publishes of its shadow. */
-const shadowReport = {
-  type: 'object',
-  description: 'What kube-controller-manager evicted, held against what taintmgr would have done.',
-  properties: {
+const shadowReport = object(
+  'What kube-controller-manager evicted, held against what taintmgr would have done.',
+  {
     since: time('Since when this is counted.'),
     ...shadowCounts,
     earlierSeconds: { ...shadowSeconds, description: 'How much earlier.' },
@@ -48,68 +54,40 @@ const shadowReport = {
       'Pods that taintmgr would have evicted and that left before, but not for a taint.',
     ),
     givenUp: count('Pods without a verdict, as too many were followed at once.'),
-    taints: {
-      type: 'array',
-      description: 'By the key of the taint that decided.',
-      maxItems: 21,
-      mapKeys: ['name'],
-      items: shadowRow,
-    },
-    namespaces: {
-      type: 'array',
-      description: 'By namespace.',
-      maxItems: 21,
-      mapKeys: ['name'],
-      items: shadowRow,
-    },
-    policies: {
-      type: 'array',
-      description: 'By the EvictionPolicy that counted.',
-      maxItems: 21,
-      mapKeys: ['name'],
-      items: shadowRow,
-    },
-    reasons: {
-      type: 'array',
-      description: 'Why pods would have left later or not at all.',
-      maxItems: 32,
-      items: {
-        type: 'object',
-        required: ['verdict', 'reason'],
-        properties: {
-          verdict: text('later or kept.', 63),
-          reason: text('Such as KeptByPolicy.', 63),
-          pods: count('Pods.'),
+    taints: keyedList('By the key of the taint that decided.', 21, shadowRow),
+    namespaces: keyedList('By namespace.', 21, shadowRow),
+    policies: keyedList('By the EvictionPolicy that counted.', 21, shadowRow),
+    reasons: list(
+      'Why pods would have left later or not at all.',
+      32,
+      entry(['verdict', 'reason'], {
+        verdict: text('later or kept.', 63),
+        reason: text('Such as KeptByPolicy.', 63),
+        pods: count('Pods.'),
+      }),
+    ),
+    recent: list(
+      'The latest verdicts, the latest first.',
+      20,
+      entry(['verdict'], {
+        at: time('When the verdict was given.'),
+        verdict: text('As the counts are called.', 63),
+        namespace: text('Of the pod.', 63),
+        pod: text('Its name.', 253),
+        node: text('Its node.', 253),
+        seconds: {
+          type: 'number',
+          description: 'How much later taintmgr would have been; negative: earlier.',
         },
-      },
-    },
-    recent: {
-      type: 'array',
-      description: 'The latest verdicts, the latest first.',
-      maxItems: 20,
-      items: {
-        type: 'object',
-        required: ['verdict'],
-        properties: {
-          at: time('When the verdict was given.'),
-          verdict: text('As the counts are called.', 63),
-          namespace: text('Of the pod.', 63),
-          pod: text('Its name.', 253),
-          node: text('Its node.', 253),
-          seconds: {
-            type: 'number',
-            description: 'How much later taintmgr would have been; negative: earlier.',
-          },
-          budgetsAsked: { type: 'boolean', description: 'Whether budgets would have been asked.' },
-          taint: text('The key of the taint.', 317),
-          policy: text('The policy that counted.', 253),
-          reason: text('As in reasons.', 63),
-          message: text('The same in words.', 1024),
-        },
-      },
-    },
+        budgetsAsked: { type: 'boolean', description: 'Whether budgets would have been asked.' },
+        taint: text('The key of the taint.', 317),
+        policy: text('The policy that counted.', 253),
+        reason: text('As in reasons.', 63),
+        message: text('The same in words.', 1024),
+      }),
+    ),
   },
-} as const;
+);
 
 /** Pods that kube-controller-manager was refused, and what became of them. */
 const sparedCounts = {
@@ -119,208 +97,127 @@ const sparedCounts = {
   letThrough: natural('Pods that it deleted all the same.'),
 } as const;
 
-export const taintManagerStatus = {
-  type: 'object',
-  description: 'What the leader says of itself.',
-  properties: {
-    renewTime: time('When the leader last wrote this; it does so every few seconds.'),
-    leader: text('Who leads.', 253),
-    version: text('The version of the leader.', 64),
-    startedAt: time('When the leader began to lead.'),
-    settings: {
-      type: 'map',
-      description: 'The settings in force, by the names of their flags.',
-      maxProperties: 128,
-      values: { type: 'string', maxLength: 1024 },
-    },
-    policies: {
-      type: 'array',
-      description:
-        'The policies and pauses of its --policy files, which the cluster does not have.',
-      maxItems: 128,
-      mapKeys: ['kind', 'name'],
-      items: {
-        type: 'object',
-        required: ['kind', 'name'],
-        properties: {
-          kind: text('Such as EvictionPolicy.', 63),
-          name: text('As the file calls it.', 253),
-          spec: text('What it says, as JSON; left out: there is no room for it.', 8192),
-          since: time('Since when a pause holds.'),
-        },
-      },
-    },
-    controllers: {
-      type: 'array',
-      description: 'The controllers that run.',
-      maxItems: 16,
-      items: { type: 'string', maxLength: 63 },
-    },
-    features: {
-      type: 'array',
-      description:
-        'What other programs may count on: drain-marks, that pods are left to drains; last-replica, that the last ready replica of the controller stays.',
-      maxItems: 16,
-      items: { type: 'string', maxLength: 63 },
-    },
-    zones: {
-      type: 'array',
-      description: 'The zones of the cluster.',
-      maxItems: 64,
-      mapKeys: ['name'],
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: text('As region/zone.', 127),
-          state: text('How it is.', 63),
-          nodes: count('Its nodes.'),
-          notReady: count('Those that are not ready.'),
-          rate: { type: 'number', description: 'Nodes that are tainted in a second.', minimum: 0 },
-          heldSince: time('Since when its pods stay, as all of its nodes are down and it is held.'),
-        },
-      },
-    },
-    counts: {
-      type: 'object',
-      description: 'How many there are.',
-      properties: {
-        nodes: count('Nodes.'),
-        tainted: count('Nodes with NoExecute taints.'),
-        pods: count('Pods.'),
-        pending: count('Pods that wait for their time.'),
-        held: count('Pods that limits or pauses hold.'),
-        blocked: count('Pods whose eviction a PodDisruptionBudget refuses.'),
-        evicted: count('Pods evicted since startedAt.'),
-      },
-    },
-    trippedLimits: {
-      type: 'array',
-      description: 'Limits that are shut until somebody says kubectl taintmgr resume.',
-      maxItems: 64,
-      mapKeys: ['name'],
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: text('As it is resumed.', 1024),
-          since: time('Since when.'),
-        },
-      },
-    },
-    rates: {
-      type: 'array',
-      description: 'Limits with a rate that is in use: those who wait go one by one.',
-      maxItems: 64,
-      mapKeys: ['name'],
-      items: {
-        type: 'object',
-        required: ['name', 'oneAt'],
-        properties: {
-          name: text('As limits are called.', 1024),
-          oneAt: time('When it lets one pod go, or could have.'),
-        },
-      },
-    },
-    pauses: {
-      type: 'array',
-      description: 'The EvictionPauses in force.',
-      maxItems: 64,
-      items: { type: 'string', maxLength: 253 },
-    },
-    pauseRecords: {
-      type: 'array',
-      description:
-        'What holds deadlines now: whoever starts when it is gone gives back the time that it took.',
-      maxItems: 64,
-      mapKeys: ['name'],
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: text('The name of the pause.', 316),
-          uid: text('Left out: that of a file.', 128),
-          since: time('Since when it holds; left out: nobody knows.'),
-          until: time('When it ends by itself.'),
-          scope: text('What it holds, as JSON; left out: everything, for all we know.', 4096),
-        },
-      },
-    },
-    evictors: {
-      type: 'array',
-      description: 'Who else evicts here.',
-      maxItems: 16,
-      mapKeys: ['name'],
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: text('Such as kube-controller-manager.', 253),
-          work: text('What it does of our work.', 253),
-          evidence: text('What that is known by.', 1024),
-        },
-      },
-    },
-    takeover: {
-      type: 'object',
-      description: 'Where the leader decides in the place of kube-controller-manager.',
-      properties: {
-        enabled: {
-          type: 'boolean',
-          description:
-            'Whether it does so; while it does not, the admission policies refuse nothing.',
-        },
-        policyVersion: text('The version of the admission policies that it keeps installed.', 64),
-        drift: {
-          type: 'array',
-          description: 'In what the installed policies are not as they should be.',
-          maxItems: 32,
-          items: { type: 'string', maxLength: 1024 },
-        },
-        namespaces: natural('Namespaces with the label.'),
-        ...sparedCounts,
-        byNamespace: {
-          type: 'array',
-          description: 'The same counts for each namespace.',
-          maxItems: 128,
-          mapKeys: ['name'],
-          items: {
-            type: 'object',
-            required: ['name'],
-            properties: {
-              name: text('The namespace.', 63),
-              ...sparedCounts,
-            },
-          },
-        },
-        holdReadiness: {
-          type: 'object',
-          description: 'While it is here, nobody marks these pods not ready but their kubelets.',
-          required: ['reason'],
-          properties: {
-            reason: text('Why.', 1024),
-            all: { type: 'boolean', description: 'The pods of every node.' },
-            zones: {
-              type: 'array',
-              description:
-                'The pods of these zones, by their labels (Kubernetes 1.35), as region/zone.',
-              maxItems: heldZonesMax,
-              items: { type: 'string', maxLength: 127 },
-            },
-            nodes: {
-              type: 'array',
-              description: 'The pods of these nodes.',
-              maxItems: heldNodesMax,
-              items: { type: 'string', maxLength: 253 },
-            },
-          },
-        },
-      },
-    },
-    shadow: shadowReport,
-    conditions: { type: 'shared', name: 'conditions' },
+export const taintManagerStatus = object('What the leader says of itself.', {
+  renewTime: time('When the leader last wrote this; it does so every few seconds.'),
+  leader: text('Who leads.', 253),
+  version: text('The version of the leader.', 64),
+  startedAt: time('When the leader began to lead.'),
+  settings: {
+    type: 'map',
+    description: 'The settings in force, by the names of their flags.',
+    maxProperties: 128,
+    values: characters(1024),
   },
-} as const;
+  policies: keyedList(
+    'The policies and pauses of its --policy files, which the cluster does not have.',
+    128,
+    entry(['kind', 'name'], {
+      kind: text('Such as EvictionPolicy.', 63),
+      name: text('As the file calls it.', 253),
+      spec: text('What it says, as JSON; left out: there is no room for it.', 8192),
+      since: time('Since when a pause holds.'),
+    }),
+    ['kind', 'name'],
+  ),
+  controllers: list('The controllers that run.', 16, characters(63)),
+  features: list(
+    'What other programs may count on: drain-marks, that pods are left to drains; last-replica, that the last ready replica of the controller stays.',
+    16,
+    characters(63),
+  ),
+  zones: keyedList(
+    'The zones of the cluster.',
+    64,
+    entry(['name'], {
+      name: text('As region/zone.', 127),
+      state: text('How it is.', 63),
+      nodes: count('Its nodes.'),
+      notReady: count('Those that are not ready.'),
+      rate: { type: 'number', description: 'Nodes that are tainted in a second.', minimum: 0 },
+      heldSince: time('Since when its pods stay, as all of its nodes are down and it is held.'),
+    }),
+  ),
+  counts: object('How many there are.', {
+    nodes: count('Nodes.'),
+    tainted: count('Nodes with NoExecute taints.'),
+    pods: count('Pods.'),
+    pending: count('Pods that wait for their time.'),
+    held: count('Pods that limits or pauses hold.'),
+    blocked: count('Pods whose eviction a PodDisruptionBudget refuses.'),
+    evicted: count('Pods evicted since startedAt.'),
+  }),
+  trippedLimits: keyedList(
+    'Limits that are shut until somebody says kubectl taintmgr resume.',
+    64,
+    entry(['name'], {
+      name: text('As it is resumed.', 1024),
+      since: time('Since when.'),
+    }),
+  ),
+  rates: keyedList(
+    'Limits with a rate that is in use: those who wait go one by one.',
+    64,
+    entry(['name', 'oneAt'], {
+      name: text('As limits are called.', 1024),
+      oneAt: time('When it lets one pod go, or could have.'),
+    }),
+  ),
+  pauses: list('The EvictionPauses in force.', 64, characters(253)),
+  pauseRecords: keyedList(
+    'What holds deadlines now: whoever starts when it is gone gives back the time that it took.',
+    64,
+    entry(['name'], {
+      name: text('The name of the pause.', 316),
+      uid: text('Left out: that of a file.', 128),
+      since: time('Since when it holds; left out: nobody knows.'),
+      until: time('When it ends by itself.'),
+      scope: text('What it holds, as JSON; left out: everything, for all we know.', 4096),
+    }),
+  ),
+  evictors: keyedList(
+    'Who else evicts here.',
+    16,
+    entry(['name'], {
+      name: text('Such as kube-controller-manager.', 253),
+      work: text('What it does of our work.', 253),
+      evidence: text('What that is known by.', 1024),
+    }),
+  ),
+  takeover: object('Where the leader decides in the place of kube-controller-manager.', {
+    enabled: {
+      type: 'boolean',
+      description: 'Whether it does so; while it does not, the admission policies refuse nothing.',
+    },
+    policyVersion: text('The version of the admission policies that it keeps installed.', 64),
+    drift: list('In what the installed policies are not as they should be.', 32, characters(1024)),
+    namespaces: natural('Namespaces with the label.'),
+    ...sparedCounts,
+    byNamespace: keyedList(
+      'The same counts for each namespace.',
+      128,
+      entry(['name'], {
+        name: text('The namespace.', 63),
+        ...sparedCounts,
+      }),
+    ),
+    holdReadiness: object(
+      'While it is here, nobody marks these pods not ready but their kubelets.',
+      {
+        reason: text('Why.', 1024),
+        all: { type: 'boolean', description: 'The pods of every node.' },
+        zones: list(
+          'The pods of these zones, by their labels (Kubernetes 1.35), as region/zone.',
+          heldZonesMax,
+          characters(127),
+        ),
+        nodes: list('The pods of these nodes.', heldNodesMax, characters(253)),
+      },
+      { required: ['reason'] },
+    ),
+  }),
+  shadow: shadowReport,
+  conditions,
+});
 
 /** In `features`: the pods of a drain's taint are left to the drain while that lives. */
 export const drainMarksFeature = 'drain-marks';

@@ -2,17 +2,15 @@
 // and faults in the words of the API server.
 
 import { formatTime, parseTime } from '@taintmgr/core/time';
-import {
-  type ListSchema,
-  type MapSchema,
-  type NumberSchema,
-  type ObjectSchema,
-  type PlainSchema,
-  type Rule,
-  resolved,
-  type Schema,
-  type StringSchema,
-  type TypeOf,
+import type {
+  ListSchema,
+  MapSchema,
+  NumberSchema,
+  ObjectSchema,
+  Rule,
+  Schema,
+  StringSchema,
+  TypeOf,
 } from './schema.ts';
 
 /** A value that the schema allows, with its defaults, or all that is wrong with it. */
@@ -27,7 +25,7 @@ export function judge<const S extends Schema>(
   path: Path,
   strays: 'refused' | 'dropped' = 'refused',
 ): Judged<TypeOf<S>> {
-  const given = value ?? resolved(schema).default ?? null;
+  const given = value ?? schema.default ?? null;
   if (given === null) return { kind: 'refused', faults: [requiredValue(path), rulesNotChecked] };
   const faults: ManifestFault[] = [];
   const whole = filled(schema, given, path, faults);
@@ -42,13 +40,12 @@ export function judge<const S extends Schema>(
 
 /** Types, bounds and what must be there. */
 function faultsOf(schema: Schema, value: unknown, path: Path): readonly ManifestFault[] {
-  const meant = resolved(schema);
-  switch (meant.type) {
+  switch (schema.type) {
     case 'string':
-      return textFaults(meant, value, path);
+      return textFaults(schema, value, path);
     case 'integer':
     case 'number':
-      return numberFaults(meant, value, path);
+      return numberFaults(schema, value, path);
     case 'boolean':
       return typeof value === 'boolean' ? [] : [wrongType(path, 'boolean', value)];
     case 'integerOrString': {
@@ -57,13 +54,13 @@ function faultsOf(schema: Schema, value: unknown, path: Path): readonly Manifest
     }
     case 'array':
       return Array.isArray(value)
-        ? listFaults(meant, value, path)
+        ? listFaults(schema, value, path)
         : [wrongType(path, 'array', value)];
     case 'map':
-      return isRecord(value) ? mapFaults(meant, value, path) : [wrongType(path, 'object', value)];
+      return isRecord(value) ? mapFaults(schema, value, path) : [wrongType(path, 'object', value)];
     case 'object':
       return isRecord(value)
-        ? objectFaults(meant, value, path)
+        ? objectFaults(schema, value, path)
         : [wrongType(path, 'object', value)];
   }
 }
@@ -161,20 +158,19 @@ export function filled(
   path: Path,
   faults: ManifestFault[],
 ): unknown {
-  const meant = schema && resolved(schema);
   if (Array.isArray(value)) {
-    const items = meant?.type === 'array' ? meant.items : null;
+    const items = schema?.type === 'array' ? schema.items : null;
     return value.map((item, index) => filled(items, item, [...path, index], faults));
   }
   if (!isRecord(value)) return value;
-  if (meant?.type === 'object') return filledObject(meant, value, path, faults);
-  if (meant?.type !== 'map') {
+  if (schema?.type === 'object') return filledObject(schema, value, path, faults);
+  if (schema?.type !== 'map') {
     faults.push(...Object.keys(value).map((name) => unknownField([...path, name])));
     return {};
   }
   const entries = Object.entries(value).filter(([, each]) => each !== null);
   return Object.fromEntries(
-    entries.map(([name, each]) => [name, filled(meant.values, each, [...path, name], faults)]),
+    entries.map(([name, each]) => [name, filled(schema.values, each, [...path, name], faults)]),
   );
 }
 
@@ -189,7 +185,7 @@ function filledObject(
   }
   const entries = Object.entries(properties).flatMap(([name, schema]) => {
     const given = Object.hasOwn(value, name) ? value[name] : null;
-    const member = given ?? resolved(schema).default ?? null;
+    const member = given ?? schema.default ?? null;
     return member === null
       ? []
       : [[name, filled(schema, member, [...path, name], faults)] as const];
@@ -203,13 +199,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 
 /** The rules that a value of the right types breaks, from the outside in. */
 export function brokenRules(schema: Schema, value: unknown, path: Path): readonly ManifestFault[] {
-  const meant = resolved(schema);
-  const own = (meant.rules ?? []).filter((rule) => !holds(rule, value));
+  const own = (schema.rules ?? []).filter((rule) => !holds(rule, value));
   const faults = own.map((rule) => faultOf(rule, value, path));
-  const below = partsOf(meant, value).flatMap(([step, part, each]) =>
+  const below = partsOf(schema, value).flatMap(([step, part, each]) =>
     brokenRules(part, each, [...path, step]),
   );
-  return [...faults, ...below, ...brokenInMap(meant, value, path)];
+  return [...faults, ...below, ...brokenInMap(schema, value, path)];
 }
 
 /** The rule as the API server is given it. */
@@ -229,7 +224,7 @@ function faultOf(rule: Rule, value: unknown, path: Path): ManifestFault {
 }
 
 /** The same of the values of a map: the API server names their keys in brackets. */
-function brokenInMap(schema: PlainSchema, value: unknown, path: Path): readonly ManifestFault[] {
+function brokenInMap(schema: Schema, value: unknown, path: Path): readonly ManifestFault[] {
   if (schema.type !== 'map' || !isRecord(value)) return [];
   const [above, last = ''] = [path.slice(0, -1), path.at(-1)];
   return Object.entries(value).flatMap(([key, each]) =>
@@ -240,7 +235,7 @@ function brokenInMap(schema: PlainSchema, value: unknown, path: Path): readonly 
 type Part = readonly [step: string | number, schema: Schema, value: unknown];
 
 /** What there is of members and items. */
-function partsOf(schema: PlainSchema, value: unknown): readonly Part[] {
+function partsOf(schema: Schema, value: unknown): readonly Part[] {
   if (schema.type === 'array' && Array.isArray(value)) {
     return value.map((item, index): Part => [index, schema.items, item]);
   }

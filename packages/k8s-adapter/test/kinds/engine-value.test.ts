@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { engineValue } from '../../src/kinds/engine-value.ts';
+import { duration, time } from '../../src/kinds/fields.ts';
 import type { ObjectSchema } from '../../src/kinds/schema.ts';
 
-const duration = { type: 'shared', name: 'duration' } as const;
+const wait = duration('Some time.');
 const schema: ObjectSchema = {
   type: 'object',
   properties: {
-    wait: duration,
+    wait,
     waits: {
       type: 'array',
       maxItems: 9,
-      items: { type: 'object', properties: { wait: duration } },
+      items: { type: 'object', properties: { wait } },
     },
-    at: { type: 'shared', name: 'time' },
+    at: time('Some instant.'),
     part: { type: 'integerOrString' },
     text: { type: 'string' },
     labels: { type: 'map', maxProperties: 9, values: { type: 'string' } },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { time } from '../../src/kinds/fields.ts';
 import { fitted } from '../../src/kinds/fitted-status.ts';
 import type { ObjectSchema } from '../../src/kinds/schema.ts';
 import { judge } from '../../src/kinds/validation.ts';
@@ -10,7 +11,7 @@ const schema: ObjectSchema = {
   type: 'object',
   properties: {
     name,
-    at: { type: 'shared', name: 'time' },
+    at: time('Some instant.'),
     plain: { type: 'array', maxItems: 2, items: name },
     keyed: { type: 'array', maxItems: 2, mapKeys: ['name'], items: item },
     map: { type: 'map', maxProperties: 1, values: name },

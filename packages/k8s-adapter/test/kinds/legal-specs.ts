@@ -1,7 +1,6 @@
 // Specs that a schema allows, the odd ones of them too: whatever an API server may let pass.
 import fc from 'fast-check';
 import type { ObjectSchema, Schema, StringSchema } from '../../src/kinds/schema.ts';
-import { resolved } from '../../src/kinds/schema.ts';
 import { brokenRules, filled } from '../../src/kinds/validation.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,7 +16,7 @@ export function legalSpecs(
 /** What breaks a rule is left out where the rule stands, so that not much is made in vain. */
 function valuesOf(schema: Schema, sometimes: Fields): fc.Arbitrary<unknown> {
   const values = rawValues(schema, sometimes);
-  if (!resolved(schema).rules) return values;
+  if (!schema.rules) return values;
   return values.filter((value) => {
     const whole = filled(schema, value, [], []);
     return brokenRules(schema, whole, []).length === 0;
@@ -25,16 +24,15 @@ function valuesOf(schema: Schema, sometimes: Fields): fc.Arbitrary<unknown> {
 }
 
 function rawValues(schema: Schema, sometimes: Fields): fc.Arbitrary<unknown> {
-  const meant = resolved(schema);
-  switch (meant.type) {
+  switch (schema.type) {
     case 'string':
-      return texts(meant, schema.type === 'shared' && schema.name === 'duration');
+      return texts(schema);
     case 'number': {
-      const { minimum: min = -1000, maximum: max = 1000, exclusiveMinimum } = meant;
+      const { minimum: min = -1000, maximum: max = 1000, exclusiveMinimum } = schema;
       return fc.double({ min, max, minExcluded: exclusiveMinimum === true, noNaN: true });
     }
     case 'integer': {
-      const { minimum: min = -1000, maximum: max = 1000 } = meant;
+      const { minimum: min = -1000, maximum: max = 1000 } = schema;
       return fc.oneof(fc.constantFrom(min, max), fc.integer({ min, max }));
     }
     case 'boolean':
@@ -42,14 +40,14 @@ function rawValues(schema: Schema, sometimes: Fields): fc.Arbitrary<unknown> {
     case 'integerOrString':
       return fc.constantFrom(0, 1, 2, 10_000, 1_000_000, '0%', '1%', '07%', '99%', '100%');
     case 'array': {
-      const maxLength = Math.min(meant.maxItems, 3);
-      const { minItems: minLength = 0 } = meant;
-      return fc.array(valuesOf(meant.items, sometimes), { minLength, maxLength });
+      const maxLength = Math.min(schema.maxItems, 3);
+      const { minItems: minLength = 0 } = schema;
+      return fc.array(valuesOf(schema.items, sometimes), { minLength, maxLength });
     }
     case 'map':
-      return fc.dictionary(fc.constantFrom('pool', 'ring'), valuesOf(meant.values, sometimes));
+      return fc.dictionary(fc.constantFrom('pool', 'ring'), valuesOf(schema.values, sometimes));
     case 'object':
-      return objects(meant, sometimes);
+      return objects(schema, sometimes);
   }
 }
 
@@ -70,11 +68,11 @@ const times = [
 ];
 const lengths = ['0', '0s', '0.000001ms', '1ms', '10s', '1h30m', '999999h999999h999999h999999h'];
 
-function texts(schema: StringSchema, isLength: boolean): fc.Arbitrary<string> {
-  const { enum: words, format, minLength = 0, maxLength = 16, rules = [] } = schema;
+function texts(schema: StringSchema): fc.Arbitrary<string> {
+  const { enum: words, format, unit, minLength = 0, maxLength = 16, rules = [] } = schema;
   if (words) return fc.constantFrom(...words);
   if (format === 'date-time') return fc.constantFrom(...times);
-  if (isLength) return fc.constantFrom(...lengths);
+  if (unit === 'duration') return fc.constantFrom(...lengths);
   const [pattern] = rules.flatMap((rule) => ('matches' in rule ? rule.matches : []));
   if (pattern === undefined) return fc.string({ minLength, maxLength: Math.min(maxLength, 16) });
   const matching = fc.stringMatching(new RegExp(pattern), { size: 'small' });
