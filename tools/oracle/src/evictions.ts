@@ -14,7 +14,10 @@ const nodeDeadline = 'taintmgr.dev/deadline';
 
 /** When a pod has to go by one state of it and of its node: Infinity for never. */
 interface Verdict {
+  /** From when on it may go: its time has come, and no drain has it any more. */
   readonly deadline: number;
+  /** When its time came or comes by the taints that count then. */
+  readonly dueAt: number;
   readonly node: State;
   /** Why never; null where there is a deadline. */
   readonly never: 'tolerated' | 'untainted' | 'kept' | 'paused' | null;
@@ -109,7 +112,8 @@ export class EvictionChecker extends Checker<Evidence> {
     }
     this.#judgeDrains(decidedAt, chain, pod, verdicts, report);
     const nodes = verdicts.map(({ node }) => node);
-    const deletableAt = this.#deletableAt(decision, pod, earliest.deadline, nodes);
+    const dueAt = Math.min(...verdicts.map((verdict) => verdict.dueAt));
+    const deletableAt = this.#deletableAt(decision, pod, dueAt, nodes);
     if (by.kind === 'deletePod' && decidedAt + this.evidence.terms.clockMs < deletableAt) {
       report('deletes too early', `budgets are asked until ${clockTime(deletableAt)}`);
     }
@@ -136,11 +140,14 @@ export class EvictionChecker extends Checker<Evidence> {
       report('evicts beside a drain', 'nobody looked whether it gives a sign of life');
   }
 
-  /** From when on a pod may be deleted that is due, by one of the taints that its node may have had. */
+  /**
+   * From when on a pod may be deleted that is due, by one of the taints that its node may have had: a
+   * drain that had it until then has asked its budgets, or was to.
+   */
   #deletableAt(
     { run, decidedAt }: Decision,
     pod: KubeObject,
-    deadline: number,
+    dueAt: number,
     nodes: readonly State[],
   ): number {
     const { policies } = this.evidence;
@@ -154,7 +161,7 @@ export class EvictionChecker extends Checker<Evidence> {
       .map(({ mode, deleteAfterMs, keeps }) => {
         if (keeps) return Number.POSITIVE_INFINITY;
         if (mode === 'evict') return Number.POSITIVE_INFINITY;
-        return mode === 'delete' || hasDeadline ? deadline : deadline + deleteAfterMs;
+        return mode === 'delete' || hasDeadline ? dueAt : dueAt + deleteAfterMs;
       });
     return Math.min(Number.POSITIVE_INFINITY, ...instants);
   }
@@ -208,10 +215,13 @@ export class EvictionChecker extends Checker<Evidence> {
     });
     const running = judged.filter(({ isPaused, at }) => !isPaused && Number.isFinite(at));
     const left = running.flatMap((one) => (one.drain ? [{ ...one, drain: one.drain }] : []));
-    const until = running.map(({ at, drain }) => Math.max(at, drain?.until ?? at));
-    const deadline = Math.min(Number.POSITIVE_INFINITY, ...until);
+    const freeAt = ({ at, drain }: (typeof running)[number]): number =>
+      Math.max(at, drain?.until ?? at);
+    const deadline = Math.min(Number.POSITIVE_INFINITY, ...running.map(freeAt));
     const isFree = running.some(({ at, drain }) => !drain && at <= decidedAt + terms.clockMs);
-    const verdict = { deadline, node, isFree, drains: left };
+    const counting = running.filter((one) => freeAt(one) <= decidedAt + terms.clockMs);
+    const dueAt = Math.min(Number.POSITIVE_INFINITY, ...counting.map(({ at }) => at));
+    const verdict = { deadline, dueAt, node, isFree, drains: left };
     const reason = never(pod, node);
     if (reason !== null || deadline < Number.POSITIVE_INFINITY)
       return { ...verdict, never: reason };
@@ -255,6 +265,7 @@ export class EvictionChecker extends Checker<Evidence> {
 
 const nothing: Verdict = {
   deadline: Number.POSITIVE_INFINITY,
+  dueAt: Number.POSITIVE_INFINITY,
   node: { at: 0, object: null },
   never: 'untainted',
   isFree: false,

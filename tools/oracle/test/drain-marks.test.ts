@@ -67,4 +67,20 @@ describe('the checkers of drains find', () => {
     world.evict('a');
     assert.deepEqual(world.found, [beside]);
   });
+
+  it('that budgets were not asked for long enough since the pod was due, with the drain or without', () => {
+    for (const [deleteAfter, found] of [
+      ['60s', []],
+      ['90s', ['deletes too early']],
+    ] as const) {
+      const world = new World();
+      world.put('evictionpolicies', 'all', { action: 'EvictThenDelete', deleteAfter });
+      world.mark('1');
+      world.pass(1000);
+      world.read();
+      world.pass(61_000);
+      world.evictAfterLook('a');
+      assert.deepEqual(world.found, found);
+    }
+  });
 });

@@ -5,8 +5,15 @@ import { blockerOf } from '../attempt/blocker.ts';
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
+import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import { earliest, formatDeadline, type Instant, type Millis } from '../kernel/time.ts';
+import {
+  earliest,
+  endOfSecond,
+  formatDeadline,
+  type Instant,
+  type Millis,
+} from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
 import { type Pod, podRef } from '../model/pod.ts';
 import { formatTaint } from '../model/taint.ts';
@@ -131,7 +138,7 @@ export class TakeoverMachine implements Machine<MachineCommand> {
       this.#forget(pod.uid);
       return;
     }
-    this.#spared.follow(now, pod, this.#eviction.taintsOf(pod.nodeName));
+    this.#spared.follow(now, pod, this.#eviction.taintsOf(pod.nodeName), this.#store.clock);
     if (bearsOurMark(pod)) this.#marks.notice(now, pod.uid);
     else if (this.#marks.dueAt(pod.uid) !== null) this.#marks.forget(pod.uid);
   }
@@ -222,8 +229,11 @@ export class SparedPods {
     this.#options = options;
   }
 
-  /** Takes in a pod, with the taints of its node. */
-  follow(now: Instant, pod: Pod, observed: readonly ObservedTaint[]): void {
+  /**
+   * Takes in a pod, with the taints of its node. The time of a pod that was there before us counts
+   * from when the taints came and the pod was bound, as kube-controller-manager saw them come.
+   */
+  follow(now: Instant, pod: Pod, observed: readonly ObservedTaint[], clock: ClusterTime): void {
     const { uid, namespace, tolerations } = pod;
     if (observed.length === 0 || pod.deletionTimestamp !== null) {
       this.forget(uid);
@@ -233,13 +243,25 @@ export class SparedPods {
     const known = this.#followed.get(uid);
     if (known?.taints === taints && known.tolerations === tolerations) return;
     this.#followed.set(uid, { taints, tolerations, namespace, isSpared: false });
-    const wait = upstreamWait(
-      observed.map(({ taint }) => taint),
-      tolerations,
-      this.#options,
-    );
+    const seenAt = ({ seenAt: at }: ObservedTaint): Instant => clock.since(now, at);
+    const boundAt = clock.since(now, pod.boundAt === null ? null : endOfSecond(pod.boundAt));
+    const past = known ? [] : observed.map(seenAt).sort((one, other) => one - other);
+    for (const at of new Set([...past.map((came) => Math.max(came, boundAt)), now])) {
+      this.#look(
+        at,
+        pod,
+        observed.filter((one) => seenAt(one) <= at),
+      );
+    }
+  }
+
+  /** Rule `first-timer-kept`: a time set earlier stays, whatever it would be now. */
+  #look(at: Instant, { uid, tolerations }: Pod, observed: readonly ObservedTaint[]): void {
+    const taints = observed.map(({ taint }) => taint);
+    const wait = upstreamWait(taints, tolerations, this.#options);
     if (wait.kind === 'forever') this.#looks.cancel(uid);
-    else this.#looks.set(uid, now + triesMs + (wait.kind === 'finite' ? wait.wait : 0));
+    else if (wait.kind === 'intolerable') this.#looks.set(uid, at + triesMs);
+    else if (this.#looks.at(uid) === null) this.#looks.set(uid, at + triesMs + wait.wait);
   }
 
   forget(uid: string): void {

@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { makePod, parseTaint } from '@taintmgr/core';
 import type { ObservedTaint } from '../../src/eviction/taint-clock.ts';
 import { SparedPods } from '../../src/eviction/takeover.ts';
+import { ClusterClock } from '../../src/kernel/cluster-clock.ts';
 import { itAnswersEvictions } from './script.ts';
 
 const observed: readonly ObservedTaint[] = [
@@ -11,9 +12,10 @@ const observed: readonly ObservedTaint[] = [
 ];
 
 it('a hundred pods are found at once, and twenty in each second after', () => {
+  const clock = new ClusterClock();
   const spared = new SparedPods({ comparisonOperators: false });
   for (let n = 0; n < 130; n++) {
-    spared.follow(0, makePod({ name: `p${n}`, namespace: 'shop' }), observed);
+    spared.follow(0, makePod({ name: `p${n}`, namespace: 'shop' }), observed, clock);
   }
   const found = (now: number): number => {
     let count = 0;

@@ -52,6 +52,12 @@ export const takeoverSabotages: Readonly<Record<string, Planted>> = {
         }),
     },
   },
+  'says nothing of pods that were held before it came': {
+    story: 'takeover',
+    seed: 2,
+    breaks: ['nothing says why it is held'],
+    sabotage: { machine: forgetful },
+  },
   'does not mind pauses beside kube-controller-manager': {
     story: 'takeover',
     seed: 6,
@@ -97,6 +103,27 @@ export const takeoverSabotages: Readonly<Record<string, Planted>> = {
     sabotage: { takeover: { publishes: false } },
   },
 };
+
+/** Says why pods are held that came after it alone. */
+function forgetful(engine: Engine): Machine {
+  const first = new Set<string>();
+  let isSynced = false;
+  const machine = silent(engine, (command) => {
+    return (
+      command.kind === 'recordEvent' &&
+      command.reason === 'TaintManagerEvictionHeld' &&
+      first.has(command.pod.uid)
+    );
+  });
+  return {
+    handle: (now, event) => {
+      if (event.kind === 'synced') isSynced = true;
+      if (event.kind === 'podUpsert' && !isSynced) first.add(event.pod.uid);
+      return machine.handle(now, event);
+    },
+    nextWake: () => machine.nextWake(),
+  };
+}
 
 /** Does not do some of what it wants done. */
 function silent(engine: Engine, isLost: (command: Command) => boolean): Machine {

@@ -69,12 +69,13 @@ export class SparedPodsChecker {
       if (!since.every(({ object }) => isHandedOver(object))) continue;
       const { at: refusedAt } = this.#vetoes.refusals.get(uid) ?? { at: 0 };
       const isRefused = refusedAt > Math.max(calmSince, this.#changedAt(pod));
-      if (isRefused && now - refusedAt > recordedMs && !recorded.has(uid)) {
+      // What was refused beside the end of its last taint is held by nothing.
+      const goes = this.#waitOf(pod) < Number.POSITIVE_INFINITY;
+      if (goes && isRefused && now - refusedAt > recordedMs && !recorded.has(uid)) {
         const evidence = `${nameOf(pod)} was refused at ${clockTime(refusedAt)}, and is there`;
         this.#report({ invariant: 'nothing says why it is held', at: now, evidence });
       }
       const markedAt = Math.max(this.#marked.get(uid) ?? now, calmSince, this.#changedAt(pod));
-      const goes = this.#waitOf(pod) < Number.POSITIVE_INFINITY;
       if (goes || now - markedAt <= unmarkedMs) continue;
       const evidence = `${nameOf(pod)} stays, and is marked since ${clockTime(markedAt)}`;
       this.#report({ invariant: 'mark not taken away', at: now, evidence });

@@ -205,6 +205,20 @@ describe('checkers of takeover', () => {
     assert.deepEqual(world.found, ['nothing says why it is held']);
   });
 
+  it('ask nothing about a pod that was refused beside the end of its taint', () => {
+    const world = new World("object.metadata.name == 'p'");
+    world.beat();
+    const calmSince = world.clock.now();
+    world.pass(1000);
+    world.untaint();
+    world.pass(40);
+    world.mark('they');
+    world.pass(70_000);
+    world.beat();
+    world.checkers.atCalm(calmSince);
+    assert.deepEqual(world.found, []);
+  });
+
   const held: readonly (readonly [string, boolean])[] = [
     ['no toleration for bad:NoExecute; it goes at 2026-01-01T00:05:00Z', true],
     ['deadlines are paused by audit until that is resumed', true],
