@@ -82,7 +82,7 @@ export const houses: Readonly<Record<string, House>> = {
       'browser/',
       'model/ history.ts',
       'live.ts',
-      'input.ts what-if.ts',
+      'simulation.ts what-if.ts',
     ],
   },
   'apps/controller/src': {

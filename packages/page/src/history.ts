@@ -1,6 +1,5 @@
 // Remembers what was seen of a live cluster since its page was opened, from one look to the next.
 import { formatDuration } from '@taintmgr/core/time';
-import type { DeadlineInput, EvictionInput, HoldInput, NodeInput, ZoneInput } from './input.ts';
 import type {
   LeftOut,
   LiveAction,
@@ -11,6 +10,7 @@ import type {
   LivePod,
   LiveRecord,
 } from './live.ts';
+import type { DeadlineSeen, EvictionSeen, HoldTrack, NodeSeen, ZoneSeen } from './simulation.ts';
 
 /** So much of each kind is kept; what is older is forgotten. */
 const keptMax = 2000;
@@ -24,8 +24,8 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** A pod that is to leave, and what of the record is about it. */
 interface Followed {
   pod: LivePod;
-  deadline: Mutable<DeadlineInput> | null;
-  readonly holds: Map<string, Mutable<HoldInput>>;
+  deadline: Mutable<DeadlineSeen> | null;
+  readonly holds: Map<string, Mutable<HoldTrack>>;
 }
 
 /**
@@ -36,18 +36,12 @@ export class LiveHistory {
   readonly #source: string;
   readonly #startsAt: number;
   readonly #openedAt: number;
-  readonly #zones = new Map<
-    string,
-    Mutable<ZoneInput> & { states: ZoneInput['states'][number][] }
-  >();
-  readonly #nodes = new Map<
-    string,
-    Mutable<NodeInput> & { states: NodeInput['states'][number][] }
-  >();
+  readonly #zones = new Map<string, Mutable<ZoneSeen> & { states: ZoneSeen['states'][number][] }>();
+  readonly #nodes = new Map<string, Mutable<NodeSeen> & { states: NodeSeen['states'][number][] }>();
   readonly #pods = new Map<string, Followed>();
-  #deadlines: Mutable<DeadlineInput>[] = [];
-  #holds: Mutable<HoldInput>[] = [];
-  #evictions: EvictionInput[] = [];
+  #deadlines: Mutable<DeadlineSeen>[] = [];
+  #holds: Mutable<HoldTrack>[] = [];
+  #evictions: EvictionSeen[] = [];
   #events: LiveEvent[] = [];
   #isCut = false;
   #moment: LiveMoment | null = null;
@@ -285,7 +279,7 @@ export class LiveHistory {
   }
 }
 
-type NodeState = NodeInput['states'][number];
+type NodeState = NodeSeen['states'][number];
 
 function isSame(one: NodeState, other: NodeState): boolean {
   return (

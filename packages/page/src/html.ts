@@ -1,8 +1,8 @@
 // Puts the page together: one HTML file that needs nothing but itself.
 import { createHash } from 'node:crypto';
 import { type PageParts, pageParts } from './build.ts';
-import type { PageInput, WhatIfOrigin } from './input.ts';
 import type { LiveSource } from './live.ts';
+import type { PageInput, WhatIfOrigin } from './simulation.ts';
 
 /** A page, and what the browser may do with it. */
 export interface LivePage {

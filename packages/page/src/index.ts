@@ -1,7 +1,6 @@
 // The door of the page: what it takes, and how it is made.
 export { LiveHistory } from './history.ts';
 export { type LivePage, livePage, pageHtml, whatIfPage } from './html.ts';
-export type { PageInput } from './input.ts';
 export type {
   LeftOut,
   LiveAction,
@@ -12,4 +11,39 @@ export type {
   LivePod,
   LiveZone,
 } from './live.ts';
+export type {
+  AssumedTime,
+  Assumption,
+  BudgetSummary,
+  BudgetTrack,
+  Cause,
+  DeadlineTrack,
+  Differences,
+  Downtime,
+  EvictionLoop,
+  EvictionTrack,
+  FailIfOutcome,
+  FailureTrack,
+  JobSummary,
+  JobTrack,
+  Named,
+  NodeTrack,
+  PageInput,
+  PlayedEvent,
+  PodOnNode,
+  PodTrack,
+  Reading,
+  RecordedReason,
+  Recording,
+  RefusalTrack,
+  RunDocument,
+  SimulationDocument,
+  Step,
+  Summary,
+  Timeline,
+  UnplacedTrack,
+  WorkloadSummary,
+  WorkloadTrack,
+  ZoneTrack,
+} from './simulation.ts';
 export { type WhatIf, type WhatIfLine, whatIfEvents } from './what-if.ts';

@@ -1,12 +1,12 @@
 // What the live page shows: how a cluster is, who is to leave it when, and what was seen of it since the page was opened.
 import type {
-  DeadlineInput,
-  EvictionInput,
-  HoldInput,
-  NodeInput,
+  DeadlineSeen,
+  EvictionSeen,
+  HoldTrack,
+  NodeSeen,
   PodOnNode,
-  ZoneInput,
-} from './input.ts';
+  ZoneSeen,
+} from './simulation.ts';
 
 /** What is in the page of a live cluster before anything is streamed: addresses beside its own. */
 export interface LiveSource {
@@ -103,11 +103,11 @@ export interface LiveEvent {
 
 /** What was seen since the page was opened. */
 export interface LiveRecord {
-  readonly zones: readonly ZoneInput[];
-  readonly nodes: readonly NodeInput[];
-  readonly deadlines: readonly DeadlineInput[];
-  readonly holds: readonly HoldInput[];
-  readonly evictions: readonly EvictionInput[];
+  readonly zones: readonly ZoneSeen[];
+  readonly nodes: readonly NodeSeen[];
+  readonly deadlines: readonly DeadlineSeen[];
+  readonly holds: readonly HoldTrack[];
+  readonly evictions: readonly EvictionSeen[];
   readonly events: readonly LiveEvent[];
   /** Whether the oldest of it was forgotten, as there is only room for so much. */
   readonly isCut: boolean;

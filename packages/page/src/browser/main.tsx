@@ -1,10 +1,10 @@
 // Starts the page: of a simulation with the data that is in it, of a live cluster with what is streamed.
 import { signal } from '@preact/signals';
 import { render } from 'preact';
-import type { PageInput } from '../input.ts';
 import type { LiveSource } from '../live.ts';
 import { withPlainNames } from '../model/names.ts';
 import { sentenceOf } from '../model/sentence.ts';
+import type { PageInput } from '../simulation.ts';
 import { startLive } from './live/start.tsx';
 import './page.css';
 import './paper.css';

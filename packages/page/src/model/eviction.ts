@@ -1,5 +1,5 @@
 // Why a pod was evicted, from the taint to what came of it: everything that is known of this one pod.
-import type { EvictionInput, PodOnNode, ReasonInput } from '../input.ts';
+import type { EvictionSeen, PodOnNode, RecordedReason } from '../simulation.ts';
 import type { PodHistory } from './pod-history.ts';
 import type { About } from './row.ts';
 import { mostOf } from './steps.ts';
@@ -15,7 +15,7 @@ const outcomes = {
 } as const;
 
 /** What is said of an eviction; `history` is that of its pod, and maybe of others. */
-export function aboutEviction(one: EvictionInput, history: PodHistory, clock: Clock): About {
+export function aboutEviction(one: EvictionSeen, history: PodHistory, clock: Clock): About {
   const { at, namespace, pod, node, how, because, workload, reasons } = one;
   const own = ownHistory(one, history);
   return {
@@ -37,7 +37,7 @@ export function aboutEviction(one: EvictionInput, history: PodHistory, clock: Cl
 }
 
 /** What happened to this pod since it was evicted before, under the same name. */
-function ownHistory(one: EvictionInput, history: PodHistory): PodHistory {
+function ownHistory(one: EvictionSeen, history: PodHistory): PodHistory {
   const isOwn = (other: PodOnNode): boolean =>
     other.pod === one.pod && other.namespace === one.namespace && other.node === one.node;
   const evictions = history.evictions.filter((other) => isOwn(other) && other.at < one.at);
@@ -55,7 +55,7 @@ function ownHistory(one: EvictionInput, history: PodHistory): PodHistory {
   };
 }
 
-function reasonFacts(reasons: readonly ReasonInput[]): readonly Fact[] {
+function reasonFacts(reasons: readonly RecordedReason[]): readonly Fact[] {
   const taints = reasons.flatMap(({ taint }) => taint ?? []);
   if (taints.length === 0) return [];
   const tolerations = reasons.map(({ toleration, tolerationSeconds }) => {

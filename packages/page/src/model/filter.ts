@@ -1,6 +1,7 @@
 // What of a simulation or a live cluster one wants to see: pods of a namespace, a zone, with an outcome; only harm.
-import type { PageInput, PodOnNode, RunInput } from '../input.ts';
+
 import type { LiveInput, LivePod } from '../live.ts';
+import type { PageInput, PodOnNode, RunDocument } from '../simulation.ts';
 import { workloadKey } from './workloads.ts';
 
 /** '' is what was not chosen. */
@@ -75,7 +76,7 @@ export function filtered(input: PageInput, filter: Filter): PageInput {
   return { ...input, runs: input.runs.map((run) => filteredRun(run, filter)) };
 }
 
-function filteredRun(run: RunInput, { namespace, zone, outcome }: Filter): RunInput {
+function filteredRun(run: RunDocument, { namespace, zone, outcome }: Filter): RunDocument {
   const inZone = new Set(run.nodes.flatMap((node) => (node.zone === zone ? node.name : [])));
   const withOutcome = new Set(podsOf(run, outcome).map(keyOf));
   const isMeant = (pod: PodId & { readonly node?: string }): boolean =>
@@ -118,7 +119,7 @@ function nodeOf(pod: object): readonly string[] {
 }
 
 /** The pods of which that came. */
-function podsOf(run: RunInput, outcome: string): readonly PodId[] {
+function podsOf(run: RunDocument, outcome: string): readonly PodId[] {
   switch (outcome) {
     case 'evicted':
       return run.evictions;

@@ -1,7 +1,7 @@
 // What runs are called for whoever has read no documentation.
-import type { PageInput, RunInput } from '../input.ts';
+import type { PageInput, RunDocument } from '../simulation.ts';
 
-const byRules: Readonly<Record<RunInput['semantics'], string>> = {
+const byRules: Readonly<Record<RunDocument['semantics'], string>> = {
   precise: 'taintmgr',
   'upstream-1.36': 'kube-controller-manager',
 };

@@ -1,17 +1,20 @@
 // How a node is, and how much of the time: what zones and nodes are judged by.
-import type { NodeInput, RunInput } from '../input.ts';
+import type { NodeSeen, ZoneSeen } from '../simulation.ts';
 import { historiesBy, nothing, type PodEvents, type PodHistory } from './pod-history.ts';
 import { countsOf, mostOf, spansWhere } from './steps.ts';
 import { count } from './words.ts';
 
-export type NodeState = NodeInput['states'][number];
+export type NodeState = NodeSeen['states'][number];
 
 /** What of a run is about zones and nodes. */
-export type NodeEvents = PodEvents & Pick<RunInput, 'zones' | 'nodes'>;
+export type NodeEvents = PodEvents & {
+  readonly zones: readonly ZoneSeen[];
+  readonly nodes: readonly NodeSeen[];
+};
 
 /** A node in one run. */
 export interface NodeOfRun {
-  readonly node: NodeInput;
+  readonly node: NodeSeen;
   readonly history: PodHistory;
   readonly harm: number;
 }
@@ -26,7 +29,7 @@ export function nodesOf(run: NodeEvents, end: number): readonly NodeOfRun[] {
 }
 
 /** Seconds in which it was not ready, and a minute for each pod it lost; a little for being tainted. */
-function harmOf(node: NodeInput, { evictions, refusals, holds }: PodHistory, end: number): number {
+function harmOf(node: NodeSeen, { evictions, refusals, holds }: PodHistory, end: number): number {
   const spans = spansWhere(node.states, end, isUnready);
   const seconds = spans.reduce((sum, { from, until }) => sum + until - from, 0);
   const isTainted = node.states.some(hasNoExecute);

@@ -1,5 +1,5 @@
 // The lanes of nodes, and of the pods on them.
-import type { NodeInput } from '../input.ts';
+import type { NodeSeen } from '../simulation.ts';
 import {
   evictionsText,
   hasNoExecute,
@@ -74,11 +74,11 @@ function podRows(
 }
 
 /** Above: how the node is; a strip at the top: that it has NoExecute taints. */
-function statesOf(node: NodeInput, end: number): readonly Bar[] {
+function statesOf(node: NodeSeen, end: number): readonly Bar[] {
   const unwell = spansWhere(node.states, end, isUnready);
   const tainted = spansWhere(node.states, end, hasNoExecute);
   const aboutOf =
-    (from: number, until: number, state: NodeInput['states'][number]) =>
+    (from: number, until: number, state: NodeSeen['states'][number]) =>
     (clock: Clock): About => ({
       at: from,
       title: `${node.name}: ${state.ready === 'Gone' ? 'gone' : `Ready=${state.ready}`}`,

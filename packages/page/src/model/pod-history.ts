@@ -1,26 +1,26 @@
 // What is known of some pods: their deadlines, what held them, and what came of it.
 import type {
-  DeadlineInput,
-  EvictionInput,
-  FailureInput,
-  HoldInput,
+  DeadlineSeen,
+  EvictionSeen,
+  FailureTrack,
+  HoldTrack,
   PodOnNode,
-  RefusalInput,
-  RunInput,
-} from '../input.ts';
-
-/** What of a run is about pods. */
-export type PodEvents = Pick<RunInput, 'deadlines' | 'holds' | 'refusals' | 'evictions'> &
-  Partial<Pick<RunInput, 'failures'>>;
+  RefusalTrack,
+} from '../simulation.ts';
 
 /** What is known of some pods. */
 export interface PodHistory {
-  readonly deadlines: DeadlineInput[];
-  readonly holds: HoldInput[];
-  readonly refusals: RefusalInput[];
-  readonly evictions: EvictionInput[];
-  readonly failures: FailureInput[];
+  readonly deadlines: DeadlineSeen[];
+  readonly holds: HoldTrack[];
+  readonly refusals: RefusalTrack[];
+  readonly evictions: EvictionSeen[];
+  readonly failures: FailureTrack[];
 }
+
+/** The same of those who only look. */
+export type PodEvents = {
+  readonly [Part in Exclude<keyof PodHistory, 'failures'>]: readonly PodHistory[Part][number][];
+} & { readonly failures?: readonly FailureTrack[] };
 
 export const nothing: PodHistory = {
   ...{ deadlines: [], holds: [], refusals: [], evictions: [], failures: [] },

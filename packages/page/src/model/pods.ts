@@ -1,5 +1,5 @@
 // What became of pods, as bars and marks: the same texts as the JSON has.
-import type { DeadlineInput, HoldInput, PodOnNode, RefusalInput } from '../input.ts';
+import type { DeadlineSeen, HoldTrack, PodOnNode, RefusalTrack } from '../simulation.ts';
 import { aboutEviction } from './eviction.ts';
 import { type PodHistory, podKey } from './pod-history.ts';
 import type { About, Bar, Mark } from './row.ts';
@@ -63,7 +63,7 @@ const ends = {
   running: 'not yet',
 } as const;
 
-function aboutDeadline(one: DeadlineInput, pods: readonly string[], clock: Clock): About {
+function aboutDeadline(one: DeadlineSeen, pods: readonly string[], clock: Clock): About {
   const { setAt, dueAt, endedAt, end, because, node } = one;
   const hasEnded = endedAt !== null && end !== 'running';
   return {
@@ -78,7 +78,7 @@ function aboutDeadline(one: DeadlineInput, pods: readonly string[], clock: Clock
   };
 }
 
-function aboutHold(one: HoldInput, pods: readonly string[], clock: Clock): About {
+function aboutHold(one: HoldTrack, pods: readonly string[], clock: Clock): About {
   const { kind, name, from, until, text, node } = one;
   return {
     at: from,
@@ -91,7 +91,7 @@ function aboutHold(one: HoldInput, pods: readonly string[], clock: Clock): About
   };
 }
 
-function aboutRefusal(one: RefusalInput, clock: Clock): About {
+function aboutRefusal(one: RefusalTrack, clock: Clock): About {
   const { namespace, pod, node, budget, firstAt, lastAt, count, message } = one;
   const times = count === 1 ? '1 attempt' : `${count} attempts, the last at ${clock(lastAt)}`;
   return {

@@ -1,5 +1,5 @@
 // All lanes of the chart, from what was done to what came of it.
-import type { PageInput, RunInput } from '../input.ts';
+import type { PageInput, RunDocument } from '../simulation.ts';
 import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
 import { countsOf, mostOf } from './steps.ts';
 import { type Clock, count, span } from './words.ts';
@@ -69,7 +69,7 @@ function eventRows(input: PageInput): readonly Row[] {
  * What held pods up: a lane for each limit, pause, zone and budget, and one for pods without room. Whose they
  * are stands in the heading above them.
  */
-function causeRows(run: RunInput, end: number, whose: string): readonly Row[] {
+function causeRows(run: RunDocument, end: number, whose: string): readonly Row[] {
   const held = new Map<string, Bar[]>();
   for (const { kind, name, workload, pods, from, until, text } of run.summary.causes) {
     if (kind === 'room') continue;
@@ -97,7 +97,7 @@ function causeRows(run: RunInput, end: number, whose: string): readonly Row[] {
   return [heading, ...rows, ...(room ? [room] : [])];
 }
 
-function roomRow(run: RunInput, end: number): Row | null {
+function roomRow(run: RunDocument, end: number): Row | null {
   if (run.unplaced.length === 0) return null;
   const spans = run.unplaced.map(({ from, until }) => ({ from, until: until ?? end }));
   const steps = countsOf(spans).map(({ at, value }) => {

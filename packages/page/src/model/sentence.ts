@@ -1,5 +1,5 @@
 // The result of a simulation in words: what is down, for how long, and since what was done.
-import type { PageInput, RunInput, WorkloadTotals } from '../input.ts';
+import type { PageInput, RunDocument, WorkloadSummary } from '../simulation.ts';
 import { clock, count, duration, more } from './words.ts';
 import { byHarm, shortName, workloadKey } from './workloads.ts';
 
@@ -44,12 +44,12 @@ export function besides(input: PageInput): string {
   return texts.length === 0 ? '' : `Also down: ${texts.join('; ')}.`;
 }
 
-function totalsOf(run: RunInput, workload: WorkloadTotals): WorkloadTotals | null {
+function totalsOf(run: RunDocument, workload: WorkloadSummary): WorkloadSummary | null {
   const key = workloadKey(workload);
   return run.summary.workloads.find((one) => workloadKey(one) === key) ?? null;
 }
 
-function lossOf(other: WorkloadTotals | null, first: WorkloadTotals | null): string {
+function lossOf(other: WorkloadSummary | null, first: WorkloadSummary | null): string {
   if (!other || other.downMax === 0) return 'never';
   const difference = more(other.downSeconds, first?.downSeconds ?? 0);
   const time = `${duration(other.downSeconds)}${difference && ` (${difference})`}`;
@@ -57,7 +57,7 @@ function lossOf(other: WorkloadTotals | null, first: WorkloadTotals | null): str
 }
 
 /** What the script did last before the longest gap began. */
-function causeOf(run: RunInput, { longestGap }: WorkloadTotals): string {
+function causeOf(run: RunDocument, { longestGap }: WorkloadSummary): string {
   if (!longestGap) return '';
   const event = run.events.findLast(({ at }) => at <= longestGap.from);
   return event ? `, after “${event.text}” at ${clock(event.at)}` : '';

@@ -1,5 +1,5 @@
 // The lanes of workloads: how many of their pods are down, beside what their budget allows.
-import type { PageInput, RunInput, WorkloadInput, WorkloadTotals } from '../input.ts';
+import type { PageInput, RunDocument, WorkloadSummary, WorkloadTrack } from '../simulation.ts';
 import { historiesBy, nothing, podKey } from './pod-history.ts';
 import { barsOf, marksOf } from './pods.ts';
 import { type About, type Area, type AreaStep, type Row, rowOf } from './row.ts';
@@ -8,12 +8,12 @@ import { type Clock, duration, more, span } from './words.ts';
 
 type Opened = ReadonlySet<string>;
 
-export function workloadKey({ kind, namespace, name }: WorkloadTotals | WorkloadInput): string {
+export function workloadKey({ kind, namespace, name }: WorkloadSummary | WorkloadTrack): string {
   return `${kind} ${namespace}/${name}`;
 }
 
 /** Those of the first run by harm; pods of DaemonSets cannot go elsewhere, and come after the others. */
-export function byHarm(input: PageInput): readonly WorkloadTotals[] {
+export function byHarm(input: PageInput): readonly WorkloadSummary[] {
   const harm = new Map<string, number>();
   for (const { summary } of input.runs) {
     for (const one of summary.workloads) {
@@ -21,7 +21,7 @@ export function byHarm(input: PageInput): readonly WorkloadTotals[] {
       harm.set(key, Math.max(harm.get(key) ?? 0, one.podMinutesLost + one.evictions / 1e6));
     }
   }
-  const rank = (one: WorkloadTotals): number => {
+  const rank = (one: WorkloadSummary): number => {
     const value = harm.get(workloadKey(one)) ?? 0;
     return one.kind === 'DaemonSet' ? Math.min(value, 1e-7) : value;
   };
@@ -57,7 +57,7 @@ export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   return [heading, ...rows, fold, ...shown];
 }
 
-function rowsOf(input: PageInput, totals: WorkloadTotals, opened: Opened): readonly Row[] {
+function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): readonly Row[] {
   const key = workloadKey(totals);
   const isMany = input.runs.length > 1;
   const areas = input.runs.map((run) => areaOf(run, key));
@@ -84,11 +84,11 @@ function rowsOf(input: PageInput, totals: WorkloadTotals, opened: Opened): reado
 }
 
 /** `shop/web`, and what it is where it is no Deployment. */
-export function shortName({ kind, namespace, name }: WorkloadTotals | WorkloadInput): string {
+export function shortName({ kind, namespace, name }: WorkloadSummary | WorkloadTrack): string {
   return kind === 'Deployment' ? `${namespace}/${name}` : `${namespace}/${name} (${kind})`;
 }
 
-function noteOf(own: WorkloadTotals, first: WorkloadTotals | null): string {
+function noteOf(own: WorkloadSummary, first: WorkloadSummary | null): string {
   if (own.downMax === 0) return 'never down';
   const difference = first ? more(own.downSeconds, first.downSeconds) : '';
   const time = `${duration(own.downSeconds)}${difference && ` (${difference})`}`;
@@ -96,7 +96,7 @@ function noteOf(own: WorkloadTotals, first: WorkloadTotals | null): string {
 }
 
 /** The budget that is about this workload and no other: its line is one of this lane. */
-function budgetOf({ budgets }: RunInput, key: string): RunInput['budgets'][number] | null {
+function budgetOf({ budgets }: RunDocument, key: string): RunDocument['budgets'][number] | null {
   const own = budgets.filter(({ workloads }) => workloads.length === 1 && workloads[0] === key);
   const desired = ({ states }: (typeof own)[number]): number => states.at(-1)?.desired ?? 0;
   // Of several the strictest counts.
@@ -104,7 +104,7 @@ function budgetOf({ budgets }: RunInput, key: string): RunInput['budgets'][numbe
 }
 
 /** How many pods are down, what was noticed of it, and what its budget allows. */
-function areaOf(run: RunInput, key: string): Area | null {
+function areaOf(run: RunDocument, key: string): Area | null {
   const track = run.workloads.find((one) => workloadKey(one) === key);
   if (!track) return null;
   const budget = budgetOf(run, key);
@@ -140,7 +140,7 @@ interface StepOf {
   readonly clock: Clock;
 }
 
-function aboutStep(track: WorkloadInput, { step, until, wanted, clock }: StepOf): About {
+function aboutStep(track: WorkloadTrack, { step, until, wanted, clock }: StepOf): About {
   const { at, value, noticed, allowed } = step;
   return {
     at,
@@ -154,7 +154,7 @@ function aboutStep(track: WorkloadInput, { step, until, wanted, clock }: StepOf)
 }
 
 /** The pods of a workload to which something happened. */
-function podRows(run: RunInput, end: number, parent: string, key: string): readonly Row[] {
+function podRows(run: RunDocument, end: number, parent: string, key: string): readonly Row[] {
   const histories = historiesBy(run, (pod) => (pod.workload === key ? podKey(pod) : ''));
   return Array.from(histories).flatMap(([pod, history]) => {
     if (pod === '') return [];

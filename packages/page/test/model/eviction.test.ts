@@ -3,11 +3,17 @@ import { describe, it } from 'node:test';
 import { aboutEviction } from '../../src/model/eviction.ts';
 import { nothing, type PodHistory } from '../../src/model/pod-history.ts';
 import { clock } from '../../src/model/words.ts';
+import { reason } from '../world/simulation.ts';
 
 const pod = { namespace: 'shop', pod: 'db-0', node: 'a-1', workload: 'StatefulSet shop/db' };
 const because = ['tolerates kernel=old:NoExecute for 5m, by policy kernel'];
 const reasons = [
-  { taint: 'kernel=old:NoExecute', toleration: 'kernel', tolerationSeconds: 300, policy: 'kernel' },
+  reason({
+    taint: 'kernel=old:NoExecute',
+    toleration: 'kernel',
+    tolerationSeconds: 300,
+    policy: 'kernel',
+  }),
 ];
 const evicted = { ...pod, at: 412, how: 'evict', because, reasons } as const;
 
@@ -48,7 +54,7 @@ describe('why a pod was evicted', () => {
   });
 
   it('is told without what is not known', () => {
-    const none = { taint: 'x:NoExecute', toleration: null, tolerationSeconds: null, policy: null };
+    const none = reason({ taint: 'x:NoExecute' });
     const one = { ...evicted, how: 'delete', reasons: [none], workload: null } as const;
     assert.deepEqual(aboutEviction(one, nothing, clock).facts, [
       ['why', because[0]],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EvictionInput } from '../../src/input.ts';
 import type { Row } from '../../src/model/row.ts';
 import { clock } from '../../src/model/words.ts';
 import { byHarm, workloadRows } from '../../src/model/workloads.ts';
+import type { EvictionSeen } from '../../src/simulation.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
-const evicted: EvictionInput = {
+const evicted: EvictionSeen = {
   namespace: 'shop',
   pod: 'web-1',
   workload: 'Deployment shop/web',

@@ -1,7 +1,7 @@
 // Tells what is new on one side of the demo, each kind of thing once in a chapter.
+
 import { formatDuration } from '@taintmgr/core/time';
-import type { DeadlineTrack } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/record/evictions.ts';
-import type { Summary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/summary.ts';
+import type { DeadlineTrack, Summary } from '@taintmgr/page';
 import { nameIn, type Side } from './side.ts';
 
 /** How much of a list that grows has been told. */

@@ -1,7 +1,7 @@
 // What each side comes to in the end, chapter by chapter, and whether it is as promised.
+
 import { formatDuration } from '@taintmgr/core/time';
-import type { DeadlineTrack } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/record/evictions.ts';
-import type { Summary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/summary.ts';
+import type { DeadlineTrack, Summary } from '@taintmgr/page';
 import { podMinutesLost } from './narrator.ts';
 import { chapters } from './story.ts';
 

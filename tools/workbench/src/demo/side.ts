@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Millis } from '@taintmgr/core/time';
 import { readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
-import type { Recording } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/record/recorder.ts';
 import {
   type RunResult,
   withSummary,
 } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
-import type { Summary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/summary.ts';
 import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
 import { readSource } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/read.ts';
 import type { ClusterSource } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/source.ts';
@@ -19,6 +17,7 @@ import {
   type Simulation,
   startSimulation,
 } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/run.ts';
+import type { Recording, Summary } from '@taintmgr/page';
 import { hour } from './story.ts';
 
 /** How a node is doing. */

@@ -21,11 +21,11 @@ import { replayCommand } from './replay/replay.ts';
 import {
   type Result,
   type RunResult,
+  shownName,
   simulationDocument,
   withSummary,
 } from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if.ts';
-import { shownName } from './result/lines.ts';
 import { simulationTable } from './result/table.ts';
 import { emptyScript, readEvents, readScript, type Script } from './script/script.ts';
 import { liveSource, readSource, readText } from './source/read.ts';

@@ -1,10 +1,10 @@
 // The page of a simulation: the result, the chart, why, and the numbers.
 import { useMemo } from 'preact/hooks';
-import type { PageInput, WhatIfOrigin } from '../../input.ts';
 import { outcomes, placesOf } from '../../model/filter.ts';
 import { besides, sentenceOf } from '../../model/sentence.ts';
 import { instantsOf, readerOf } from '../../model/steps.ts';
 import { duration } from '../../model/words.ts';
+import type { PageInput, WhatIfOrigin } from '../../simulation.ts';
 import { Chart } from '../chart.tsx';
 import { Find, Hint, Zoom } from '../controls.tsx';
 import { Filters } from '../filters.tsx';

@@ -1,7 +1,8 @@
 // The numbers under the chart: workloads by variant, limits, and what was assumed.
-import type { PageInput } from '../../input.ts';
+
 import { clock, duration } from '../../model/words.ts';
 import { byHarm, shortName, workloadKey } from '../../model/workloads.ts';
+import type { PageInput } from '../../simulation.ts';
 
 export function Numbers({ input }: { readonly input: PageInput }) {
   return (

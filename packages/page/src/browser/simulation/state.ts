@@ -1,9 +1,9 @@
 // What of the page of a simulation is looked at.
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { PageInput } from '../../input.ts';
 import { filtered } from '../../model/filter.ts';
 import { rowsOf } from '../../model/rows.ts';
 import { clock } from '../../model/words.ts';
+import type { PageInput } from '../../simulation.ts';
 import { addressed, type ChartState, keepInAddress, viewOf } from '../state.ts';
 
 export interface PageState extends ChartState {

@@ -1,6 +1,7 @@
 // The lanes of a live cluster: what happened, who is to leave, what keeps them, drains, zones.
-import type { DeadlineInput, EvictionInput, PodOnNode } from '../../input.ts';
+
 import type { LiveAction, LiveInput, LivePod } from '../../live.ts';
+import type { DeadlineSeen, EvictionSeen, PodOnNode } from '../../simulation.ts';
 import { nothing } from '../pod-history.ts';
 import { barsOf, marksOf } from '../pods.ts';
 import { type About, type Bar, type Row, rowOf } from '../row.ts';
@@ -45,7 +46,7 @@ export function liveRows(
 const everything: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true });
 
 /** A deadline that runs is drawn to when it is over, and to the present where it is overdue. */
-export function untilNow(one: DeadlineInput, now: number): DeadlineInput {
+export function untilNow(one: DeadlineSeen, now: number): DeadlineSeen {
   return one.end === 'running' ? { ...one, endedAt: Math.max(one.dueAt, now) } : one;
 }
 
@@ -92,7 +93,7 @@ function podRow(pod: LivePod, { record }: LiveInput, now: number): Row {
   });
 }
 
-function isOf({ namespace, pod }: LivePod | EvictionInput): (one: PodOnNode) => boolean {
+function isOf({ namespace, pod }: LivePod | EvictionSeen): (one: PodOnNode) => boolean {
   return (one) => one.pod === pod && one.namespace === namespace;
 }
 

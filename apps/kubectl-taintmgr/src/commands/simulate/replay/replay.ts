@@ -37,7 +37,7 @@ import { printAnswer } from '../../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../../render/table.ts';
 import { apiVersion } from '../../../report/documents.ts';
 import type { SimulateFlags } from '../flags.ts';
-import { shownName } from '../result/lines.ts';
+import { shownName } from '../result/documents.ts';
 import { type FlightLine, readFlight } from './flight.ts';
 
 /** `simulate --replay`: plays a flight record, and says what this build does differently. */

@@ -1,6 +1,6 @@
 // What another run has more or less than the first of it, for each workload and budget.
+import type { BudgetSummary, Differences, Named, Summary, WorkloadSummary } from '@taintmgr/page';
 import { thousandths } from './downtime.ts';
-import type { BudgetSummary, Summary, WorkloadSummary } from './summary.ts';
 
 /** What is compared of a workload; each is that of the other run less that of the first. */
 const ofWorkload = [
@@ -18,33 +18,6 @@ const ofBudget = [
   'belowSeconds',
   'belowMax',
 ] as const satisfies readonly (keyof BudgetSummary)[];
-
-type WorkloadNumbers = { readonly [Field in (typeof ofWorkload)[number]]: number };
-type BudgetNumbers = { readonly [Field in (typeof ofBudget)[number]]: number };
-
-/** A workload in two runs. */
-interface WorkloadDifference extends WorkloadNumbers {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** Of the longest gaps, in seconds. */
-  readonly longestGapSeconds: number;
-}
-
-/** A disruption budget in two runs. */
-interface BudgetDifference extends BudgetNumbers {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** Positive: the other run has more. What is in one run only is left out. */
-export interface Differences {
-  readonly evictions: number;
-  readonly refusals: number;
-  readonly nodesTainted: number;
-  readonly workloads: readonly WorkloadDifference[];
-  readonly budgets: readonly BudgetDifference[];
-}
 
 /** What `other` has more than `first`. */
 export function differencesOf(first: Summary, other: Summary): Differences {
@@ -65,14 +38,10 @@ export function differencesOf(first: Summary, other: Summary): Differences {
   };
 }
 
-interface Named {
-  readonly kind?: string;
-  readonly namespace: string;
-  readonly name: string;
-}
+type OfKind = Named & { readonly kind?: string };
 
 /** Those that are in both, by their names. */
-export function paired<Item extends Named>(
+export function paired<Item extends OfKind>(
   first: readonly Item[],
   others: readonly Item[],
 ): readonly (readonly [Item, Item])[] {
@@ -83,7 +52,7 @@ export function paired<Item extends Named>(
   });
 }
 
-function keyOf({ kind = '', namespace, name }: Named): string {
+function keyOf({ kind = '', namespace, name }: OfKind): string {
   return `${kind} ${namespace}/${name}`;
 }
 

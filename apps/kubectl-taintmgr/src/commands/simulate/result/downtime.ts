@@ -1,37 +1,8 @@
 // How long pods of a workload were really down: the sums, the longest gap, and when it was over.
+import type { Downtime, Step, WorkloadTrack } from '@taintmgr/page';
 import { mostOf } from '../../../render/count.ts';
-import type { Step } from '../record/timelines.ts';
-import type { WorkloadTrack } from '../record/workloads.ts';
 
-/** A time without a break in which some pod was missing. */
-interface Gap {
-  readonly from: number;
-  readonly seconds: number;
-}
-
-/** How bad it was for whoever needs the pods; Kubernetes may have noticed less of it, and later. */
-export interface Downtime {
-  /** The most pods that were down at once. */
-  readonly downMax: number;
-  /** The largest share that was down, in percent of what was wanted then. */
-  readonly downPercentMax: number;
-  /** When the most were down; null: never any. */
-  readonly downWorstAt: number | null;
-  /** How many pods were wanted then; 0: never any were down. */
-  readonly downWorstWanted: number;
-  /** How long some pod was down, in all. */
-  readonly downSeconds: number;
-  /** How long all were down, in all. */
-  readonly outageSeconds: number;
-  /** How much was lost: one pod that is down for a minute is one. */
-  readonly podMinutesLost: number;
-  /** The longest time without a break in which some pod was down; null: there was none. */
-  readonly longestGap: Gap | null;
-  /** Since when all were back; null: none was down, or some are at the end. */
-  readonly overAt: number | null;
-  /** How many are down at the end. */
-  readonly downAtEnd: number;
-}
+type Gap = NonNullable<Downtime['longestGap']>;
 
 interface Down {
   readonly wanted: number;

@@ -2,31 +2,17 @@
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { formatDuration, parseDuration } from '@taintmgr/core/time';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
+import type {
+  BudgetSummary,
+  FailIfOutcome,
+  Reading,
+  Recording,
+  Summary,
+  WorkloadSummary,
+} from '@taintmgr/page';
 import { choicesText } from '../../../render/count.ts';
 import { UsageError } from '../../../usage-error.ts';
-import type { Recording } from '../record/recorder.ts';
-import { mostAtOnce, type Summary } from './summary.ts';
-
-/** What was measured for a condition. */
-interface Reading {
-  readonly metric: string;
-  /** As it is written: `shop/*`. */
-  readonly subject: string;
-  /** The run it is of. */
-  readonly variant: string;
-  /** Who had the worst of it: `shop/web`. */
-  readonly worst: string;
-  readonly value: number;
-  readonly unit: Unit;
-}
-
-/** How a condition turned out. */
-export interface FailIfOutcome {
-  readonly limit: string;
-  readonly exceeded: boolean;
-  /** What decided it, in the order in which it was looked at. */
-  readonly readings: readonly Reading[];
-}
+import { mostAtOnce } from './summary.ts';
 
 /** A run that conditions are held against. */
 export interface Judged {
@@ -241,8 +227,6 @@ interface Metric {
 
 type Named = { readonly namespace: string; readonly name: string };
 type Amounts = Measured['amounts'];
-type WorkloadSummary = Summary['workloads'][number];
-type BudgetSummary = Summary['budgets'][number];
 
 function each<Item extends Named>(
   items: readonly Item[],
@@ -349,7 +333,7 @@ function addOperators(environment: Environment, name: AmountName): void {
 }
 
 /** In which way an amount is looked at. */
-type Unit = 'number' | 'percent' | 'seconds';
+type Unit = Reading['unit'];
 
 /** Something measured, or what came of calculating with it, in each unit in which it may be read. */
 class Amount {

@@ -1,74 +1,21 @@
 // The figures of a simulation: evictions, their causes, and pods that go round.
+import type {
+  BudgetSummary,
+  BudgetTrack,
+  Cause,
+  EvictionLoop,
+  EvictionTrack,
+  JobSummary,
+  JobTrack,
+  Recording,
+  Step,
+  Summary,
+  UnplacedTrack,
+  WorkloadSummary,
+  WorkloadTrack,
+} from '@taintmgr/page';
 import { countBy, leastOf, mostOf } from '../../../render/count.ts';
-import type { EvictionTrack } from '../record/evictions.ts';
-import type { BudgetTrack, Recording, UnplacedTrack } from '../record/recorder.ts';
-import type { JobTrack, Step } from '../record/timelines.ts';
-import type { WorkloadTrack } from '../record/workloads.ts';
-import { type Downtime, downtimeOf, tenths, thousandths } from './downtime.ts';
-
-/** How bad it got for a workload: what was really down, and what Kubernetes had noticed of it. */
-export interface WorkloadSummary extends Downtime {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** Pods it wanted at the end. */
-  readonly wanted: number;
-  /** The most pods that Kubernetes counted as missing at once. */
-  readonly unavailableMax: number;
-  /** The largest share of them, in percent of what was wanted then. */
-  readonly unavailablePercentMax: number;
-  /** When those were the most; null: never any. */
-  readonly worstAt: number | null;
-  /** How long there were some, in all. */
-  readonly unavailableSeconds: number;
-  readonly evictions: number;
-}
-
-/** What became of a disruption budget. */
-export interface BudgetSummary {
-  readonly namespace: string;
-  readonly name: string;
-  /** Evictions that it refused, every attempt counted. */
-  readonly refusals: number;
-  /** How long fewer pods were healthy than it asks for. */
-  readonly belowSeconds: number;
-  /** How many fewer, at most. */
-  readonly belowMax: number;
-}
-
-/** What became of a Job that had not ended at the beginning. */
-export interface JobSummary {
-  readonly namespace: string;
-  readonly name: string;
-  readonly evictions: number;
-  /** Pods that were made during the run. */
-  readonly newPods: number;
-  /** Pods whose failure counted during the run. */
-  readonly failures: number;
-  /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
-  readonly end: string | null;
-  /** When that was decided. */
-  readonly endedAt: number | null;
-}
-
-/** What a run comes down to. */
-export interface Summary {
-  readonly evictions: number;
-  /** Pods that came back to where they were evicted from, again and again. */
-  readonly loops: readonly EvictionLoop[];
-  /** What kept pods from leaving, or from coming back. */
-  readonly causes: readonly Cause[];
-  /** Evictions that failed otherwise than by a budget. */
-  readonly failures: number;
-  readonly refusals: number;
-  /** Nodes that had a NoExecute taint they did not begin with. */
-  readonly nodesTainted: number;
-  /** Pods that fitted on no node: all of them, the most at once, those at the end. */
-  readonly unplaced: { readonly pods: number; readonly atOnceMax: number; readonly atEnd: number };
-  readonly workloads: readonly WorkloadSummary[];
-  readonly budgets: readonly BudgetSummary[];
-  readonly jobs: readonly JobSummary[];
-}
+import { downtimeOf, tenths, thousandths } from './downtime.ts';
 
 /** Counts what was recorded up to `end`, in seconds. */
 export function summarize(recording: Recording, end: number): Summary {
@@ -191,23 +138,6 @@ export function mostAtOnce(tracks: readonly Pick<UnplacedTrack, 'from' | 'until'
   return most;
 }
 
-/** Why something took longer than its deadline, for the pods of one workload. */
-export interface Cause {
-  readonly kind: CauseKind;
-  /** The limit, pause, zone or budget; '' for room and failures. */
-  readonly name: string;
-  /** `Deployment shop/web`; null: pods of none that is counted, or a whole zone. */
-  readonly workload: string | null;
-  readonly pods: number;
-  readonly from: number;
-  /** Null: to the end. */
-  readonly until: number | null;
-  /** The last that was said of it. */
-  readonly text: string;
-}
-
-export type CauseKind = 'limit' | 'pause' | 'zone' | 'budget' | 'room' | 'failure';
-
 /** One pod, and what kept it. */
 interface Kept extends Omit<Cause, 'pods'> {
   readonly pod: string;
@@ -272,19 +202,6 @@ function ofZones({ zones }: Recording): readonly Kept[] {
       return [{ kind: 'zone', name, workload: null, from: at, until, text: held, pod: '' }];
     }),
   );
-}
-
-/** Pods that were evicted from a node, came back to it, and were evicted again for the same reason. */
-interface EvictionLoop {
-  readonly namespace: string;
-  /** `db-0`: a pod that comes back under its name; else `Deployment shop/web`. */
-  readonly name: string;
-  readonly node: string;
-  readonly evictions: number;
-  readonly firstAt: number;
-  readonly lastAt: number;
-  /** Why it was evicted each time. */
-  readonly because: readonly string[];
 }
 
 /** Once may be chance. */

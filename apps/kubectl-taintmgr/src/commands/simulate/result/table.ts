@@ -1,14 +1,20 @@
 // The result of simulations as a table.
 import { formatDuration } from '@taintmgr/core/time';
+import type {
+  AssumedTime,
+  Assumption,
+  BudgetSummary,
+  Cause,
+  JobSummary,
+  WorkloadSummary,
+} from '@taintmgr/page';
 import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import { none } from '../../../report/words.ts';
-import { type AssumedTime, type Assumption, rangeText } from '../times/pod-times.ts';
+import { rangeText } from '../times/pod-times.ts';
 import { paired } from './differences.ts';
-import type { Result, RunResult } from './documents.ts';
-import { loopLines, seconds, shownName, totals, unplacedLines } from './lines.ts';
-import type { BudgetSummary, Cause, CauseKind, JobSummary, WorkloadSummary } from './summary.ts';
+import { type Result, type RunResult, seconds, shownName } from './documents.ts';
 
 /** What happened, for a person: a few tables and a sentence on each. */
 export function simulationTable(result: Result, options: TableOptions): string {
@@ -380,7 +386,7 @@ function timeText({ leastSeconds, mostSeconds, from }: AssumedTime): string {
   return `in ${rangeText([leastSeconds * 1000, mostSeconds * 1000])} (${fromTexts[from]})`;
 }
 
-const kindTexts: Readonly<Record<CauseKind, string>> = {
+const kindTexts: Readonly<Record<Cause['kind'], string>> = {
   limit: 'limit',
   pause: 'pause',
   zone: 'zone',
@@ -431,4 +437,43 @@ function causeText({ kind, name }: Cause): string {
 function workloadText(workload: string | null, { wide }: TableOptions): string {
   if (workload === null) return none;
   return wide ? workload : workload.slice(workload.indexOf(' ') + 1);
+}
+
+/** Of pods that fit nowhere, and of loops, so many are named. */
+const linesMax = 10;
+
+/** Which pods fitted on no node; none where all did. */
+function unplacedLines(
+  { name, summary, recording }: RunResult,
+  isNamed: boolean,
+): readonly string[] {
+  const { pods, atOnceMax, atEnd } = summary.unplaced;
+  if (pods === 0) return [];
+  const where = isNamed ? `${name}: ` : '';
+  const first = `${where}${count(pods, 'pod')} fitted on no node: ${atOnceMax} at once, ${atEnd} at the end`;
+  const left = recording.unplaced.filter(({ until }) => until === null);
+  const lines = left.slice(0, linesMax).map(({ namespace, pod, from, message }) => {
+    return `  ${namespace}/${pod} since ${seconds(from)}: ${message}`;
+  });
+  const more = left.length - lines.length;
+  return [first, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
+}
+
+/** `taintmgr: 15 evictions, 0 refused by PDBs, 6 nodes tainted` */
+function totals({ name, summary }: RunResult): string {
+  const { evictions, refusals, failures, nodesTainted } = summary;
+  const failed = failures > 0 ? `, ${failures} failed` : '';
+  return `${name}: ${count(evictions, 'eviction')}, ${refusals} refused by PDBs${failed}, ${count(nodesTainted, 'node')} tainted`;
+}
+
+/** `  loop: shop/db-0 evicted 83 times from zone-a-1, 1m to 14m50s: tolerates bad:NoExecute for 10s` */
+function loopLines({ summary: { loops } }: RunResult): readonly string[] {
+  const lines = loops.slice(0, linesMax).map((loop) => {
+    const { namespace, name, node, evictions, firstAt, lastAt, because } = loop;
+    const who = name.includes('/') ? name : `${namespace}/${name}`;
+    const when = `${seconds(firstAt)} to ${seconds(lastAt)}`;
+    return `  loop: ${who} evicted ${evictions} times from ${node}, ${when}: ${because[0] ?? ''}`;
+  });
+  const more = loops.length - lines.length;
+  return more > 0 ? [...lines, `  and ${count(more, 'more loop')}`] : lines;
 }

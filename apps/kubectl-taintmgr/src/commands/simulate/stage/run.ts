@@ -5,6 +5,7 @@ import { earliest, formatDuration, type Instant, type Millis } from '@taintmgr/c
 import { PressureLoop, type PressureNotice, VirtualDriver } from '@taintmgr/k8s-adapter';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import type { Assumption, PlayedEvent, Recording } from '@taintmgr/page';
 import {
   ApiError,
   type Cluster,
@@ -15,11 +16,11 @@ import {
 } from '@taintmgr/sim-cluster';
 import { zoneNames } from '../../../cluster/facts.ts';
 import { choicesText } from '../../../render/count.ts';
-import { type Recording, RunRecorder, unplacedMessage } from '../record/recorder.ts';
+import { RunRecorder, unplacedMessage } from '../result/recorder.ts';
 import { type About, type Targets, targetsOf, targetsText } from '../script/actions.ts';
 import type { Script, ScriptEvent } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
-import { type Assumption, PodTimes } from '../times/pod-times.ts';
+import { PodTimes } from '../times/pod-times.ts';
 import { Controller, type ControllerOptions, Stage, StageFault } from './stage.ts';
 
 /** Whose rules the controller follows. */
@@ -207,14 +208,6 @@ function* comeToRest(
     ? `pod ${waiting.metadata.namespace}/${waiting.metadata.name}: ${message}`
     : 'something does not get ready';
   throw new FaultyFile([`${name}: not at rest after ${formatDuration(idleMsMax)}: ${why}`]);
-}
-
-/** Something of the script that was done. */
-export interface PlayedEvent {
-  readonly at: number;
-  readonly text: string;
-  /** The line of the script. */
-  readonly line: number;
 }
 
 /** The events of a script on their way. */

@@ -2,6 +2,7 @@
 
 import { formatDuration, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
+import type { AssumedTime, Assumption } from '@taintmgr/page';
 import {
   defaultTiming,
   type KubeObject,
@@ -15,24 +16,6 @@ export interface SaidTimes {
   readonly stop: RangeMs | null;
 }
 
-/** Where a time is from, the first that says something. */
-type TimeFrom = 'script' | 'annotation' | 'observed' | 'probes' | 'grace' | 'usual';
-
-/** How long something takes, and who says so. */
-export interface AssumedTime {
-  readonly leastSeconds: number;
-  readonly mostSeconds: number;
-  readonly from: TimeFrom;
-}
-
-/** What is assumed of the pods of a workload. */
-export interface Assumption {
-  /** `Deployment shop/web` */
-  readonly workload: string;
-  readonly start: AssumedTime;
-  readonly stop: AssumedTime;
-}
-
 /** On the pods of a workload, by its template: as `startTime` and `stopTime` of a topology. */
 export const timeAnnotations = {
   start: 'taintmgr.dev/start-time',
@@ -41,7 +24,7 @@ export const timeAnnotations = {
 
 interface Timed {
   readonly range: RangeMs;
-  readonly from: TimeFrom;
+  readonly from: AssumedTime['from'];
 }
 
 type Kind = keyof typeof timeAnnotations;

@@ -1,14 +1,10 @@
 // What another run has more or less than the first one, as data and behind the numbers of a table.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
+import type { BudgetSummary, Recording, Summary, WorkloadSummary } from '@taintmgr/page';
 import { differencesOf } from '../../../../src/commands/simulate/result/differences.ts';
-import {
-  type BudgetSummary,
-  type Summary,
-  summarize,
-  type WorkloadSummary,
-} from '../../../../src/commands/simulate/result/summary.ts';
+import { summarize } from '../../../../src/commands/simulate/result/summary.ts';
 import {
   budgetTable,
   comparedText,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Downtime, WorkloadTrack } from '@taintmgr/page';
 import { seededRandom } from '@taintmgr/sim-cluster';
-import type { WorkloadTrack } from '../../../../src/commands/simulate/record/workloads.ts';
-import { type Downtime, downtimeOf } from '../../../../src/commands/simulate/result/downtime.ts';
+import { downtimeOf } from '../../../../src/commands/simulate/result/downtime.ts';
 
 // How long pods were down: against a twin that looks at each second, and by hand.
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
+import type { Recording } from '@taintmgr/page';
 import {
   type Judged,
   parseFailIf,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EvictionTrack } from '../../../../src/commands/simulate/record/evictions.ts';
-import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
+import type { EvictionTrack, Recording } from '@taintmgr/page';
 import { loopsOf, summarize } from '../../../../src/commands/simulate/result/summary.ts';
 import { workloadTable } from '../../../../src/commands/simulate/result/table.ts';
 

@@ -12,49 +12,17 @@ import { describeCount, type LimitHit, limitId } from '@taintmgr/core/policy';
 import { describePressureReason } from '@taintmgr/core/pressure';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
+import type {
+  DeadlineTrack,
+  EvictionTrack,
+  FailureTrack,
+  PodOnNode,
+  RecordedReason,
+  Recording,
+  RefusalTrack,
+} from '@taintmgr/page';
 
-type How = 'delete' | 'evict' | 'pressure';
-
-/** A pod that the controller has removed; times are in seconds after the beginning. */
-export interface EvictionTrack extends PodName {
-  readonly at: number;
-  /** When it came to the node; 0: it was there at the beginning. */
-  readonly arrivedAt: number;
-  /** By a delete, by the eviction API, which asks the budgets, or for what its node ran out of. */
-  readonly how: How;
-  readonly because: readonly string[];
-  /** The same as data; for what its node ran out of there is none. */
-  readonly reasons: readonly RecordedReason[];
-}
-
-/** The time a pod was given, and how that ended. */
-export interface DeadlineTrack extends PodName {
-  readonly setAt: number;
-  readonly dueAt: number;
-  /** When it ended; null: it runs on. */
-  readonly endedAt: number | null;
-  readonly end: 'evicted' | 'moved' | 'cancelled' | 'pending';
-  readonly because: readonly string[];
-  /** The same as data. */
-  readonly reasons: readonly RecordedReason[];
-}
-
-/** Evictions of a pod that a disruption budget refused, one after the other. */
-export interface RefusalTrack extends PodName {
-  /** `shop/web` */
-  readonly budget: string;
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly count: number;
-  readonly message: string;
-}
-
-/** Attempts that failed otherwise. */
-export interface FailureTrack extends PodName {
-  readonly at: number;
-  readonly message: string;
-}
-
+type How = EvictionTrack['how'];
 type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'uid' | 'nodeName'>;
 
 const byDrain = 'its node is drained';
@@ -239,7 +207,7 @@ export class EvictionLog {
     this.refusals.push(track);
   }
 
-  #named({ namespace, name, uid, nodeName }: NamedPod): PodName {
+  #named({ namespace, name, uid, nodeName }: NamedPod): PodOnNode {
     return { namespace, pod: name, node: nodeName, workload: this.#knownOf(uid).workload };
   }
 }
@@ -249,22 +217,9 @@ function budgetOf({ budget, message }: Extract<Outcome, { kind: 'blocked' }>): s
   return budget?.name ?? /disruption budget (\S+)/.exec(message)?.[1] ?? '';
 }
 
+type HoldTrack = Recording['holds'][number];
 /** What holds a pod back. */
-interface Holder {
-  readonly kind: 'limit' | 'pause';
-  /** As `status` and `resume` name it: `zone=r/a policy=all`, or the name of a pause. */
-  readonly name: string;
-  /** Whether it is a limit that has tripped: it stays shut until somebody resumes. */
-  readonly tripped: boolean;
-  readonly text: string;
-}
-
-/** A pod that was held back; times are in seconds after the beginning. */
-export interface HoldTrack extends PodName, Holder {
-  readonly from: number;
-  /** Null: to the end. */
-  readonly until: number | null;
-}
+type Holder = Pick<HoldTrack, 'kind' | 'name' | 'tripped' | 'text'>;
 
 /** Records them. */
 class HoldLog {
@@ -278,7 +233,7 @@ class HoldLog {
   }
 
   /** A pod of that uid is held back from now on, by this alone. */
-  hold(at: number, uid: string, pod: PodName, holder: Holder): void {
+  hold(at: number, uid: string, pod: PodOnNode, holder: Holder): void {
     const open = this.#open.get(uid);
     if (open && open.kind === holder.kind && open.name === holder.name) {
       open.tripped = holder.tripped;
@@ -321,21 +276,6 @@ function heldByPause(because: readonly Reason[]): Holder | null {
   return { kind: 'pause', name: zone ?? pause, tripped: false, text: describeReason(reason) };
 }
 
-/** A reason, as the panel of a pod shows it. */
-interface RecordedReason {
-  /** As in `explain`: NoToleration, TolerationExpires. */
-  readonly code: string;
-  readonly text: string;
-  /** `key=value:effect`; null: it is for no taint. */
-  readonly taint: string | null;
-  /** The toleration that counts; null: the pod has none. */
-  readonly toleration: string | null;
-  /** How long that lasts; null: for good, or there is none. */
-  readonly tolerationSeconds: number | null;
-  /** The policy that decides; null: none does. */
-  readonly policy: string | null;
-}
-
 /** A reason whose times count from the beginning. */
 function recordedReason(reason: Reason, startsAt: Instant): RecordedReason {
   const toleration = 'toleration' in reason ? reason.toleration : null;
@@ -368,15 +308,6 @@ const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 /** Instants of the calendar as times after the beginning, as all others are. */
 export function relativeText(text: string, startsAt: Instant): string {
   return text.replace(instant, (found) => formatDuration(Date.parse(found) - startsAt));
-}
-
-/** The pod that something is about. */
-export interface PodName {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly node: string;
-  /** `Deployment shop/web`; null: none that is counted. */
-  readonly workload: string | null;
 }
 
 /** A track that is still being written. */

@@ -3,76 +3,22 @@ import { type Config, type Explanation, type Outcome, type Subject, selects } fr
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
+import type { BudgetTrack, Recording, UnplacedTrack, ZoneTrack } from '@taintmgr/page';
 import type { Change, ClusterApi, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/facts.ts';
 import type { PodTimes } from '../times/pod-times.ts';
-import {
-  type DeadlineTrack,
-  EvictionLog,
-  type EvictionTrack,
-  type FailureTrack,
-  type HoldTrack,
-  type Open,
-  type PodName,
-  type RefusalTrack,
-} from './evictions.ts';
+import { EvictionLog, type Open } from './evictions.ts';
 import {
   isOfZones,
   JobTimelines,
-  type JobTrack,
   Machines,
   NodeTimelines,
-  type NodeTrack,
   PodLog,
-  type PodTrack,
-  type RecordedZone,
   recordedZone,
-  type Timeline,
+  type StateOf,
   Timelines,
-  type ZoneTrack,
 } from './timelines.ts';
-import { WorkloadTimelines, type WorkloadTrack } from './workloads.ts';
-
-/** What a budget needs and has. */
-interface BudgetState {
-  readonly healthy: number;
-  readonly desired: number;
-}
-
-interface BudgetId {
-  readonly namespace: string;
-  readonly name: string;
-  /** Whose pods it selects, as `Deployment shop/web`. */
-  readonly workloads: readonly string[];
-}
-
-/** A disruption budget and what became of it. */
-export type BudgetTrack = Timeline<BudgetId, BudgetState>;
-
-/** How long a pod fitted on no node. */
-export interface UnplacedTrack extends Omit<PodName, 'node'> {
-  readonly from: number;
-  /** Null: to the end. */
-  readonly until: number | null;
-  readonly message: string;
-}
-
-/** All that happened. Times are in seconds after the beginning. */
-export interface Recording {
-  readonly zones: readonly ZoneTrack[];
-  readonly nodes: readonly NodeTrack[];
-  readonly workloads: readonly WorkloadTrack[];
-  readonly budgets: readonly BudgetTrack[];
-  readonly jobs: readonly JobTrack[];
-  /** Every pod on every node on which it was. */
-  readonly pods: readonly PodTrack[];
-  readonly deadlines: readonly DeadlineTrack[];
-  readonly evictions: readonly EvictionTrack[];
-  readonly holds: readonly HoldTrack[];
-  readonly refusals: readonly RefusalTrack[];
-  readonly failures: readonly FailureTrack[];
-  readonly unplaced: readonly UnplacedTrack[];
-}
+import { WorkloadTimelines } from './workloads.ts';
 
 /** Whom the recorder asks for what nobody reports. */
 interface Controller {
@@ -98,11 +44,11 @@ export class RunRecorder {
   readonly #controller: Controller;
   readonly #startsAt: Instant;
   readonly #nodes = new NodeTimelines();
-  readonly #zones = new Timelines<{ readonly name: string }, RecordedZone>();
+  readonly #zones = new Timelines<Pick<ZoneTrack, 'name'>, StateOf<ZoneTrack>>();
   readonly #workloads: WorkloadTimelines;
   readonly #machines: Machines;
   readonly #pods = new PodLog();
-  readonly #budgets = new Timelines<BudgetId, BudgetState>();
+  readonly #budgets = new Timelines<Omit<BudgetTrack, 'states'>, StateOf<BudgetTrack>>();
   readonly #jobs: JobTimelines;
   readonly #log: EvictionLog;
   readonly #workloadNames = new Map<string, string | null>();

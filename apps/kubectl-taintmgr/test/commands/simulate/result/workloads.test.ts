@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { WorkloadTrack } from '@taintmgr/page';
 import { type KubeObject, node, pod } from '@taintmgr/sim-cluster';
-import type { WorkloadTrack } from '../../../../src/commands/simulate/record/workloads.ts';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles } from '../../../world/simulate-files.ts';
 

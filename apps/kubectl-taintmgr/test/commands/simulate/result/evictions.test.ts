@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EvictionLog } from '../../../../src/commands/simulate/record/evictions.ts';
-import type { Recording } from '../../../../src/commands/simulate/record/recorder.ts';
+import type { Recording } from '@taintmgr/page';
+import { EvictionLog } from '../../../../src/commands/simulate/result/evictions.ts';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles } from '../../../world/simulate-files.ts';
 

@@ -1,24 +1,9 @@
 // How many pods of each workload but Jobs are ready during a run, and how many really serve.
+import type { WorkloadTrack } from '@taintmgr/page';
 import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
-import { type Step, type Timeline, Timelines } from './timelines.ts';
+import { type StateOf, Timelines } from './timelines.ts';
 
-/** How many pods a workload wants, and how many are there and ready. */
-interface WorkloadState {
-  readonly wanted: number;
-  readonly ready: number;
-}
-
-interface WorkloadId {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** A workload and how available it was. */
-export interface WorkloadTrack extends Timeline<WorkloadId, WorkloadState> {
-  /** How many pods really serve: those that are ready, but for machines that are dead. */
-  readonly serving: readonly Step<{ readonly pods: number }>[];
-}
+type WorkloadId = Pick<WorkloadTrack, 'kind' | 'namespace' | 'name'>;
 
 interface Workload extends WorkloadId {
   wanted: number;
@@ -39,7 +24,7 @@ const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
 export class WorkloadTimelines {
   readonly #api: ClusterApi;
   readonly #workloads = new Map<string, Workload>();
-  readonly #timelines = new Timelines<WorkloadId, WorkloadState>();
+  readonly #timelines = new Timelines<WorkloadId, StateOf<WorkloadTrack>>();
   readonly #serving = new Timelines<object, { readonly pods: number }>();
 
   /**

@@ -4,15 +4,13 @@ import { formatTaint, type LifecycleReport, zoneName } from '@taintmgr/core';
 import { describeHold, type ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import { nodeFromJson } from '@taintmgr/k8s-adapter';
+import type { JobTrack, NodeTrack, PodTrack, Step, Timeline, ZoneTrack } from '@taintmgr/page';
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/facts.ts';
-import { type Open, type PodName, relativeText } from './evictions.ts';
+import { type Open, relativeText } from './evictions.ts';
 
-/** One state of something, from that second after the beginning until the next. */
-export type Step<State> = State & { readonly at: number };
-
-/** Something, identified by its `Id`, and the states that it went through. */
-export type Timeline<Id, State> = Id & { readonly states: readonly Step<State>[] };
+/** One state of a track. */
+export type StateOf<Track extends Timeline<unknown, object>> = Omit<Track['states'][number], 'at'>;
 
 /** The timelines of several things, each under a key. */
 export class Timelines<Id extends object, State extends object> {
@@ -76,29 +74,9 @@ function natural(one: string, other: string): number {
   return a.length - b.length;
 }
 
-interface NodeId {
-  readonly name: string;
-  /** `region/zone`, or what there is of it. */
-  readonly zone: string;
-}
-
-/** How a node is doing. */
-interface NodeState {
-  readonly ready: 'True' | 'False' | 'Unknown' | 'Gone';
-  readonly cordoned: boolean;
-  /** `key=value:effect` */
-  readonly taints: readonly string[];
-}
-
-/** A node and what became of it. */
-export interface NodeTrack extends Timeline<NodeId, NodeState> {
-  /** Pods bound to it that have not ended. */
-  readonly pods: readonly Step<{ readonly count: number }>[];
-}
-
 /** Records how each node is doing and how many pods it has. */
 export class NodeTimelines {
-  readonly #states = new Timelines<NodeId, NodeState>();
+  readonly #states = new Timelines<Pick<NodeTrack, 'name' | 'zone'>, StateOf<NodeTrack>>();
   readonly #pods = new Timelines<object, { readonly count: number }>();
   readonly #keys = new Map<string, string>();
   readonly #counts = new Map<string, number>();
@@ -143,18 +121,7 @@ export class NodeTimelines {
   }
 }
 
-/** How a pod is doing: `down` is one that served, on a machine that is dead or as it is not ready. */
-type PodState = 'starting' | 'serving' | 'down' | 'stopping';
-
-/** A pod on a node; times are in seconds after the beginning. */
-export interface PodTrack extends PodName {
-  /** When it was bound; 0: it was there at the beginning. */
-  readonly from: number;
-  /** When it was gone; null: it is there at the end. */
-  readonly until: number | null;
-  readonly states: readonly Step<{ readonly state: PodState }>[];
-}
-
+type PodState = PodTrack['states'][number]['state'];
 type OpenPod = Open<PodTrack> & { readonly states: Step<{ readonly state: PodState }>[] };
 
 /** Records them. */
@@ -200,20 +167,6 @@ export class PodLog {
   }
 }
 
-/** How a zone is doing, as the controller sees it. */
-export interface RecordedZone {
-  readonly state: string;
-  readonly ready: number;
-  readonly notReady: number;
-  /** Nodes tainted a second, at most. */
-  readonly rate: number;
-  /** Why none is tainted for the time being; null: nothing holds them. */
-  readonly held: string | null;
-}
-
-/** A zone, `region/zone` or '' for nodes that name neither, and what became of it. */
-export type ZoneTrack = Timeline<{ readonly name: string }, RecordedZone>;
-
 /** Whether a report says that zones have changed. */
 export function isOfZones(report: { readonly kind: string }): boolean {
   return zoneReports.some((kind) => kind === report.kind);
@@ -225,7 +178,7 @@ const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'no
 export function recordedZone(
   { state, ready, notReady, rate, hold }: ZoneStatus,
   startsAt: Instant,
-): RecordedZone {
+): StateOf<ZoneTrack> {
   const held = hold && relativeText(describeHold(hold), startsAt);
   // Upstream counts in 32-bit floats.
   return { state: state ?? 'Unknown', ready, notReady, rate: Number(rate.toFixed(6)), held };
@@ -290,27 +243,9 @@ function uidOf({ metadata }: KubeObject): string {
   return metadata.uid ?? '';
 }
 
-interface JobState {
-  /** Pods that run, and pods that were counted so far. */
-  readonly active: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
-  readonly end: string | null;
-}
-
-interface JobId {
-  readonly namespace: string;
-  readonly name: string;
-  readonly pods: readonly { readonly pod: string; readonly from: number }[];
-}
-
-/** A Job that had not ended at the beginning. */
-export type JobTrack = Timeline<JobId, JobState>;
-
 /** Records them: what is there at the beginning, and what changes. */
 export class JobTimelines {
-  readonly #timelines = new Timelines<JobId, JobState>();
+  readonly #timelines = new Timelines<Omit<JobTrack, 'states'>, StateOf<JobTrack>>();
   readonly #pods = new Map<string, { readonly pod: string; readonly from: number }[]>();
 
   constructor(api: ClusterApi) {

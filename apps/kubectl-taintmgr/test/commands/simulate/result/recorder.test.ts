@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServedCluster } from '@taintmgr/api-server';
 import { deployment, namespace, pdb, statefulSet, VirtualClock } from '@taintmgr/sim-cluster';
-import { coveredBy } from '../../../../src/commands/simulate/record/recorder.ts';
+import { coveredBy } from '../../../../src/commands/simulate/result/recorder.ts';
 
 // The budgets of a cluster are called as people like.
 

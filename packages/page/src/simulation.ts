@@ -1,0 +1,435 @@
+// The simulation as its JSON says it, and as the page shows it. All times are seconds after `startsAt`, with
+// thousandths; null stands for what does not end or never was.
+
+/** One state of something, from that second after the beginning until the next. */
+export type Step<State> = State & { readonly at: number };
+
+/** Something, identified by its `Id`, and the states that it went through. */
+export type Timeline<Id, State> = Id & { readonly states: readonly Step<State>[] };
+
+export interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A pod that is told apart by its workload too. */
+interface Pod {
+  readonly namespace: string;
+  readonly pod: string;
+  /** `Deployment shop/web`; null: none that is counted. */
+  readonly workload: string | null;
+}
+
+export interface PodOnNode extends Pod {
+  readonly node: string;
+}
+
+/** A reason, as the panel of a pod shows it. */
+export interface RecordedReason {
+  /** As in `explain`: NoToleration, TolerationExpires. */
+  readonly code: string;
+  readonly text: string;
+  /** `key=value:effect`; null: it is for no taint. */
+  readonly taint: string | null;
+  /** The toleration that counts; null: the pod has none. */
+  readonly toleration: string | null;
+  /** How long that lasts; null: for good, or there is none. */
+  readonly tolerationSeconds: number | null;
+  /** The policy that decides; null: none does. */
+  readonly policy: string | null;
+}
+
+/** A zone, `region/zone` or '' for nodes that name neither, as everybody sees it. */
+export type ZoneSeen = Timeline<
+  { readonly name: string },
+  {
+    readonly state: string;
+    /** Why no node is tainted for the time being; null: nothing holds them. */
+    readonly held: string | null;
+  }
+>;
+
+/** The same as the controller of a simulation counts it. */
+export type ZoneTrack = Timeline<
+  { readonly name: string },
+  ZoneSeen['states'][number] & {
+    readonly ready: number;
+    readonly notReady: number;
+    /** Nodes tainted a second, at most. */
+    readonly rate: number;
+  }
+>;
+
+/** A node and how it was doing. */
+export type NodeSeen = Timeline<
+  {
+    readonly name: string;
+    /** `region/zone`, or what there is of it. */
+    readonly zone: string;
+  },
+  {
+    readonly ready: 'True' | 'False' | 'Unknown' | 'Gone';
+    readonly cordoned: boolean;
+    /** `key=value:effect` */
+    readonly taints: readonly string[];
+  }
+>;
+
+export type NodeTrack = NodeSeen & {
+  /** Pods bound to it that have not ended. */
+  readonly pods: readonly Step<{ readonly count: number }>[];
+};
+
+interface WorkloadId extends Named {
+  readonly kind: string;
+}
+
+/** A workload: how many pods it wants, and how many are there and ready. */
+export type WorkloadTrack = Timeline<
+  WorkloadId,
+  { readonly wanted: number; readonly ready: number }
+> & {
+  /** How many pods really serve: those that are ready, but for machines that are dead. */
+  readonly serving: readonly Step<{ readonly pods: number }>[];
+};
+
+/** A disruption budget: what it needs and has. */
+export type BudgetTrack = Timeline<
+  Named & {
+    /** Whose pods it selects, as `Deployment shop/web`. */
+    readonly workloads: readonly string[];
+  },
+  { readonly healthy: number; readonly desired: number }
+>;
+
+/** A Job that had not ended at the beginning. */
+export type JobTrack = Timeline<
+  Named & { readonly pods: readonly { readonly pod: string; readonly from: number }[] },
+  {
+    /** Pods that run, and pods that were counted so far. */
+    readonly active: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
+    readonly end: string | null;
+  }
+>;
+
+/** A pod on a node. */
+export interface PodTrack extends PodOnNode {
+  /** When it was bound; 0: it was there at the beginning. */
+  readonly from: number;
+  /** When it was gone; null: it is there at the end. */
+  readonly until: number | null;
+  readonly states: readonly Step<{
+    /** `down`: it served, and is on a machine that is dead or not ready any more. */
+    readonly state: 'starting' | 'serving' | 'down' | 'stopping';
+  }>[];
+}
+
+/** The time a pod was given, and how that ended. */
+export interface DeadlineSeen extends PodOnNode {
+  readonly setAt: number;
+  readonly dueAt: number;
+  /** When it ended; null: it runs on. */
+  readonly endedAt: number | null;
+  /** Of a live cluster: `running`, until `endedAt` at the earliest. */
+  readonly end: 'evicted' | 'moved' | 'cancelled' | 'pending' | 'running';
+  readonly because: readonly string[];
+}
+
+export interface DeadlineTrack extends DeadlineSeen {
+  readonly end: Exclude<DeadlineSeen['end'], 'running'>;
+  /** The same as data. */
+  readonly reasons: readonly RecordedReason[];
+}
+
+/** A pod that was removed. */
+export interface EvictionSeen extends PodOnNode {
+  readonly at: number;
+  /** By a delete, by the eviction API, or for what its node ran out of; of a live cluster: `seen`, as it is gone. */
+  readonly how: 'delete' | 'evict' | 'pressure' | 'seen';
+  readonly because: readonly string[];
+  /** The same as data; for what its node ran out of there is none. */
+  readonly reasons?: readonly RecordedReason[];
+}
+
+export interface EvictionTrack extends EvictionSeen {
+  readonly how: Exclude<EvictionSeen['how'], 'seen'>;
+  /** When it came to the node; 0: it was there at the beginning. */
+  readonly arrivedAt: number;
+  readonly reasons: readonly RecordedReason[];
+}
+
+/** A pod that was held back. */
+export interface HoldTrack extends PodOnNode {
+  /** Of a simulation: `limit` or `pause`. */
+  readonly kind: string;
+  /** As `status` and `resume` name it: `zone=r/a policy=all`, or the name of a pause. */
+  readonly name: string;
+  readonly from: number;
+  /** Null: to the end. */
+  readonly until: number | null;
+  readonly text: string;
+}
+
+/** Evictions of a pod that a disruption budget refused, one after the other. */
+export interface RefusalTrack extends PodOnNode {
+  /** `shop/web` */
+  readonly budget: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly count: number;
+  readonly message: string;
+}
+
+/** An attempt that failed otherwise. */
+export interface FailureTrack extends PodOnNode {
+  readonly at: number;
+  readonly message: string;
+}
+
+/** How long a pod fitted on no node. */
+export interface UnplacedTrack extends Pod {
+  readonly from: number;
+  /** Null: to the end. */
+  readonly until: number | null;
+  readonly message: string;
+}
+
+/** All that happened in a run. */
+export interface Recording {
+  readonly zones: readonly ZoneTrack[];
+  readonly nodes: readonly NodeTrack[];
+  readonly workloads: readonly WorkloadTrack[];
+  readonly budgets: readonly BudgetTrack[];
+  readonly jobs: readonly JobTrack[];
+  /** Every pod on every node on which it was. */
+  readonly pods: readonly PodTrack[];
+  readonly deadlines: readonly DeadlineTrack[];
+  readonly evictions: readonly EvictionTrack[];
+  readonly holds: readonly (HoldTrack & {
+    readonly kind: 'limit' | 'pause';
+    /** Whether it is a limit that has tripped: it stays shut until somebody resumes. */
+    readonly tripped: boolean;
+  })[];
+  readonly refusals: readonly RefusalTrack[];
+  readonly failures: readonly FailureTrack[];
+  readonly unplaced: readonly UnplacedTrack[];
+}
+
+/** How bad it was for whoever needs the pods; Kubernetes may have noticed less of it, and later. */
+export interface Downtime {
+  /** The most pods that were down at once. */
+  readonly downMax: number;
+  /** The largest share that was down, in percent of what was wanted then. */
+  readonly downPercentMax: number;
+  /** When the most were down; null: never any. */
+  readonly downWorstAt: number | null;
+  /** How many pods were wanted then; 0: never any were down. */
+  readonly downWorstWanted: number;
+  /** How long some pod was down, in all. */
+  readonly downSeconds: number;
+  /** How long all were down, in all. */
+  readonly outageSeconds: number;
+  /** How much was lost: one pod that is down for a minute is one. */
+  readonly podMinutesLost: number;
+  /** The longest time without a break in which some pod was down; null: there was none. */
+  readonly longestGap: { readonly from: number; readonly seconds: number } | null;
+  /** Since when all were back; null: none was down, or some are at the end. */
+  readonly overAt: number | null;
+  /** How many are down at the end. */
+  readonly downAtEnd: number;
+}
+
+/** How bad it got for a workload: what was really down, and what Kubernetes had noticed of it. */
+export interface WorkloadSummary extends WorkloadId, Downtime {
+  /** Pods it wanted at the end. */
+  readonly wanted: number;
+  /** The most pods that Kubernetes counted as missing at once. */
+  readonly unavailableMax: number;
+  /** The largest share of them, in percent of what was wanted then. */
+  readonly unavailablePercentMax: number;
+  /** When those were the most; null: never any. */
+  readonly worstAt: number | null;
+  /** How long there were some, in all. */
+  readonly unavailableSeconds: number;
+  readonly evictions: number;
+}
+
+/** What became of a disruption budget. */
+export interface BudgetSummary extends Named {
+  /** Evictions that it refused, every attempt counted. */
+  readonly refusals: number;
+  /** How long fewer pods were healthy than it asks for. */
+  readonly belowSeconds: number;
+  /** How many fewer, at most. */
+  readonly belowMax: number;
+}
+
+/** What became of a Job that had not ended at the beginning. */
+export interface JobSummary extends Named {
+  readonly evictions: number;
+  /** Pods that were made during the run. */
+  readonly newPods: number;
+  /** Pods whose failure counted during the run. */
+  readonly failures: number;
+  /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
+  readonly end: string | null;
+  /** When that was decided. */
+  readonly endedAt: number | null;
+}
+
+/** Why something took longer than its deadline, for the pods of one workload. */
+export interface Cause {
+  readonly kind: 'limit' | 'pause' | 'zone' | 'budget' | 'room' | 'failure';
+  /** The limit, pause, zone or budget; '' for room and failures. */
+  readonly name: string;
+  /** `Deployment shop/web`; null: pods of none that is counted, or a whole zone. */
+  readonly workload: string | null;
+  readonly pods: number;
+  readonly from: number;
+  /** Null: to the end. */
+  readonly until: number | null;
+  /** The last that was said of it. */
+  readonly text: string;
+}
+
+/** Pods that were evicted from a node, came back to it, and were evicted again for the same reason. */
+export interface EvictionLoop {
+  readonly namespace: string;
+  /** `db-0`: a pod that comes back under its name; else `Deployment shop/web`. */
+  readonly name: string;
+  readonly node: string;
+  readonly evictions: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Why it was evicted each time. */
+  readonly because: readonly string[];
+}
+
+/** What a run comes down to. */
+export interface Summary {
+  readonly evictions: number;
+  /** Pods that came back to where they were evicted from, again and again. */
+  readonly loops: readonly EvictionLoop[];
+  /** What kept pods from leaving, or from coming back. */
+  readonly causes: readonly Cause[];
+  /** Evictions that failed otherwise than by a budget. */
+  readonly failures: number;
+  readonly refusals: number;
+  /** Nodes that had a NoExecute taint they did not begin with. */
+  readonly nodesTainted: number;
+  /** Pods that fitted on no node: all of them, the most at once, those at the end. */
+  readonly unplaced: { readonly pods: number; readonly atOnceMax: number; readonly atEnd: number };
+  readonly workloads: readonly WorkloadSummary[];
+  readonly budgets: readonly BudgetSummary[];
+  readonly jobs: readonly JobSummary[];
+}
+
+/** What another run has more than the first one; what is in one run only is left out. */
+export interface Differences {
+  readonly evictions: number;
+  readonly refusals: number;
+  readonly nodesTainted: number;
+  readonly workloads: readonly (WorkloadId &
+    Record<
+      'downMax' | 'downSeconds' | 'outageSeconds' | 'podMinutesLost' | 'unavailableMax',
+      number
+    > &
+    Record<'unavailableSeconds' | 'evictions' | 'longestGapSeconds', number>)[];
+  readonly budgets: readonly (Named & Record<'refusals' | 'belowSeconds' | 'belowMax', number>)[];
+}
+
+/** Something of the script that was done. */
+export interface PlayedEvent {
+  readonly at: number;
+  readonly text: string;
+  /** The line of the script. */
+  readonly line: number;
+}
+
+/** One variant: what it comes down to, then all that happened. */
+export interface RunDocument extends Recording {
+  readonly name: string;
+  /** Whose rules are played. */
+  readonly semantics: 'precise' | 'upstream-1.36';
+  readonly summary: Summary;
+  /** What it has more than the first run; null: it is the first. */
+  readonly differences: Differences | null;
+  readonly events: readonly PlayedEvent[];
+}
+
+/** How long something takes, and who says so: the first that says something. */
+export interface AssumedTime {
+  readonly leastSeconds: number;
+  readonly mostSeconds: number;
+  readonly from: 'script' | 'annotation' | 'observed' | 'probes' | 'grace' | 'usual';
+}
+
+/** What is assumed of the pods of a workload. */
+export interface Assumption {
+  /** `Deployment shop/web` */
+  readonly workload: string;
+  readonly start: AssumedTime;
+  readonly stop: AssumedTime;
+}
+
+/** How a condition of --fail-if turned out. */
+export interface FailIfOutcome {
+  readonly limit: string;
+  readonly exceeded: boolean;
+  /** What decided it, in the order in which it was looked at. */
+  readonly readings: readonly Reading[];
+}
+
+/** What was measured for a condition. */
+export interface Reading {
+  readonly metric: string;
+  /** As it is written: `shop/*`. */
+  readonly subject: string;
+  /** The run it is of. */
+  readonly variant: string;
+  /** Who had the worst of it: `shop/web`. */
+  readonly worst: string;
+  readonly value: number;
+  readonly unit: 'number' | 'percent' | 'seconds';
+}
+
+/** The answer of `simulate` as json and yaml have it, and the page. */
+export interface SimulationDocument {
+  readonly apiVersion: string;
+  readonly kind: 'Simulation';
+  /** The file or cluster it was played in. */
+  readonly source: string;
+  /** The file of events, and the events of --event; left out: none. */
+  readonly script?: string;
+  readonly seed: number;
+  /** The only instant of the calendar: where seconds count from. */
+  readonly startsAt: string;
+  readonly untilSeconds: number;
+  /** Whether the whole cluster could be taken, and what could not. */
+  readonly complete: boolean;
+  readonly missing: readonly string[];
+  readonly notes: readonly string[];
+  /** How long the pods of each workload were taken to need, and who says so. */
+  readonly assumptions: readonly Assumption[];
+  /** The conditions of --fail-if, in their order. */
+  readonly limits: readonly FailIfOutcome[];
+  /** The variants in the order in which they were named. */
+  readonly runs: readonly RunDocument[];
+}
+
+/** Where a simulation was asked for. */
+export interface WhatIfOrigin {
+  /** The page of the cluster. */
+  readonly address: string;
+  /** What prints the same in a terminal. */
+  readonly command: string;
+}
+
+/** All that the page of a simulation knows. */
+export interface PageInput extends SimulationDocument {
+  /** Left out: it was not asked for on a page. */
+  readonly asked?: WhatIfOrigin;
+}
