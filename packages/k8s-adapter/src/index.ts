@@ -7,7 +7,7 @@ export type {
   ElectionNotice,
   ElectionOptions,
   ElectionTiming,
-} from './controller/election/election-options.ts';
+} from './controller/election/election.ts';
 export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
 export type { MayAct } from './controller/executor.ts';
 export type { LoopAction, LoopInput, Machine } from './controller/loop-parts.ts';
@@ -57,7 +57,6 @@ export {
 // Finding a cluster by kubectl's rules and flags, and logging in.
 
 export { type ConnectionFlag, connectionFlags } from './kubeconfig/connection-flags.ts';
-export { KubeconfigError } from './kubeconfig/error.ts';
 export {
   type ClusterConfig,
   type KubeconfigOptions,
@@ -66,21 +65,26 @@ export {
   type Surroundings,
 } from './kubeconfig/kubeconfig.ts';
 export { shownUrl } from './kubeconfig/proxy.ts';
+export {
+  ApiError,
+  ConnectionError,
+  KubeconfigError,
+  WrongServerError,
+} from './transport/errors.ts';
 
 // Sending requests: the transport, the client for commands, the typed API of client-node.
 
 export { ApiClient, type ApiClientOptions } from './client/client.ts';
-export { ApiError, ConnectionError, WrongServerError } from './client/errors.ts';
 export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
 // Reading what the API sends, and words for it.
 export {
   type DecidingKind,
   decidingKinds,
+  isHoldingPause,
   policyEvent,
   selectsNamespaces,
-} from './manifests/events.ts';
-export { isHoldingPause } from './manifests/followed.ts';
+} from './manifests/followed.ts';
 export { pauseRecords } from './manifests/pause-records.ts';
 export {
   type KubeletAddress,
@@ -90,20 +94,30 @@ export {
 // Requests as values.
 export { summaryRequest } from './pressure/requests.ts';
 export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';
-export { type ApiRequest, applyRequest, isWatch, objectRequest } from './proto/api-request.ts';
 export { Backoff } from './proto/backoff.ts';
 export { nodeFromJson, podFromJson } from './proto/convert.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
+export { lastWriteOf } from './proto/managed-fields.ts';
 export {
+  type ApiRequest,
+  applyRequest,
+  type DeletionOptions,
+  deletePodRequest,
+  evictPodRequest,
+  getNodeRequest,
+  isWatch,
   type ListOptions,
   listRequest,
   nodesPath,
+  objectRequest,
   podsPath,
+  type RemovalOptions,
   type Selectors,
-} from './proto/list-requests.ts';
-export { lastWriteOf } from './proto/managed-fields.ts';
-export { taintManagersPath } from './proto/taint-manager-requests.ts';
+  setTaintsRequest,
+  type TaintObject,
+  taintManagersPath,
+} from './proto/requests.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';
 export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
@@ -180,10 +194,3 @@ export {
   flightLineFrom,
 } from './flight/record.ts';
 export { redactCommand, redactEvent } from './flight/redaction.ts';
-export { getNodeRequest, setTaintsRequest, type TaintObject } from './proto/node-requests.ts';
-export {
-  type DeletionOptions,
-  deletePodRequest,
-  evictPodRequest,
-  type RemovalOptions,
-} from './proto/pod-requests.ts';

@@ -9,14 +9,13 @@ import {
   succeeded,
 } from '../proto/answer.ts';
 import { answerFault, statedFailure, statedStatus } from '../proto/answer-fault.ts';
-import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import type { TextReader } from '../proto/exchange.ts';
 import { type JsonRecord, parseJson } from '../proto/json.ts';
 import { type ListPage, ListReader, type ListReaderOptions } from '../proto/json-list.ts';
-import { listRequest, type Selectors } from '../proto/list-requests.ts';
 import { PageWalk } from '../proto/page-walk.ts';
+import { type ApiRequest, getRequest, listRequest, type Selectors } from '../proto/requests.ts';
+import { ApiError, ConnectionError, WrongServerError } from '../transport/errors.ts';
 import type { Transport } from '../transport/sink.ts';
-import { ApiError, ConnectionError, WrongServerError } from './errors.ts';
 import { exchange } from './exchange.ts';
 
 /** More came than is read. */

@@ -1,10 +1,10 @@
 // One request and its whole answer as a promise.
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
-import type { ApiRequest } from '../proto/api-request.ts';
 import { AnswerCollector, type ExchangeInput, type TextReader } from '../proto/exchange.ts';
+import type { ApiRequest } from '../proto/requests.ts';
 import { InputSink, type Transport } from '../transport/sink.ts';
-import { timerMsMax } from '../transport/timer-limit.ts';
+import { timerMsMax } from '../transport/timers.ts';
 
 /**
  * Sends a request; rejects only when `signal` is aborted, or `reader` throws. `limit`: the time it may

@@ -17,14 +17,18 @@ import {
   type Read,
 } from '../evictors/look.ts';
 import { readManifest } from '../kinds/manifest.ts';
-import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../proto/json.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';
-import { listRequest, nodesPath } from '../proto/list-requests.ts';
-import { taintManagersPath } from '../proto/taint-manager-requests.ts';
-import { monotonic } from '../transport/monotonic.ts';
+import {
+  type ApiRequest,
+  getRequest,
+  listRequest,
+  nodesPath,
+  taintManagersPath,
+} from '../proto/requests.ts';
+import { ApiError } from '../transport/errors.ts';
+import { monotonic } from '../transport/timers.ts';
 import type { ApiClient } from './client.ts';
-import { ApiError } from './errors.ts';
 
 export interface FindOptions {
   /** The installation that asks, which is not another one; left out: it is none. */

@@ -2,8 +2,8 @@
 
 import type { Millis } from '@taintmgr/core/time';
 import type { KubeletAddress } from '../pressure/convert.ts';
-import { type ApiRequest, objectRequest } from '../proto/api-request.ts';
 import { asInteger, asRecord, asText } from '../proto/json.ts';
+import { type ApiRequest, objectRequest } from '../proto/requests.ts';
 import type { TlsMaterial } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
 import type { Sink, Transport } from '../transport/sink.ts';

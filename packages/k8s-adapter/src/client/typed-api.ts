@@ -1,6 +1,6 @@
 // The typed API of @kubernetes/client-node on our transport.
 import type { Configuration, RequestContext, ResponseBody } from '@kubernetes/client-node';
-import type { ApiRequest } from '../proto/api-request.ts';
+import type { ApiRequest } from '../proto/requests.ts';
 import type { Transport } from '../transport/sink.ts';
 import { exchange } from './exchange.ts';
 

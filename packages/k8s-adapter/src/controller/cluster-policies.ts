@@ -4,17 +4,15 @@ import { policyKinds } from '../kinds/kinds.ts';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import {
   decidingKinds,
-  type FollowedKind,
-  followedKinds,
-  policyEvent,
-  policyGoneEvent,
-} from '../manifests/events.ts';
-import {
   type Followed,
+  type FollowedKind,
   type FollowedObject,
   FollowedObjects,
+  followedKinds,
   holdingPause,
   holdingPauseName,
+  policyEvent,
+  policyGoneEvent,
   readFollowed,
 } from '../manifests/followed.ts';
 import type { AllPodsPolicies } from '../pod-watch/all-pods.ts';
@@ -25,8 +23,8 @@ import {
   sourceOfMany,
 } from '../pod-watch/source.ts';
 import type { ItemChange } from '../proto/inventory.ts';
-import { policiesPath } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
+import { policiesPath } from '../proto/requests.ts';
 
 type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch'>;
 

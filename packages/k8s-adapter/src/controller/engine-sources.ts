@@ -1,8 +1,7 @@
 // The collections that feed the engine, and the events that it hears of them.
 import type { Config, DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
 import type { PolicyObject } from '../kinds/manifest.ts';
-import { policyEvent, selectsNamespaces } from '../manifests/events.ts';
-import { FollowedObjects } from '../manifests/followed.ts';
+import { FollowedObjects, policyEvent, selectsNamespaces } from '../manifests/followed.ts';
 import { AllPodsPolicies } from '../pod-watch/all-pods.ts';
 import { nodesAndPods, PodSource } from '../pod-watch/pod-source.ts';
 import type { NewReflector } from '../pod-watch/pod-streams.ts';
@@ -17,6 +16,7 @@ import {
   podFromJson,
 } from '../proto/convert.ts';
 import type { ItemChange, Project } from '../proto/inventory.ts';
+import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 import {
   daemonSetsPath,
   namespacesPath,
@@ -24,8 +24,7 @@ import {
   nodesPath,
   podsPath,
   type Selectors,
-} from '../proto/list-requests.ts';
-import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
+} from '../proto/requests.ts';
 import { clusterPolicies } from './cluster-policies.ts';
 import { GonePauses } from './gone-pauses.ts';
 

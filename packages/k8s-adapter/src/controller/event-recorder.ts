@@ -1,15 +1,14 @@
 import { earlier, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
-import type { RequestEffect } from '../proto/api-request.ts';
 import { Backoff, type Random } from '../proto/backoff.ts';
-import { Calls, type FinishedCall } from '../proto/calls.ts';
 import {
   type ClusterEvent,
   countEventRequest,
   namespaceOf,
   postEventRequest,
 } from '../proto/event-requests.ts';
-import type { ExchangeInput } from '../proto/exchange.ts';
+import { Calls, type ExchangeInput, type FinishedCall } from '../proto/exchange.ts';
+import type { RequestEffect } from '../proto/requests.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventCorrelator, type Series } from './event-correlator.ts';
 import { EventTurn } from './event-turn.ts';

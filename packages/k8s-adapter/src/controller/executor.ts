@@ -2,11 +2,10 @@
 
 import type { Outcome } from '@taintmgr/core';
 import { earlier, type Instant } from '@taintmgr/core/time';
-import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
-import { Calls, type FinishedCall } from '../proto/calls.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
-import type { ExchangeInput } from '../proto/exchange.ts';
+import { Calls, type ExchangeInput, type FinishedCall } from '../proto/exchange.ts';
+import type { RequestEffect } from '../proto/requests.ts';
 import { ownWallClock, type WallClock } from './clock/server-clock.ts';
 import { EventRecorder, type EventRecorderNotice } from './event-recorder.ts';
 import { EventTurn } from './event-turn.ts';

@@ -6,8 +6,8 @@ import type { PolicyObject } from '../kinds/manifest.ts';
 import { type FollowedObjects, holdingPause } from '../manifests/followed.ts';
 import { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
 import type { ReflectorStatus, Source, SourceEffect } from '../pod-watch/source.ts';
-import { policiesPath } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorInput, type ReflectorOptions } from '../proto/reflector.ts';
+import { policiesPath } from '../proto/requests.ts';
 
 export interface GonePausesOptions extends Pick<ReflectorOptions<unknown>, 'random'> {
   /** The TaintManager in which the leader remembers pauses. */

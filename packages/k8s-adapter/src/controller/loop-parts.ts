@@ -2,12 +2,12 @@
 import type { Command, Event } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodScopeNotice, Source, UnreadableNotice } from '../pod-watch/source.ts';
-import type { RequestEffect } from '../proto/api-request.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
 import type { ReflectorNotice } from '../proto/reflector-options.ts';
+import type { RequestEffect } from '../proto/requests.ts';
 import type { ClockNotice } from './clock/clock-watch.ts';
-import type { ElectionNotice, ElectionOptions } from './election/election-options.ts';
+import type { ElectionNotice, ElectionOptions } from './election/election.ts';
 import type { EventRecorderNotice } from './event-recorder.ts';
 import type { MayAct } from './executor.ts';
 import type { PublisherNotice } from './publisher-notice.ts';

@@ -1,12 +1,11 @@
 // A controller without its I/O: sources feed a machine, and its commands become requests.
 import { earlier, type Instant, type Millis } from '@taintmgr/core/time';
 import { isSourceEffect, type ReflectorStatus, type Source } from '../pod-watch/source.ts';
-import { getRequest, type RequestEffect } from '../proto/api-request.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
+import { getRequest, type RequestEffect } from '../proto/requests.ts';
 import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts';
 import { ServerClock } from './clock/server-clock.ts';
-import { Election } from './election/election.ts';
-import type { ElectionEffect } from './election/election-options.ts';
+import { Election, type ElectionEffect } from './election/election.ts';
 import { Executor, type ExecutorEffect } from './executor.ts';
 import { LeaderDuties, type LeaderEffect } from './leader-duties.ts';
 import type {

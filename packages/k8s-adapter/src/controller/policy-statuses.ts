@@ -2,11 +2,14 @@
 import type { PolicyCounts } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type KindName, policyKinds } from '../kinds/kinds.ts';
-import type { FollowedKind } from '../manifests/events.ts';
-import { type FollowedObject, type FollowedObjects, isOpenDrain } from '../manifests/followed.ts';
+import {
+  type FollowedKind,
+  type FollowedObject,
+  type FollowedObjects,
+  isOpenDrain,
+} from '../manifests/followed.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
-import { type ApiRequest, replaceOfRequest, withQuery } from '../proto/api-request.ts';
-import { policiesPath } from '../proto/list-requests.ts';
+import { type ApiRequest, policiesPath, replaceOfRequest, withQuery } from '../proto/requests.ts';
 import type { WallClock } from './clock/server-clock.ts';
 import { policyStatus } from './policy-status.ts';
 import { type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';

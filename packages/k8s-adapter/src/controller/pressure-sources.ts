@@ -18,8 +18,8 @@ import {
 import { type PollEffect, type PollOptions, SummaryPoller } from '../pressure/summary-poller.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { ItemChange } from '../proto/inventory.ts';
-import { nodesPath, podsPath } from '../proto/list-requests.ts';
 import { Reflector, type ReflectorInput } from '../proto/reflector.ts';
+import { nodesPath, podsPath } from '../proto/requests.ts';
 
 export interface PressureSourceOptions extends PollOptions {
   /** Randomness for waits and timeouts, e.g. Math.random. */

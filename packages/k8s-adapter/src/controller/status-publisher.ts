@@ -6,14 +6,14 @@ import { fittedStatus } from '../kinds/fitted-status.ts';
 import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 import type { FollowedObjects } from '../manifests/followed.ts';
 import { type Answer, type Failure, failureOf, succeeded } from '../proto/answer.ts';
-import type { ApiRequest, RequestEffect } from '../proto/api-request.ts';
-import { Calls, type FinishedCall } from '../proto/calls.ts';
-import type { ExchangeInput } from '../proto/exchange.ts';
+import { Calls, type ExchangeInput, type FinishedCall } from '../proto/exchange.ts';
 import { formatMicroTime } from '../proto/lease-requests.ts';
 import {
+  type ApiRequest,
   createTaintManagerRequest,
+  type RequestEffect,
   replaceTaintManagerStatusRequest,
-} from '../proto/taint-manager-requests.ts';
+} from '../proto/requests.ts';
 import type { BeatClock } from './clock/server-clock.ts';
 import { PolicyStatuses, type PolicyWrite } from './policy-statuses.ts';
 import { cutOf, type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';

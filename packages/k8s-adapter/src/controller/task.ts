@@ -12,10 +12,10 @@ import {
   succeeded,
 } from '../proto/answer.ts';
 import { isMissing } from '../proto/answer-fault.ts';
-import { type ApiRequest, getRequest } from '../proto/api-request.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import { PageWalk } from '../proto/page-walk.ts';
+import { type ApiRequest, getRequest } from '../proto/requests.ts';
 
 /** What carrying out a command comes to. */
 type Work<N> =

@@ -2,7 +2,6 @@
 // of its own so that short commands load no loop and nothing that a controller acts with.
 
 export { ApiClient, type ApiClientOptions } from '../client/client.ts';
-export { ApiError, ConnectionError } from '../client/errors.ts';
 export { EvictorSearch } from '../client/find-evictors.ts';
 export { closeToOthers, openPrivate } from '../client/private-file.ts';
 export { clockReasons } from '../controller/clock/clock-watch.ts';
@@ -29,18 +28,26 @@ export { type ClusterConfig, loadKubeconfig, withheldText } from '../kubeconfig/
 export {
   type DecidingKind,
   decidingKinds,
+  holdingPause,
   policyEvent,
   policyGoneEvent,
+  readFollowed,
   selectsNamespaces,
-} from '../manifests/events.ts';
-export { holdingPause, readFollowed } from '../manifests/followed.ts';
+} from '../manifests/followed.ts';
 export { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
 export { isMissing } from '../proto/answer-fault.ts';
-export { type ApiRequest, objectRequest } from '../proto/api-request.ts';
 export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';
-export { listRequest, nodesPath, podsPath, type Selectors } from '../proto/list-requests.ts';
 export { lastWriteOf } from '../proto/managed-fields.ts';
-export { getNodeRequest } from '../proto/node-requests.ts';
+export {
+  type ApiRequest,
+  getNodeRequest,
+  listRequest,
+  nodesPath,
+  objectRequest,
+  podsPath,
+  type Selectors,
+} from '../proto/requests.ts';
 export type { Access, Authorization } from '../transport/access.ts';
+export { ApiError, ConnectionError } from '../transport/errors.ts';
 export { HttpTransport } from '../transport/http-transport.ts';

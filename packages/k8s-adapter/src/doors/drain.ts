@@ -27,4 +27,4 @@ export {
 } from '../drain/undo.ts';
 export { ending } from '../drain/working-mark.ts';
 export { answerValue } from '../proto/answer.ts';
-export { patchConditionsRequest } from '../proto/node-requests.ts';
+export { patchConditionsRequest } from '../proto/requests.ts';

@@ -9,9 +9,8 @@ export {
 } from '../client/policy-files.ts';
 export { windowFault } from '../drain/windows.ts';
 export { didYouMean } from '../manifests/did-you-mean.ts';
-export { policyEvent } from '../manifests/events.ts';
-export { goScalar } from '../manifests/go-scalars.ts';
-export { depthMax, readGoYaml, YamlError } from '../manifests/go-yaml.ts';
+export { policyEvent } from '../manifests/followed.ts';
+export { depthMax, goScalar, readGoYaml, YamlError } from '../manifests/go-yaml.ts';
 export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';
 export {
   FaultyFile,

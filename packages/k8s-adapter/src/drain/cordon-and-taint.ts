@@ -2,7 +2,7 @@
 import type { DoneBefore } from '@taintmgr/core/drain';
 import { formatTaint, type Taint } from '@taintmgr/core/model';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import type { TaintObject } from '../proto/node-requests.ts';
+import type { TaintObject } from '../proto/requests.ts';
 import { type DrainMark, markOf } from './marks.ts';
 import {
   type DrainableNode,

@@ -6,7 +6,7 @@ import { formatTaint, parseTaint, type Taint } from '@taintmgr/core/model';
 import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { drainMarksAnnotation } from '../proto/drain-marks.ts';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from '../proto/json.ts';
-import { isTaintObject, type TaintObject } from '../proto/node-requests.ts';
+import { isTaintObject, type TaintObject } from '../proto/requests.ts';
 
 /** A drain as it is written down on a node, for its undo and for others who evict there. */
 export interface DrainMark {

@@ -2,11 +2,17 @@
 // its one write.
 import { formatTaint } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
-import { type ApiRequest, patchRequest, withQuery } from '../proto/api-request.ts';
 import { drainMarksAnnotation } from '../proto/drain-marks.ts';
 import { asList, asRecord, asText } from '../proto/json.ts';
 import { managersOf } from '../proto/managed-fields.ts';
-import { isTaintObject, nodePath, type TaintObject } from '../proto/node-requests.ts';
+import {
+  type ApiRequest,
+  isTaintObject,
+  nodePath,
+  patchRequest,
+  type TaintObject,
+  withQuery,
+} from '../proto/requests.ts';
 import { type DrainMark, readMarks, writeMarks } from './marks.ts';
 
 /** The fields of a node that a drain reads. */

@@ -1,6 +1,6 @@
 // Takes back what a drain has set on a node, and only that.
 import { formatTaint } from '@taintmgr/core/model';
-import type { TaintObject } from '../proto/node-requests.ts';
+import type { TaintObject } from '../proto/requests.ts';
 import type { DrainMark } from './marks.ts';
 import {
   type ChangedNode,

@@ -4,7 +4,7 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { RunningLoop } from '../controller/loop-parts.ts';
 import type { Transport } from '../transport/sink.ts';
-import { timerMsMax } from '../transport/timer-limit.ts';
+import { timerMsMax } from '../transport/timers.ts';
 import { LoopClock, type MachineClocks, Runner } from './runner.ts';
 
 export interface DriveOptions<E = Event, N = Notice> {

@@ -3,7 +3,7 @@ import type { Event } from '@taintmgr/core';
 import { earlier, type Instant } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
 import type { LoopInput, RunningLoop } from '../controller/loop-parts.ts';
-import type { ApiRequest } from '../proto/api-request.ts';
+import type { ApiRequest } from '../proto/requests.ts';
 import type { Sink } from '../transport/sink.ts';
 import { LoopClock, type MachineClocks, Runner } from './runner.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { asList, asRecord, isRecord } from '../proto/json.ts';
-import { KubeconfigError } from './error.ts';
+import { KubeconfigError } from '../transport/errors.ts';
 import { type Entry, textOf } from './file.ts';
 import { proxyOf, shownUrl } from './proxy.ts';
 

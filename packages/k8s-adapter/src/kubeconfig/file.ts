@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { asList, asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
-import { KubeconfigError } from './error.ts';
+import { KubeconfigError } from '../transport/errors.ts';
 
 /** One cluster, user or context as a file has it. */
 export interface Entry {

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import type { Access } from '../transport/access.ts';
+import { KubeconfigError } from '../transport/errors.ts';
 import { KubeconfigAccess } from './access.ts';
 import {
   type ClusterSettings,
@@ -12,7 +13,6 @@ import {
   type UserSettings,
   userSettings,
 } from './entries.ts';
-import { KubeconfigError } from './error.ts';
 import { type Entry, type Kubeconfig, readKubeconfig, textOf } from './file.ts';
 
 /** kubectl's options for reaching a cluster, by the same names and with the same meaning. */

@@ -1,6 +1,6 @@
 // The proxy to a server, by kubectl's rules.
 import net from 'node:net';
-import { KubeconfigError } from './error.ts';
+import { KubeconfigError } from '../transport/errors.ts';
 import { type Entry, textOf } from './file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@
 
 import type { Instant } from '@taintmgr/core/time';
 import { type PolicyObject, readManifest } from '../kinds/manifest.ts';
-import { decidingKinds } from './events.ts';
+import { decidingKinds } from './followed.ts';
 import { FaultyFile, type Field, readAllPositioned } from './positioned.ts';
 
 /** An object of a file. */

@@ -1,12 +1,10 @@
 import { type Config, concernsPods, type Event, type Pod, type PodView } from '@taintmgr/core';
 import { earlier, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, succeeded } from '../proto/answer.ts';
-import type { RequestEffect } from '../proto/api-request.ts';
-import { Calls } from '../proto/calls.ts';
-import type { ExchangeInput } from '../proto/exchange.ts';
+import { Calls, type ExchangeInput } from '../proto/exchange.ts';
 import { asRecord, parseJson } from '../proto/json.ts';
-import { listRequest, podsPath } from '../proto/list-requests.ts';
 import type { ReflectorInput } from '../proto/reflector.ts';
+import { listRequest, podsPath, type RequestEffect } from '../proto/requests.ts';
 import { type NewReflector, type PodEffect, PodStreams } from './pod-streams.ts';
 import { type PodWatch, ScopeChoice } from './scope.ts';
 import type { ReflectorStatus, Source, SourceEffect } from './source.ts';

@@ -16,7 +16,7 @@ import {
   nodeMessage,
   podMessage,
   protobufKinds,
-} from '../proto/protobuf-schema.ts';
+} from '../proto/protobuf.ts';
 import { pressureTypeOf } from './conditions.ts';
 
 const sourceAnnotation = 'kubernetes.io/config.source';

@@ -1,9 +1,7 @@
 // The requests of the node pressure agent, as values.
 import type { NodeCondition, NodeRef, PodRef } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { type ApiRequest, getRequest, patchRequest } from '../proto/api-request.ts';
-import { nodePath } from '../proto/node-requests.ts';
-import { podPath } from '../proto/pod-requests.ts';
+import { type ApiRequest, getRequest, nodePath, patchRequest, podPath } from '../proto/requests.ts';
 
 /** GET of what is used on a node and by its pods, from its kubelet by way of the API server. */
 export function summaryRequest(nodeName: string): ApiRequest {

@@ -1,9 +1,8 @@
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, failureOf, succeeded } from '../proto/answer.ts';
-import type { RequestEffect } from '../proto/api-request.ts';
-import { Calls } from '../proto/calls.ts';
-import { type ExchangeInput, mebibyte } from '../proto/exchange.ts';
+import { Calls, type ExchangeInput, mebibyte } from '../proto/exchange.ts';
 import { asRecord, asText, parseJson } from '../proto/json.ts';
+import type { RequestEffect } from '../proto/requests.ts';
 import { summaryRequest } from './requests.ts';
 
 /** How often nodes are asked, and how many at a time. Times are in milliseconds. */

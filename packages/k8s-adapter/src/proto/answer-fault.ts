@@ -2,9 +2,9 @@
 
 import { webhookDenial } from '@taintmgr/core';
 import { type Answer, answerValue, type Failure, succeeded } from './answer.ts';
-import { type ApiRequest, isProxied } from './api-request.ts';
 import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import { isProtobuf } from './protobuf.ts';
+import { type ApiRequest, isProxied } from './requests.ts';
 
 /** What an answer to a request has to be, as its path says; null where anything may come. */
 interface Wanted {

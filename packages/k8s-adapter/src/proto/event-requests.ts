@@ -1,6 +1,6 @@
 // Requests that write Kubernetes Events.
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { type ApiRequest, objectRequest, patchRequest } from './api-request.ts';
+import { type ApiRequest, objectRequest, patchRequest } from './requests.ts';
 
 /** The object that a Kubernetes Event is about. */
 export interface EventSubject {

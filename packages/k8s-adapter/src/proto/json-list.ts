@@ -1,7 +1,7 @@
 // Reads a list of the API while it comes, a few objects at a time.
 import { answerFault, itemFault, statedFailure } from './answer-fault.ts';
-import type { ApiRequest } from './api-request.ts';
 import { asList, asRecord, asText, isRecord, type JsonRecord, parseJson } from './json.ts';
+import type { ApiRequest } from './requests.ts';
 
 /** One page of a list. */
 export interface ListPage<T> {

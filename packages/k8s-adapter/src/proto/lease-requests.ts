@@ -1,7 +1,7 @@
 // Requests that read, create and update a Lease.
 import { formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
-import { type ApiRequest, getRequest, objectRequest, withQuery } from './api-request.ts';
 import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
+import { type ApiRequest, getRequest, objectRequest, withQuery } from './requests.ts';
 
 /** Which Lease, by namespace and name. */
 export interface LeaseName {

@@ -1,11 +1,10 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Failure } from './answer.ts';
-import type { RequestEffect } from './api-request.ts';
 import type { Random } from './backoff.ts';
 import type { ExchangeInput } from './exchange.ts';
 import type { ItemChange, Project } from './inventory.ts';
-import type { Selectors } from './list-requests.ts';
-import type { Kinds } from './protobuf-schema.ts';
+import type { Kinds } from './protobuf.ts';
+import type { RequestEffect, Selectors } from './requests.ts';
 
 export type ReflectorInput =
   | { readonly kind: 'start' }

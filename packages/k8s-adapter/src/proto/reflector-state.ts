@@ -1,8 +1,8 @@
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Failure, noAnswer } from './answer.ts';
-import type { ApiRequest } from './api-request.ts';
 import type { Random } from './backoff.ts';
 import { type AnswerCollector, type ExchangeInput, endsExchange } from './exchange.ts';
+import type { ApiRequest } from './requests.ts';
 import { ProtobufWatchDecoder, type WatchDecoder } from './watch-decoder.ts';
 
 /** A request under way and what was heard of it. */

@@ -8,12 +8,10 @@ import {
   succeeded,
 } from './answer.ts';
 import { answerFault, statedFailure, statedStatus } from './answer-fault.ts';
-import type { ApiRequest } from './api-request.ts';
 import { Trouble } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
 import { asList, asRecord, asText, parseJson } from './json.ts';
-import { listRequest, listStreamRequest, watchRequest } from './list-requests.ts';
 import { objectsMaxDefault, PageWalk, tooMany } from './page-walk.ts';
 import { preferProtobuf } from './protobuf.ts';
 import {
@@ -59,6 +57,7 @@ import {
   wakeOf,
   watchingFrom,
 } from './reflector-state.ts';
+import { type ApiRequest, listRequest, listStreamRequest, watchRequest } from './requests.ts';
 import {
   type CollectionEvent,
   isOlder,

@@ -1,8 +1,14 @@
 import { type Failure, failureOfStatus, type ResponseHeaders } from './answer.ts';
 import { type Identity, identityOf } from './convert.ts';
 import { asRecord, asText, isRecord, parseJson } from './json.ts';
-import { isProtobuf, joinBytes, keepBytes, watchEventFromProtobuf } from './protobuf.ts';
-import { type Kinds, protobufKinds } from './protobuf-schema.ts';
+import {
+  isProtobuf,
+  joinBytes,
+  type Kinds,
+  keepBytes,
+  protobufKinds,
+  watchEventFromProtobuf,
+} from './protobuf.ts';
 
 /** Turns the bytes of a watch into its events, wherever the chunks are cut. */
 export interface WatchDecoder {

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
-import type { ApiRequest } from '../proto/api-request.ts';
+import type { ApiRequest } from '../proto/requests.ts';
 import { giveAnswer, type Sink } from './sink.ts';
 
 /**

@@ -1,10 +1,10 @@
 // Takes one piece of a connection's bytes and tells each of its answers once what the piece brings.
 import type { Millis } from '@taintmgr/core/time';
 import type { ResponseHeaders } from '../proto/answer.ts';
-import { isWatch } from '../proto/api-request.ts';
 import { joinBytes, keepBytes } from '../proto/protobuf.ts';
+import { isWatch } from '../proto/requests.ts';
 import type { Call } from './call.ts';
-import { monotonic } from './monotonic.ts';
+import { monotonic } from './timers.ts';
 
 interface Part {
   readonly call: Call;

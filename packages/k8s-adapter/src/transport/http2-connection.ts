@@ -6,11 +6,10 @@ import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Call, OutgoingRequest } from './call.ts';
 import { describeError } from './errors.ts';
 import { Heard } from './heard.ts';
-import type { RequestHead } from './http2/frame-writer.ts';
-import { errorCodes, ProtocolError } from './http2/frames.ts';
+import { errorCodes, ProtocolError, type RequestHead } from './http2/frames.ts';
 import type { Header } from './http2/hpack.ts';
 import { Streams } from './http2/streams.ts';
-import { monotonic } from './monotonic.ts';
+import { monotonic } from './timers.ts';
 
 /** How a connection is watched over. */
 export interface Http2Timing {

@@ -1,7 +1,7 @@
 import type { Millis } from '@taintmgr/core/time';
 import type { FailureStage, ResponseHeaders } from '../proto/answer.ts';
-import type { ApiRequest } from '../proto/api-request.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
+import type { ApiRequest } from '../proto/requests.ts';
 
 /**
  * Where the parts of an answer go. `head` comes first and once, `data` any number of times, then

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiClient } from '../../src/client/client.ts';
-import { ApiError, ConnectionError } from '../../src/client/errors.ts';
 import { readModifyWrite } from '../../src/controller/task.ts';
-import { type ApiRequest, getRequest, objectRequest } from '../../src/proto/api-request.ts';
+import { type ApiRequest, getRequest, objectRequest } from '../../src/proto/requests.ts';
+import { ApiError, ConnectionError } from '../../src/transport/errors.ts';
 import type { Sink, Transport } from '../../src/transport/sink.ts';
 import { listJson, nodeJson } from '../world/cluster-objects.ts';
 

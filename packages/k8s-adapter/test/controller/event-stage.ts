@@ -1,8 +1,8 @@
 // The recorder of Events, played by hand.
 import { EventRecorder, type EventRecorderEffect } from '../../src/controller/event-recorder.ts';
 import { EventTurn } from '../../src/controller/event-turn.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
 import type { ClusterEvent } from '../../src/proto/event-requests.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 import { random } from '../world/random.ts';
 
 export const start = Date.parse('2026-01-01T00:00:00Z');

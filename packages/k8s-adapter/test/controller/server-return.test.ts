@@ -4,7 +4,7 @@ import { createEngine } from '@taintmgr/core';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { ServerAbsence } from '../../src/controller/loop.ts';
 import type { LoopInput } from '../../src/controller/loop-parts.ts';
-import { isWatch } from '../../src/proto/api-request.ts';
+import { isWatch } from '../../src/proto/requests.ts';
 import { listAt } from '../world/cluster-objects.ts';
 
 // An API server that is away for a while, on a virtual clock: nothing is real but the loop.

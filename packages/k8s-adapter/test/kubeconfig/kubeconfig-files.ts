@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { KubeconfigError } from '../../src/kubeconfig/error.ts';
 import {
   type ClusterConfig,
   type KubeconfigOptions,
   loadKubeconfig,
 } from '../../src/kubeconfig/kubeconfig.ts';
+import { KubeconfigError } from '../../src/transport/errors.ts';
 
 /** A kubeconfig with contexts, clusters and users of many kinds. */
 export const prod = `

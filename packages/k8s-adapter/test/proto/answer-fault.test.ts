@@ -8,9 +8,9 @@ import {
   isMissing,
   itemFault,
 } from '../../src/proto/answer-fault.ts';
-import { applyRequest, getRequest, objectRequest } from '../../src/proto/api-request.ts';
 import { ListReader } from '../../src/proto/json-list.ts';
 import { listPage } from '../../src/proto/reflector.ts';
+import { applyRequest, getRequest, objectRequest } from '../../src/proto/requests.ts';
 import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
 
 const pods = getRequest('/api/v1/pods', { limit: 500 });

@@ -1,10 +1,10 @@
 // What is held of answers and watches that come in parts of one byte, as a server may send them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { getRequest, objectRequest } from '../../src/proto/api-request.ts';
 import { AnswerCollector } from '../../src/proto/exchange.ts';
 import { ListReader } from '../../src/proto/json-list.ts';
 import { keepBytes } from '../../src/proto/protobuf.ts';
+import { getRequest, objectRequest } from '../../src/proto/requests.ts';
 import { JsonWatchDecoder, ProtobufWatchDecoder } from '../../src/proto/watch-decoder.ts';
 import { Call } from '../../src/transport/call.ts';
 import { Heard } from '../../src/transport/heard.ts';

@@ -1,8 +1,8 @@
 // Lists cut object by object, beside the same lists parsed as a whole.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { getRequest } from '../../src/proto/api-request.ts';
 import { type ListPage, ListReader } from '../../src/proto/json-list.ts';
+import { getRequest } from '../../src/proto/requests.ts';
 import { fc } from '../world/fast-check.ts';
 
 const filling = 'x'.repeat(2_000);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiClient } from '../../src/client/client.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
 import { PageWalk } from '../../src/proto/page-walk.ts';
 import { Reflector } from '../../src/proto/reflector.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 import type { Sink } from '../../src/transport/sink.ts';
 import { listJson, podJson } from '../world/cluster-objects.ts';
 import { random } from '../world/random.ts';

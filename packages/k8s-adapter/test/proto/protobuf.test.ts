@@ -10,8 +10,7 @@ import {
   podFromJson,
 } from '../../src/proto/convert.ts';
 import { AnswerCollector } from '../../src/proto/exchange.ts';
-import { objectFromProtobuf } from '../../src/proto/protobuf.ts';
-import { type Message, protobufKinds } from '../../src/proto/protobuf-schema.ts';
+import { type Message, objectFromProtobuf, protobufKinds } from '../../src/proto/protobuf.ts';
 import { ProtobufWatchDecoder } from '../../src/proto/watch-decoder.ts';
 import { fc } from '../world/fast-check.ts';
 import { lookedAt } from '../world/looked-at.ts';

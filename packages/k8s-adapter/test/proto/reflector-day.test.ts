@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Fault } from '@taintmgr/sim-cluster';
 import type { ExchangeSink } from '../../src/driver/virtual.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 import { Draw } from '../seeds/draw.ts';
 import { Follower, modes } from '../world/reflector/follower.ts';
 import type { Line, Server } from '../world/reflector/troubled-lines.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeFrame } from '@taintmgr/api-server';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
 import { Reflector, type ReflectorEffect, type ReflectorInput } from '../../src/proto/reflector.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 
 const protobuf = 'application/vnd.kubernetes.protobuf;stream=watch';
 const watchHead = { 'content-type': protobuf };

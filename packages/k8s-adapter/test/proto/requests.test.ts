@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { countEventRequest, onOneLine, postEventRequest } from '../../src/proto/event-requests.ts';
-import { listRequest, watchRequest } from '../../src/proto/list-requests.ts';
-import { getNodeRequest, setTaintsRequest } from '../../src/proto/node-requests.ts';
+import {
+  getNodeRequest,
+  listRequest,
+  setTaintsRequest,
+  watchRequest,
+} from '../../src/proto/requests.ts';
 
 describe('paths', () => {
   const paths: [string, string, string][] = [

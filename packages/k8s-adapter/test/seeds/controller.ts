@@ -1,7 +1,7 @@
 import { allPodsNeeds, createEngine, type Event } from '@taintmgr/core';
 import type { OwnPod, Replica } from '@taintmgr/oracle';
 import type { Exchange, VirtualClock } from '@taintmgr/sim-cluster';
-import type { ElectionTiming } from '../../src/controller/election/election-options.ts';
+import type { ElectionTiming } from '../../src/controller/election/election.ts';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import type { MachineClock } from '../world/machine-clock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import net, { type AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { getRequest } from '../../src/proto/api-request.ts';
+import { getRequest } from '../../src/proto/requests.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import { sink } from '../world/heard.ts';
 import { certificates, startHttp2Server, startServer } from '../world/http-server.ts';

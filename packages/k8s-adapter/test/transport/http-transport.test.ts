@@ -4,7 +4,7 @@ import type { ServerHttp2Session } from 'node:http2';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 import type { Access, TlsMaterial } from '../../src/transport/access.ts';
 import { dial } from '../../src/transport/dial.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';

@@ -5,9 +5,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Call } from '../../src/transport/call.ts';
-import { ByteWriter } from '../../src/transport/http2/byte-writer.ts';
 import { flags, frameTypes, writeFrame } from '../../src/transport/http2/frames.ts';
-import { HeaderEncoder } from '../../src/transport/http2/hpack.ts';
+import { ByteWriter, HeaderEncoder } from '../../src/transport/http2/hpack.ts';
 import {
   defaultHttp2Timing,
   Http2Connection,

@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 import type { TlsMaterial } from '../../src/transport/access.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import { defaultHttp2Timing } from '../../src/transport/http2-connection.ts';

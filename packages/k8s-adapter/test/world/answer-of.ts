@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ApiServer } from '@taintmgr/api-server';
 import type { Answer } from '../../src/proto/answer.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 
 export function answerOf(
   api: ApiServer,

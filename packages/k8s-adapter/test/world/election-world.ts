@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { ApiServer } from '@taintmgr/api-server';
 import { seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import { Election } from '../../src/controller/election/election.ts';
-import type { ElectionInput } from '../../src/controller/election/election-options.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import { Election, type ElectionInput } from '../../src/controller/election/election.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 import { InputSink } from '../../src/transport/sink.ts';
 import type { Draw } from '../seeds/draw.ts';
 

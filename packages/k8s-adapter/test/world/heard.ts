@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 import type { Sink } from '../../src/transport/sink.ts';
 
 /** What a sink was told, in order; resolves at the end. */

@@ -23,7 +23,7 @@ import {
   type PressureNotice,
 } from '../../src/controller/pressure-loop.ts';
 import { type Exchange, VirtualDriver } from '../../src/driver/virtual.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 
 export const [mebibyte, gibibyte]: readonly [number, number] = [2 ** 20, 2 ** 30];
 

@@ -6,8 +6,12 @@ import {
   StatusPublisher,
   type StatusPublisherEffect,
 } from '../../src/controller/status-publisher.ts';
-import { type FollowedKind, policyEvent } from '../../src/manifests/events.ts';
-import { FollowedObjects, readFollowed } from '../../src/manifests/followed.ts';
+import {
+  type FollowedKind,
+  FollowedObjects,
+  policyEvent,
+  readFollowed,
+} from '../../src/manifests/followed.ts';
 
 /** When it begins. */
 export const start: Instant = Date.parse('2026-01-01T00:00:00Z');

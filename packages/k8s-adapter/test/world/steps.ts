@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Steps, TaskRequest } from '../../src/controller/task.ts';
 import type { Answer } from '../../src/proto/answer.ts';
-import type { ApiRequest } from '../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../src/proto/requests.ts';
 
 /** Answers every request; the outcome. */
 export function playSteps<T, N>(

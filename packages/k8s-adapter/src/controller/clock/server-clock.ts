@@ -1,7 +1,7 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { dateHeader, type ResponseHeaders } from '../../proto/answer.ts';
-import { type ApiRequest, isProxied } from '../../proto/api-request.ts';
 import type { ExchangeInput } from '../../proto/exchange.ts';
+import { type ApiRequest, isProxied } from '../../proto/requests.ts';
 
 /** Of these only what the server answers, and ticks, matter here. */
 type Heard = ExchangeInput | { readonly kind: 'tick' | 'start' | 'stop' | 'event' | 'clockStep' };

@@ -4,8 +4,8 @@ import type { DrainQuestion } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import { openingAt } from '../../drain/windows.ts';
 import { type Answer, answerValue, failureOf, succeeded } from '../../proto/answer.ts';
-import { type ApiRequest, getRequest } from '../../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText } from '../../proto/json.ts';
+import { type ApiRequest, getRequest } from '../../proto/requests.ts';
 import {
   type Circumstances,
   call,

@@ -1,8 +1,8 @@
 // Finds out whether volumes of a StatefulSet are still attached to nodes that its pods have left.
 import type { Command, Outcome } from '@taintmgr/core';
 import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
-import { getRequest } from '../../proto/api-request.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
+import { getRequest } from '../../proto/requests.ts';
 import { call, changed, done, failedBy, readPages, type Steps } from '../task.ts';
 
 type Question = Extract<Extract<Command, { kind: 'askForDrain' }>['question'], { kind: 'volumes' }>;

@@ -13,16 +13,17 @@ import { ending, renewing } from '../../drain/working-mark.ts';
 import { policyKinds } from '../../kinds/kinds.ts';
 import { drainFinalizer } from '../../kinds/node-drain.ts';
 import { answerValue, dateHeader } from '../../proto/answer.ts';
+import { asList, asRecord, asText } from '../../proto/json.ts';
 import {
   type ApiRequest,
+  getNodeRequest,
   getRequest,
   objectRequest,
+  patchConditionsRequest,
   patchRequest,
+  policiesPath,
   withQuery,
-} from '../../proto/api-request.ts';
-import { asList, asRecord, asText } from '../../proto/json.ts';
-import { policiesPath } from '../../proto/list-requests.ts';
-import { getNodeRequest, patchConditionsRequest } from '../../proto/node-requests.ts';
+} from '../../proto/requests.ts';
 import {
   type Circumstances,
   changed,

@@ -4,8 +4,8 @@ import type { EvictionRequest } from '@taintmgr/core/drain';
 import { parseTime } from '@taintmgr/core/time';
 import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import { isMissing } from '../../proto/answer-fault.ts';
-import { type ApiRequest, getRequest, objectRequest, withQuery } from '../../proto/api-request.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
+import { type ApiRequest, getRequest, objectRequest, withQuery } from '../../proto/requests.ts';
 import { call, done, failedBy, readPages, type Steps, type Task } from '../task.ts';
 
 type ReadRequests = Extract<Command, { kind: 'readEvictionRequests' }>;

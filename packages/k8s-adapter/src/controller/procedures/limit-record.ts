@@ -2,15 +2,10 @@ import type { Command, Event, LimitCommand, Outcome } from '@taintmgr/core';
 import type { LimitRecord, RecordedLimit, ResumeRequest } from '@taintmgr/core/policy';
 import { formatTime, parseTime } from '@taintmgr/core/time';
 import { failureOf, type Responded, succeeded } from '../../proto/answer.ts';
-import {
-  type ApiRequest,
-  getRequest,
-  objectRequest,
-  patchRequest,
-} from '../../proto/api-request.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import { asInteger, asList, asRecord, asText, isRecord, parseJson } from '../../proto/json.ts';
 import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-requests.ts';
+import { type ApiRequest, getRequest, objectRequest, patchRequest } from '../../proto/requests.ts';
 import { call, changed, done, failedBy, failedUnasked, type Steps, type Task } from '../task.ts';
 
 /** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */

@@ -9,7 +9,6 @@ import {
 } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { failureOf, succeeded, valueToWriteBack } from '../../proto/answer.ts';
-import type { ApiRequest } from '../../proto/api-request.ts';
 import {
   nodeFromJson,
   nodeLeaseFromJson,
@@ -18,15 +17,17 @@ import {
 } from '../../proto/convert.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import {
+  type ApiRequest,
   getNodeLeaseRequest,
   getNodeRequest,
+  getPodRequest,
   isTaintObject,
   putNodeStatusRequest,
+  putPodStatusRequest,
   setLabelsRequest,
   setTaintsRequest,
   type TaintObject,
-} from '../../proto/node-requests.ts';
-import { getPodRequest, putPodStatusRequest } from '../../proto/pod-requests.ts';
+} from '../../proto/requests.ts';
 import {
   call,
   changed,

@@ -11,10 +11,14 @@ import {
 } from '../../pressure/requests.ts';
 import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
 import { isDeniedByAdmission } from '../../proto/answer-fault.ts';
-import type { ApiRequest } from '../../proto/api-request.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
-import { deletePodRequest, evictPodRequest, getPodRequest } from '../../proto/pod-requests.ts';
+import {
+  type ApiRequest,
+  deletePodRequest,
+  evictPodRequest,
+  getPodRequest,
+} from '../../proto/requests.ts';
 import {
   call,
   done,
@@ -28,7 +32,7 @@ import {
   write,
 } from '../task.ts';
 import { nodeEvent, podEvent } from './engine.ts';
-import { outcomeOf } from './removal-outcome.ts';
+import { outcomeOf } from './pod-removal.ts';
 
 /** The command that makes a pod go. */
 export type EvictUnderPressure = Extract<PressureCommand, { kind: 'evictUnderPressure' }>;

@@ -2,8 +2,8 @@
 import type { Command } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { answerValue, succeeded } from '../../proto/answer.ts';
-import { type ApiRequest, getRequest, patchRequest, withQuery } from '../../proto/api-request.ts';
 import { asInteger, asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
+import { type ApiRequest, getRequest, patchRequest, withQuery } from '../../proto/requests.ts';
 import {
   call,
   changed,

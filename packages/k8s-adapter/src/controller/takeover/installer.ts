@@ -1,6 +1,10 @@
 // Installs the admission policies of takeover while we lead, and keeps them as they should be.
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Answer, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
+import { Backoff, type Random } from '../../proto/backoff.ts';
+import type { ClusterEvent } from '../../proto/event-requests.ts';
+import { Calls, type ExchangeInput, type FinishedCall } from '../../proto/exchange.ts';
+import { asRecord, asText, parseJson } from '../../proto/json.ts';
 import {
   type ApiRequest,
   applyRequest,
@@ -9,12 +13,7 @@ import {
   type RequestEffect,
   replaceRequest,
   withQuery,
-} from '../../proto/api-request.ts';
-import { Backoff, type Random } from '../../proto/backoff.ts';
-import { Calls, type FinishedCall } from '../../proto/calls.ts';
-import type { ClusterEvent } from '../../proto/event-requests.ts';
-import type { ExchangeInput } from '../../proto/exchange.ts';
-import { asRecord, asText, parseJson } from '../../proto/json.ts';
+} from '../../proto/requests.ts';
 import { type Drift, takeoverDrift } from '../../takeover/drift.ts';
 import {
   type TakeoverManifest,

@@ -1,19 +1,20 @@
 // The requests of one HTTP/2 connection and their answers, without its I/O (RFC 9113).
 import type { ResponseHeaders } from '../../proto/answer.ts';
 import { announcedTooOften, announcementsMax } from '../errors.ts';
-import { FrameWriter, type RequestHead } from './frame-writer.ts';
 import {
   contentOf,
   errorCodes,
   errorName,
   type Frame,
   FrameReader,
+  FrameWriter,
   flags,
   frameTypes,
   has,
   isEmpty,
   numberAt,
   ProtocolError,
+  type RequestHead,
   settingIds,
   settingsIn,
   streamAt,

@@ -1,10 +1,10 @@
-import { Election } from '../../../src/controller/election/election.ts';
-import type {
-  ElectionEffect,
-  ElectionInput,
-} from '../../../src/controller/election/election-options.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import {
+  Election,
+  type ElectionEffect,
+  type ElectionInput,
+} from '../../../src/controller/election/election.ts';
 import type { ExchangeInput } from '../../../src/proto/exchange.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { random } from '../../world/random.ts';
 
 const epoch = Date.parse('2026-01-01T00:00:00Z');

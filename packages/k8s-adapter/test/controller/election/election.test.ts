@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Election } from '../../../src/controller/election/election.ts';
 import {
   defaultElectionTiming,
+  Election,
   type ElectionEffect,
-} from '../../../src/controller/election/election-options.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+} from '../../../src/controller/election/election.ts';
 import { eventName, postEventRequest } from '../../../src/proto/event-requests.ts';
 import { formatMicroTime } from '../../../src/proto/lease-requests.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { Draw } from '../../seeds/draw.ts';
 import { type Candidate, ElectionWorld } from '../../world/election-world.ts';
 import { fc } from '../../world/fast-check.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../../src/controller/procedures/drain-question.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
 import { heeded } from '../../../src/proto/answer-fault.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { answerOf } from '../../world/answer-of.ts';
 import { playSteps } from '../../world/steps.ts';
 

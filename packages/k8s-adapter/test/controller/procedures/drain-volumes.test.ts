@@ -7,7 +7,7 @@ import type { DrainQuestion } from '@taintmgr/core/drain';
 import { namespace, node, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { drainAsking } from '../../../src/controller/procedures/drain-question.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { answerOf } from '../../world/answer-of.ts';
 import { playSteps } from '../../world/steps.ts';
 

@@ -15,7 +15,7 @@ import {
   drainNodeWriting,
 } from '../../../src/controller/procedures/drain-write.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { answerOf } from '../../world/answer-of.ts';
 import { PlayedSteps, playSteps } from '../../world/steps.ts';
 

@@ -12,7 +12,7 @@ import {
   resumeLimitsRequest,
 } from '../../../src/controller/procedures/limit-record.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { answerOf } from '../../world/answer-of.ts';
 import { PlayedSteps, playSteps } from '../../world/steps.ts';
 

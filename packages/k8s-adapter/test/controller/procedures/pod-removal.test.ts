@@ -13,8 +13,7 @@ import {
   unmarking,
 } from '../../../src/controller/procedures/pod-removal.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
-import { markDisruptedRequest } from '../../../src/proto/pod-requests.ts';
+import { type ApiRequest, markDisruptedRequest } from '../../../src/proto/requests.ts';
 import { answerOf } from '../../world/answer-of.ts';
 import { PlayedSteps } from '../../world/steps.ts';
 

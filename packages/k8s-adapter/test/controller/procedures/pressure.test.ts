@@ -6,7 +6,7 @@ import {
   type PressureRemoval,
 } from '../../../src/controller/procedures/pressure.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { PlayedSteps } from '../../world/steps.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');

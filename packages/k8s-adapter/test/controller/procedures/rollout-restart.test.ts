@@ -6,7 +6,7 @@ import type { Outcome } from '@taintmgr/core';
 import { deployment, namespace, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { rolloutRestarting } from '../../../src/controller/procedures/rollout-restart.ts';
 import type { Answer } from '../../../src/proto/answer.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { answerOf } from '../../world/answer-of.ts';
 import { playSteps } from '../../world/steps.ts';
 

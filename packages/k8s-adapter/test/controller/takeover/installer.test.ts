@@ -7,7 +7,7 @@ import {
   PolicyInstaller,
 } from '../../../src/controller/takeover/installer.ts';
 import { driftText } from '../../../src/controller/takeover/notice.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 
 // The installer of the policies against the simulated API, request by request.
 

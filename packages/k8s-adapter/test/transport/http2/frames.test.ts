@@ -1,8 +1,8 @@
 // What a connection holds for bytes that bring nothing, frame type by frame type.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
 import { flags, frameTypes, writeFrame } from '../../../src/transport/http2/frames.ts';
+import { ByteWriter } from '../../../src/transport/http2/hpack.ts';
 import { Streams } from '../../../src/transport/http2/streams.ts';
 import { bytesHeld } from '../../world/bytes-held.ts';
 

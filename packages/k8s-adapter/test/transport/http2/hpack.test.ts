@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
 import {
+  ByteWriter,
   type Header,
   HeaderDecoder,
   HeaderEncoder,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ByteWriter } from '../../../src/transport/http2/byte-writer.ts';
 import { type Frame, FrameReader, writeFrame } from '../../../src/transport/http2/frames.ts';
-import { HeaderDecoder, HeaderEncoder } from '../../../src/transport/http2/hpack.ts';
+import { ByteWriter, HeaderDecoder, HeaderEncoder } from '../../../src/transport/http2/hpack.ts';
 import { Streams } from '../../../src/transport/http2/streams.ts';
 
 const names = new Map([

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { encodeFrame } from '@taintmgr/api-server';
 import type { ExchangeSink, VirtualTime } from '../../../src/driver/virtual.ts';
-import type { ApiRequest } from '../../../src/proto/api-request.ts';
+import type { ApiRequest } from '../../../src/proto/requests.ts';
 
 // What may happen to answers between an API server and a reflector, in either format, on virtual
 // lines and on real ones.

@@ -8,3 +8,6 @@ export function monotonic(): Millis {
   const [seconds, nanos] = process.hrtime();
   return seconds * 1000 + nanos / 1e6;
 }
+
+/** setTimeout takes no more, and calls at once what is to wait longer. */
+export const timerMsMax: Millis = 2 ** 31 - 1;
