@@ -71,14 +71,9 @@ async function offerUndo(
   const nodes = settings.drain.spec.onFailure === 'RollBack' && isFailure ? machine.nodes() : [];
   const failed = nodes.filter(isNotDrained).map(({ name }) => name);
   const left = await rollBack(drain, failed);
-  const rolledBack = new Set(failed.filter((name) => !left.includes(name)));
-  const vanished = new Set(
-    machine.nodes().flatMap(({ name, phase }) => (phase.kind === 'vanished' ? [name] : [])),
-  );
-  const isMarked = [...changes].some(([name, { id }]) => {
-    return id !== null && !rolledBack.has(name) && !vanished.has(name);
-  });
-  if (!isMarked) return null;
+  const isRolledBack = (name: string): boolean => failed.includes(name) && !left.includes(name);
+  const marked = [...changes].filter(([name, { id }]) => id !== null && !isRolledBack(name));
+  if (!(await isMarked(drain, new Map(marked).keys()))) return null;
   const { evictor } = drain.survey;
   if (result !== 'Drained' && evictor.heedsDrains && wanted.taint.effect === 'NoExecute') {
     const time = formatDuration(drainStaleMs);
@@ -86,6 +81,24 @@ async function offerUndo(
   }
   hintUndo(drain);
   return wanted.id;
+}
+
+/** True while a node has something of the drain, as far as the API server says: somebody may have undone it. */
+async function isMarked(drain: Drain, names: Iterable<string>): Promise<boolean> {
+  const client = lastWordsClient(drain.connection);
+  const isOurs = isNamed(drain.wanted.id);
+  for (const name of names) {
+    try {
+      const isOn = await changeNode(client, name, ({ marks }) => {
+        return { kind: 'changed', patch: null, result: marks.some(isOurs) };
+      });
+      if (isOn) return true;
+    } catch (error) {
+      if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
+      if (!isGone(error)) return true;
+    }
+  }
+  return false;
 }
 
 /**
@@ -163,9 +176,7 @@ function cordonsAtTurn({ drain: { spec } }: DrainSettings): boolean {
  * Ctrl-C the connection's own client sends nothing more.
  */
 async function endOnOpenNodes({ connection, wanted }: Drain, { machine }: DrainEnd): Promise<void> {
-  const { transport, cluster } = connection;
-  const { server } = cluster.access;
-  const client = new ApiClient({ transport, server, requestTimeout: lastWordsMsMax });
+  const client = lastWordsClient(connection);
   const open = machine.nodes().filter(({ phase }) => isBegun(phase));
   await Promise.all(
     open.map(async ({ name }) => {
@@ -177,6 +188,10 @@ async function endOnOpenNodes({ connection, wanted }: Drain, { machine }: DrainE
       }
     }),
   );
+}
+
+function lastWordsClient({ transport, cluster: { access } }: Drain['connection']): ApiClient {
+  return new ApiClient({ transport, server: access.server, requestTimeout: lastWordsMsMax });
 }
 
 async function reportLeft(

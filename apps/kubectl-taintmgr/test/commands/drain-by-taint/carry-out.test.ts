@@ -65,6 +65,7 @@ describe('a drain that is undone while it runs', () => {
     assert.match(err, /^ {2}node run-1: the taint was removed by somebody else$/m);
     for (const name of ['run-2', 'run-3'])
       assert.match(err, new RegExp(`^ {2}node ${name}: somebody has undone the drain there$`, 'm'));
+    assert.doesNotMatch(err, /hint: to undo/);
     assert.deepEqual(nodes.map(stateOf), [untouched, untouched, untouched]);
   });
 
@@ -78,8 +79,26 @@ describe('a drain that is undone while it runs', () => {
     const second = start(line, true);
     await second.output.saw(/again-1 already tainted/);
     assert.equal((await command(`undo ${taint}`)).code, 0);
-    assert.equal((await second.result).code, 1);
+    const { code, err } = await second.result;
+    assert.equal(code, 1);
+    assert.doesNotMatch(err, /hint: to undo/);
     assert.deepEqual(nodes.map(stateOf), [untouched, untouched, untouched]);
+  });
+});
+
+describe('the hint how to undo a drain', () => {
+  it('is there for as long as one node has something of it', async () => {
+    const nodes = scene('part', 2);
+    const { output, result, interrupt } = start(
+      ['drain-by-taint', taint, ...nodes, '--force', '--max-parallel-nodes=0'],
+      true,
+    );
+    await output.saw(/waiting for tolerations to expire/);
+    assert.equal((await command(`undo ${taint} ${nodes[0]}`)).code, 0);
+    interrupt();
+    assert.match(steady(await result).err, /^hint: to undo: kubectl taintmgr undo <drain>\n$/m);
+    assert.equal((await command(`undo ${taint}`)).code, 0);
+    assert.deepEqual(nodes.map(stateOf).slice(0, 2), [untouched, untouched]);
   });
 });
 
