@@ -4,7 +4,7 @@ import { Interned } from './kernel/interned.ts';
 import { earliest, finite, type Instant } from './kernel/time.ts';
 import { KeptPod, KeptTraits } from './model/kept-pod.ts';
 import type { Lease, Node } from './model/node.ts';
-import type { DaemonSet, Namespace, Pod } from './model/pod.ts';
+import type { DaemonSet, Pod } from './model/pod.ts';
 import type { PodView } from './model/pod-view.ts';
 import type { Labels } from './model/selector.ts';
 import { inPolicyOrder } from './policy/choice.ts';
@@ -107,7 +107,13 @@ export class Store implements StoreView {
   readonly #leases = new Map<string, Lease>();
   readonly #daemonSets = new Map<string, DaemonSet>();
   #podViews: Omit<Extract<Event, { kind: 'podViews' }>, 'kind'> = { others: 'watched', nodes: {} };
-  readonly #policies = new PolicyStore();
+  readonly #policies = new Map<string, EvictionPolicy>();
+  #policiesInOrder: readonly EvictionPolicy[] = [];
+  readonly #pauses = new Map<string, EvictionPause>();
+  /** The pauses that are over, though they are still there. */
+  readonly #over = new Set<string>();
+  readonly #rules = new Map<string, NodeTaintRule>();
+  readonly #namespaces = new Map<string, Labels>();
   readonly #names = new Interned<string>((name) => name);
   readonly #traits = new KeptTraits();
 
@@ -159,32 +165,42 @@ export class Store implements StoreView {
   }
 
   policies(): readonly EvictionPolicy[] {
-    return this.#policies.policies;
+    return this.#policiesInOrder;
   }
 
   pauses(): Iterable<KnownPause> {
-    const policies = this.#policies;
-    return Array.from(policies.pauses, (pause) => ({ pause, isOver: policies.isOver(pause.name) }));
+    return Array.from(this.#pauses.values(), (pause) => {
+      return { pause, isOver: this.#over.has(pause.name) };
+    });
   }
 
   namespaceLabels(name: string): Labels | null {
-    return this.#policies.namespaceLabels(name);
+    return this.#namespaces.get(name) ?? null;
   }
 
   namespaces(): Iterable<readonly [name: string, labels: Labels]> {
-    return this.#policies.namespaces;
+    return this.#namespaces;
   }
 
   /** The pauses whose time is over at `now` and was not before. */
   endPauses(now: Instant): readonly Change[] {
-    const ended = this.#policies.endPauses(this.clock.wall(now));
+    // Asked at each event, and nearly always there are none.
+    if (this.#pauses.size === 0) return [];
+    const wall = this.clock.wall(now);
+    const ended = this.#running().filter(({ until }) => until !== null && until <= wall);
+    for (const { name } of ended) this.#over.add(name);
     return ended.map((pause) => ({ kind: 'pauseEnd', pause }));
   }
 
   /** When the time of the next pause is over; null: none ends by itself. */
   nextPauseEnd(): Instant | null {
-    const end = this.#policies.nextPauseEnd();
+    if (this.#pauses.size === 0) return null;
+    const end = earliest(this.#running().map(({ until }) => finite(until)));
     return end === null ? null : this.clock.when(end);
+  }
+
+  #running(): readonly EvictionPause[] {
+    return [...this.#pauses.values()].filter(({ name }) => !this.#over.has(name));
   }
 
   /** Takes in what the event says about an object; null when that changes nothing. */
@@ -226,7 +242,7 @@ export class Store implements StoreView {
   #applyPolicy(event: Event): Change | null {
     switch (event.kind) {
       case 'namespaceUpsert':
-        return this.#putNamespace(event.namespace.name, event.namespace);
+        return this.#putNamespace(event.namespace.name, event.namespace.labels);
       case 'namespaceDelete':
         return this.#putNamespace(event.name, null);
       case 'policyUpsert':
@@ -246,23 +262,23 @@ export class Store implements StoreView {
     }
   }
 
-  #putNamespace(name: string, namespace: Namespace | null): Change | null {
-    const { isNews } = this.#policies.putNamespace(name, namespace);
-    return isNews ? { kind: 'namespace', name } : null;
+  #putNamespace(name: string, labels: Labels | null): Change | null {
+    return replace(this.#namespaces, name, labels).isNews ? { kind: 'namespace', name } : null;
   }
 
   #putPolicy(name: string, policy: EvictionPolicy | null): Change | null {
-    const { isNews } = this.#policies.putPolicy(name, policy);
+    const { isNews } = replace(this.#policies, name, policy);
+    this.#policiesInOrder = [...this.#policies.values()].sort(inPolicyOrder);
     return isNews ? { kind: 'policy', policy } : null;
   }
 
   #putTaintRule(name: string, rule: NodeTaintRule | null): Change | null {
-    const { isNews } = this.#policies.putTaintRule(name, rule);
-    return isNews ? { kind: 'taintRule', name, rule } : null;
+    return replace(this.#rules, name, rule).isNews ? { kind: 'taintRule', name, rule } : null;
   }
 
   #putPause(name: string, pause: EvictionPause | null): Change | null {
-    const { isNews, previous } = this.#policies.putPause(name, pause);
+    const { isNews, previous } = replace(this.#pauses, name, pause);
+    if (isNews) this.#over.delete(name);
     return isNews ? { kind: 'pause', name, pause, previous } : null;
   }
 
@@ -333,102 +349,15 @@ function possibleBinding(
   return known === null ? wall : Math.min(wall, known);
 }
 
-/** One kind of object by name: what was there before, and whether anything changed that matters. */
-interface Replaced<T> {
-  readonly previous: T | null;
-  readonly isNews: boolean;
-}
-
 /**
- * The policies, pauses, rules and namespaces of the cluster. An object that comes again and says the same is no news: its
- * status may be written often. A pause that has a time at which it ends is over from then on.
+ * Takes in an object (null: it is gone): what was there before, and whether anything changed that
+ * matters. One that comes again and says the same is no news: its status may be written often.
  */
-class PolicyStore {
-  readonly #policies = new Map<string, EvictionPolicy>();
-  readonly #pauses = new Map<string, EvictionPause>();
-  readonly #rules = new Map<string, NodeTaintRule>();
-  readonly #namespaces = new Map<string, Labels>();
-  /** The pauses that are over, though they are still there. */
-  readonly #over = new Set<string>();
-  #inOrder: readonly EvictionPolicy[] = [];
-
-  /** The policies in the order in which they count. */
-  get policies(): readonly EvictionPolicy[] {
-    return this.#inOrder;
-  }
-
-  /** All pauses that are there, those that are over too. */
-  get pauses(): Iterable<EvictionPause> {
-    return this.#pauses.values();
-  }
-
-  get taintRules(): Iterable<NodeTaintRule> {
-    return this.#rules.values();
-  }
-
-  get namespaces(): Iterable<readonly [name: string, labels: Labels]> {
-    return this.#namespaces;
-  }
-
-  /** True when a pause that is there is over. */
-  isOver(name: string): boolean {
-    return this.#over.has(name);
-  }
-
-  /** Null: the namespace is not known. */
-  namespaceLabels(name: string): Labels | null {
-    return this.#namespaces.get(name) ?? null;
-  }
-
-  /** Null: it is gone. */
-  putPolicy(name: string, policy: EvictionPolicy | null): Replaced<EvictionPolicy> {
-    const replaced = replace(this.#policies, name, policy);
-    this.#inOrder = [...this.#policies.values()].sort(inPolicyOrder);
-    return replaced;
-  }
-
-  /** Null: it is gone. */
-  putPause(name: string, pause: EvictionPause | null): Replaced<EvictionPause> {
-    const replaced = replace(this.#pauses, name, pause);
-    if (replaced.isNews) this.#over.delete(name);
-    return replaced;
-  }
-
-  /** Null: it is gone. */
-  putTaintRule(name: string, rule: NodeTaintRule | null): Replaced<NodeTaintRule> {
-    return replace(this.#rules, name, rule);
-  }
-
-  /** Null: it is gone. */
-  putNamespace(name: string, namespace: Namespace | null): Replaced<Labels> {
-    return replace(this.#namespaces, name, namespace?.labels ?? null);
-  }
-
-  /** The pauses whose time is over by now, by the clock of the cluster; each is told of once. */
-  endPauses(wall: Instant): readonly EvictionPause[] {
-    // Asked at each event, and nearly always there are none.
-    if (this.#pauses.size === 0) return [];
-    const ended = [...this.#running()].filter(({ until }) => until !== null && until <= wall);
-    for (const { name } of ended) this.#over.add(name);
-    return ended;
-  }
-
-  /** When the next one is over; null: none ends by itself. */
-  nextPauseEnd(): Instant | null {
-    if (this.#pauses.size === 0) return null;
-    return earliest(Array.from(this.#running(), ({ until }) => finite(until)));
-  }
-
-  *#running(): Iterable<EvictionPause> {
-    for (const pause of this.#pauses.values()) if (!this.#over.has(pause.name)) yield pause;
-  }
-}
-
 function replace<T extends object>(
   map: Map<string, T>,
   name: string,
   value: T | null,
-): Replaced<T> {
+): { readonly previous: T | null; readonly isNews: boolean } {
   const previous = map.get(name) ?? null;
   if (value) map.set(name, value);
   else map.delete(name);

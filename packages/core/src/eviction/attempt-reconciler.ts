@@ -16,7 +16,7 @@ import type { Cause, Reason } from './reason.ts';
 import type { TaintClockWriter } from './taint-clock-writer.ts';
 
 /** The surroundings of the reconciler. */
-interface AttemptSite {
+export interface AttemptSite {
   readonly store: StoreView;
   readonly decider: Decider;
   readonly limits: EvictionLimits;
@@ -33,25 +33,10 @@ interface AttemptSite {
  * A request that was sent cannot be called back, and stays.
  */
 export class AttemptReconciler {
-  readonly #store: StoreView;
-  readonly #decider: Decider;
-  readonly #limits: EvictionLimits;
-  readonly #attempts: Attempts;
-  readonly #starts: TaintClockWriter;
-  readonly #replicas: OwnReplicas;
-  readonly #mayAct: () => boolean;
-  readonly #emit: (command: MachineCommand) => void;
+  readonly #site: AttemptSite;
 
   constructor(site: AttemptSite) {
-    const { store, decider, limits, attempts, starts, replicas, mayAct, emit } = site;
-    this.#store = store;
-    this.#decider = decider;
-    this.#limits = limits;
-    this.#attempts = attempts;
-    this.#starts = starts;
-    this.#replicas = replicas;
-    this.#mayAct = mayAct;
-    this.#emit = emit;
+    this.#site = site;
   }
 
   /**
@@ -59,18 +44,18 @@ export class AttemptReconciler {
    * nobody waited for it, are decided about only where limits count pods.
    */
   reconcile(now: Instant, pod: Pod, cause: Cause): void {
-    if (cause !== 'ReplicaChanged' && this.#replicas.has(pod)) this.#replicas.touch();
-    const attempt = this.#attempts.get(pod.uid);
+    if (cause !== 'ReplicaChanged' && this.#site.replicas.has(pod)) this.#site.replicas.touch();
+    const attempt = this.#site.attempts.get(pod.uid);
     const isLeaving = pod.deletionTimestamp !== null;
     const isSent = attempt !== undefined && !isPending(attempt.state);
     const isOutOfOurHands = isSent || (isLeaving && !attempt);
-    if (isOutOfOurHands && !this.#limits.countsPods) {
+    if (isOutOfOurHands && !this.#site.limits.countsPods) {
       if (isLeaving) this.#drop(now, pod, cause, []);
       return;
     }
-    const decision = this.#decider.decide(pod);
+    const decision = this.#site.decider.decide(pod);
     const { because } = decision;
-    this.#limits.followPod(now, pod, decision);
+    this.#site.limits.followPod(now, pod, decision);
     if (isLeaving) this.#drop(now, pod, cause, because);
     else if (isSent) return;
     else if (decision.kind === 'evict') this.#plan(now, pod, cause, decision);
@@ -78,19 +63,19 @@ export class AttemptReconciler {
     else if (attempt) {
       this.#drop(now, pod, cause, because);
       // Each standby sees the same: one Event is enough.
-      if (this.#mayAct()) this.#emit(cancelEvent(pod, because));
+      if (this.#site.mayAct()) this.#site.emit(cancelEvent(pod, because));
     }
   }
 
   /** The pod is no more. */
   gone(now: Instant, pod: Pod): void {
     this.#drop(now, pod, 'PodDeleted', []);
-    this.#limits.gone(now, pod);
+    this.#site.limits.gone(now, pod);
   }
 
   /** The cluster's clock was corrected: what waits by it is scheduled anew. */
   retime(now: Instant): void {
-    for (const [uid, deadline, state] of this.#attempts.pending()) {
+    for (const [uid, deadline, state] of this.#site.attempts.pending()) {
       const isOver = deadline <= this.#wall(now);
       if (state.kind === 'waiting' || !isOver) this.#waitFor(now, uid, deadline);
     }
@@ -99,31 +84,31 @@ export class AttemptReconciler {
   /** A pod that is due keeps its turn unless it got more time; other limits may hold it than before. */
   #plan(now: Instant, pod: Pod, cause: Cause, decision: Eviction): void {
     const { deadline, because } = decision;
-    const attempt = this.#attempts.get(pod.uid);
+    const attempt = this.#site.attempts.get(pod.uid);
     const { state, deadline: from = null } = attempt ?? {};
     const wall = this.#wall(now);
     const isOver = deadline <= wall;
     if (state && isDue(state) && isOver) {
       const escalation = (): Instant | null =>
-        this.#decider.escalationAt(wall, pod, deadline, because);
-      this.#attempts.hasten(now, pod.uid, decision, escalation);
-      if (state.kind === 'queued') this.#limits.askAnew(now);
+        this.#site.decider.escalationAt(wall, pod, deadline, because);
+      this.#site.attempts.hasten(now, pod.uid, decision, escalation);
+      if (state.kind === 'queued') this.#site.limits.askAnew(now);
       return;
     }
     if (attempt && state?.kind === 'waiting' && from === deadline) {
-      if (attempt.decision) this.#attempts.set(pod.uid, { ...attempt, decision });
+      if (attempt.decision) this.#site.attempts.set(pod.uid, { ...attempt, decision });
       return;
     }
     this.#waitFor(now, pod.uid, deadline, isOver ? decision : null);
-    this.#starts.notice(now, pod.nodeName);
+    this.#site.starts.notice(now, pod.nodeName);
     if (from === null && isOver) return;
-    this.#emit(deadlineReport(pod, from, deadline, cause, because));
+    this.#site.emit(deadlineReport(pod, from, deadline, cause, because));
   }
 
   /** Others may have the room that it was given or asked for. `due`: the decision on a pod that is due already. */
   #waitFor(now: Instant, uid: string, deadline: Instant, due: Eviction | null = null): void {
-    this.#limits.drop(now, uid, false, setbackOf(this.#attempts.stateOf(uid)));
-    this.#attempts.wait(now, uid, deadline, this.#store.clock.when(deadline), due);
+    this.#site.limits.drop(now, uid, false, setbackOf(this.#site.attempts.stateOf(uid)));
+    this.#site.attempts.wait(now, uid, deadline, this.#site.store.clock.when(deadline), due);
   }
 
   #pause(
@@ -132,25 +117,25 @@ export class AttemptReconciler {
     cause: Cause,
     { remaining, because }: Extract<Decision, { kind: 'pause' }>,
   ): void {
-    const state = this.#attempts.stateOf(pod.uid);
+    const state = this.#site.attempts.stateOf(pod.uid);
     if (state?.kind === 'paused' && state.remaining === remaining) return;
     this.#drop(now, pod, cause, because);
-    this.#attempts.pause(pod.uid, remaining);
+    this.#site.attempts.pause(pod.uid, remaining);
   }
 
   /** Ends the attempt, and reports it if somebody was still waiting for the deadline. */
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
-    const { state = null, deadline = null } = this.#attempts.get(pod.uid) ?? {};
-    this.#attempts.delete(pod.uid);
+    const { state = null, deadline = null } = this.#site.attempts.get(pod.uid) ?? {};
+    this.#site.attempts.delete(pod.uid);
     const leaves = cause === 'PodDeleted' || pod.deletionTimestamp !== null;
     const setback = setbackOf(state);
-    this.#limits.drop(now, pod.uid, leaves, setback);
+    this.#site.limits.drop(now, pod.uid, leaves, setback);
     if (deadline === null || !state || !isPending(state)) return;
     const unanswered = leaves && setback !== null && isUncertain(setback);
-    this.#emit(deadlineReport(pod, deadline, null, cause, because, unanswered));
+    this.#site.emit(deadlineReport(pod, deadline, null, cause, because, unanswered));
   }
 
   #wall(now: Instant): Instant {
-    return this.#store.clock.wall(now);
+    return this.#site.store.clock.wall(now);
   }
 }

@@ -99,15 +99,16 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, replicas, config);
     this.#limits = new EvictionLimits(store, this.#decider, this.#attempts, config);
     const [taints, pauses, attempts] = [this.#taints, this.#pauses, this.#attempts];
-    this.#starts = new TaintClockWriter(store, taints, pauses, this.#decider, attempts, config);
+    const [decider, limits] = [this.#decider, this.#limits];
+    this.#starts = new TaintClockWriter({ store, taints, pauses, decider, attempts, config });
     const emit = (command: MachineCommand): void => {
       this.#commands.push(command);
     };
-    const [decider, limits] = [this.#decider, this.#limits];
-    const site = { store, decider, limits, attempts, replicas, emit };
     const [starts, mayAct] = [this.#starts, this.#mayAct];
-    this.#reconciler = new AttemptReconciler({ ...site, starts, mayAct });
-    this.#requests = new RemovalRequests({ ...site, reconciler: this.#reconciler }, config);
+    const site = { store, decider, limits, attempts, starts, replicas, mayAct, emit };
+    const reconciler = new AttemptReconciler(site);
+    this.#reconciler = reconciler;
+    this.#requests = new RemovalRequests({ ...site, reconciler, config });
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly MachineCommand[] {

@@ -20,6 +20,16 @@ type TaintStarts = Readonly<Record<string, Instant>> | null;
  */
 const quietMs = 2000;
 
+/** The surroundings of the writer. */
+interface TaintClockSite {
+  readonly store: StoreView;
+  readonly taints: TaintClock;
+  readonly pauses: Pauses;
+  readonly decider: Decider;
+  readonly attempts: Attempts;
+  readonly config: EvictionConfig;
+}
+
 /**
  * Keeps, on the nodes that need it, since when their taints count, so that a restarted or another
  * replica finds the same deadlines. A taint that names its own time needs nothing; one that does not
@@ -28,37 +38,20 @@ const quietMs = 2000;
  * could believe it later, and nothing is written down.
  */
 export class TaintClockWriter {
-  readonly #store: StoreView;
-  readonly #taints: TaintClock;
-  readonly #pauses: Pauses;
-  readonly #decider: Decider;
-  readonly #attempts: Attempts;
-  readonly #config: EvictionConfig;
+  readonly #site: TaintClockSite;
   readonly #writes: KeyedWrites;
   /** The last write on each node, and when it was. */
   readonly #written = new Map<string, { readonly at: Instant; readonly text: string }>();
 
-  constructor(
-    store: StoreView,
-    taints: TaintClock,
-    pauses: Pauses,
-    decider: Decider,
-    attempts: Attempts,
-    config: EvictionConfig,
-  ) {
-    this.#store = store;
-    this.#taints = taints;
-    this.#pauses = pauses;
-    this.#decider = decider;
-    this.#attempts = attempts;
-    this.#config = config;
-    const max = config.evictionsInFlightMax;
-    this.#writes = new KeyedWrites({ ...config, prefix: 'taint-starts', max });
+  constructor(site: TaintClockSite) {
+    this.#site = site;
+    const max = site.config.evictionsInFlightMax;
+    this.#writes = new KeyedWrites({ ...site.config, prefix: 'taint-starts', max });
   }
 
   /** Something about the node may have changed: it is looked at with the next `write`. */
   notice(now: Instant, nodeName: string): void {
-    if (this.#config.keepTaintStarts) this.#writes.notice(now, nodeName);
+    if (this.#site.config.keepTaintStarts) this.#writes.notice(now, nodeName);
   }
 
   /** A write under way is waited for: the node may come back under its name. */
@@ -75,7 +68,7 @@ export class TaintClockWriter {
   write(now: Instant): readonly MachineCommand[] {
     const commands: MachineCommand[] = [];
     for (const name of this.#writes.takeDue(now)) {
-      const node = this.#store.node(name);
+      const node = this.#site.store.node(name);
       const readyAt = node ? this.#readyAt(node) : now;
       const wanted = node && readyAt <= now ? this.#wantedOn(now, node) : null;
       const againAt = wanted ? this.#againAt(name, wanted) : now;
@@ -96,7 +89,7 @@ export class TaintClockWriter {
   #readyAt({ taintsWrittenAt }: Node): Instant {
     const writtenAt = finite(taintsWrittenAt);
     if (writtenAt === null) return Number.NEGATIVE_INFINITY;
-    return this.#store.clock.when(writtenAt + quietMs);
+    return this.#site.store.clock.when(writtenAt + quietMs);
   }
 
   /** Two that take themselves for the leader for a moment may differ: nobody answers the other at once. */
@@ -116,8 +109,10 @@ export class TaintClockWriter {
     const { name: nodeName } = node;
     const isKnown = node.taintsWrittenAt !== null;
     const needed = this.#neededOn(nodeName);
-    const starts = isKnown ? this.#wantedStarts(this.#store.clock.wall(now), node, needed) : null;
-    const pauses = this.#pauses.pastOf(nodeName).filter(({ to }) => to > needed.pausesFrom);
+    const starts = isKnown
+      ? this.#wantedStarts(this.#site.store.clock.wall(now), node, needed)
+      : null;
+    const pauses = this.#site.pauses.pastOf(nodeName).filter(({ to }) => to > needed.pausesFrom);
     if (isWritten(node, starts) && isSame(node.pastPauses ?? [], pauses)) return null;
     return { starts, pauses };
   }
@@ -132,16 +127,16 @@ export class TaintClockWriter {
     { name: nodeName, taintStarts = {} }: Node,
     { starts: needed }: Needed,
   ): TaintStarts {
-    const observed = this.#taints.of(nodeName);
+    const observed = this.#site.taints.of(nodeName);
     const wanted: Record<string, Instant> = {};
     for (const one of observed) {
       const name = formatTaint(one.taint);
-      const ofAll = this.#decider.countedToKeep(wall, nodeName, one, null);
+      const ofAll = this.#site.decider.countedToKeep(wall, nodeName, one, null);
       const isWanted = Object.hasOwn(taintStarts, name) || needed.has(name);
       if (ofAll.startSource !== 'timeAdded' && isWanted) wanted[name] = ofAll.start;
       const own = Object.keys(one.byNamespace ?? {});
       for (const namespace of new Set([...(needed.get(name) ?? []), ...own])) {
-        const start = countsFrom(this.#decider.countedToKeep(wall, nodeName, one, namespace));
+        const start = countsFrom(this.#site.decider.countedToKeep(wall, nodeName, one, namespace));
         if (start !== countsFrom(ofAll)) wanted[startName(one.taint, namespace)] = start;
       }
     }
@@ -153,12 +148,12 @@ export class TaintClockWriter {
     const starts = new Map<string, Set<string>>();
     let pausesFrom = Number.POSITIVE_INFINITY;
     // Most nodes have no taints, and nothing about them has to be looked at.
-    if (this.#taints.of(nodeName).length === 0) return { starts, pausesFrom };
-    for (const pod of this.#store.podsOn(nodeName)) {
-      const { because } = this.#decider.decideOnce(pod, this.#attempts.get(pod.uid));
+    if (this.#site.taints.of(nodeName).length === 0) return { starts, pausesFrom };
+    for (const pod of this.#site.store.podsOn(nodeName)) {
+      const { because } = this.#site.decider.decideOnce(pod, this.#site.attempts.get(pod.uid));
       for (const reason of because) {
         // For a pod bound later too: a start found anew after a restart may be later still.
-        if (!this.#decider.countsTime(pod, reason)) continue;
+        if (!this.#site.decider.countsTime(pod, reason)) continue;
         const name = formatTaint(reason.taint);
         starts.set(name, (starts.get(name) ?? new Set()).add(pod.namespace));
         if (reason.code === 'NoToleration') continue;

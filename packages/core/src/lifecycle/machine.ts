@@ -95,7 +95,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const emit = (command: LifecycleCommand): void => {
       this.#commands.push(command);
     };
-    this.#reconciler = new NodeReconciler({ store, health, limiter, rules, emit }, config);
+    this.#reconciler = new NodeReconciler({ config, store, health, limiter, rules, emit });
     this.#readiness = new ReadinessMarker(store, config, (name) => this.#limiter.holdOn(name));
   }
 

@@ -20,6 +20,7 @@ const beforeAll: Instant = Number.MIN_SAFE_INTEGER;
 
 /** The surroundings of the reconciler. */
 interface NodeSite {
+  readonly config: LifecycleConfig;
   readonly store: StoreView;
   readonly health: HealthStore;
   readonly limiter: ZoneLimiter;
@@ -29,30 +30,20 @@ interface NodeSite {
 
 /** Looks at the nodes to which something happened, and begins what each needs. */
 export class NodeReconciler {
-  readonly #config: LifecycleConfig;
-  readonly #store: StoreView;
-  readonly #health: HealthStore;
-  readonly #limiter: ZoneLimiter;
-  readonly #rules: ConditionRules;
-  readonly #emit: (command: LifecycleCommand) => void;
+  readonly #site: NodeSite;
   readonly #writer: NodeWriter;
   /** When each node is to be looked at. */
   readonly #due = new Schedule();
 
-  constructor({ store, health, limiter, rules, emit }: NodeSite, config: LifecycleConfig) {
-    this.#config = config;
-    this.#store = store;
-    this.#health = health;
-    this.#limiter = limiter;
-    this.#rules = rules;
-    this.#emit = emit;
-    this.#writer = new NodeWriter(config);
+  constructor(site: NodeSite) {
+    this.#site = site;
+    this.#writer = new NodeWriter(site.config);
   }
 
   /** When a node is to be looked at or has its turn, as of `now`; null: not before something happens. */
   nextWake(now: Instant): Instant | null {
     const hasRoom = this.#writer.room > 0;
-    return earlier(this.#limiter.nextWake(now, hasRoom), hasRoom ? this.#due.next() : null);
+    return earlier(this.#site.limiter.nextWake(now, hasRoom), hasRoom ? this.#due.next() : null);
   }
 
   /** A node whose writes have begun is brought to its end first: else each node waits for the first write of all. */
@@ -68,7 +59,7 @@ export class NodeReconciler {
   /** Begins what is due. */
   act(now: Instant): void {
     // Whoever only observes begins nothing; then no node waits for its turn either.
-    if (this.#config.observes) while (this.#due.takeDue(now) !== null);
+    if (this.#site.config.observes) while (this.#due.takeDue(now) !== null);
     this.#takeTurns(now);
     while (this.#writer.room > 0) {
       const name = this.#due.takeDue(now);
@@ -84,15 +75,15 @@ export class NodeReconciler {
     if (!ended) return null;
     const { name } = ended;
     this.lookSoon(now, name);
-    this.#limiter.settle(name, outcome);
+    this.#site.limiter.settle(name, outcome);
     return ended;
   }
 
   /** The decision about the taint NoExecute of a node. */
   decide(now: Instant, node: Node, record: NodeHeartbeats): NoExecuteDecision {
-    const recovery = recoveryOf(now, record, this.#config);
-    const circumstances = { record, recovery, isAllDown: this.#limiter.isAllDown };
-    return decideUnlessPaused(this.#store, node, circumstances);
+    const recovery = recoveryOf(now, record, this.#site.config);
+    const circumstances = { record, recovery, isAllDown: this.#site.limiter.isAllDown };
+    return decideUnlessPaused(this.#site.store, node, circumstances);
   }
 
   /**
@@ -102,16 +93,16 @@ export class NodeReconciler {
   #takeTurns(now: Instant): void {
     const isDue = (name: string): boolean => (this.#due.at(name) ?? now + 1) <= now;
     while (this.#writer.room > 0) {
-      const name = this.#limiter.next(now).find(isDue);
+      const name = this.#site.limiter.next(now).find(isDue);
       if (name === undefined) break;
       this.#due.cancel(name);
       this.#look(now, name);
     }
-    for (const name of this.#limiter.take(now, this.#writer.room)) this.#turn(now, name);
+    for (const name of this.#site.limiter.take(now, this.#writer.room)) this.#turn(now, name);
   }
 
   #look(now: Instant, name: string): void {
-    const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
+    const [node, record] = [this.#site.store.node(name), this.#site.health.recordOf(name)];
     if (node && record) this.#tend(now, node, record);
   }
 
@@ -119,35 +110,35 @@ export class NodeReconciler {
   #tend(now: Instant, node: Node, record: NodeHeartbeats): void {
     const { name } = node;
     const noExecute = this.decide(now, node, record);
-    const rules = this.#rules.decide(now, node);
-    for (const report of rules.reports) this.#emit({ kind: 'report', report });
+    const rules = this.#site.rules.decide(now, node);
+    for (const report of rules.reports) this.#site.emit({ kind: 'report', report });
     const { unreachableAt, leaseRenewedAt } = record;
     const isUnreachable = unreachableAt !== null;
     const decided = { isUnreachable, leaseRenewedAt, noExecute, rules: rules.change };
-    const needs = needsOf(this.#store.clock.wall(now), node, decided);
+    const needs = needsOf(this.#site.store.clock.wall(now), node, decided);
     const isLacking = noExecute.kind === 'taint';
     const lacking: readonly NeededWrite[] = isLacking ? [{ write: 'noExecute', taints: null }] : [];
     const needed = [...needs, ...lacking];
     const { write, laterAt } = this.#writer.next(now, name, needed);
     // It waits since it stopped being ready, as far as that is known.
-    const since = this.#store.clock.since(now, readyOf(node.conditions)?.transitionAt);
-    if (isLacking && write === 'noExecute') this.#limiter.wait(name, since);
-    else this.#limiter.leave(name);
+    const since = this.#site.store.clock.since(now, readyOf(node.conditions)?.transitionAt);
+    if (isLacking && write === 'noExecute') this.#site.limiter.wait(name, since);
+    else this.#site.limiter.leave(name);
     const next = needs.find((need) => need.write === write);
-    if (next) this.#emit(this.#writer.begin(name, next));
+    if (next) this.#site.emit(this.#writer.begin(name, next));
     const wake = earliest([noExecute.until, rules.until, laterAt]);
     if (wake !== null) this.#due.set(name, wake);
   }
 
   #turn(now: Instant, name: string): void {
-    const [node, record] = [this.#store.node(name), this.#health.recordOf(name)];
+    const [node, record] = [this.#site.store.node(name), this.#site.health.recordOf(name)];
     assert(node !== null && record !== null, `node ${name} that waits is known`);
     const decision = this.decide(now, node, record);
     // Deciding again must agree: no event came that could have changed it.
     assert(decision.kind === 'taint', `node ${name} whose turn it is is to be tainted`);
-    const need = noExecuteNeed(this.#store.clock.wall(now), node, decision);
+    const need = noExecuteNeed(this.#site.store.clock.wall(now), node, decision);
     assert(need !== null, `node ${name} lacks the taint`);
-    this.#emit(this.#writer.begin(name, need));
+    this.#site.emit(this.#writer.begin(name, need));
   }
 }
 
