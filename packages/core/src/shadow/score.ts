@@ -3,18 +3,21 @@ import type { Outcome } from '../attempt/outcome.ts';
 import type { Command } from '../command.ts';
 import type { Event } from '../event.ts';
 import type { Explanation, PodExplanation, Subject } from '../explain.ts';
-import { earliest, type Instant } from '../kernel/time.ts';
+import { Schedule } from '../kernel/schedule.ts';
+import { earlier, type Instant } from '../kernel/time.ts';
 import { foreignTaintManager, type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { EvictionMode } from '../policy/eviction-policy.ts';
-import { type Case, Cases, type EventsAnswer, type Sent } from './cases.ts';
 import { resolveShadowConfig, type ShadowConfig } from './config.ts';
 import { type ShadowReport, ShadowTally, type Unjudged } from './report.ts';
 import {
+  type Case,
   comparedVerdict,
   entryOf,
   judgeDeleted,
   lonelyVerdict,
+  newCase,
   refusedVerdict,
+  type Sent,
   type Verdict,
 } from './verdict.ts';
 
@@ -44,21 +47,29 @@ export interface ShadowOptions extends Partial<ShadowConfig> {
  * be judged again after the engine has decided to keep it. Nothing is kept over a restart.
  */
 export class ShadowScore {
-  readonly #engine: ShadowedEngine;
+  readonly #machine: ShadowedMachine;
+  readonly #explain: Explain;
   readonly #config: ShadowConfig;
   readonly #mode: EvictionMode;
   readonly #doubt: ShadowOptions['doubt'];
-  #answers: EventsAnswer[] = [];
   readonly #tally: ShadowTally;
-  readonly #cases: Cases;
+  /** The pods that are followed or remembered, by uid: never more than `podsMax`. */
+  readonly #cases = new Map<string, Case>();
+  /** When each of them is looked at again. */
+  readonly #looks = new Schedule();
+  /** The evictions that the engine has sent, by the ids of their commands, until they are answered. */
+  readonly #sent = new Map<string, Sent>();
+  /** The words of budgets that refused a pod, by its uid: only a server that is asked says so. */
+  readonly #refused = new Map<string, string>();
+  #commands: Command[] = [];
+  #answers: { readonly uid: string; readonly at: Instant | null }[] = [];
   #ahead = 0;
   #since: Instant | null = null;
 
   constructor(machine: ShadowedMachine, { mode, explain, doubt, ...config }: ShadowOptions) {
+    this.#machine = machine;
+    this.#explain = explain;
     this.#config = resolveShadowConfig(config);
-    const { podsMax } = this.#config;
-    this.#engine = new ShadowedEngine(machine, explain, podsMax);
-    this.#cases = new Cases(podsMax);
     this.#mode = mode;
     this.#doubt = doubt;
     this.#tally = new ShadowTally(this.#config);
@@ -74,14 +85,16 @@ export class ShadowScore {
         this.#podGone(now, event.uid);
         break;
       default:
-        this.#engine.pass(now, event);
+        this.#pass(now, event);
         this.#heard(now, event);
     }
-    return this.#engine.takeCommands();
+    const commands = this.#commands;
+    this.#commands = [];
+    return commands;
   }
 
   nextWake(): Instant | null {
-    return earliest([this.#engine.nextWake(), this.#cases.nextWake()]);
+    return earlier(this.#machine.nextWake(), this.#looks.next());
   }
 
   /** Events tell of a pod that it was marked for deletion then, or (null) that it was not. */
@@ -90,7 +103,8 @@ export class ShadowScore {
   }
 
   report(): ShadowReport {
-    return { since: this.#since, following: this.#cases.open, ...this.#tally.report() };
+    const following = [...this.#cases.values()].filter(({ isClosed }) => !isClosed).length;
+    return { since: this.#since, following, ...this.#tally.report() };
   }
 
   /** The number of pods that are followed or remembered: never more than podsMax. */
@@ -108,12 +122,14 @@ export class ShadowScore {
   /** Accepted, in a dry run: the pod would be gone. */
   #answered(now: Instant, id: string, outcome: Outcome): void {
     const { kind } = outcome;
-    const sent = this.#engine.answered(id, outcome);
+    const sent = this.#sent.get(id);
+    this.#sent.delete(id);
+    if (sent && kind === 'blocked') this.#refuse(sent.pod.uid, outcome.message);
     if (!sent || (kind !== 'done' && kind !== 'gone')) return;
     const known = this.#cases.get(sent.pod.uid);
     if (known?.isClosed || known?.ours) return;
     const one = known ?? this.#begin(now, sent.pod);
-    const refusal = this.#engine.refusalOf(sent.pod.uid);
+    const refusal = this.#refused.get(sent.pod.uid);
     // A pod that terminates is let go by every budget.
     if (one.theirs !== null && refusal !== undefined) {
       one.ours = { ...sent, at: now, isTooLate: false };
@@ -121,7 +137,7 @@ export class ShadowScore {
       return;
     }
     one.ours = { ...sent, isTooLate: kind === 'gone' && one.theirs === null };
-    if (one.theirs === null) this.#cases.lookAt(sent.pod.uid, sent.at + this.#config.followMs);
+    if (one.theirs === null) this.#looks.set(sent.pod.uid, sent.at + this.#config.followMs);
     else this.#compare(now, one);
   }
 
@@ -129,15 +145,18 @@ export class ShadowScore {
     const known = this.#cases.get(pod.uid);
     const isMarked = foreignTaintManager(pod.disruption) !== null;
     if (known?.isClosed) {
-      this.#engine.pass(now, { kind: 'podUpsert', pod });
+      this.#pass(now, { kind: 'podUpsert', pod });
     } else if (known?.theirs != null) {
       this.#follow(now, known, pod);
     } else if (!isMarked) {
       this.#passUnmarked(now, pod, known);
-    } else if (this.#since === null || (!known && this.#engine.isEvicted(now, pod))) {
+    } else if (
+      this.#since === null ||
+      (!known && this.#explained(now, pod)?.attempt?.kind === 'accepted')
+    ) {
       // Who marked it before we were there may not evict any more; or we have given it up.
-      this.#cases.close(this.#begin(now, pod));
-      this.#engine.pass(now, { kind: 'podUpsert', pod });
+      this.#end(this.#begin(now, pod));
+      this.#pass(now, { kind: 'podUpsert', pod });
     } else {
       this.#marked(now, known ?? this.#begin(now, pod), pod);
     }
@@ -145,16 +164,16 @@ export class ShadowScore {
 
   #passUnmarked(now: Instant, pod: Pod, known: Case | undefined): void {
     if (known && pod.deletionTimestamp !== null) this.#skip(now, known, 'leftOtherwise');
-    this.#engine.pass(now, { kind: 'podUpsert', pod });
+    this.#pass(now, { kind: 'podUpsert', pod });
   }
 
   /** To the engine it stays as it was before. */
   #marked(now: Instant, one: Case, pod: Pod): void {
     const { disruption: _, ...unmarked } = pod;
     one.theirs = now;
-    this.#engine.pass(now, { kind: 'podUpsert', pod: { ...unmarked, deletionTimestamp: null } });
-    one.because = this.#engine.explained(now, one.pod)?.decision.because ?? [];
-    this.#cases.lookAt(pod.uid, now + this.#config.settleMs);
+    this.#pass(now, { kind: 'podUpsert', pod: { ...unmarked, deletionTimestamp: null } });
+    one.because = this.#explained(now, one.pod)?.decision.because ?? [];
+    this.#looks.set(pod.uid, now + this.#config.settleMs);
     this.#follow(now, one, pod);
   }
 
@@ -180,21 +199,21 @@ export class ShadowScore {
   /** Somebody else has removed it. */
   #left(now: Instant, uid: string, one: Case | undefined): void {
     if (one && !one.isClosed) this.#skip(now, one, 'leftOtherwise');
-    this.#engine.forgetRefusal(uid);
-    this.#cases.forget(uid);
-    this.#engine.pass(now, { kind: 'podDelete', uid });
+    this.#refused.delete(uid);
+    this.#forget(uid);
+    this.#pass(now, { kind: 'podDelete', uid });
   }
 
   /** True when it was to leave for a taint when it went: a watch that breaks brings no marks. */
   #isDoubtful(now: Instant, uid: string): boolean {
     if (!this.#doubt || this.#since === null) return false;
-    const gone = this.#engine.explained(now, { namespace: '', name: '', nodeName: '', uid });
+    const gone = this.#explained(now, { namespace: '', name: '', nodeName: '', uid });
     const isTainted = gone?.decision.because.some(({ code }) => code !== 'NoTaint') ?? false;
     if (!gone || !isTainted || gone.pod.deletionTimestamp !== null) return false;
     const one = this.#cases.get(uid) ?? this.#begin(now, gone.pod);
     Object.assign(one, { isDoubted: true, isDeleted: true, isGone: true });
     one.because = gone.decision.because;
-    this.#cases.lookAt(uid, now + this.#config.settleMs);
+    this.#looks.set(uid, now + this.#config.settleMs);
     this.#doubt(podRef(gone.pod));
     return true;
   }
@@ -216,7 +235,7 @@ export class ShadowScore {
       this.#compare(now, one);
     } else if (one.ours) this.#left(now, one.pod.uid, one);
     else {
-      this.#cases.close(one);
+      this.#end(one);
       this.#left(now, one.pod.uid, undefined);
     }
   }
@@ -229,7 +248,7 @@ export class ShadowScore {
   }
 
   #lookAt(now: Instant): void {
-    for (let uid = this.#cases.takeDue(now); uid !== null; uid = this.#cases.takeDue(now)) {
+    for (let uid = this.#looks.takeDue(now); uid !== null; uid = this.#looks.takeDue(now)) {
       const one = this.#cases.get(uid);
       if (one?.isDoubted) this.#resolve(now, one, null);
       else if (one?.isClosed) this.#revisit(now, one);
@@ -238,7 +257,7 @@ export class ShadowScore {
       else if (one?.ours?.isTooLate) this.#skip(now, one, 'leftOtherwise');
       else if (one?.ours) {
         this.#conclude(now, one, lonelyVerdict(one.ours));
-        this.#cases.lookAt(uid, now + this.#config.followMs);
+        this.#looks.set(uid, now + this.#config.followMs);
       }
     }
   }
@@ -246,19 +265,19 @@ export class ShadowScore {
   /** A pod that stands and would be gone: once it is to be kept, the engine may begin with it anew. */
   #revisit(now: Instant, one: Case): void {
     const { uid } = one.pod;
-    const known = this.#engine.explained(now, one.pod);
+    const known = this.#explained(now, one.pod);
     if (known?.decision.kind !== 'keep') {
-      this.#cases.lookAt(uid, now + this.#config.followMs);
+      this.#looks.set(uid, now + this.#config.followMs);
       return;
     }
-    this.#cases.forget(uid);
-    this.#engine.pass(now, { kind: 'podDelete', uid });
-    this.#engine.pass(now, { kind: 'podUpsert', pod: known.pod });
+    this.#forget(uid);
+    this.#pass(now, { kind: 'podDelete', uid });
+    this.#pass(now, { kind: 'podUpsert', pod: known.pod });
   }
 
   /** Only kube-controller-manager has evicted it so far. */
   #judge(now: Instant, one: Case, theirs: Instant): void {
-    const explained = this.#engine.explained(now, one.pod);
+    const explained = this.#explained(now, one.pod);
     if (!explained) {
       this.#skip(now, one, 'givenUp');
       return;
@@ -269,7 +288,7 @@ export class ShadowScore {
       this.#config,
     );
     if (judgement.kind === 'wait') {
-      this.#cases.lookAt(one.pod.uid, judgement.until);
+      this.#looks.set(one.pod.uid, judgement.until);
       return;
     }
     one.because = [...explained.decision.because, ...one.because];
@@ -289,21 +308,59 @@ export class ShadowScore {
   /** From now on the engine sees the pod as it is. */
   #close(now: Instant, one: Case): void {
     const { pod, real, isGone, theirs } = one;
-    this.#cases.close(one);
-    this.#engine.forgetRefusal(pod.uid);
-    if (isGone) this.#cases.forget(pod.uid);
+    this.#end(one);
+    this.#refused.delete(pod.uid);
+    if (isGone) this.#forget(pod.uid);
     if (theirs === null) return;
-    if (isGone) this.#engine.pass(now, { kind: 'podDelete', uid: pod.uid });
-    else if (real) this.#engine.pass(now, { kind: 'podUpsert', pod: real });
+    if (isGone) this.#pass(now, { kind: 'podDelete', uid: pod.uid });
+    else if (real) this.#pass(now, { kind: 'podUpsert', pod: real });
   }
 
+  /** Where there is no room for another pod, the oldest is forgotten. */
   #begin(now: Instant, pod: PodRef): Case {
-    const { surplus } = this.#cases;
-    if (surplus) {
-      if (!surplus.isClosed) this.#skip(now, surplus, 'givenUp');
-      this.#cases.forget(surplus.pod.uid);
+    const [oldest] = this.#cases.values();
+    if (oldest && this.#cases.size >= this.#config.podsMax) {
+      if (!oldest.isClosed) this.#skip(now, oldest, 'givenUp');
+      this.#forget(oldest.pod.uid);
     }
-    return this.#cases.begin(pod);
+    const one = newCase(pod);
+    this.#cases.set(pod.uid, one);
+    return one;
+  }
+
+  /** There is a verdict, or there is to be none. */
+  #end(one: Case): void {
+    one.isClosed = true;
+    one.real = null;
+    this.#looks.cancel(one.pod.uid);
+  }
+
+  #forget(uid: string): void {
+    this.#cases.delete(uid);
+    this.#looks.cancel(uid);
+  }
+
+  /** Hands the engine an event, and follows its evictions until they are answered. */
+  #pass(now: Instant, event: Event): void {
+    for (const command of this.#machine.handle(now, event)) {
+      this.#commands.push(command);
+      if (command.kind !== 'deletePod' && command.kind !== 'evictPod') continue;
+      const { id, pod, because } = command;
+      this.#sent.set(id, { pod, at: now, asks: command.kind === 'evictPod', because });
+    }
+  }
+
+  #refuse(uid: string, message: string): void {
+    const [oldest] = this.#refused.keys();
+    if (oldest !== undefined && this.#refused.size >= this.#config.podsMax)
+      this.#refused.delete(oldest);
+    this.#refused.set(uid, message);
+  }
+
+  /** The engine's explanation of a pod; null: it knows none of the uid. */
+  #explained(now: Instant, { namespace, name, uid }: PodRef): PodExplanation | null {
+    const explained = this.#explain(now, { kind: 'pod', namespace, name, uid });
+    return explained?.kind === 'pod' ? explained : null;
   }
 }
 
@@ -315,75 +372,3 @@ export interface ShadowedMachine {
 
 /** The engine's answer to a question. */
 type Explain = (now: Instant, subject: Subject) => Explanation;
-
-/** Hands the engine events, and follows its evictions until they are answered. */
-class ShadowedEngine {
-  readonly #machine: ShadowedMachine;
-  readonly #explain: Explain;
-  readonly #podsMax: number;
-  readonly #sent = new Map<string, Sent>();
-  /** The words of budgets that refused a pod, by its uid: only a server that is asked says so. */
-  readonly #refused = new Map<string, string>();
-  #commands: Command[] = [];
-
-  /** `podsMax`: of so many pods it is remembered that budgets refused them. */
-  constructor(machine: ShadowedMachine, explain: Explain, podsMax: number) {
-    this.#machine = machine;
-    this.#explain = explain;
-    this.#podsMax = podsMax;
-  }
-
-  nextWake(): Instant | null {
-    return this.#machine.nextWake();
-  }
-
-  pass(now: Instant, event: Event): void {
-    for (const command of this.#machine.handle(now, event)) {
-      this.#commands.push(command);
-      if (command.kind !== 'deletePod' && command.kind !== 'evictPod') continue;
-      const { id, pod, because } = command;
-      this.#sent.set(id, { pod, at: now, asks: command.kind === 'evictPod', because });
-    }
-  }
-
-  /** The commands it has given since the last call. */
-  takeCommands(): readonly Command[] {
-    const commands = this.#commands;
-    this.#commands = [];
-    return commands;
-  }
-
-  /** Takes the result of a command; the eviction that it was; null: it was none. */
-  answered(id: string, outcome: Outcome): Sent | null {
-    const sent = this.#sent.get(id) ?? null;
-    this.#sent.delete(id);
-    if (sent && outcome.kind === 'blocked') this.#refuse(sent.pod.uid, outcome.message);
-    return sent;
-  }
-
-  /** The words of the budget that refused it last; undefined: none did. */
-  refusalOf(uid: string): string | undefined {
-    return this.#refused.get(uid);
-  }
-
-  forgetRefusal(uid: string): void {
-    this.#refused.delete(uid);
-  }
-
-  /** Its explanation of a pod; null: it knows none of the uid. */
-  explained(now: Instant, { namespace, name, uid }: PodRef): PodExplanation | null {
-    const explained = this.#explain(now, { kind: 'pod', namespace, name, uid });
-    return explained?.kind === 'pod' ? explained : null;
-  }
-
-  /** True when the pod would be gone, as far as it knows. */
-  isEvicted(now: Instant, pod: PodRef): boolean {
-    return this.explained(now, pod)?.attempt?.kind === 'accepted';
-  }
-
-  #refuse(uid: string, message: string): void {
-    const [oldest] = this.#refused.keys();
-    if (oldest !== undefined && this.#refused.size >= this.#podsMax) this.#refused.delete(oldest);
-    this.#refused.set(uid, message);
-  }
-}

@@ -2,12 +2,50 @@
 import { describeReason, type Reason } from '../eviction/reason.ts';
 import type { PodExplanation } from '../explain.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
+import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { Taint } from '../model/taint.ts';
 import type { EvictionMode, PolicyMark } from '../policy/eviction-policy.ts';
 import { limitId } from '../policy/limit.ts';
-import type { Case, OurEviction } from './cases.ts';
 import type { ShadowConfig } from './config.ts';
 import type { ShadowEntry, ShadowReason } from './report.ts';
+
+/** When the engine evicted a pod, and how. */
+interface OurEviction {
+  readonly at: Instant;
+  readonly asks: boolean;
+  readonly because: readonly Reason[];
+  /** A live read found it gone, or terminating: somebody was first, of whom nothing was seen yet. */
+  readonly isTooLate: boolean;
+}
+
+export type Sent = Omit<OurEviction, 'isTooLate'> & { readonly pod: PodRef };
+
+/** One pod that one of the two has evicted. */
+export interface Case {
+  readonly pod: PodRef;
+  /** As it is in the cluster; null: it is gone, or was never marked by a taint manager. */
+  real: Pod | null;
+  /** When kube-controller-manager marked it; null: it did not. */
+  theirs: Instant | null;
+  /** True when it is terminating, or gone, since it was marked. */
+  isDeleted: boolean;
+  isGone: boolean;
+  ours: OurEviction | null;
+  /** The reasons that decided when it was marked: later its taint may be gone. */
+  because: readonly Reason[];
+  /** There is a verdict, or there is to be none. */
+  isClosed: boolean;
+  /** It is gone, and Events have not said yet whether kube-controller-manager deleted it. */
+  isDoubted: boolean;
+}
+
+/** A pod of which nothing was seen yet. */
+export function newCase(pod: PodRef): Case {
+  return {
+    ...{ pod: podRef(pod), real: null, theirs: null, isDeleted: false, isGone: false, ours: null },
+    ...{ because: [], isClosed: false, isDoubted: false },
+  };
+}
 
 /** The verdict on one pod. */
 export type Verdict = Pick<ShadowEntry, 'verdict' | 'byMs' | 'reason' | 'message'>;
