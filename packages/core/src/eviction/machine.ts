@@ -17,6 +17,7 @@ import type { Decision, Eviction } from './decide.ts';
 import { Decider } from './decider.ts';
 import type { MachineCommand } from './eviction-command.ts';
 import { EvictionLimits } from './limits/limits.ts';
+import { LimitRecordWriter } from './limits/record-writer.ts';
 import { Pauses } from './pauses.ts';
 import type { Cause } from './reason.ts';
 import { RemovalRequests } from './removal-requests.ts';
@@ -74,6 +75,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #store: StoreView;
   readonly #decider: Decider;
   readonly #limits: EvictionLimits;
+  /** The record of what limits have counted, which outlives us. */
+  readonly #record: LimitRecordWriter;
   readonly #starts: TaintClockWriter;
   readonly #taints = new TaintClock();
   readonly #pauses: Pauses;
@@ -98,6 +101,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#pauses = new Pauses(store);
     this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, replicas, config);
     this.#limits = new EvictionLimits(store, this.#decider, this.#attempts, config);
+    this.#record = new LimitRecordWriter(this.#limits, store.clock);
     const [taints, pauses, attempts] = [this.#taints, this.#pauses, this.#attempts];
     const [decider, limits] = [this.#decider, this.#limits];
     this.#starts = new TaintClockWriter({ store, taints, pauses, decider, attempts, config });
@@ -125,7 +129,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   nextWake(): Instant | null {
     const drains = this.#drains.nextWake();
     if (!this.#mayAct()) return drains;
-    const records = earlier(this.#starts.nextWake(), this.#limits.record.nextWake());
+    const records = earlier(this.#starts.nextWake(), this.#record.nextWake());
     return earlier(earlier(records, drains), this.#requests.nextWake());
   }
 
@@ -153,7 +157,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   lastSetbackOn = ({ uid }: PodRef): Setback | null => this.#attempts.get(uid)?.lastSetback ?? null;
 
   limits(now: Instant): readonly LimitStatus[] {
-    return this.#limits.record.limits(now);
+    return this.#record.limits(now);
   }
 
   #mayAct = (): boolean => this.#synced && this.#leader;
@@ -165,7 +169,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'leadership':
         this.#leader = event.held;
-        this.#limits.record.lead(now, event.held);
+        this.#record.lead(now, event.held);
         return;
       case 'result':
         this.#answered(now, event.id, event.outcome);
@@ -183,7 +187,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'resumeEvictions':
       case 'limitRecord':
-        this.#commands.push(...this.#limits.take(now, event));
+        this.#commands.push(...this.#record.take(now, event));
         return;
       default: // what it says of objects, the store has taken
     }
@@ -193,7 +197,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const asker = askerOf(id);
     if (asker === 'eviction') this.#requests.answered(now, id, outcome);
     else if (asker === 'taint-starts') this.#starts.answered(now, id, outcome);
-    else this.#commands.push(...this.#limits.answered(now, id, outcome));
+    else this.#commands.push(...this.#record.answered(now, id, outcome));
   }
 
   #follow(now: Instant, change: Change): void {
@@ -279,6 +283,6 @@ export class PreciseEvictionMachine implements EvictionMachine {
   /** Sends what is due and may go, and writes down what has to be. */
   #act(now: Instant): void {
     this.#requests.sendDue(now);
-    this.#commands.push(...this.#limits.record.act(now), ...this.#starts.write(now));
+    this.#commands.push(...this.#record.act(now), ...this.#starts.write(now));
   }
 }

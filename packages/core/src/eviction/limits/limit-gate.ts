@@ -17,7 +17,15 @@ import {
   scopeName,
   selectorText,
 } from '../../policy/limit.ts';
-import { type RecordedLimit, sizeSlackMs } from '../../policy/limit-record.ts';
+import {
+  coarsened,
+  coarsenedSizes,
+  type LimitRecord,
+  nameInKey,
+  type RecordedLimit,
+  recordKey,
+  sizeSlackMs,
+} from '../../policy/limit-record.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { StoreView } from '../../store.ts';
 
@@ -511,4 +519,79 @@ function isForPod(
 /** True when a rule is for the pods of a node. */
 function appliesTo({ nodes }: LimitRule, node: Node | null): boolean {
   return nodes === undefined || selects(nodes, node?.labels ?? {});
+}
+
+/** An eviction may be answered so much later: those that are open are written as of then. */
+const openAheadMs: Millis = 60_000;
+
+/** The record of these gates, should another replica take over. */
+export function recordOf(
+  now: Instant,
+  gates: readonly LimitGate[],
+  availabilityIn: (gate: LimitGate, uid: string) => Availability | null,
+): LimitRecord {
+  const entries = new Map<string, RecordedLimit>();
+  for (const gate of gates) {
+    gate.expire(now, (uid) => availabilityIn(gate, uid));
+    const key = recordKey(gate.limit, gate.name);
+    const entry = entryOf(now, gate, entries.get(key));
+    if (entry) entries.set(key, entry);
+  }
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Limits that differ only in how much they allow have one place in the record: `before` is what it says
+ * there. Null: of this gate there is nothing to say.
+ */
+function entryOf(
+  now: Instant,
+  gate: LimitGate,
+  before: RecordedLimit | undefined,
+): RecordedLimit | null {
+  const { evicted, sizes, ...counted } = gate.isWindowed
+    ? gate.written(now, now + openAheadMs)
+    : { evicted: [], of: null, sizes: [] };
+  if (evicted.length === 0 && !gate.tripped) return null;
+  const tripped = gate.tripped && {
+    since: gate.tripped.since,
+    limit: gate.tripped.hit.limit,
+    count: gate.tripped.hit.count ?? null,
+  };
+  const own = {
+    ...counted,
+    ...(sizes.length > 0 && { sizes: coarsenedSizes(sizes, gate.windowMs) }),
+    evicted: coarsened(evicted, gate.windowMs),
+  };
+  // One that came later has counted fewer.
+  const isMore = countOf(own.evicted) >= countOf(before?.evicted ?? []);
+  return {
+    ...(isMore ? { ...before, ...own } : { ...own, ...before }),
+    of: (isMore ? own.of : before?.of) ?? before?.of ?? own.of,
+    tripped: tripped ?? before?.tripped ?? null,
+  };
+}
+
+/** Lets the gates of these limits go on from what is written there. */
+export function restoreFrom(
+  now: Instant,
+  record: LimitRecord,
+  limits: readonly BoundLimit[],
+  gates: LimitGates,
+): void {
+  for (const [key, recorded] of Object.entries(record)) {
+    const found = limits.flatMap((limit) => {
+      const name = nameInKey(limit, key);
+      return name === null ? [] : [{ limit, name }];
+    });
+    const trips = found.some(({ limit }) => limit.rule.onLimit === 'trip');
+    for (const { limit, name } of found) {
+      const isOther = trips && limit.rule.onLimit !== 'trip';
+      gates.of(limit, name).restore(now, isOther ? { ...recorded, tripped: null } : recorded);
+    }
+  }
+}
+
+function countOf(evicted: RecordedLimit['evicted']): number {
+  return evicted.reduce((sum, [, count]) => sum + count, 0);
 }

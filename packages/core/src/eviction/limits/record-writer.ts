@@ -13,7 +13,7 @@ import {
 } from '../../policy/limit.ts';
 import { retimed } from '../../policy/limit-record.ts';
 import type { MachineCommand } from '../eviction-command.ts';
-import type { EvictionLimiter } from './limiter.ts';
+import type { EvictionLimits } from './limits.ts';
 
 /** Writes and reads the record of limits in time, so that they survive a restart and a failover. */
 const pollMs: Millis = 5_000;
@@ -45,16 +45,6 @@ type State =
       readonly tidies: boolean;
     };
 
-/** The meaning of the end of a command for those who wait. */
-type RecordAnswer =
-  /** It was no command about the record. */
-  | 'notOurs'
-  | 'nothing'
-  /** There may be room. */
-  | 'room'
-  /** It did not come about, and is tried again later. */
-  | 'failed';
-
 /**
  * Sees to it that limits survive a restart and a failover. What they have counted stands in a record
  * outside: it is read when we begin to lead, and written before the evictions that it counts. While
@@ -63,7 +53,7 @@ type RecordAnswer =
  * gone to be opened. Nobody waits for that, so that without the right to it nothing is said.
  */
 export class LimitRecordWriter {
-  readonly #limiter: EvictionLimiter;
+  readonly #limits: EvictionLimits;
   readonly #clock: ClusterTime;
   readonly #inFlight = new InFlight('limits', 1);
   #state: State = { kind: 'unread', at: atOnce };
@@ -74,19 +64,19 @@ export class LimitRecordWriter {
   /** A request to resume was carried out, and has to be taken away. */
   #answered = false;
 
-  constructor(limiter: EvictionLimiter, clock: ClusterTime) {
-    this.#limiter = limiter;
+  constructor(limits: EvictionLimits, clock: ClusterTime) {
+    this.#limits = limits;
     this.#clock = clock;
   }
 
   /** The limits that have tripped, those in whose window pods were evicted, and rates in use. */
   limits(now: Instant): readonly LimitStatus[] {
-    return this.#limiter.limits(now).map((status) => this.#byWallClock(status));
+    return this.#limits.limits(now).map((status) => this.#byWallClock(status));
   }
 
   /** When the record is to be read or written; null: when something changes. */
   nextWake(): Instant | null {
-    const { isRecorded, isRead, unwritten, isTripped } = this.#limiter;
+    const { isRecorded, isRead, unwritten, isTripped } = this.#limits;
     if (!isRecorded && !this.#hasToTidy) return null;
     const state = this.#state;
     if (state.kind === 'unread') return state.at;
@@ -99,13 +89,13 @@ export class LimitRecordWriter {
 
   /** Reports the limits that tripped, and reads or writes the record when that is due. */
   act(now: Instant): readonly MachineCommand[] {
-    this.#limiter.sweep(now);
-    const tripped = this.#limiter.takeTripped().map((status) => this.#byWallClock(status));
+    this.#limits.sweep(now);
+    const tripped = this.#limits.takeTripped().map((status) => this.#byWallClock(status));
     const events = tripped.flatMap(trippedEvents);
     const wake = this.nextWake();
     if (wake === null || wake > now) return events;
     const state = this.#state;
-    const { isRecorded, isRead, unwritten } = this.#limiter;
+    const { isRecorded, isRead, unwritten } = this.#limits;
     const isForWriting =
       state.kind === 'idle' &&
       (!isRecorded ||
@@ -113,66 +103,72 @@ export class LimitRecordWriter {
     return [...events, isForWriting ? this.#write(now) : this.#read()];
   }
 
-  /** Takes what stands in the record, and what people want; whether that may have made room. */
+  /** Takes what people and the record say of limits. */
   take(
     now: Instant,
-    { record, resume }: Extract<Event, { kind: 'limitRecord' }>,
-  ): { readonly hasRoom: boolean; readonly commands: readonly MachineCommand[] } {
+    event: Extract<Event, { kind: 'resumeEvictions' | 'limitRecord' }>,
+  ): readonly MachineCommand[] {
+    if (event.kind === 'resumeEvictions') {
+      this.#limits.queue.requeue(now);
+      return this.#resume(now, event.limits, 'its caller');
+    }
+    const { record, resume } = event;
     const isEmpty = Object.keys(record ?? {}).length === 0 && !resume;
     this.#stored = isEmpty ? 'nothing' : 'something';
-    const { isRecorded } = this.#limiter;
+    const { isRecorded } = this.#limits;
     // Counts that limits without a record have made meanwhile stay as they are.
     const isTidying = this.#state.kind === 'reading' && this.#state.tidies && !isRecorded;
     if (isTidying) this.#answered ||= resume !== null;
-    if (isTidying || (!isRecorded && !record)) return { hasRoom: false, commands: [] };
-    const isFirst = !this.#limiter.isRead;
-    if (isFirst)
-      this.#limiter.restore(now, record && retimed(record, (at) => this.#clock.when(at)));
-    if (!resume) return { hasRoom: isFirst, commands: [] };
+    if (isTidying || (!isRecorded && !record)) return [];
+    if (!this.#limits.isRead)
+      this.#limits.restore(now, record && retimed(record, (at) => this.#clock.when(at)));
+    if (!resume) return [];
     this.#answered = true;
-    const opened = this.#limiter.resume(resume.limits);
-    const commands = opened.flatMap((hit) => resumedEvents(hit, resume.by));
-    return { hasRoom: isFirst || opened.length > 0, commands };
+    return this.#resume(now, resume.limits, resume.by);
+  }
+
+  #resume(now: Instant, ids: readonly string[] | undefined, by: string): readonly MachineCommand[] {
+    return this.#limits.resume(now, ids).flatMap((hit) => resumedEvents(hit, by));
   }
 
   /** Takes the end of a command. */
-  answered(now: Instant, id: string, outcome: Outcome): RecordAnswer {
+  answered(now: Instant, id: string, outcome: Outcome): readonly MachineCommand[] {
     this.#inFlight.finish(id);
     const state = this.#state;
-    if (!('id' in state) || state.id !== id) return 'nothing';
+    if (!('id' in state) || state.id !== id) return [];
     if (outcome.kind === 'done') {
       this.#failures[state.kind] = 0;
-      const isAtStart = state.kind === 'reading' && state.tidies && !this.#limiter.isRead;
+      const isAtStart = state.kind === 'reading' && state.tidies && !this.#limits.isRead;
       const writeAt = now + (isAtStart ? tidyMs : laterMs);
       this.#state = { kind: 'idle', pollAt: now + pollMs, writeAt };
-      if (state.kind !== 'writing') return 'nothing';
+      if (state.kind !== 'writing') return [];
       this.#answered = false;
       this.#stored = state.isEmpty ? 'nothing' : 'something';
-      this.#limiter.written(state.at, state.covers);
-      return 'room';
+      this.#limits.written(now, state.at, state.covers);
+      return [];
     }
     const failures = ++this.#failures[state.kind];
     if (state.tidies && isHopeless(outcome, failures)) {
       this.#failures[state.kind] = 0;
       this.#stored = 'nothing';
       this.#state = { kind: 'unread', at: now };
-      return 'nothing';
+      return [];
     }
-    if (state.kind === 'writing') this.#limiter.stayedUnwritten();
+    if (state.kind === 'writing') this.#limits.stayedUnwritten();
     // Another replica has written: its record is read at once.
     const isOutrun = outcome.kind === 'changed' && failures === 1;
     const at = isOutrun ? now : nextAttempt(now, 'limits', failures, retryWait, outcome);
     this.#state = { kind: 'unread', at };
-    return isOutrun ? 'nothing' : 'failed';
+    return isOutrun ? [] : this.#limits.heldByRecord();
   }
 
   /** True when we lead: another replica may write when we do not. */
   lead(now: Instant, held: boolean): void {
     if (held) {
-      this.#limiter.lead(now);
+      this.#limits.lead(now);
       return;
     }
-    this.#limiter.stopLeading();
+    this.#limits.stopLeading();
     this.#state = { kind: 'unread', at: atOnce };
     this.#stored = 'unknown';
     this.#answered = false;
@@ -190,24 +186,24 @@ export class LimitRecordWriter {
 
   /** No limit needs the record, and something may be left there. */
   get #hasToTidy(): boolean {
-    return this.#stored !== 'nothing' && this.#limiter.isForgotten;
+    return this.#stored !== 'nothing' && this.#limits.isForgotten;
   }
 
   get #hasNews(): boolean {
-    return this.#answered || this.#limiter.unwritten !== 'none';
+    return this.#answered || this.#limits.unwritten !== 'none';
   }
 
   #read(): MachineCommand {
     const id = this.#inFlight.start('read');
-    const tidies = !this.#limiter.isRecorded;
+    const tidies = !this.#limits.isRecorded;
     this.#state = { kind: 'reading', id, tidies };
     return { kind: 'readLimits', id, ...(tidies && { tidies }) };
   }
 
   #write(now: Instant): MachineCommand {
     const id = this.#inFlight.start('write');
-    const tidies = !this.#limiter.isRecorded;
-    const { record, covers: counted } = this.#limiter.record(now);
+    const tidies = !this.#limits.isRecorded;
+    const { record, covers: counted } = this.#limits.record(now);
     const covers = tidies ? nobody : counted;
     const isEmpty = Object.keys(record).length === 0;
     this.#state = { kind: 'writing', id, at: now, covers, isEmpty, tidies };
@@ -236,7 +232,7 @@ function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
 }
 
 /** The report and the Event of a limit that somebody has opened. */
-export function resumedEvents(hit: LimitHit, by: string): readonly MachineCommand[] {
+function resumedEvents(hit: LimitHit, by: string): readonly MachineCommand[] {
   const message = `Limit ${limitId(hit)} is open again: resumed by ${by}`;
   return [
     { kind: 'report', report: { kind: 'limitResumed', limit: hit, by } },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makePod, type Pod } from '@taintmgr/core';
-import { availabilityOf } from '../../../src/eviction/limits/limiter.ts';
+import { availabilityOf } from '../../../src/eviction/limits/pod-counts.ts';
 
 describe('a pod counts', () => {
   const cases: readonly (readonly [string, Partial<Pod>, 'available' | 'unavailable' | null])[] = [
