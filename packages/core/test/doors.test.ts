@@ -21,9 +21,9 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './differences': {
     values: `
-      classify evictionDifferences lifecycleDifferences pressureDifferences processDifferences`,
+      classify`,
     types: `
-      Comparison Difference DifferenceName`,
+      Comparison`,
   },
   './drain': {
     values: `

@@ -135,7 +135,7 @@ export class Explainer {
     const decision = this.#upstream?.decisionOn(now + this.#question.after, facts);
     if (!decision) return null;
     const isSame = isAboutThen(ours.decision, decision);
-    return { decision, differences: isSame ? [] : classify(facts.pod, ours.decision, decision) };
+    return { decision, differences: isSame ? [] : classify(ours.decision, decision) };
   }
 
   #judge(

@@ -6,13 +6,13 @@ import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, StoreView } from '../store.ts';
-import { classify, type DifferenceName } from './eviction.ts';
+import { classify } from './classify.ts';
 
 /** The decision of kube-controller-manager about a pod, and why it is not ours. */
 export interface Comparison {
   readonly decision: Decision;
-  /** Empty where both do the same at the same time. */
-  readonly differences: readonly DifferenceName[];
+  /** Names in docs/differences.md; empty where both do the same at the same time. */
+  readonly differences: readonly string[];
 }
 
 /**
@@ -42,7 +42,7 @@ export class SimulatedUpstream {
   /** Reads only. A timer that is due fires with the next event, as of when it was due. */
   compare(pod: Pod, ours: Decision): Comparison {
     const decision = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
-    return { decision, differences: classify(pod, ours, decision) };
+    return { decision, differences: classify(ours, decision) };
   }
 
   /** It would not have waited for our next event. */

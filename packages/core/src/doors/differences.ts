@@ -1,12 +1,4 @@
-// Every named difference between the precise semantics and upstream.
+// The comparison of a decision with that of kube-controller-manager.
 
-export {
-  classify,
-  type Difference,
-  type DifferenceName,
-  evictionDifferences,
-} from '../differences/eviction.ts';
-export { lifecycleDifferences } from '../differences/lifecycle.ts';
-export { pressureDifferences } from '../differences/pressure.ts';
-export { processDifferences } from '../differences/process.ts';
+export { classify } from '../differences/classify.ts';
 export type { Comparison } from '../differences/simulated-upstream.ts';
