@@ -15,8 +15,7 @@ import {
   timeoutOption,
 } from './cli/common-flags.ts';
 import { exitCode } from './cli/exit.ts';
-import type { Invocation } from './cli/invocation.ts';
-import type { Registry } from './cli/registry.ts';
+import type { Invocation, Registry } from './cli/registry.ts';
 import { narrowingSelector, nodeNames } from './cli/values.ts';
 import { drainCommand } from './commands/drain-by-taint/flags.ts';
 import {
@@ -43,7 +42,7 @@ export function addOthers(program: CommandUnknownOpts, registry: Registry): void
     drainCommand(),
     () => import('./commands/drain-by-taint/command.ts'),
   );
-  registry.addChanging(program, undoCommand(), () => import('./commands/undo/command.ts'));
+  registry.addChanging(program, undoCommand(), () => import('./commands/undo/undo.ts'));
   registry.add(program, simulateCommand(), () => import('./commands/simulate/simulate.ts'));
   registry.add(program, pendingCommand(), () => import('./commands/pending.ts'));
   registry.add(program, statusCommand(), () => import('./commands/status/status.ts'));

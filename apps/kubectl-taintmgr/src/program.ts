@@ -9,9 +9,8 @@ import {
 import { fullNameOf, plainArguments } from './cli/arguments.ts';
 import { addConnectionFlags } from './cli/common-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
-import type { Surroundings } from './cli/invocation.ts';
 import type { Output } from './cli/output.ts';
-import { Registry } from './cli/registry.ts';
+import { Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
 import { explainGroup } from './commands/explain/flags.ts';
 import { addExplain, addOthers } from './commands.ts';

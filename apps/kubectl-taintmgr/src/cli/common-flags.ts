@@ -3,7 +3,7 @@ import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commande
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { connectionFlags } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
-import { formatNames } from '../render/format.ts';
+import { formatNames } from '../render/printer.ts';
 import { UsageError } from '../usage-error.ts';
 import { truthIn } from './arguments.ts';
 import { type Output, warn } from './output.ts';

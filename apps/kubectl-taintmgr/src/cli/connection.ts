@@ -12,8 +12,8 @@ import {
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import type { ExtraConnectionFlags } from './common-flags.ts';
-import type { Invocation } from './invocation.ts';
 import { warn } from './output.ts';
+import type { Invocation } from './registry.ts';
 import { version } from './version.ts';
 
 /** A way to one cluster, for as long as a command runs. */

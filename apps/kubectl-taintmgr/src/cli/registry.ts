@@ -1,8 +1,10 @@
+// Puts commands into the program, and gives each run what it needs: what the command line says, and the process.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { ColorChoice } from '../render/style.ts';
 import { fullNameOf } from './arguments.ts';
+import type { ExtraConnectionFlags } from './common-flags.ts';
 import type { ExitCode } from './exit.ts';
-import type { Invocation, Surroundings } from './invocation.ts';
-import { colored } from './output.ts';
+import { colored, type Output } from './output.ts';
 import { refuseBlank } from './values.ts';
 
 /** What is given to a command beside its flags. */
@@ -90,4 +92,37 @@ function ofProgram(command: CommandUnknownOpts): readonly string[] {
 function givenFlags(command: CommandUnknownOpts): ReadonlySet<string> {
   const names = command.options.map((option) => option.attributeName());
   return new Set(names.filter((name) => command.getOptionValueSource(name) === 'cli'));
+}
+
+/** What the commands need from the process. */
+export interface Surroundings {
+  readonly output: Output;
+  /** Aborted by Ctrl-C. */
+  readonly interrupt: AbortSignal;
+  /**
+   * Called before a command runs that changes the cluster: it comes to its own end, also where nobody
+   * reads what it says any more. Left out: nobody wants to know.
+   */
+  readonly onChanging?: () => void;
+}
+
+/** The flags that every command takes. */
+export interface GlobalFlags extends ExtraConnectionFlags {
+  readonly color: ColorChoice;
+  readonly namespace?: string | undefined;
+}
+
+/** One run of a command: what the command line says, and what it needs of the process. */
+export interface Invocation<Flags> {
+  readonly flags: Flags & GlobalFlags & Readonly<Record<string, unknown>>;
+  /** The flags that the command line has, by the names that `flags` has them by. */
+  readonly given: ReadonlySet<string>;
+  readonly output: Output;
+  /** Aborted by Ctrl-C. */
+  readonly interrupt: AbortSignal;
+  /**
+   * Runs another command, as the user would after this one: with the flags that this one was given for the
+   * program, such as those of the connection, and with what it writes and hears going elsewhere.
+   */
+  readonly rerun: (args: readonly string[], surroundings: Surroundings) => Promise<ExitCode>;
 }

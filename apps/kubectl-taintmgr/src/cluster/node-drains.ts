@@ -1,6 +1,7 @@
 // The NodeDrains of the cluster: read, made, deleted and let go.
 import { nodeDrainer } from '@taintmgr/core/drain';
 import type { NodeDrain, NodeDrainSpec } from '@taintmgr/core/policy';
+import { formatDuration } from '@taintmgr/core/time';
 import {
   type ApiClient,
   ApiError,
@@ -22,6 +23,7 @@ import { type NodeDrainStatus, policyApiVersion, policyKinds } from '@taintmgr/k
 import { UsageError } from '../usage-error.ts';
 import type { NodeFacts, ObjectMeta } from './facts.ts';
 import type { ClusterReader } from './reader.ts';
+import { isFresh, type PublishedManagers, readTaintManagers } from './taint-managers.ts';
 
 const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;
 const fieldManager = 'taintmgr';
@@ -145,4 +147,47 @@ function notInstalled(): UsageError {
   return new UsageError(
     'this cluster does not know the kind NodeDrain; install it with: kubectl taintmgr install crds; nothing was changed',
   );
+}
+
+const controller = 'node-drain-controller';
+
+/** What leaders publish of themselves; null: we may not see it. */
+export async function readDrainControllers(client: ApiClient): Promise<PublishedManagers | null> {
+  try {
+    return await readTaintManagers(client);
+  } catch (error) {
+    if (error instanceof ApiError && error.failure.status === 403) return null;
+    throw error;
+  }
+}
+
+/** Why nobody carries out NodeDrains, and what to do about it. */
+export interface DrainControllerFault {
+  readonly why: string;
+  readonly advice: string;
+}
+
+/** Null: somebody carries them out, or may. */
+export function drainControllerFault(
+  published: PublishedManagers | null,
+): DrainControllerFault | null {
+  if (published === null) return null;
+  const { managers, now } = published;
+  const fresh = managers.filter((manager) => isFresh(manager, now));
+  const acting = fresh.filter(({ shadow }) => shadow === null);
+  if (acting.some(({ controllers }) => controllers.includes(controller))) return null;
+  if (acting.length > 0) {
+    return {
+      why: `taintmgr-controller runs without ${controller}`,
+      advice: `add it to its --controllers, and to its rights deploy/kustomize/components/node-drains`,
+    };
+  }
+  const advice = `start it with --controllers=${controller} among others`;
+  if (fresh.length > 0) return { why: 'taintmgr-controller only runs with --dry-run', advice };
+  const [last] = managers.flatMap(({ renewedAt }) => renewedAt ?? []).sort((a, b) => b - a);
+  const why =
+    last === undefined
+      ? 'taintmgr-controller has published no heartbeat'
+      : `the last heartbeat of taintmgr-controller is ${formatDuration(Math.max(0, now - last))} old`;
+  return { why, advice };
 }

@@ -14,6 +14,7 @@ import {
   podsPath,
   type Selectors,
 } from '@taintmgr/k8s-adapter/client';
+import { UsageError } from '../usage-error.ts';
 import { isUnseen, upstreamEvictionReason, withEvents } from './evictors.ts';
 import {
   type LeaseObject,
@@ -25,7 +26,7 @@ import {
 } from './facts.ts';
 import { type LeaseRenewal, leaseRenewal } from './lease-renewal.ts';
 import { pausesPath } from './pauses.ts';
-import { ifThere, Refusals, unless } from './refusals.ts';
+import { ifThere, Refusals, selected, unless } from './refusals.ts';
 import { type TaintManager, taintManagersIn, taintManagersPath } from './taint-managers.ts';
 
 /** From this many nodes on one read of all pods is cheaper than one for each node. */
@@ -361,4 +362,26 @@ async function stateBefore(
     if (error instanceof ApiError) return null;
     throw error;
   }
+}
+
+/**
+ * The nodes that a command line names or selects. Throws UsageError where it does both, and ApiError for one
+ * that is not there.
+ */
+export async function namedNodes(
+  reader: ClusterReader,
+  names: readonly string[],
+  labelSelector: string | undefined,
+): Promise<readonly NodeFacts[]> {
+  if (names.length > 0 && labelSelector !== undefined) {
+    throw new UsageError('cannot specify both a node name and a --selector option');
+  }
+  if (names.length === 0) {
+    return await selected('--selector', labelSelector ?? '', () => reader.nodes(labelSelector));
+  }
+  const nodes: NodeFacts[] = [];
+  for (const name of new Set(names)) {
+    nodes.push(await reader.node(name));
+  }
+  return nodes;
 }

@@ -7,11 +7,11 @@ import { kubeconfigNames } from '@taintmgr/k8s-adapter';
 import { optionsOf, type Position, pathOf, plainArguments, positionOf } from '../cli/arguments.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { GlobalFlags, Invocation } from '../cli/invocation.ts';
 import type { Output } from '../cli/output.ts';
+import type { GlobalFlags, Invocation } from '../cli/registry.ts';
 import { drainsOn } from '../cluster/drain-marks.ts';
 import { ClusterReader } from '../cluster/reader.ts';
-import { formatNames } from '../render/format.ts';
+import { formatNames } from '../render/printer.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** The command line of `completion install`. */

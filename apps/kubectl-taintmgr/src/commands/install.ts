@@ -6,9 +6,8 @@ import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { type DryRun, type OutputFlags, readDryRun } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { Invocation } from '../cli/invocation.ts';
-import { type Format, readFormat } from '../render/format.ts';
-import { printAnswer } from '../render/printer.ts';
+import type { Invocation } from '../cli/registry.ts';
+import { type Format, printAnswer, readFormat } from '../render/printer.ts';
 
 /** The command line of `install crds`. */
 export interface CrdsFlags extends OutputFlags {

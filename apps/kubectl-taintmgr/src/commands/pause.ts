@@ -9,8 +9,8 @@ import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { type DryRun, type OutputFlags, readDryRun } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { Invocation } from '../cli/invocation.ts';
 import { warn } from '../cli/output.ts';
+import type { Invocation } from '../cli/registry.ts';
 import { readLabelSelector } from '../cli/values.ts';
 import { type Evictor, evictsBeside, readEvictor } from '../cluster/evictors.ts';
 import { type NodeFacts, zoneNames } from '../cluster/facts.ts';
@@ -22,8 +22,7 @@ import {
   type TaintManager,
 } from '../cluster/taint-managers.ts';
 import { choicesText } from '../render/count.ts';
-import { type Format, readFormat } from '../render/format.ts';
-import { printAnswer } from '../render/printer.ts';
+import { type Format, printAnswer, readFormat } from '../render/printer.ts';
 import { pausedText } from '../report/words.ts';
 import { zoneOf } from '../report/zones.ts';
 import { UsageError } from '../usage-error.ts';

@@ -4,12 +4,11 @@ import type { Instant } from '@taintmgr/core/time';
 import { type OutputFlags, type PolicyFlag, readPolicyFlag } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { Invocation } from '../cli/invocation.ts';
+import type { Invocation } from '../cli/registry.ts';
 import { ClusterReader } from '../cluster/reader.ts';
 import { selected } from '../cluster/refusals.ts';
-import { readFormat } from '../render/format.ts';
 import { findJsonPath, relaxedPath } from '../render/json-path.ts';
-import { type Answer, printAnswer } from '../render/printer.ts';
+import { type Answer, printAnswer, readFormat } from '../render/printer.ts';
 import { type Column, renderColumns } from '../render/table.ts';
 import {
   apiVersion,
@@ -21,9 +20,8 @@ import {
 } from '../report/documents.ts';
 import { limitsDocument } from '../report/limits.ts';
 import { notesOn, writeNotes } from '../report/notes.ts';
-import { surveyHidden, surveyPending } from '../report/pending-survey.ts';
 import { present } from '../report/question.ts';
-import { type PodReport, reportOnPresent } from '../report/report.ts';
+import { type PodReport, reportOnPresent, surveyHidden, surveyPending } from '../report/report.ts';
 import {
   asOf,
   becauseText,

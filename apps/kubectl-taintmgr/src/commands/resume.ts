@@ -4,7 +4,7 @@ import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
 import { type ApiClient, resumeLimitsRequest } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { Invocation } from '../cli/invocation.ts';
+import type { Invocation } from '../cli/registry.ts';
 import { isObjectName } from '../cli/values.ts';
 import { readLimits, readLimitsIn, type TrippedLimit } from '../cluster/limits.ts';
 import { deletePause, pauseReference, readPause } from '../cluster/pauses.ts';

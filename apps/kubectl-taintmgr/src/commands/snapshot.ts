@@ -2,8 +2,8 @@
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { Invocation } from '../cli/invocation.ts';
 import { warn } from '../cli/output.ts';
+import type { Invocation } from '../cli/registry.ts';
 import {
   type Collection,
   type CollectionKind,

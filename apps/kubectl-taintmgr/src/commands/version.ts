@@ -1,13 +1,11 @@
 // Prints the versions of the plugin and of the API server: version.
-
 import type { OutputFlags } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { Invocation } from '../cli/invocation.ts';
+import type { Invocation } from '../cli/registry.ts';
 import { version } from '../cli/version.ts';
-import { readFormat } from '../render/format.ts';
 import { printable } from '../render/printable.ts';
-import { printAnswer } from '../render/printer.ts';
+import { printAnswer, readFormat } from '../render/printer.ts';
 
 /** The command line of `version`. */
 interface VersionFlags extends OutputFlags {

@@ -1,5 +1,5 @@
-// Prints the answer of a command in the format that is asked for.
-import type { Format } from './format.ts';
+// Reads the value of -o, and prints the answer of a command in that format.
+import { UsageError } from '../usage-error.ts';
 import { jsonText, onTerminal } from './printable.ts';
 import type { TableOptions } from './table.ts';
 
@@ -51,4 +51,90 @@ export async function printAnswer(
 
 function asLines(text: string): string {
   return text === '' ? '' : `${text}\n`;
+}
+
+/** The value of `-o`: how an answer is to be printed. */
+export type Format =
+  | { readonly kind: 'table'; readonly wide: boolean }
+  | { readonly kind: 'json' | 'yaml' | 'name' }
+  | { readonly kind: 'jsonpath' | 'jsonpath-as-json'; readonly template: string }
+  | { readonly kind: 'custom-columns'; readonly spec: string };
+
+/** What -o takes; nothing means a table. */
+export const formatNames: readonly string[] = [
+  'custom-columns',
+  'custom-columns-file',
+  'json',
+  'jsonpath',
+  'jsonpath-as-json',
+  'jsonpath-file',
+  'name',
+  'table',
+  'wide',
+  'yaml',
+];
+
+/**
+ * Reads the value of -o, and the file that it names, if so. Throws UsageError in kubectl's words.
+ */
+export async function readFormat(text: string = ''): Promise<Format> {
+  const [, name = text, value = ''] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
+  if (value !== '') {
+    switch (name) {
+      case 'jsonpath':
+      case 'jsonpath-as-json':
+        return { kind: name, template: value };
+      case 'jsonpath-file':
+        return { kind: 'jsonpath', template: await templateFrom(value) };
+      case 'custom-columns':
+        return { kind: name, spec: value };
+      case 'custom-columns-file':
+        return { kind: 'custom-columns', spec: columnsOfFile(await templateFrom(value)) };
+    }
+  }
+  switch (text) {
+    case '':
+    case 'table':
+    case 'wide':
+      return { kind: 'table', wide: text === 'wide' };
+    case 'json':
+    case 'yaml':
+    case 'name':
+      return { kind: text };
+    default:
+      throw new UsageError(fault(text, name));
+  }
+}
+
+function fault(text: string, name: string): string {
+  if (name.startsWith('custom-columns')) {
+    return `${name} format specified but no custom columns given`;
+  }
+  if (name.startsWith('jsonpath')) return 'template format specified but no template given';
+  const allowed = formatNames.join(',');
+  return `unable to match a printer suitable for the output format "${text}", allowed formats are: ${allowed}`;
+}
+
+async function templateFrom(file: string): Promise<string> {
+  // Node takes a while to load it, and help reads no file.
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const why = code === 'ENOENT' ? 'no such file' : code;
+    throw new UsageError(`error reading template ${file}, ${why}`);
+  }
+}
+
+/** Two lines, the heads and the paths, become `HEAD:path,HEAD:path`. */
+function columnsOfFile(text: string): string {
+  const [heads = [], paths = []] = text.split('\n').map((line) => line.trim().split(/\s+/));
+  if (heads.length !== paths.length) {
+    throw new UsageError(
+      `number of headers (${heads.length}) and field specifications (${paths.length}) do not match`,
+    );
+  }
+  return heads.map((head, index) => `${head}:${paths[index]}`).join(',');
 }

@@ -3,13 +3,15 @@ import type { Comparison } from '@taintmgr/core/differences';
 import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
-import { drainedBy } from '../cluster/drain-marks.ts';
+import { drainedBy, losesPods, losingPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../cluster/lease-renewal.ts';
-import type { ForecastSurvey } from '../cluster/survey.ts';
+import type { ClusterReader } from '../cluster/reader.ts';
+import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../cluster/survey.ts';
 import { mostOf } from '../render/count.ts';
 import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
 import { type ActingDrain, drainsInstead } from './left-to-drains.ts';
+import { isLegacy, isNotReady } from './legacy.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { present } from './question.ts';
 
@@ -297,4 +299,33 @@ type Bare = Pick<Pod, 'owner' | 'mirror' | 'phase'>;
 /** Whether nobody recreates the pod; the kubelet sees to static pods, and a finished pod is done. */
 export function isBare({ owner, mirror, phase }: Bare): boolean {
   return owner === null && !mirror && phase !== 'Succeeded' && phase !== 'Failed';
+}
+
+/**
+ * The pods of a namespace, null: of all, where we may not read nodes. Which of them have to go is not known then.
+ */
+export async function surveyHidden(
+  reader: ClusterReader,
+  namespace: string | null,
+  { podSelector = '', ...options }: SurveyOptions = {},
+): Promise<ForecastSurvey> {
+  const [survey, pods] = await Promise.all([
+    surveyForecast(reader, [], [], options),
+    reader.podsOf(namespace, podSelector),
+  ]);
+  return { ...survey, pods: pods.filter(({ pod }) => pod.nodeName !== ''), hidesNodes: true };
+}
+
+/** The nodes that lose pods, with these: by taints and drains, and in the legacy mode those not ready. */
+export async function surveyPending(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+  options: SurveyOptions = {},
+): Promise<ForecastSurvey> {
+  const now = reader.now();
+  const tainted = losingPods(nodes, now);
+  const survey = await surveyForecast(reader, tainted, tainted, options);
+  if (!isLegacy(survey.evictor)) return survey;
+  const all = nodes.filter((facts) => losesPods(facts, now) || isNotReady(facts));
+  return all.length === tainted.length ? survey : await surveyForecast(reader, all, all, options);
 }

@@ -1,11 +1,10 @@
 // Looks for what keeps evictions from working, and says so: doctor.
 import { type Connection, withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { type Survey, surveyCluster } from '../../cluster/survey.ts';
-import { readFormat } from '../../render/format.ts';
-import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import { apiVersion, evictorDocument } from '../../report/documents.ts';
 import { asOf, none } from '../../report/words.ts';

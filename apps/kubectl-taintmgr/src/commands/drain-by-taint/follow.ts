@@ -9,11 +9,9 @@ import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
 import {
   type DrainControllerFault,
   drainControllerFault,
-  readDrainControllers,
-} from '../../cluster/drain-controllers.ts';
-import {
   type NodeDrainObject,
   nodeDrainReference,
+  readDrainControllers,
   readNodeDrain,
 } from '../../cluster/node-drains.ts';
 import { count } from '../../render/count.ts';

@@ -2,18 +2,18 @@
 import { formatTaint } from '@taintmgr/core';
 import { type Connection, withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';
-import { drainControllerFault, readDrainControllers } from '../../cluster/drain-controllers.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import {
   createNodeDrain,
+  drainControllerFault,
   type NodeDrainObject,
   nodeDrainReference,
+  readDrainControllers,
 } from '../../cluster/node-drains.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { surveyNodes } from '../../cluster/survey.ts';
-import { readFormat } from '../../render/format.ts';
-import { printAnswer } from '../../render/printer.ts';
+import { printAnswer, readFormat } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
 import { type DrainFlags, flagText } from './flags.ts';
 import { followDrain } from './follow.ts';

@@ -1,5 +1,4 @@
 // The request for a drain as the flags make it, and the settings that come of it in a cluster.
-
 import { randomBytes } from 'node:crypto';
 import { formatTaint, parseTaint, selects, type Taint } from '@taintmgr/core';
 import { budgetPolicyOf } from '@taintmgr/core/drain';
@@ -8,10 +7,9 @@ import { formatTime, type Instant, parseDuration } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
 import { readMarks } from '@taintmgr/k8s-adapter/drain';
 import { type DryRun, readDryRun } from '../../cli/common-flags.ts';
-import type { Invocation } from '../../cli/invocation.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { namedNodes } from '../../cluster/named-nodes.ts';
-import type { ClusterReader } from '../../cluster/reader.ts';
+import { type ClusterReader, namedNodes } from '../../cluster/reader.ts';
 import type { NodeSurvey } from '../../cluster/survey.ts';
 import { printable } from '../../render/printable.ts';
 import { readKeyAndValue } from '../../report/question.ts';

@@ -1,9 +1,8 @@
 // Says what becomes of pods, once the cluster is read: with the engine, as a table or a document, with notes.
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import type { ForecastSurvey } from '../../cluster/survey.ts';
-import type { Format } from '../../render/format.ts';
-import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Answer, type Format, printAnswer } from '../../render/printer.ts';
 import {
   apiVersion,
   decisionName,

@@ -2,10 +2,10 @@
 import { readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import type { ExitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { beginForecast, surveyForecast } from '../../cluster/survey.ts';
-import { readFormat } from '../../render/format.ts';
+import { readFormat } from '../../render/printer.ts';
 import { parsePattern, type Question, readQuestion } from '../../report/question.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { readSubject, type Subject } from './subject.ts';

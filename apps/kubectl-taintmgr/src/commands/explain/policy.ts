@@ -1,5 +1,4 @@
 // Explains by which policies pods are evicted: explain policy.
-
 import { formatTaint, type Taint } from '@taintmgr/core';
 import {
   type EvictionPolicy,
@@ -15,15 +14,14 @@ import { type PolicyObject, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { type Evictor, readEvictor } from '../../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
 import { type ClusterPolicies, readClusterPolicies } from '../../cluster/policies.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
-import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
-import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, renderFields, type TableOptions } from '../../render/table.ts';
 import { apiVersion, evictorDocument, taintDocument } from '../../report/documents.ts';
 import { sourceNotes } from '../../report/notes.ts';

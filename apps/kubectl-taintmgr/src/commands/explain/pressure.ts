@@ -1,5 +1,4 @@
 // Explains how near nodes are to evictions under pressure: explain pressure.
-
 import type { NodeCondition } from '@taintmgr/core';
 import {
   type ComparatorName,
@@ -32,11 +31,10 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { count } from '../../render/count.ts';
-import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
-import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import type { Paint, Tone } from '../../render/style.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { apiVersion, deadline, time } from '../../report/documents.ts';

@@ -1,5 +1,4 @@
 // Simulates what becomes of pods, and says it as tables, documents and a page: simulate.
-
 import { closeSync, writeFileSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,12 +8,11 @@ import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { filesFirst } from '../../cluster/policies.ts';
-import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
-import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { UsageError } from '../../usage-error.ts';
 import { type SimulateFlags, unchangedWord, upstreamWord, type VariantFlag } from './flags.ts';
 import { replayCommand } from './replay/replay.ts';

@@ -6,8 +6,8 @@ import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adap
 import { type OutputFlags, type PolicyFlag, readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import {
   drainsOn,
   type MarkedDrain,
@@ -21,9 +21,8 @@ import { listNodeDrains, type NodeDrainObject } from '../../cluster/node-drains.
 import { type ClockEvent, ClusterReader } from '../../cluster/reader.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { count } from '../../render/count.ts';
-import { readFormat } from '../../render/format.ts';
 import { printable } from '../../render/printable.ts';
-import { type Answer, printAnswer } from '../../render/printer.ts';
+import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
 import {
   apiVersion,
@@ -32,8 +31,7 @@ import {
   requestDocument,
 } from '../../report/documents.ts';
 import { trippedDocument } from '../../report/limits.ts';
-import { surveyPending } from '../../report/pending-survey.ts';
-import { type NodeReport, reportOnPresent } from '../../report/report.ts';
+import { type NodeReport, reportOnPresent, surveyPending } from '../../report/report.ts';
 import {
   ago,
   asOf,

@@ -1,8 +1,8 @@
 // Turns takeover off and lets go of what it holds: takeover disable.
 
 import { setTimeout } from 'node:timers/promises';
-import type { Pod } from '@taintmgr/core';
-import type { Millis } from '@taintmgr/core/time';
+import { formatTaint, type Pod } from '@taintmgr/core';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import {
   type ApiClient,
   ApiError,
@@ -13,24 +13,18 @@ import {
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warn } from '../../cli/output.ts';
-import { evictsPods } from '../../cluster/facts.ts';
+import type { Invocation } from '../../cli/registry.ts';
+import { evictsPods, type NodeFacts, type PodFacts } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { namespacesPath } from '../../cluster/scratch.ts';
 import { choicesText, count } from '../../render/count.ts';
-import { readFormat } from '../../render/format.ts';
+import { readFormat } from '../../render/printer.ts';
+import { UpstreamForecast } from '../../report/upstream-forecast.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { DisableFlags } from './flags.ts';
 import { agrees, labelRequest, readState } from './state.ts';
-import {
-  duePods,
-  type HeldChoice,
-  type HeldPod,
-  type NamespaceChange,
-  printChange,
-  readHeldChoice,
-} from './status.ts';
+import { type HeldPod, type NamespaceChange, printChange } from './status.ts';
 
 /** A namespace, and what is held in it. */
 interface Plan {
@@ -197,4 +191,60 @@ async function remove(client: ApiClient, pod: Pod, how: HeldChoice): Promise<str
     if (status === 404 || status === 409) return null;
     return causes[0]?.message || message;
   }
+}
+
+/**
+ * Of the pods of a namespace those that kube-controller-manager wants to delete until `ahead` from now,
+ * static pods left out. It counts from when it saw both the taint and the pod. A taint without a time
+ * of its own came when taintmgr wrote down, else when the node's taints were written last; where not even
+ * that is known it came `now`, so that nobody who tolerates it for a while is evicted for a guess.
+ */
+export function duePods(
+  pods: readonly PodFacts[],
+  nodes: readonly NodeFacts[],
+  now: Instant,
+  ahead: Millis = 0,
+): readonly HeldPod[] {
+  const tainted = nodes.filter(evictsPods);
+  const byName = new Map(tainted.map(({ node }) => [node.name, node]));
+  // Of a static pod the API has an image only: it would come back, and the pod itself never goes.
+  const there = pods.filter(({ pod }) => {
+    return byName.has(pod.nodeName) && pod.deletionTimestamp === null && !pod.mirror;
+  });
+  const forecast = new UpstreamForecast({
+    now,
+    nodes: tainted.map((facts) => [dated(facts)]),
+    pods: there.map((facts) => [facts]),
+    // What it was refused has left no mark; with these, marks would count as deletions that failed.
+    present: [],
+    since: null,
+  });
+  return there.flatMap((facts) => {
+    const decision = forecast.decisionOn(now + ahead, facts);
+    if (decision?.kind !== 'evict' || decision.deadline > now + ahead) return [];
+    const taints = byName.get(facts.pod.nodeName)?.taints ?? [];
+    const keys = taints.filter(({ effect }) => effect === 'NoExecute').map(({ key }) => key);
+    return [{ pod: facts.pod, dueAt: decision.deadline, why: `for ${keys.join(', ')}` }];
+  });
+}
+
+/** With the times that taintmgr has written down, for taints that carry none. */
+function dated(facts: NodeFacts): NodeFacts {
+  const { taints, taintStarts = {} } = facts.node;
+  const withTimes = taints.map((taint) => {
+    return { ...taint, timeAdded: taint.timeAdded ?? taintStarts[formatTaint(taint)] ?? null };
+  });
+  return { ...facts, node: { ...facts.node, taints: withTimes } };
+}
+
+/** What is to become of them. */
+type HeldChoice = 'evict' | 'delete' | 'leave';
+
+const choices: readonly HeldChoice[] = ['evict', 'delete', 'leave'];
+
+/** Throws UsageError. */
+function readHeldChoice(text: string): HeldChoice {
+  const found = choices.find((one) => one === text);
+  if (found) return found;
+  throw new UsageError(`--held: got "${text}", want ${choices.join(', ')}`);
 }

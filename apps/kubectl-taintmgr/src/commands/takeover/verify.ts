@@ -1,5 +1,4 @@
 // Plays on a node of the user's choice what takeover promises, and says what came of it.
-
 import { setTimeout } from 'node:timers/promises';
 import { toleratesTaint } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
@@ -7,8 +6,8 @@ import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import { type Output, warnOfLeft } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { evictsPods } from '../../cluster/facts.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { ifThere } from '../../cluster/refusals.ts';
@@ -21,8 +20,7 @@ import {
   scratchNamespaceRequest,
 } from '../../cluster/scratch.ts';
 import { choicesText } from '../../render/count.ts';
-import { type Format, readFormat } from '../../render/format.ts';
-import { printAnswer } from '../../render/printer.ts';
+import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { VerifyFlags } from './flags.ts';

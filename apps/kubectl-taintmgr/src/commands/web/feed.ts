@@ -25,9 +25,14 @@ import { count, listText } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { Explainer } from '../../report/explainer.ts';
 import { notesOn } from '../../report/notes.ts';
-import { surveyPending } from '../../report/pending-survey.ts';
 import { present } from '../../report/question.ts';
-import { type NodeReport, type PodReport, type Report, reportOn } from '../../report/report.ts';
+import {
+  type NodeReport,
+  type PodReport,
+  type Report,
+  reportOn,
+  surveyPending,
+} from '../../report/report.ts';
 import {
   blockerLine,
   blockerOf,

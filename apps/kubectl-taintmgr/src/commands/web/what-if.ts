@@ -12,8 +12,8 @@ import {
   whatIfPage,
 } from '@taintmgr/page';
 import { exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import type { Output } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import type { Evictor } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { shellWord } from '../../render/printable.ts';

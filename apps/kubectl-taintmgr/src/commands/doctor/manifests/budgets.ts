@@ -1,8 +1,7 @@
 // Budgets of manifests that let no pod be evicted, and workloads that lack one.
 import { type LabelExpression, type LabelSelector, type Labels, selects } from '@taintmgr/core';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
-import type { Manifest } from './files.ts';
-import { aboutOf, findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
+import { aboutOf, findingAt, type Manifest, type PlacedFinding, placeOf } from './files.ts';
 
 const check = 'budgets';
 const policies = ['AlwaysAllow', 'IfHealthyBudget'];

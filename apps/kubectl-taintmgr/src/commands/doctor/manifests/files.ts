@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { fileFault } from '../../../usage-error.ts';
+import type { Finding, Level } from '../finding.ts';
 
 /** One object of a file. */
 export interface Manifest {
@@ -172,4 +173,40 @@ async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw fileFault(`-f ${path}`, error, 'no such file or folder');
   }
+}
+
+/** What a check of manifests finds, and where. */
+export interface PlacedFinding extends Finding {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** A finding about an object; `at`: the value that is wrong, where there is one. */
+export function findingAt(
+  check: string,
+  level: Level,
+  { manifest, at }: { readonly manifest: Manifest; readonly at?: Field | null },
+  message: string,
+  fix: string = '',
+): PlacedFinding {
+  const { file, field } = manifest;
+  const line = lineOf(at ?? field.find(['metadata', 'name']) ?? field);
+  return { check, level, file, line, about: aboutOf(manifest), message, fix };
+}
+
+/** `pdb/web -n shop`, as kubectl takes it. Our kinds are in no namespace. */
+export function aboutOf({ apiVersion, kind, name, namespace }: Manifest): string {
+  const short = kind === 'PodDisruptionBudget' ? 'pdb' : kind.toLowerCase();
+  if (apiVersion === policyApiVersion) return `${short}/${name}`;
+  return `${short}/${name} -n ${namespace}`;
+}
+
+/** `FILE:LINE`, as editors and CI logs take it. */
+export function placeOf({ file, line }: Pick<PlacedFinding, 'file' | 'line'>): string {
+  return `${file}:${line}`;
+}
+
+/** The line of a value, or of its name where it goes on below. */
+function lineOf({ place }: Field): number {
+  return Number(/:(\d+):\d+$/.exec(place)?.[1] ?? 1);
 }

@@ -1,22 +1,26 @@
 // Checks manifests of files: doctor -f.
-
 import type { Instant } from '@taintmgr/core/time';
 import { metadataFaults } from '@taintmgr/k8s-adapter/kinds';
 import type { Log, ReportingDescriptor, Result } from 'sarif';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
-import type { Invocation } from '../../../cli/invocation.ts';
+import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
 import { count } from '../../../render/count.ts';
-import { readFormat } from '../../../render/format.ts';
-import { type Answer, printAnswer } from '../../../render/printer.ts';
+import { type Answer, printAnswer, readFormat } from '../../../render/printer.ts';
 import { type Column, renderColumns } from '../../../render/table.ts';
 import { apiVersion } from '../../../report/documents.ts';
 import { none } from '../../../report/words.ts';
 import { UsageError } from '../../../usage-error.ts';
 import { type DoctorFlags, type Level, levelTones } from '../finding.ts';
 import { checkBudgets, workloadsIn } from './budgets.ts';
-import { type Manifest, type Manifests, readManifests } from './files.ts';
-import { findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
+import {
+  findingAt,
+  type Manifest,
+  type Manifests,
+  type PlacedFinding,
+  placeOf,
+  readManifests,
+} from './files.ts';
 import { checkPolicies, isOfOurs } from './policies.ts';
 
 /** Reads the files and says what is wrong with them; errors make it 1. */

@@ -1,5 +1,4 @@
 // Checks policies of manifests: what they match, and whether they make sense together.
-
 import { formatTaint } from '@taintmgr/core';
 import {
   canFitBoth,
@@ -17,8 +16,7 @@ import {
   readManifest,
 } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean, windowFault } from '@taintmgr/k8s-adapter/manifests';
-import type { Manifest } from './files.ts';
-import { findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
+import { findingAt, type Manifest, type PlacedFinding, placeOf } from './files.ts';
 
 /** Every fault of each of them, and of them together. `now` is for what ends. */
 export function checkPolicies(

@@ -14,8 +14,8 @@ import {
   podsPath,
 } from '@taintmgr/k8s-adapter';
 import { withConnection } from '../../../cli/connection.ts';
-import type { Invocation } from '../../../cli/invocation.ts';
 import { type Output, warnOfLeft } from '../../../cli/output.ts';
+import type { Invocation } from '../../../cli/registry.ts';
 import { upstreamEvictionReason } from '../../../cluster/evictors.ts';
 import { type Right, rightOf } from '../../../cluster/rights.ts';
 import {

@@ -1,5 +1,4 @@
 // Replays a flight record: decides again, and says where the decisions differ.
-
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Command,
@@ -27,13 +26,12 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
-import type { Invocation } from '../../../cli/invocation.ts';
 import { warn } from '../../../cli/output.ts';
+import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
 import { count } from '../../../render/count.ts';
-import { readFormat } from '../../../render/format.ts';
 import { printable } from '../../../render/printable.ts';
-import { printAnswer } from '../../../render/printer.ts';
+import { printAnswer, readFormat } from '../../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../../render/table.ts';
 import { apiVersion } from '../../../report/documents.ts';
 import type { SimulateFlags } from '../flags.ts';

@@ -1,3 +1,4 @@
+// Takes back what drains have set on nodes, or lists what can be: undo.
 import { formatTaint } from '@taintmgr/core';
 import { nodeDrainer } from '@taintmgr/core/drain';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
@@ -11,15 +12,14 @@ import {
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/invocation.ts';
 import { warn } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { isObjectName } from '../../cli/values.ts';
 import { type UndoOptions, undoOnNodes } from '../../cluster/change-node.ts';
 import { drainsOn, workOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
-import { namedNodes } from '../../cluster/named-nodes.ts';
 import { type NodeDrainObject, readNodeDrain } from '../../cluster/node-drains.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
+import { ClusterReader, namedNodes } from '../../cluster/reader.ts';
 import { choicesText } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';

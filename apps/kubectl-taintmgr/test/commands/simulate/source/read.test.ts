@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { threeZones } from '@taintmgr/sim-cluster';
-import { run } from '../../world/run.ts';
-import { temporaryFiles } from '../../world/simulate-files.ts';
-import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { run } from '../../../world/run.ts';
+import { temporaryFiles } from '../../../world/simulate-files.ts';
+import { startTestCluster, type TestCluster } from '../../../world/test-cluster.ts';
 
 const { write: file } = temporaryFiles();
 

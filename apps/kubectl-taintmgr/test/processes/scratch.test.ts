@@ -6,9 +6,9 @@ import {
   installPolicies,
   labelOf,
   useTakeoverCluster,
-} from '../../commands/takeover/taken-over.ts';
-import { run, start } from '../../world/run.ts';
-import { until } from '../../world/test-cluster.ts';
+} from '../commands/takeover/taken-over.ts';
+import { run, start } from '../world/run.ts';
+import { until } from '../world/test-cluster.ts';
 
 const all = { verbs: ['*'], resources: ['*'] };
 const groups = ['admissionregistration.k8s.io', 'authorization.k8s.io', 'taintmgr.dev', 'policy'];

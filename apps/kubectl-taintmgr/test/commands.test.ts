@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { node } from '@taintmgr/sim-cluster';
-import { version } from '../../src/cli/version.ts';
-import { run, start } from '../world/run.ts';
-import { startTestCluster, type TestCluster, versions } from '../world/test-cluster.ts';
+import { version } from '../src/cli/version.ts';
+import { run, start } from './world/run.ts';
+import { startTestCluster, type TestCluster, versions } from './world/test-cluster.ts';
 
 // A wrong command line or configuration: one clear line, exit code 1, and nothing is changed.
 

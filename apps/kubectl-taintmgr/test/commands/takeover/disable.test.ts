@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod } from '@taintmgr/core';
-import { duePods } from '../../../src/commands/takeover/status.ts';
+import { duePods } from '../../../src/commands/takeover/disable.ts';
 import { node, nodeFactsOf, now, pod, podFactsOf, taint, tolerates } from '../../world/values.ts';
 
 // Which pods `takeover disable` evicts: those that kube-controller-manager was refused.

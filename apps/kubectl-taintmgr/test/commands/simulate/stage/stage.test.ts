@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { run } from '../../world/run.ts';
-import { temporaryFiles, topology } from '../../world/simulate-files.ts';
+import { run } from '../../../world/run.ts';
+import { temporaryFiles, topology } from '../../../world/simulate-files.ts';
 
 // What our controller goes through in scripts: restarts, pauses, clocks, a slow API server.
 
