@@ -1,9 +1,10 @@
-import { describeReason, makeNode, makePod, parseTaint } from '@taintmgr/core';
+import { describeReason, makeNode, makePod } from '@taintmgr/core';
 import { type Budget, drainFaultText, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
+import { plainDrainSpec } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
 
-const taint = parseTaint('maintenance=kernel:NoExecute');
-const config = resolveDrainConfig({ taint, targets: [{ name: 'node-1', zone: '' }] });
+const taint = { key: 'maintenance', value: 'kernel', effect: 'NoExecute' } as const;
+const config = resolveDrainConfig({ spec: { ...plainDrainSpec, taint } });
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
 const tolerations = [
   { key: 'maintenance', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },

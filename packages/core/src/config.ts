@@ -1,4 +1,4 @@
-import type { DrainConfig } from './drain/config.ts';
+import type { DrainProgram } from './drain/config.ts';
 import {
   checkEvictionConfig,
   defaultEvictionConfig,
@@ -27,7 +27,7 @@ export interface Config extends EvictionConfig {
   /** Carry out the NodeDrains of the cluster. */
   readonly nodeDrains: boolean;
   /** A program carries out one NodeDrain that has no object, with these settings; null: a controller does. */
-  readonly drainProgram: DrainConfig | null;
+  readonly drainProgram: DrainProgram | null;
   /**
    * The pod in which this runs: the last ready replica of its workload is never made to leave. Null: nobody
    * told, or it runs in none.

@@ -27,15 +27,15 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      StandaloneDrain budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainStaleMs drainText
+      budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText`,
     types: `
       AskForDrain Budget DeleteDrain DeletionSite Departure DoneBefore DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
-      DrainMachine DrainNode DrainNodePhase DrainNote DrainOptions DrainPlan DrainPod DrainPodState DrainQuestion
+      DrainMachine DrainNode DrainNodePhase DrainNote DrainPlan DrainPod DrainPodState DrainQuestion
       DrainStop DrainTarget EvictionRequest EvictionResponder ForeignDeletion GuardDrain NodeDrainCommand NodeDrainNodeState NodeDrainPhase
       NodeDrainPodState NodeDrainState NodeDrainWrite OperatorSign OtherEvictors PlanInput PlanPod PlannedPod PredictedBlocker
-      PredictionSite ReadEvictionRequests Respect RestartRollout SetDrainConditions
+      PredictionSite ReadEvictionRequests RestartRollout SetDrainConditions SoloDrainConfig
       WriteDrainNode WriteEvictionRequest`,
   },
   './lifecycle': {
@@ -58,7 +58,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       actionRights canFitBoth canOverlap contradiction coversNamespace defaultWindowMs describeCount
       explainChoice isForNoExecute isTakenOver isWindowed
       limitId
-      needsRecord podRightRemedies resumeCommand takeoverLabel takeoverProgram`,
+      needsRecord plainDrainSpec podRightRemedies resumeCommand takeoverLabel takeoverProgram`,
     types: `
       BudgetPolicy ConditionRule EvictionMode EvictionPause
       EvictionPauseScope EvictionPolicy

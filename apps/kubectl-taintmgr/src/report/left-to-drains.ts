@@ -9,15 +9,15 @@ import {
   type WorkingDrain,
 } from '@taintmgr/core';
 import {
+  budgetPolicyOf,
   type DrainConfig,
   drainStaleMs,
   type PlanInput,
   type PlannedPod,
   planDrain,
   resolveDrainConfig,
-  soloDrainConfig,
 } from '@taintmgr/core/drain';
-import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
+import { type BudgetPolicy, type NodeDrain, plainDrainSpec } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { type DrainMark, isAtWork, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { drainedBy } from '../cluster/drain-marks.ts';
@@ -112,7 +112,7 @@ export class LeftToDrains {
       const one = planned.get(pod.uid);
       const decision = one ? (keptIn(one) ?? decisionIn(one)) : null;
       if (!decision || (reason !== decisive && !isFirst(decision, engineSays))) return [];
-      return [{ decision, budgets: config.budgets }];
+      return [{ decision, budgets: budgetPolicyOf(config.spec) }];
     });
     return found.reduce<DrainDecision | null>((first, one) => {
       return first === null || isFirst(one.decision, first.decision) ? one : first;
@@ -130,28 +130,26 @@ export class LeftToDrains {
   }
 
   #plan(taint: Taint, id: string): Plan {
-    const { now, nodes, pods, nodeDrains = [], own, comparisonOperators } = this.#site;
+    const { now, nodes, nodeDrains = [], own, comparisonOperators } = this.#site;
     const name = formatTaint(taint);
     const drained = nodes.filter(({ node }) =>
       node.drains?.some((one) => one.id === id && one.taint === name),
     );
     const names = new Set(drained.map(({ node }) => node.name));
-    const targets = drained.map(({ node }) => ({ name: node.name, zone: node.zone ?? '' }));
-    const filters = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
     const object = nodeDrains.find(
       (one) => one.name === id && formatTaint(one.spec.taint) === name,
     );
-    const config = object
-      ? soloDrainConfig(
-          object,
-          drained.map(({ node }) => node),
-          { filters, comparisonOperators },
-        )
-      : resolveDrainConfig({ taint, targets, filters, comparisonOperators });
+    const { key, value, effect } = taint;
+    const marked = { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' } as const;
+    const asked = object?.spec ?? { ...plainDrainSpec, taint: marked };
+    const pods = { ...asked.pods, withoutController: true, withEmptyDir: true };
+    const config = resolveDrainConfig({
+      ...{ spec: { ...asked, pods }, leavesDaemonSets: true, comparisonOperators },
+    });
     const plan = planDrain(now, {
       config,
       nodes: drained.map(({ node }) => node),
-      pods: pods.filter(({ pod }) => names.has(pod.nodeName)),
+      pods: this.#site.pods.filter(({ pod }) => names.has(pod.nodeName)),
       policies: this.#policies,
       budgets: [],
       nodeAnswers: () => null,

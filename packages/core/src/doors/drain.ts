@@ -2,12 +2,7 @@
 
 // Settings.
 
-export {
-  type DrainConfig,
-  type DrainTarget,
-  type Respect,
-  resolveDrainConfig,
-} from '../drain/config.ts';
+export { budgetPolicyOf, type DrainConfig, resolveDrainConfig } from '../drain/config.ts';
 
 // The marks by which drains show that they are at work.
 
@@ -41,7 +36,7 @@ export { interceptedReason, interceptionIn, interceptionRepeatMs } from '../evic
 
 // Carrying it out.
 
-export { type DrainCommand, type DrainMachine, StandaloneDrain } from '../drain/drain-machine.ts';
+export type { DrainCommand, DrainMachine } from '../drain/drain-machine.ts';
 export type {
   Departure,
   DrainFailure,
@@ -52,12 +47,13 @@ export type {
   DrainPod,
   DrainPodState,
   DrainStop,
+  DrainTarget,
   ForeignDeletion,
 } from '../drain/state.ts';
 
 // Carrying out what a NodeDrain says, for one run of a program.
 
-export { budgetPolicyOf, looksAtAllPods, soloDrainConfig } from '../drain/target-waves.ts';
+export { looksAtAllPods, type SoloDrainConfig, soloDrainConfig } from '../drain/target-waves.ts';
 
 // Carrying out NodeDrains of the cluster.
 
@@ -93,12 +89,11 @@ export {
 
 export {
   type DrainFilterResult,
-  type DrainOptions,
   drainFaultsText,
   drainFaultText,
   drainFlag,
   filterPod,
-} from '../drain/config.ts';
+} from '../drain/pod-filters.ts';
 export { stayingText } from '../drain/state.ts';
 
 // Disruption budgets.

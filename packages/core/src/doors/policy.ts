@@ -15,7 +15,7 @@ export {
   type PolicyVerdict,
 } from '../policy/choice.ts';
 export { actionRights, type PodRight, podRightRemedies } from '../policy/eviction-policy.ts';
-export type { NodeDrain, NodeDrainSpec } from '../policy/node-drain.ts';
+export { type NodeDrain, type NodeDrainSpec, plainDrainSpec } from '../policy/node-drain.ts';
 export { canFitBoth, canOverlap, contradiction, isForNoExecute } from '../policy/overlap.ts';
 export type {
   EvictionPause,

@@ -5,7 +5,7 @@ import { askerOf } from '../kernel/inflight.ts';
 import { earliest, type Instant } from '../kernel/time.ts';
 import type { MatchOptions } from '../model/toleration.ts';
 import type { NodeDrain } from '../policy/node-drain.ts';
-import type { DrainConfig } from './config.ts';
+import type { DrainProgram } from './config.ts';
 import type { NodeDrainCommand } from './drain-commands.ts';
 import { DrainConditions } from './drain-conditions.ts';
 import { type DrainCommand, DrainMachine } from './drain-machine.ts';
@@ -35,7 +35,7 @@ interface RunSurroundings extends HoldSurroundings, MatchOptions {
   /** The writes of earlier runs of the same drain; left out: none. */
   readonly written?: SettingWrites | undefined;
   /** The settings of a program that carries out this drain alone, for somebody who looks on; null: a controller does. */
-  readonly program: DrainConfig | null;
+  readonly program: DrainProgram | null;
 }
 
 /**
@@ -67,7 +67,7 @@ export class NodeDrainRun {
   constructor(now: Instant, drain: NodeDrain, surroundings: RunSurroundings) {
     this.#drain = drain;
     this.#surroundings = surroundings;
-    const { store, comparisonOperators, program } = surroundings;
+    const { store, program } = surroundings;
     const before = begunWith(drain);
     const nodes = nodesOf(drain, before, store);
     const pods = nodes.flatMap(({ name }) => [...store.podsOn(name)]);
@@ -80,13 +80,10 @@ export class NodeDrainRun {
       nodes: () => this.#begunNodes(),
       isGoing: (uid) => this.#machine.isGoing(uid),
     });
-    const config = program ?? {
-      ...drainConfigOf(drain, new Set(leaving)),
-      comparisonOperators,
-      isUnattended: true,
-    };
-    const own = { ...config, targets: [] };
-    this.#machine = new DrainMachine(own, surroundings.times, this.#gates);
+    const config = program
+      ? { ...program, spec: drain.spec }
+      : drainConfigOf(drain, new Set(leaving), surroundings);
+    this.#machine = new DrainMachine(config, surroundings.times, this.#gates);
     this.#goneBefore = new GoneBefore(drain, { store, machine: this.#machine });
     const site = { store, machine: this.#machine, drain: () => this.#drain };
     this.#marks = new DrainMarks({ ...site, prefix: this.#idOf('write') }, surroundings.written);

@@ -11,7 +11,7 @@ import type { OwnReplicas } from '../own-replicas.ts';
 import type { NodeDrain } from '../policy/node-drain.ts';
 import { isTakenOver } from '../policy/takeover.ts';
 import type { Change, Machine, StoreView } from '../store.ts';
-import type { DrainConfig } from './config.ts';
+import type { DrainProgram } from './config.ts';
 import type { NodeDrainCommand } from './drain-commands.ts';
 import type { SettingWrites } from './marks.ts';
 import { NodeDrainRun } from './node-drain-run.ts';
@@ -26,7 +26,7 @@ import { Workloads } from './workloads.ts';
 type NodeDrainsConfig = Pick<
   EvictionConfig,
   'leader' | 'comparisonOperators' | 'mode' | 'takeover'
-> & { readonly taintEviction: boolean; readonly drainProgram: DrainConfig | null };
+> & { readonly taintEviction: boolean; readonly drainProgram: DrainProgram | null };
 
 const notKnown: OtherEvictors = {
   kind: 'unknown',

@@ -27,9 +27,10 @@ export class NodeTaints {
   readonly #confirmationWaitMs: Millis;
 
   constructor(config: DrainConfig) {
-    this.#confirmationWaitMs = config.confirmationWaitMs;
-    const max = config.requestsInFlightMax;
-    this.#writes = new KeyedWrites({ ...config, prefix: 'taint', max });
+    const { pace } = config;
+    this.#confirmationWaitMs = pace.confirmationWaitMs;
+    const max = pace.requestsInFlightMax;
+    this.#writes = new KeyedWrites({ ...pace, prefix: 'taint', max });
     this.#claims = config.marksNodes ? new DrainClaims(config) : null;
   }
 
@@ -199,11 +200,11 @@ class DrainClaims {
   /** Until when what others have sent is waited for. */
   readonly #handovers = new Schedule();
 
-  constructor(config: DrainConfig) {
-    this.#handoverMs = config.handoverMs;
-    const max = config.requestsInFlightMax;
+  constructor({ handoverMs, pace }: DrainConfig) {
+    this.#handoverMs = handoverMs;
+    const max = pace.requestsInFlightMax;
     const confirmationWaitMs = drainHeartbeatMs;
-    this.#writes = new KeyedWrites({ ...config, prefix: 'mark', max, confirmationWaitMs });
+    this.#writes = new KeyedWrites({ ...pace, prefix: 'mark', max, confirmationWaitMs });
   }
 
   /** The first sign of life was asked for, with what else is written on the node. */

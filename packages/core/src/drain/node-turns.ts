@@ -3,7 +3,8 @@ import { blockerOf } from '../attempt/blocker.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
-import type { DrainConfig, DrainTarget } from './config.ts';
+import type { NodeDrainSpec } from '../policy/node-drain.ts';
+import type { DrainConfig } from './config.ts';
 import { NodeTaints, type RenewMark } from './node-taints.ts';
 import {
   type DrainFailure,
@@ -11,13 +12,13 @@ import {
   type DrainNodePhase,
   type DrainNote,
   type DrainPods,
+  type DrainTarget,
   failed,
   givenUpOn,
   isBegun,
   isDone,
   isEnded,
   lateEndOf,
-  type NodesAtOnce,
   type Refusal,
   type TaintNode,
   type Wave,
@@ -60,7 +61,11 @@ export class DrainNodes {
     this.#config = config;
     this.#note = note;
     this.#taints = new NodeTaints(config);
-    for (const target of config.targets) this.add(target, Number.NEGATIVE_INFINITY);
+  }
+
+  /** One node may take so long, from when its turn came; null: as long as it takes, as with `--timeout=0`. */
+  get #timeoutMs(): Millis | null {
+    return this.#config.spec.timeouts.node || null;
   }
 
   /** One more node, or another by the name of one. What an earlier run began goes on at `now`. */
@@ -211,7 +216,7 @@ export class DrainNodes {
 
   /** Ends the nodes whose time is over; whether there were any. */
   expire(now: Instant, pods: DrainPods): boolean {
-    const late = this.#phases.timeouts(this.#config.nodeTimeoutMs).filter(({ at }) => at <= now);
+    const late = this.#phases.timeouts(this.#timeoutMs).filter(({ at }) => at <= now);
     for (const { name } of late) {
       this.#end(name, lateEndOf(now, pods.on(name)));
     }
@@ -237,7 +242,7 @@ export class DrainNodes {
   nextWake(): Instant | null {
     return earliest([
       this.#taints.nextWake(),
-      ...this.#phases.timeouts(this.#config.nodeTimeoutMs).map(({ at }) => at),
+      ...this.#phases.timeouts(this.#timeoutMs).map(({ at }) => at),
     ]);
   }
 
@@ -258,7 +263,7 @@ export class DrainNodes {
       const begins =
         this.#isPaused || this.#isLapsed(now)
           ? []
-          : nodesToBegin(this.#phases.list(), this.#config, held);
+          : nodesToBegin(this.#phases.list(), this.#config.spec.limits, held);
       const refusals = begins.map(({ name }) => ({ name, message: refusalOn(name) }));
       const refused = refusals.filter(({ message }) => message !== null);
       if (refused.length === 0) return begins;
@@ -393,9 +398,6 @@ class NodePhases {
 /** Who does not change them. */
 type NodePhasesView = Omit<NodePhases, 'add' | 'order' | 'remove' | 'set'>;
 
-/** The pods and rules that decide whose turn comes. */
-type TurnRules = Pick<DrainConfig, 'nodesAtOnceMax' | 'heldUpNodesMax'>;
-
 /** Nodes whose turn does not come for now, and those that are begun and held up. */
 interface HeldNodes {
   readonly waiting: ReadonlySet<string>;
@@ -407,7 +409,7 @@ const noneHeld: HeldNodes = { waiting: new Set(), heldUp: new Set() };
 /** The nodes whose turn has come, in their order. */
 function nodesToBegin(
   nodes: readonly DrainNode[],
-  rules: TurnRules,
+  limits: NodeDrainSpec['limits'],
   { waiting, heldUp }: HeldNodes = noneHeld,
 ): readonly DrainNode[] {
   const wave = currentWave(nodes);
@@ -415,8 +417,8 @@ function nodesToBegin(
   const inWave = nodes.filter((node) => node.wave.name === wave.name);
   const active = inWave.filter(({ phase }) => isBegun(phase));
   const isHeldUp = active.filter(({ name }) => heldUp.has(name)).length;
-  const spared = Math.min(isHeldUp, rules.heldUpNodesMax);
-  const limit = wave.nodesAtOnceMax ?? rules.nodesAtOnceMax;
+  const spared = Math.min(isHeldUp, limits.heldUpNodes);
+  const limit = wave.nodesAtOnceMax ?? limits.nodesAtOnce;
   const room = atOnceMax(limit, inWave.length) - (active.length - spared);
   return inWave
     .filter(({ name, phase }) => phase.kind === 'pending' && !waiting.has(name))
@@ -443,7 +445,7 @@ function isWaveOpen(nodes: readonly DrainNode[], name: string): boolean {
 }
 
 /** A part is one of the nodes of the wave, rounded down, and at least one node. */
-function atOnceMax(limit: NodesAtOnce, size: number): number {
+function atOnceMax(limit: NodeDrainSpec['limits']['nodesAtOnce'], size: number): number {
   if (limit === 0) return size;
   return Math.max(1, poolLimit(limit, size) ?? 1);
 }

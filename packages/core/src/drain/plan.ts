@@ -24,8 +24,9 @@ import { type OwnPod, replicasName, workingReplicas } from '../own-replicas.ts';
 import { choosePolicy } from '../policy/choice.ts';
 import type { EvictionPolicy } from '../policy/values.ts';
 import { Store } from '../store.ts';
-import { compareRanks, type DrainConfig, finishBy, type PodOrder, rankOf } from './config.ts';
-import { DrainDecider, DrainTimes, type Fate, fateOf } from './pod-filters.ts';
+import { type DrainConfig, drainTaint } from './config.ts';
+import { DrainDecider, DrainTimes, type Fate, fateOf, finishBy } from './pod-filters.ts';
+import { compareRanks, type PodOrder, rankOf } from './pod-turns.ts';
 
 /** A pod of a target node, and what decides how well it can go. */
 export interface PlanPod {
@@ -89,9 +90,9 @@ export function planDrain(now: Instant, input: PlanInput): DrainPlan {
   const order = new Map(nodes.map(({ name }, index) => [name, index] as const));
   const planned = pods
     .map((each) => planPod(now, each, decider, input))
-    .sort((a, b) => byTurn(a, b, order, config.podOrder));
+    .sort((a, b) => byTurn(a, b, order, config.spec.pods));
   const queued = withRestarts(withQueues(planned, input), input);
-  return { taint: config.taint, pods: withLastReplica(queued, input) };
+  return { taint: drainTaint(config.spec), pods: withLastReplica(queued, input) };
 }
 
 function planPod(
@@ -101,11 +102,11 @@ function planPod(
   { config, budgets, nodeAnswers, begunAt }: PlanInput,
 ): PlannedPod {
   const { because, fate: found } = fateOf(now, pod, decider, config);
-  const finish = finishBy(pod, config.waitCompleted, begunAt?.(pod.nodeName) ?? now);
+  const finish = finishBy(pod, config.spec.pods.waitCompleted, begunAt?.(pod.nodeName) ?? now);
   const isGivenTime = found.kind === 'evict' && finish !== null && finish > found.at;
   const fate: Fate = isGivenTime ? { kind: 'evict', at: finish } : found;
   const goes = fate.kind === 'evict' || fate.kind === 'leaving';
-  const asked = config.budgets.kind === 'ignore' ? [] : budgets;
+  const asked = config.spec.budgets.policy === 'Ignore' ? [] : budgets;
   const site: PredictionSite = {
     budgets: asked,
     finalizers,
@@ -122,7 +123,7 @@ function withQueues(
   const used = new Map<Budget, number>();
   return planned.map((one) => {
     const { pod, fate, blockers } = one;
-    if (fate.kind !== 'evict' || config.budgets.kind === 'ignore') return one;
+    if (fate.kind !== 'evict' || config.spec.budgets.policy === 'Ignore') return one;
     const [budget, ...more] = isUnderBudgets(pod) ? budgetsOver(pod, budgets ?? []) : [];
     if (!budget || more.length > 0 || blockers.some(({ code }) => code === 'Budget')) return one;
     if (sparesUnready(budget, pod)) return one;

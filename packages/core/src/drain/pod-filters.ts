@@ -1,4 +1,5 @@
-// Decides what becomes of one pod of a drain, with the functions that decide in the eviction engine.
+// Decides which pods a drain takes and when: by kubectl drain's filters (DaemonSets, emptyDir, pods without a
+// controller), and with the functions that decide in the eviction engine.
 import { defaultEvictionConfig } from '../eviction/config.ts';
 import { type Concern, type DecideOptions, type Decision, decide } from '../eviction/decide.ts';
 import { Decider } from '../eviction/decider.ts';
@@ -10,11 +11,13 @@ import type { Instant } from '../kernel/time.ts';
 import { withTolerations } from '../model/kept-pod.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
+import { selects } from '../model/selector.ts';
 import { isEqualTaint, type Taint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { Governance } from '../policy/eviction-policy.ts';
+import type { NodeDrainSpec, WaitCompleted } from '../policy/node-drain.ts';
 import type { Change, NodeChange, StoreView } from '../store.ts';
-import { type DrainConfig, filterPod, hasFinished, type Respect } from './config.ts';
+import { type DrainConfig, drainTaint } from './config.ts';
 import type { DrainFault } from './state.ts';
 
 /** The fate of one pod in a drain. */
@@ -47,10 +50,10 @@ export function fateOf(
   const decision = decider.decide(now, pod);
   const { because } = decision;
   if (pod.deletionTimestamp !== null) {
-    const at = skipAt(pod, config, decider.store.clock);
+    const at = skipAt(pod, config.spec.timeouts, decider.store.clock);
     return { fate: { kind: at !== null && now >= at ? 'skip' : 'leaving' }, because };
   }
-  const isStaying = decision.kind === 'keep' || hasFinished(pod, config.waitCompleted);
+  const isStaying = decision.kind === 'keep' || hasFinished(pod, config.spec.pods.waitCompleted);
   if (isStaying) return { fate: { kind: 'keep' }, because };
   const filtered = byFilters(pod, config);
   if (decision.kind === 'pause') return { fate: filtered ?? { kind: 'hold' }, because };
@@ -60,19 +63,18 @@ export function fateOf(
 /** When, by our own time, a pod that terminates is waited for no more; null: it is, however long it takes. */
 export function skipAt(
   { deletionTimestamp }: Pod,
-  { skipTerminatingMs }: Pick<DrainConfig, 'skipTerminatingMs'>,
+  { terminatingPods }: Pick<NodeDrainSpec['timeouts'], 'terminatingPods'>,
   clock: ClusterTime,
 ): Instant | null {
-  if (deletionTimestamp === null || skipTerminatingMs === null) return null;
+  if (deletionTimestamp === null || terminatingPods === undefined) return null;
   // kubectl drain compares whole seconds.
-  return clock.when(deletionTimestamp) + skipTerminatingMs + 1000;
+  return clock.when(deletionTimestamp) + terminatingPods + 1000;
 }
 
 /** The fate that kubectl drain's filters give a pod; null: they take it. */
 function byFilters(pod: Pod, config: DrainConfig): Fate | null {
-  const { filters, goneDaemonSets } = config;
-  const isOrphan = goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
-  const verdict = filterPod(pod, filters, isOrphan);
+  const isOrphan = config.goneDaemonSets.has(`${pod.namespace}/${pod.owner?.name ?? ''}`);
+  const verdict = filterPod(pod, config, isOrphan);
   if (verdict.kind === 'take') return null;
   if (verdict.kind === 'refuse') return verdict;
   return { kind: 'leave', faults: [verdict.fault], goesAnyway: isRemovedByDaemonSet(pod, config) };
@@ -83,7 +85,7 @@ function byFilters(pod: Pod, config: DrainConfig): Fate | null {
  * pod does not tolerate, for however short a time. It asks no budgets.
  */
 function isRemovedByDaemonSet({ tolerations }: Pod, config: DrainConfig): boolean {
-  const { taint } = config;
+  const taint = drainTaint(config.spec);
   return taint.effect === 'NoExecute' && !decidingToleration(tolerations, taint, config);
 }
 
@@ -170,14 +172,14 @@ export class DrainTimes {
 export class DrainDecider {
   readonly #taint: Taint;
   readonly #executed: Taint;
-  readonly #respect: Respect;
+  readonly #respects: NodeDrainSpec['tolerations'];
   readonly #times: DrainTimes;
   readonly #options: DecideOptions;
 
-  constructor({ taint, respect, comparisonOperators }: DecidingConfig, times: DrainTimes) {
-    this.#taint = taint;
-    this.#executed = { ...taint, effect: 'NoExecute' };
-    this.#respect = respect;
+  constructor({ spec, comparisonOperators }: DecidingConfig, times: DrainTimes) {
+    this.#taint = drainTaint(spec);
+    this.#executed = { ...this.#taint, effect: 'NoExecute' };
+    this.#respects = spec.tolerations;
     this.#times = times;
     const { leave } = defaultEvictionConfig;
     this.#options = { leave, comparisonOperators };
@@ -197,9 +199,9 @@ export class DrainDecider {
     const [decisive] = because;
     if (decision.kind === 'pause') return decision;
     const isExempt = decisive?.code !== 'ToleratedForever' && decision.kind === 'keep';
-    if (isExempt || (this.#respect === 'limitless' && decision.kind === 'keep')) return decision;
+    if (isExempt || (this.#respects === 'NoWait' && decision.kind === 'keep')) return decision;
     const { clock } = this.store;
-    if (this.#respect === 'tolerations') {
+    if (this.#respects === 'Respect') {
       return decision.kind === 'keep'
         ? decision
         : { kind: 'evict', deadline: clock.when(decision.deadline), because };
@@ -210,7 +212,7 @@ export class DrainDecider {
 
   /** Where no toleration is respected, a policy or a pause holds those too that tolerate the taint. */
   #decisionOn(now: Instant, pod: Pod): Decision {
-    const bare = this.#respect === 'nothing' && this.#judge(now, withTolerations(pod, []));
+    const bare = this.#respects === 'Ignore' && this.#judge(now, withTolerations(pod, []));
     return bare && bare.kind !== 'evict' ? bare : this.#judge(now, pod);
   }
 
@@ -253,7 +255,7 @@ export class DrainDecider {
   }
 }
 
-type DecidingConfig = Pick<DrainConfig, 'taint' | 'respect' | 'comparisonOperators'>;
+type DecidingConfig = Pick<DrainConfig, 'spec' | 'comparisonOperators'>;
 
 /** Of policies a drain heeds that one keeps a pod; how and when the others go it says itself. */
 function heeded({ by, undecided, ...policy }: Governance): Governance {
@@ -264,4 +266,89 @@ function heeded({ by, undecided, ...policy }: Governance): Governance {
 /** True if the node has this very taint. */
 export function carriesTaint({ taints }: Node, taint: Omit<Taint, 'timeAdded'>): boolean {
   return taints.some((one) => isEqualTaint(one, taint));
+}
+
+/** The settings that decide which pods a drain may take along. */
+export type DrainOptions = Pick<DrainConfig, 'leavesDaemonSets'> & {
+  readonly spec: {
+    readonly pods: Pick<NodeDrainSpec['pods'], 'withoutController' | 'withEmptyDir'>;
+  };
+};
+
+/** The verdict of kubectl drain's filters on a pod that the taint would evict. */
+export type DrainFilterResult =
+  | { readonly kind: 'take' }
+  /** Left on the node without further ado. */
+  | { readonly kind: 'leave'; readonly fault: 'DaemonSet' }
+  /** The drain does not begin while this pod is there, unless the named flag is given. */
+  | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] };
+
+/** The flag that overrides a fault. */
+export const drainFlag: Readonly<Record<DrainFault, string>> = {
+  DaemonSet: '--ignore-daemonsets',
+  OrphanedDaemonSetPod: '--force',
+  EmptyDir: '--delete-emptydir-data',
+  Unmanaged: '--force',
+};
+
+/** A fault in words. */
+export const drainFaultText: Readonly<Record<DrainFault, string>> = {
+  DaemonSet: 'managed by a DaemonSet, which would recreate it',
+  OrphanedDaemonSetPod: 'its DaemonSet is gone, nothing would recreate it',
+  EmptyDir: 'has local storage (emptyDir), whose data would be lost',
+  Unmanaged: 'is not managed by a controller',
+};
+
+/** Each fault and the flag that overrides it. */
+export function drainFaultsText(faults: readonly DrainFault[]): string {
+  return faults.map((fault) => `${drainFaultText[fault]} (${drainFlag[fault]})`).join('; ');
+}
+
+/**
+ * Judges one pod. Finished pods are taken whatever they are; otherwise every fault is named, so
+ * that one answer shows all flags that are missing. `isOrphan`: the DaemonSet it names is not there.
+ */
+export function filterPod(
+  pod: Pod,
+  { spec: { pods }, leavesDaemonSets }: DrainOptions,
+  isOrphan: boolean = false,
+): DrainFilterResult {
+  if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return { kind: 'take' };
+  if (isDaemonSetPod(pod) && !isOrphan) {
+    return leavesDaemonSets
+      ? { kind: 'leave', fault: 'DaemonSet' }
+      : { kind: 'refuse', faults: ['DaemonSet'] };
+  }
+  const faults: DrainFault[] = [];
+  if (isOrphan && isDaemonSetPod(pod) && !pods.withoutController)
+    faults.push('OrphanedDaemonSetPod');
+  if (pod.hasEmptyDir && !pods.withEmptyDir) faults.push('EmptyDir');
+  if (pod.owner === null && !pods.withoutController) faults.push('Unmanaged');
+  return faults.length === 0 ? { kind: 'take' } : { kind: 'refuse', faults };
+}
+
+/** True if a DaemonSet of today's API started it, so that it would be back at once. */
+function isDaemonSetPod({ owner }: Pod): boolean {
+  return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
+}
+
+/** When a pod that may finish goes if it has not; null: it is not given time, or its node's turn is to come. */
+export function finishBy(
+  pod: Pod,
+  wait: WaitCompleted | undefined,
+  begunAt: Instant | null,
+): Instant | null {
+  const time = wait && mayFinish(pod, wait) ? wait.timeout : null;
+  return time === null || begunAt === null ? null : begunAt + time;
+}
+
+/** True if it has done what it was given time for: it is left where it is, with its logs. */
+export function hasFinished(pod: Pod, wait: WaitCompleted | undefined): boolean {
+  const isOver = pod.phase === 'Succeeded' || pod.phase === 'Failed';
+  return isOver && wait !== undefined && mayFinish(pod, wait);
+}
+
+function mayFinish({ owner, labels = {} }: Pod, { podSelector }: WaitCompleted): boolean {
+  if (podSelector) return selects(podSelector, labels);
+  return owner?.kind === 'Job' && owner.apiVersion.startsWith('batch/');
 }

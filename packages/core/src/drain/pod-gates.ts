@@ -10,7 +10,7 @@ import { earliest, formatDeadline, type Instant, type Millis } from '../kernel/t
 import { plainPod } from '../model/kept-pod.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import { isReplica, type OwnReplicas } from '../own-replicas.ts';
-import type { NodeDrain, WaitDetached } from '../policy/node-drain.ts';
+import type { NodeDrain, NodeDrainSpec, WaitDetached } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
 import type {
   AskForDrain,
@@ -60,8 +60,7 @@ export class DrainGates implements PodGate {
     this.#replicas = given.replicas;
     const { limits, timeouts, pods } = drain.spec;
     const workloadLimits = workloads.gate(limits.maxUnavailable ?? null, drain.uid);
-    const skipTerminatingMs = timeouts.terminatingPods ?? null;
-    const site = { store, workloads, nodes, skipTerminatingMs };
+    const site = { store, workloads, nodes, timeouts };
     const ofVolumes = { prefix: idOf('volumes'), known: drain.volumeWaits };
     this.#volumes = pods.waitDetached
       ? new VolumeWaits(pods.waitDetached, { ...site, gate: workloadLimits, ...ofVolumes })
@@ -316,7 +315,7 @@ interface VolumeSite {
   readonly prefix: string;
   /** The nodes whose turn has come, those that are done with too. */
   readonly nodes: () => readonly string[];
-  readonly skipTerminatingMs: number | null;
+  readonly timeouts: NodeDrainSpec['timeouts'];
   /** The waits that another leader has found, by the cluster's clock. */
   readonly known: NodeDrain['volumeWaits'];
 }
@@ -466,7 +465,7 @@ class VolumeWaits implements PodGate {
   /** True if it is about to go: the volumes that it has are not free before. */
   #isLeaving(now: Instant, pod: Pod): boolean {
     if (pod.deletionTimestamp === null) return this.#sent.has(pod.uid);
-    const at = skipAt(pod, this.#site, this.#site.store.clock);
+    const at = skipAt(pod, this.#site.timeouts, this.#site.store.clock);
     return at === null || now < at;
   }
 

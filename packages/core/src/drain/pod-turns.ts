@@ -10,17 +10,12 @@ import type { Reason } from '../eviction/reason.ts';
 import { earlier, formatDeadline, type Instant } from '../kernel/time.ts';
 import { isShuttingDown } from '../model/node.ts';
 import { type Disruption, type Pod, type PodRef, podRef } from '../model/pod.ts';
-import type { HeededAnnotation, WaitCompleted } from '../policy/node-drain.ts';
+import type { NodeDrainSpec, WaitCompleted } from '../policy/node-drain.ts';
+import { isInGroup } from '../policy/pod-group.ts';
 import type { StoreView } from '../store.ts';
-import {
-  compareRanks,
-  type DrainConfig,
-  finishBy,
-  type PodOrder,
-  type PodRank,
-  rankOf,
-} from './config.ts';
+import { budgetPolicyOf, type DrainConfig } from './config.ts';
 import type { DrainNodes } from './node-turns.ts';
+import { finishBy } from './pod-filters.ts';
 import {
   type Claim,
   type Departure,
@@ -63,7 +58,7 @@ export class DrainRequests {
   constructor(config: DrainConfig, site: RequestSite) {
     this.#config = config;
     this.#site = site;
-    this.#pace = new Pace('drain', config.requestsInFlightMax);
+    this.#pace = new Pace('drain', config.pace.requestsInFlightMax);
   }
 
   /** From when on one more may be sent about a pod of a namespace; null: not before an answer. */
@@ -73,7 +68,7 @@ export class DrainRequests {
 
   send(now: Instant, pod: Pod, known: DrainPod): readonly PodRequest[] {
     const { because, due } = known;
-    const { budgets } = this.#config;
+    const budgets = budgetPolicyOf(this.#config.spec);
     const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
     const id = this.#pace.start(now, pod.uid, pod.namespace);
     this.#site.gate.sent(now, pod);
@@ -117,7 +112,7 @@ export class DrainRequests {
       return known.pod;
     }
     if (outcome.kind === 'gone') this.gone(now, known);
-    else pods.put(known.pod, accepted(now, this.#config));
+    else pods.put(known.pod, accepted(now, this.#config.pace));
     return null;
   }
 
@@ -132,11 +127,12 @@ export class DrainRequests {
 
   /** A pod should have gone since it was due, not before its node's turn came or its time to finish was over. */
   #terms(pod: Pod, due: Instant | null): Terms {
-    const { budgets, gracePeriodSeconds, waitCompleted } = this.#config;
+    const { spec } = this.#config;
+    const { gracePeriodSeconds = null, waitCompleted } = spec.pods;
     const begunAt = this.#site.nodes.phases.begunAt(pod.nodeName);
     const since = finishBy(pod, waitCompleted, begunAt) ?? begunAt ?? never;
     const deadline = Math.max(due ?? since, since);
-    return { deadline, budgets, gracePeriodSeconds, nodeEnd: null };
+    return { deadline, budgets: budgetPolicyOf(spec), gracePeriodSeconds, nodeEnd: null };
   }
 
   /** Between two looks at a budget it means what it did. */
@@ -150,13 +146,13 @@ export class DrainRequests {
   #setBack(now: Instant, known: DrainPod, setback: Setback): void {
     const { store, pods, note } = this.#site;
     const { uid } = known.pod;
-    const { once, budgets } = this.#config;
+    const { once, spec } = this.#config;
     const blocker = this.#blockerOf(known, setback);
     // A budget may be relaxed.
     const isFinal =
       blocker.code !== 'Budget' &&
       blocker.verdict === 'never' &&
-      (blocker.code === 'Denied' || budgets.kind !== 'deleteAfter');
+      (blocker.code === 'Denied' || spec.budgets.policy !== 'DeleteAfter');
     if (once || isFinal) {
       const pod = pods.put(known.pod, { kind: 'givenUp' }, { blocker });
       note({ kind: 'podGivenUp', pod, blocker });
@@ -164,7 +160,7 @@ export class DrainRequests {
     }
     const seen = store.pod(uid);
     const escalateAt = seen && escalationOf(seen, this.#terms(seen, known.due));
-    const { state, ...changed } = setBack(now, uid, known, setback, escalateAt, this.#config);
+    const { state, ...changed } = setBack(now, uid, known, setback, escalateAt, this.#config.pace);
     const pod = pods.put(known.pod, state, { ...changed, blocker });
     note({ kind: 'podSetBack', pod, blocker });
   }
@@ -268,8 +264,8 @@ export class OtherEvictors {
 
   /** True if it matters that another controller deletes pods: for our taint, without asking budgets. */
   get #matters(): boolean {
-    const { taint, budgets } = this.#config;
-    return taint.effect === 'NoExecute' && budgets.kind !== 'ignore';
+    const { taint, budgets } = this.#config.spec;
+    return taint.effect === 'NoExecute' && budgets.policy !== 'Ignore';
   }
 }
 
@@ -303,11 +299,11 @@ export class PodTurns {
 
   /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
   dispatch(now: Instant): readonly PodRequest[] {
-    const { podsAtOnceMax } = this.#config;
+    const { podsAtOnce } = this.#config.spec.limits;
     const { nodes, requests, store } = this.#site;
     const queue = this.#queue(now);
     const isPending = (name: string): boolean => nodes.phases.isPending(name);
-    let room = podsAtOnceMax === 0 ? noLimit : podsAtOnceMax - countUnderWay(now, queue, isPending);
+    let room = podsAtOnce === 0 ? noLimit : podsAtOnce - countUnderWay(now, queue, isPending);
     const commands: PodRequest[] = [];
     this.#placeAt = null;
     const isFull = new Set<string>();
@@ -341,7 +337,7 @@ export class PodTurns {
 
   /** The nodes on which nothing is left but what is held up. */
   heldUpNodes(now: Instant): ReadonlySet<string> {
-    if (this.#config.heldUpNodesMax === 0) return new Set();
+    if (this.#config.spec.limits.heldUpNodes === 0) return new Set();
     const nodes = this.#site.nodes.phases.list().filter(({ phase }) => phase.kind === 'draining');
     const heldUp = nodes.filter(({ name }) => isNodeHeldUp(now, name, this.#queue(now)));
     return new Set(heldUp.map(({ name }) => name));
@@ -365,14 +361,14 @@ export class PodTurns {
   #holdOn(now: Instant, pod: Pod, gate: PodGate): ReturnType<typeof holdOn> {
     const { store, nodes } = this.#site;
     const begunAt = nodes.phases.begunAt(pod.nodeName);
-    const { waitCompleted: wait, heeds } = this.#config;
-    return holdOn(now, pod, { store, begunAt, wait, gate, heeds });
+    const { pods, heeds } = this.#config.spec;
+    return holdOn(now, pod, { store, begunAt, wait: pods.waitCompleted, gate, heeds });
   }
 
   #queue(now: Instant): Queue {
     const { nodes, pods, store } = this.#site;
     const mayEvict = (name: string): boolean => nodes.mayEvict(now, name);
-    return { pods, store, order: this.#config.podOrder, mayEvict };
+    return { pods, store, order: this.#config.spec.pods, mayEvict };
   }
 }
 
@@ -381,9 +377,9 @@ interface HoldRules {
   readonly store: StoreView;
   /** Since when its node is drained. */
   readonly begunAt: Instant | null;
-  readonly wait: WaitCompleted | null;
+  readonly wait: WaitCompleted | undefined;
   readonly gate: PodGate;
-  readonly heeds: readonly HeededAnnotation[];
+  readonly heeds: NodeDrainSpec['heeds'];
 }
 
 const annotations = {
@@ -406,7 +402,7 @@ function holdOn(
   if (node && isShuttingDown(node)) {
     return { message: 'its node shuts down, and the kubelet ends its pods', until: null };
   }
-  const asked = heeds.find((key) => annotations[key](pod));
+  const asked = heeds.podAnnotations?.find((key) => annotations[key](pod));
   if (asked)
     return { message: `its annotation ${asked} is ${annotations[asked](pod)}`, until: null };
   const message = gate.holdOf(now, pod);
@@ -432,7 +428,7 @@ export function podsInTurn(nodes: readonly DrainNode[], queue: Queue): readonly 
 
 /** Of the pods that are still there and to go, those of the lowest rank. */
 function lowestRank(pods: readonly DrainPod[], { store, order }: Queue): readonly DrainPod[] {
-  if (!order.byPriority && order.last.length === 0) return pods;
+  if (order.order === 'Together' && !order.last) return pods;
   const ranked = pods.flatMap((known): readonly { known: DrainPod; rank: PodRank }[] => {
     const pod = isDone(known.state) ? null : store.pod(known.pod.uid);
     return pod ? [{ known, rank: rankOf(pod, order) }] : [];
@@ -498,4 +494,23 @@ function byDue(a: DrainPod, b: DrainPod): number {
   if (a.due !== b.due) return (a.due ?? 0) - (b.due ?? 0);
   const [left, right] = [a, b].map(({ pod }) => `${pod.namespace}/${pod.name}`);
   return (left ?? '') < (right ?? '') ? -1 : 1;
+}
+
+/** Pods of one rank go together, and are gone before those of the next rank begin. */
+export type PodOrder = Pick<NodeDrainSpec['pods'], 'order' | 'last'>;
+
+/** The place among the groups that go last (0: it is in none), and the priority that counts. */
+export type PodRank = readonly [group: number, priority: number];
+
+export function rankOf(
+  pod: Pick<Pod, 'namespace' | 'labels' | 'priority'>,
+  { order, last = [] }: PodOrder,
+): PodRank {
+  const group = last.findLastIndex((one) => isInGroup(one, pod)) + 1;
+  return [group, order === 'ByPriority' ? (pod.priority ?? 0) : 0];
+}
+
+/** Negative: the first goes before the second. */
+export function compareRanks(one: PodRank, other: PodRank): number {
+  return one[0] - other[0] || one[1] - other[1];
 }

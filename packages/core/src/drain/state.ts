@@ -228,15 +228,25 @@ export type Claim =
   | 'possible'
   | 'sure';
 
-/** Nodes, or a part of those of a wave, such as `10%`; 0: no limit. */
-export type NodesAtOnce = number | `${number}%`;
-
 /** Nodes that are done with before those of the next wave begin. */
 export interface Wave {
   /** '': the one without a name. */
   readonly name: string;
   /** Null: that of the drain counts. */
   readonly nodesAtOnceMax: number | null;
+}
+
+/** A node to be drained. */
+export interface DrainTarget {
+  readonly name: string;
+  /** `region/zone`; '': none. */
+  readonly zone: string;
+  /** One wave is done with before the next begins; left out: it is in the one without a name. */
+  readonly wave?: Wave;
+  /** Pods of it have gone in an earlier run; left out: none has. */
+  readonly hasWorked?: boolean;
+  /** The phase in which an earlier run left the node; left out: its turn is still to come. */
+  readonly phase?: DrainNodePhase;
 }
 
 /** It failed; `message`: in words of others. */

@@ -1,17 +1,22 @@
-// The nodes that a NodeDrain is for as they come and go, and what it comes to as settings of the drain machine.
-import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
-import type { DrainWave, KnownDrainNode, NodeDrain, NodeDrainSpec } from '../policy/node-drain.ts';
+import type { MatchOptions } from '../model/toleration.ts';
+import type { DrainWave, KnownDrainNode, NodeDrain } from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
-import { type DrainConfig, type DrainTarget, resolveDrainConfig } from './config.ts';
+import { type DrainConfig, resolveDrainConfig } from './config.ts';
 import { isPlannedByOthers } from './drain-conditions.ts';
 import type { DrainMachine } from './drain-machine.ts';
 import type { DrainMarks, StartCordons } from './marks.ts';
 import type { DrainHolds } from './node-holds.ts';
 import { carriesTaint } from './pod-filters.ts';
-import { type DrainFailure, type DrainNodePhase, isEnded, type Wave } from './state.ts';
+import {
+  type DrainFailure,
+  type DrainNodePhase,
+  type DrainTarget,
+  isEnded,
+  type Wave,
+} from './state.ts';
 
 /** So many nodes that are gone are shown of a drain that takes later ones. */
 const goneMax = 100;
@@ -159,60 +164,43 @@ const fieldManager = 'taintmgr-controller';
 /** As many as spec.nodes and status.nodeStates may have: the next leader knows no others. */
 export const nodesMax = 1000;
 
-/** The settings for a drain whose targets are given one by one. */
-export function drainConfigOf({ spec }: NodeDrain, leaving: ReadonlySet<string>): DrainConfig {
-  const { pods, limits, timeouts } = spec;
-  return resolveDrainConfig({
-    taint: { ...spec.taint, timeAdded: null },
-    targets: [],
-    leaving,
-    respect: respects[spec.tolerations],
-    budgets: budgetPolicyOf(spec),
-    filters: {
-      force: pods.withoutController,
-      ignoreDaemonSets: true,
-      deleteEmptyDirData: pods.withEmptyDir,
-    },
-    skipTerminatingMs: timeouts.terminatingPods ?? null,
-    gracePeriodSeconds: pods.gracePeriodSeconds ?? null,
-    nodesAtOnceMax: limits.nodesAtOnce,
-    heldUpNodesMax: limits.heldUpNodes,
-    podsAtOnceMax: limits.podsAtOnce,
-    waitCompleted: pods.waitCompleted ?? null,
-    heeds: spec.heeds.podAnnotations ?? [],
-    podOrder: { byPriority: pods.order === 'ByPriority', last: pods.last ?? [] },
-    // 0: as long as it takes, as with `--timeout`.
-    nodeTimeoutMs: timeouts.node || null,
-    marksNodes: true,
-    partners: [fieldManager],
-    fieldManager,
-  });
+const byController = {
+  leavesDaemonSets: true,
+  marksNodes: true,
+  partners: [fieldManager],
+  fieldManager,
+};
+
+/** The settings of a controller, which carries out what a NodeDrain says; `leaving`: pods on their way out. */
+export function drainConfigOf(
+  { spec }: NodeDrain,
+  leaving: ReadonlySet<string>,
+  { comparisonOperators }: MatchOptions,
+): DrainConfig {
+  const own = { leaving, comparisonOperators, isUnattended: true };
+  return resolveDrainConfig({ ...byController, spec, ...own });
 }
 
-/** The settings for these nodes, wave after wave; `own` are those of the program that runs it. */
+/** The settings of a program that drains these nodes, wave after wave; `own` are those that it says itself. */
 export function soloDrainConfig(
   drain: NodeDrain,
   nodes: readonly Node[],
-  own: Partial<Omit<DrainConfig, 'targets'>>,
-): DrainConfig {
+  own: Partial<DrainConfig>,
+): SoloDrainConfig {
   const targets = inWaves(drain, nodes).map((node) => {
     return { name: node.name, zone: node.zone ?? '', wave: waveOf(drain, node) };
   });
-  return resolveDrainConfig({ ...drainConfigOf(drain, new Set()), ...own, targets });
+  return { ...resolveDrainConfig({ ...byController, spec: drain.spec, ...own }), targets };
+}
+
+/** A drain and its nodes, in the order in which they are drained. */
+export interface SoloDrainConfig extends DrainConfig {
+  readonly targets: readonly DrainTarget[];
 }
 
 /** True if pods of other nodes matter too: what a workload has elsewhere. */
 export function looksAtAllPods({ spec: { limits, pods } }: NodeDrain): boolean {
   return limits.maxUnavailable !== undefined || pods.singleReplicas === 'RolloutRestart';
-}
-
-const respects = { Respect: 'tolerations', NoWait: 'limitless', Ignore: 'nothing' } as const;
-
-/** The same as the eviction of a pod takes it. */
-export function budgetPolicyOf({ budgets }: Pick<NodeDrainSpec, 'budgets'>): BudgetPolicy {
-  const { policy, deleteAfter = 0 } = budgets;
-  if (policy === 'DeleteAfter') return { kind: 'deleteAfter', afterMs: deleteAfter };
-  return { kind: policy === 'Ignore' ? 'ignore' : 'respect' };
 }
 
 /**

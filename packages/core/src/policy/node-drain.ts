@@ -50,6 +50,30 @@ export interface NodeDrainSpec {
   readonly afterNode?: readonly DrainHook[];
 }
 
+/** The spec of a NodeDrain that says no more than its taint. */
+export const plainDrainSpec: Omit<NodeDrainSpec, 'taint'> = {
+  paused: false,
+  laterNodes: 'Leave',
+  maintenancePlanned: 'Ignore',
+  cordon: 'AtTurn',
+  tolerations: 'Respect',
+  pods: {
+    withoutController: false,
+    withEmptyDir: false,
+    order: 'Together',
+    singleReplicas: 'Evict',
+    evictBy: 'EvictionAPI',
+  },
+  budgets: { policy: 'Respect' },
+  order: 'Listed',
+  limits: { nodesAtOnce: 1, heldUpNodes: 1, podsAtOnce: 0 },
+  timeouts: { rollout: 600_000 },
+  onFailure: 'KeepTaint',
+  heeds: {},
+  nodeConditions: 'Ignore',
+  whileClosed: 'FinishNodes',
+};
+
 /** The taint that nodes of a drain get. */
 interface DrainTaint {
   readonly key: string;

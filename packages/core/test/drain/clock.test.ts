@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Event, makeNode, makePod, parseTaint } from '@taintmgr/core';
-import { resolveDrainConfig, StandaloneDrain } from '@taintmgr/core/drain';
+import { drainConfig, StandaloneDrain } from './standalone-drain.ts';
 
 const taint = parseTaint('m:NoSchedule');
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
@@ -10,9 +10,7 @@ const hour = 3_600_000;
 describe('a drain beside a clock of the cluster that is another', () => {
   for (const ahead of [0, hour, -hour]) {
     it(`waits for a pod that terminates as long as is said: ${ahead / hour} h ahead`, () => {
-      const targets = [{ name: 'n1', zone: '' }];
-      const config = resolveDrainConfig({ taint, targets, skipTerminatingMs: 60_000 });
-      const drain = new StandaloneDrain(config);
+      const drain = new StandaloneDrain(drainConfig(taint, { skipTerminatingMs: 60_000 }), ['n1']);
       const start = 10 * hour;
       const node = makeNode({ name: 'n1', taints: [{ ...taint, timeAdded: start + ahead }] });
       const deletionTimestamp = start + ahead - 10_000;
@@ -35,9 +33,7 @@ describe('a drain beside a clock of the cluster that is another', () => {
 });
 
 it('a wake is never before what was heard last', () => {
-  const drain = new StandaloneDrain(
-    resolveDrainConfig({ taint, targets: [{ name: 'n1', zone: '' }] }),
-  );
+  const drain = new StandaloneDrain(drainConfig(taint), ['n1']);
   const tolerations = [{ key: 'm', operator: 'Exists', tolerationSeconds: 5 }];
   const node = makeNode({ name: 'n1', taints: [{ ...taint, timeAdded: -1000 }] });
   drain.handle(0, { kind: 'nodeUpsert', node });

@@ -1,29 +1,6 @@
 // NodeDrains from the few fields that matter.
-import type { NodeDrain, NodeDrainSpec } from '@taintmgr/core/policy';
+import { type NodeDrain, type NodeDrainSpec, plainDrainSpec } from '@taintmgr/core/policy';
 import { parseDuration, parseTime } from '@taintmgr/core/time';
-
-const defaultSpec: Omit<NodeDrainSpec, 'taint'> = {
-  paused: false,
-  laterNodes: 'Leave',
-  maintenancePlanned: 'Ignore',
-  cordon: 'AtTurn',
-  tolerations: 'Respect',
-  pods: {
-    withoutController: false,
-    withEmptyDir: false,
-    order: 'Together',
-    singleReplicas: 'Evict',
-    evictBy: 'EvictionAPI',
-  },
-  budgets: { policy: 'Respect' },
-  order: 'Listed',
-  limits: { nodesAtOnce: 1, heldUpNodes: 1, podsAtOnce: 0 },
-  timeouts: { rollout: 600_000 },
-  onFailure: 'KeepTaint',
-  heeds: {},
-  nodeConditions: 'Ignore',
-  whileClosed: 'FinishNodes',
-};
 
 type KnownDrainNode = NodeDrain['known'][number];
 
@@ -40,11 +17,11 @@ export function drainOf(spec: object, others: Partial<NodeDrain> = {}): NodeDrai
   const { taint, pods = { withoutController: true }, ...more }: PartOfSpec = spec;
   const { limits, timeouts, ...rest } = more;
   const whole = {
-    ...{ ...defaultSpec, ...rest },
+    ...{ ...plainDrainSpec, ...rest },
     taint: { key: 'work', value: '', effect: 'NoSchedule', ...taint },
-    pods: { ...defaultSpec.pods, ...pods },
-    limits: { ...defaultSpec.limits, ...limits },
-    timeouts: { ...defaultSpec.timeouts, ...timeouts },
+    pods: { ...plainDrainSpec.pods, ...pods },
+    limits: { ...plainDrainSpec.limits, ...limits },
+    timeouts: { ...plainDrainSpec.timeouts, ...timeouts },
   };
   return {
     ...{ name: 'kernel', uid: 'u1', generation: 1, created: null },

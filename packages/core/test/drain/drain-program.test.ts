@@ -9,11 +9,11 @@ import {
   makeNode,
   makePod,
 } from '@taintmgr/core';
-import { type DrainNote, resolveDrainConfig } from '@taintmgr/core/drain';
+import type { DrainNote } from '@taintmgr/core/drain';
 import { drainOf } from './drain-of.ts';
+import { drainConfig } from './standalone-drain.ts';
 
 const taint = { key: 'work', value: '', effect: 'NoExecute', timeAdded: null };
-const filters = { force: true, ignoreDaemonSets: false, deleteEmptyDirData: false };
 
 /** An engine that has heard of these nodes, each with a pod of its name, and all that it has told and asked. */
 class Run {
@@ -23,7 +23,7 @@ class Run {
   readonly #now = 1000;
 
   constructor(targets: readonly string[], nodes: readonly Parameters<typeof makeNode>[0][]) {
-    const program = resolveDrainConfig({ taint, targets: [], filters, marksNodes: true });
+    const { spec: _, ...program } = drainConfig('work:NoExecute', { marksNodes: true });
     this.engine = createEngine({ taintEviction: false, nodeDrains: true, drainProgram: program });
     const drain = drainOf({ nodes: targets, taint }, { isGuarded: true });
     this.tell({ kind: 'nodeDrainUpsert', drain });

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Event, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
-import {
-  type DrainCommand,
-  type DrainConfig,
-  resolveDrainConfig,
-  StandaloneDrain,
-} from '@taintmgr/core/drain';
+import type { DrainCommand } from '@taintmgr/core/drain';
 import { fc } from '../fast-check.ts';
+import { type DrainOptions, drainConfig, StandaloneDrain } from './standalone-drain.ts';
 
 // A drain beside a taint manager, in stories drawn at random: whoever has no toleration is marked and
 // deleted as soon as the node is tainted, budgets or not. What must hold is checked from outside.
@@ -38,7 +34,7 @@ const stories: fc.Arbitrary<Story> = fc.record({
 
 /** A fault that is planted into a drain, to see whether the story shows it. */
 interface Fault {
-  readonly config?: Partial<DrainConfig>;
+  readonly config?: DrainOptions;
   /** What the drain hears. */
   readonly heard?: (event: Event) => Event;
 }
@@ -87,8 +83,7 @@ class Run {
     this.#story = story;
     this.#fault = fault;
     const names = Array.from({ length: story.nodes }, (_, index) => `n${index}`);
-    const targets = names.map((name) => ({ name, zone: '' }));
-    this.#drain = new StandaloneDrain(resolveDrainConfig({ taint, targets, ...fault.config }));
+    this.#drain = new StandaloneDrain(drainConfig(taint, fault.config), names);
     for (const name of names) this.#tell(0, nodeEvent(name, null));
     for (const [index, { node, isHeld }] of story.pods.entries()) {
       const pod = podOf(`p${index}`, `n${node % story.nodes}`);

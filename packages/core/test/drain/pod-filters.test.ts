@@ -9,14 +9,16 @@ import {
   makeNode,
   makePod,
   type NodeInput,
+  type Owner,
   type Pod,
   type PodInput,
   parseTaint,
   type Toleration,
 } from '@taintmgr/core';
-import { planDrain, resolveDrainConfig, StandaloneDrain } from '@taintmgr/core/drain';
+import { type DrainFilterResult, filterPod, planDrain } from '@taintmgr/core/drain';
 import { pauseOf, policyOf } from '../policy/objects.ts';
 import { drainOf } from './drain-of.ts';
+import { drainConfig, StandaloneDrain } from './standalone-drain.ts';
 import { World } from './world.ts';
 
 const refused = { kind: 'blocked', message: 'needs 1 healthy pod', retryAfter: null } as const;
@@ -313,10 +315,9 @@ for (const { comparisonOperators, stays, atOnce } of cases) {
   describe(`a drain with comparisonOperators ${comparisonOperators}`, () => {
     for (const effect of ['NoExecute', 'NoSchedule']) {
       it(`plans by them, ${effect}`, () => {
-        const targets = [{ name: 'n1', zone: '' }];
         const taint = parseTaint(`level=10:${effect}`);
         const plan = planDrain(0, {
-          config: resolveDrainConfig({ taint, targets, filters, comparisonOperators }),
+          config: drainConfig(taint, { filters, comparisonOperators }),
           nodes: [makeNode({ name: 'n1' })],
           pods: pods.map((one) => ({ pod: makePod(one), finalizers: [] })),
           budgets: [],
@@ -383,9 +384,7 @@ describe('what decided about a pod of a drain', () => {
         owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' },
         hasEmptyDir: false,
       };
-      const drain = new StandaloneDrain(
-        resolveDrainConfig({ taint, targets: [{ name: 'n1', zone: '' }] }),
-      );
+      const drain = new StandaloneDrain(drainConfig(taint), ['n1']);
       drain.handle(0, { kind: 'nodeUpsert', node });
       drain.handle(0, { kind: 'podUpsert', pod });
       drain.handle(0, { kind: 'synced' });
@@ -400,5 +399,57 @@ describe('what decided about a pod of a drain', () => {
       const bare = { ...node, taints: [] };
       assert.match(confirmEviction(because, pod, bare, options) ?? '', /has no taint m=x:No/);
     });
+  }
+});
+
+const kept: Pod = {
+  namespace: 'shop',
+  name: 'web-0',
+  uid: 'u',
+  nodeName: 'n1',
+  tolerations: [],
+  boundAt: null,
+  deletionTimestamp: null,
+  phase: 'Running',
+  generation: 1,
+  mirror: false,
+  owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' },
+  hasEmptyDir: false,
+};
+const daemonSet: Owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' };
+const nothing = {
+  leavesDaemonSets: false,
+  spec: { pods: { withoutController: false, withEmptyDir: false } },
+};
+const everything = {
+  leavesDaemonSets: true,
+  spec: { pods: { withoutController: true, withEmptyDir: true } },
+};
+
+const filterCases: readonly [string, Partial<Pod>, typeof nothing, DrainFilterResult][] = [
+  ['a managed pod', {}, nothing, { kind: 'take' }],
+  ['a bare pod', { owner: null }, nothing, { kind: 'refuse', faults: ['Unmanaged'] }],
+  ['a bare pod, forced', { owner: null }, everything, { kind: 'take' }],
+  ['an emptyDir', { hasEmptyDir: true }, nothing, { kind: 'refuse', faults: ['EmptyDir'] }],
+  [
+    'both at once',
+    { owner: null, hasEmptyDir: true },
+    nothing,
+    { kind: 'refuse', faults: ['EmptyDir', 'Unmanaged'] },
+  ],
+  ['a daemon', { owner: daemonSet }, nothing, { kind: 'refuse', faults: ['DaemonSet'] }],
+  ['a daemon, ignored', { owner: daemonSet }, everything, { kind: 'leave', fault: 'DaemonSet' }],
+  [
+    'a daemon of an old API group is an ordinary pod',
+    { owner: { ...daemonSet, apiVersion: 'extensions/v1beta1' } },
+    nothing,
+    { kind: 'take' },
+  ],
+  ['a finished bare pod', { owner: null, phase: 'Succeeded' }, nothing, { kind: 'take' }],
+];
+
+describe('filterPod', () => {
+  for (const [name, pod, options, verdict] of filterCases) {
+    it(name, () => assert.deepEqual(filterPod({ ...kept, ...pod }, options), verdict));
   }
 });

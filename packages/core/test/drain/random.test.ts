@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Event, type Node, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
-import {
-  type DrainCommand,
-  type DrainConfig,
-  resolveDrainConfig,
-  StandaloneDrain,
-} from '@taintmgr/core/drain';
+import type { DrainCommand, DrainTarget } from '@taintmgr/core/drain';
 import { fc } from '../fast-check.ts';
+import { type DrainOptions, drainConfig, StandaloneDrain } from './standalone-drain.ts';
 
 // Whatever the API server answers and whenever: nobody goes early, twice or beyond the limits, and
 // the drain comes to an end in which everybody has gone who had to.
@@ -56,7 +52,8 @@ const draws: fc.Arbitrary<Draw> = fc.record({
 /** An API server with moods, and the pods it has. */
 class World {
   readonly drain: StandaloneDrain;
-  readonly config: DrainConfig;
+  readonly config: DrainOptions;
+  readonly targets: readonly DrainTarget[];
   readonly alive = new Map<string, Pod>();
   readonly accepted = new Set<string>();
   /** When each node got its taint. */
@@ -73,16 +70,15 @@ class World {
     const { zones, answers, nodesAtOnceMax, podsAtOnceMax, zoneSerial, deleteAfterMs } = draw;
     this.#answers = answers;
     this.#zoneSerial = zoneSerial;
-    this.config = resolveDrainConfig({
-      taint,
-      targets: zones.map((zone, index) => {
-        const name = `z${zone}`;
-        return {
-          name: `n${index}`,
-          zone: name,
-          ...(zoneSerial && { wave: { name, nodesAtOnceMax: null } }),
-        };
-      }),
+    this.targets = zones.map((zone, index) => {
+      const name = `z${zone}`;
+      return {
+        name: `n${index}`,
+        zone: name,
+        ...(zoneSerial && { wave: { name, nodesAtOnceMax: null } }),
+      };
+    });
+    this.config = {
       nodesAtOnceMax,
       podsAtOnceMax,
       podOrder: { byPriority: draw.byPriority, last: [] },
@@ -91,8 +87,8 @@ class World {
         deleteAfterMs === null
           ? { kind: 'respect' }
           : { kind: 'deleteAfter', afterMs: deleteAfterMs },
-    });
-    this.drain = new StandaloneDrain(this.config);
+    };
+    this.drain = new StandaloneDrain(drainConfig(taint, this.config), this.targets);
     for (const [index] of zones.entries()) {
       if (draw.wereTainted) this.#showTaint(0, `n${index}`);
       else this.tell(0, { kind: 'nodeUpsert', node: bareNode(`n${index}`) });
@@ -155,7 +151,7 @@ class World {
   }
 
   #checkOrder({ nodeName, priority = 0, name }: Pod): void {
-    if (!this.config.podOrder.byPriority) return;
+    if (!this.config.podOrder?.byPriority) return;
     const here = [...this.alive.values()].filter((one) => one.nodeName === nodeName);
     assert.ok(!here.some((one) => (one.priority ?? 0) < priority), `${name} goes out of its turn`);
   }
@@ -195,7 +191,7 @@ class World {
   }
 
   #checkLimits(): void {
-    const { nodesAtOnceMax, podsAtOnceMax, heldUpNodesMax } = this.config;
+    const { nodesAtOnceMax, podsAtOnceMax = 0, heldUpNodesMax = 0 } = this.config;
     const draining = this.drain.machine
       .nodes()
       .filter(({ phase }) => phase.kind === 'tainting' || phase.kind === 'draining');
@@ -251,7 +247,7 @@ describe('a drain', () => {
         const world = new World(draw);
         world.run();
         assert.ok(world.drain.machine.finished, 'it has ended');
-        const targets = new Set(world.config.targets.map(({ name }) => name));
+        const targets = new Set(world.targets.map(({ name }) => name));
         const left = [...world.alive.values()].filter(({ nodeName }) => targets.has(nodeName));
         assert.deepEqual(left, []);
         assert.ok(world.drain.machine.nodes().every(({ phase }) => phase.kind === 'drained'));

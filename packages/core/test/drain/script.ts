@@ -8,16 +8,12 @@ import {
   parseTaint,
   type Toleration,
 } from '@taintmgr/core';
-import {
-  type Departure,
-  type DrainCommand,
-  type DrainConfig,
-  type DrainNote,
-  type DrainTarget,
-  resolveDrainConfig,
-  StandaloneDrain,
-} from '@taintmgr/core/drain';
+import type { Departure, DrainCommand, DrainNote, DrainTarget } from '@taintmgr/core/drain';
+import type { NodeDrainSpec } from '@taintmgr/core/policy';
 import { pauseOf, policyOf } from '../policy/objects.ts';
+import { type DrainOptions, drainConfig, StandaloneDrain } from './standalone-drain.ts';
+
+type PodGroup = NonNullable<NodeDrainSpec['pods']['last']>[number];
 
 /**
  * The little language of the drain's transcripts. One event a line, first its time in seconds; each
@@ -48,9 +44,7 @@ export function runDrainScript(script: string): string {
 }
 
 /** As JSON has it. */
-type Options = Omit<Partial<DrainConfig>, 'goneDaemonSets' | 'leaving' | 'podOrder'> & {
-  readonly goneDaemonSets?: readonly string[];
-  readonly leaving?: readonly string[];
+type Options = Omit<DrainOptions, 'podOrder'> & {
   readonly waveLimits?: Readonly<Record<string, number>>;
   /** Zones are waves. */
   readonly zoneSerial?: boolean;
@@ -62,7 +56,7 @@ interface Group {
   readonly pods: LabelSelector | null;
 }
 
-function groupOf({ namespaces, pods }: Group): DrainConfig['podOrder']['last'][number] {
+function groupOf({ namespaces, pods }: Group): PodGroup {
   return { namespaces, ...(pods && { podSelector: pods }) };
 }
 
@@ -97,29 +91,16 @@ class Run {
   }
 
   #begin(taint: string, [names = '', ...config]: readonly string[]): string[] {
-    const {
-      goneDaemonSets = [],
-      leaving = [],
-      waveLimits = {},
-      zoneSerial = false,
-      podOrder: { byPriority, last } = { byPriority: false, last: [] },
-      ...options
-    }: Options = config.length > 0 ? JSON.parse(config.join(' ')) : {};
+    const options: Options = config.length > 0 ? JSON.parse(config.join(' ')) : {};
+    const { waveLimits = {}, zoneSerial = false, podOrder, ...settings } = options;
     const targets = names.split(',').map((text): DrainTarget => {
       const [name = '', zone = ''] = text.split('/');
       const wave = { name: zone, nodesAtOnceMax: waveLimits[zone] ?? null };
       return { name, zone, ...(zoneSerial && { wave }) };
     });
-    this.#drain = new StandaloneDrain(
-      resolveDrainConfig({
-        ...options,
-        podOrder: { byPriority, last: last.map(groupOf) },
-        goneDaemonSets: new Set(goneDaemonSets),
-        leaving: new Set(leaving),
-        taint: parseTaint(taint),
-        targets,
-      }),
-    );
+    const order = podOrder && { ...podOrder, last: podOrder.last.map(groupOf) };
+    const given = { ...settings, ...(order && { podOrder: order }) };
+    this.#drain = new StandaloneDrain(drainConfig(taint, given), targets);
     this.#pods.clear();
     return [];
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { plainDrainSpec } from '@taintmgr/core/policy';
 import { read } from './read-kind.ts';
 
 describe('NodeDrain and TaintManager', () => {
@@ -17,26 +18,7 @@ describe('NodeDrain and TaintManager', () => {
         spec: {
           nodes: ['n'],
           taint: { key: 'maintenance', value: '', effect: 'NoSchedule' },
-          paused: false,
-          laterNodes: 'Leave',
-          maintenancePlanned: 'Ignore',
-          cordon: 'AtTurn',
-          tolerations: 'Respect',
-          pods: {
-            withoutController: false,
-            withEmptyDir: false,
-            order: 'Together',
-            singleReplicas: 'Evict',
-            evictBy: 'EvictionAPI',
-          },
-          budgets: { policy: 'Respect' },
-          order: 'Listed',
-          limits: { nodesAtOnce: 1, heldUpNodes: 1, podsAtOnce: 0 },
-          timeouts: { rollout: 600_000 },
-          onFailure: 'KeepTaint',
-          heeds: {},
-          nodeConditions: 'Ignore',
-          whileClosed: 'FinishNodes',
+          ...plainDrainSpec,
         },
         known: [],
         knowsAll: true,

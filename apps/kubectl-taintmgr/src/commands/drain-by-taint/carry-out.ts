@@ -195,7 +195,7 @@ function lastWordsClient({ transport, cluster: { access } }: Drain['connection']
 }
 
 async function reportLeft(
-  { connection, survey, config, output }: Drain,
+  { connection, survey, settings, output }: Drain,
   end: DrainEnd,
 ): Promise<Verdicts> {
   const { machine } = end;
@@ -203,7 +203,7 @@ async function reportLeft(
   const pods = new Map(survey.pods.map(({ pod }) => [pod.uid, pod] as const));
   const verdicts = verdictsOf(machine, budgets, (uid) => pods.get(uid) ?? null);
   output.err(renderLeft(end, verdicts));
-  if (machine.stop) output.err(stopHint(machine.stop, config.taint));
+  if (machine.stop) output.err(stopHint(machine.stop, settings.taint));
   return verdicts;
 }
 

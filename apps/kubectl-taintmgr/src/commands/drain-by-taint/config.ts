@@ -1,6 +1,12 @@
 // The settings of a drain and its plan, from the flags and from the cluster as it was read.
 import type { Event } from '@taintmgr/core';
-import { type DrainConfig, type DrainPlan, planDrain, soloDrainConfig } from '@taintmgr/core/drain';
+import {
+  type DrainPlan,
+  planDrain,
+  type SoloDrainConfig,
+  soloDrainConfig,
+} from '@taintmgr/core/drain';
+import type { NodeDrainSpec } from '@taintmgr/core/policy';
 import { deploymentOf, restartsBeforeItGoes } from '@taintmgr/k8s-adapter/drain';
 import { fieldManager } from '../../cluster/change-node.ts';
 import { comparesNumbers } from '../../cluster/evictors.ts';
@@ -17,28 +23,29 @@ export async function readConfig(
   reader: ClusterReader,
   { nodes, pods, evictor }: NodeSurvey,
   { taint, budgets, drain, flags }: DrainSettings,
-): Promise<DrainConfig> {
+): Promise<SoloDrainConfig> {
   const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
   const isBesideController = evictor.heedsDrains && taint.effect === 'NoExecute';
   // A NodeDrain always leaves pods of DaemonSets; durations on the command line are exact.
-  const ignoreDaemonSets = flags.ignoreDaemonsets === true || flags.filename !== undefined;
-  const { pods: podRules } = drain.spec;
+  const leavesDaemonSets = flags.ignoreDaemonsets === true || flags.filename !== undefined;
+  const { key, value, effect } = taint;
+  const spec: NodeDrainSpec = {
+    ...drain.spec,
+    taint: { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' },
+    ...(budgets.kind === 'deleteAfter' && {
+      budgets: { policy: 'DeleteAfter', deleteAfter: budgets.afterMs },
+    }),
+    ...(flags.timeout > 0 && { timeouts: { ...drain.spec.timeouts, node: flags.timeout } }),
+  };
   const facts = nodes.map(({ node }) => node);
-  return soloDrainConfig(drain, facts, {
-    taint,
+  return soloDrainConfig({ ...drain, spec }, facts, {
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
     fieldManager,
     comparisonOperators: comparesNumbers(evictor),
     partners: [],
     ...(isBesideController && besideController),
-    budgets,
-    filters: {
-      force: podRules.withoutController,
-      ignoreDaemonSets,
-      deleteEmptyDirData: podRules.withEmptyDir,
-    },
-    ...(flags.timeout > 0 && { nodeTimeoutMs: flags.timeout }),
+    leavesDaemonSets,
     once: flags.once === true,
   });
 }
@@ -49,14 +56,14 @@ export async function readConfig(
  */
 export function planOf(
   { nodes, pods, budgets, evictor, replicas }: NodeSurvey,
-  config: DrainConfig,
+  config: SoloDrainConfig,
   policies: readonly Event[],
   now: number,
   restarted: ReadonlySet<string> = new Set(),
 ): DrainPlan {
   const ready = new Map(nodes.map(({ node, ready: { status } }) => [node.name, status]));
   const isOvertaken =
-    config.taint.effect === 'NoExecute' &&
+    config.spec.taint.effect === 'NoExecute' &&
     evictor.sure &&
     (evictor.name === 'kube-controller-manager' || evictor.name === 'both');
   return planDrain(now, {

@@ -1,5 +1,5 @@
 // The outcome of a drain as json and yaml.
-import type { DrainConfig, DrainPod, PlannedPod } from '@taintmgr/core/drain';
+import type { DrainPod, PlannedPod, SoloDrainConfig } from '@taintmgr/core/drain';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
 import type { Verdicts } from './failure-report.ts';
@@ -103,7 +103,7 @@ export function outcomes(
 
 /** The outcomes that a drain would have. */
 export function plannedOutcomes(
-  targets: DrainConfig['targets'],
+  targets: SoloDrainConfig['targets'],
   pods: readonly PlannedPod[],
   changes: Changes,
 ): readonly NodeOutcome[] {

@@ -1,5 +1,5 @@
 import type { PodRef } from '@taintmgr/core';
-import type { DrainConfig } from '@taintmgr/core/drain';
+import type { SoloDrainConfig } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { CordonAndTaint, NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import type { Connection } from '../../cli/connection.ts';
@@ -14,7 +14,7 @@ export interface Drain {
   readonly settings: DrainSettings;
   /** Its nodes, their pods, and what decides about them. */
   readonly survey: NodeSurvey;
-  readonly config: DrainConfig;
+  readonly config: SoloDrainConfig;
   /** Policies and pauses, which keep or hold pods. */
   readonly policies: DrainPolicies;
   readonly wanted: CordonAndTaint;

@@ -1,10 +1,10 @@
 import { describeReason, formatTaint } from '@taintmgr/core';
 import {
-  type DrainConfig,
   type DrainPlan,
   drainFaultsText,
   type PlannedPod,
   type PredictedBlocker,
+  type SoloDrainConfig,
 } from '@taintmgr/core/drain';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
@@ -161,7 +161,7 @@ function keptByPolicies(kept: readonly PlannedPod[]): ReadonlyMap<string, number
 const waveNamesMax = 8;
 
 /** The waves in their order; none where the drain has none. */
-export function wavesOf({ targets, nodesAtOnceMax }: DrainConfig): readonly PlannedWave[] {
+export function wavesOf({ targets, spec }: SoloDrainConfig): readonly PlannedWave[] {
   const waves = new Map<string, string[]>();
   for (const { name, wave } of targets) {
     const key = wave?.name ?? '';
@@ -170,7 +170,7 @@ export function wavesOf({ targets, nodesAtOnceMax }: DrainConfig): readonly Plan
   if (waves.size === 1 && waves.has('')) return [];
   return Array.from(waves, ([name, nodes], index) => {
     const own = targets.find(({ wave }) => wave?.name === name)?.wave?.nodesAtOnceMax;
-    const limit = own ?? nodesAtOnceMax;
+    const limit = own ?? spec.limits.nodesAtOnce;
     const atOnce = limit === 0 ? 'all at once' : `${limit} at a time`;
     const more = nodes.length > waveNamesMax ? `, and ${nodes.length - waveNamesMax} more` : '';
     const names = `${nodes.slice(0, waveNamesMax).join(', ')}${more}`;

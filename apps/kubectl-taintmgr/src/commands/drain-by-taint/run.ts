@@ -2,9 +2,9 @@
 import { type Command, type Config, createEngine, type Event } from '@taintmgr/core';
 import {
   type DoneBefore,
-  type DrainConfig,
   type DrainNote,
   looksAtAllPods,
+  type SoloDrainConfig,
   type WriteDrainNode,
 } from '@taintmgr/core/drain';
 import type { NodeDrain } from '@taintmgr/core/policy';
@@ -20,7 +20,7 @@ import type { DrainSight, Progress } from './progress.ts';
 export interface DrainRunOptions {
   /** The NodeDrain that is asked for, and its settings in this cluster. */
   readonly drain: NodeDrain;
-  readonly config: DrainConfig;
+  readonly config: SoloDrainConfig;
   readonly wanted: CordonAndTaint;
   /** The changes to nodes by name, those before the run included. */
   readonly changes: Map<string, NodeChanges>;
@@ -133,7 +133,8 @@ class DrainRun implements Machine {
     this.#first = [{ kind: 'nodeDrainUpsert', drain: carriedOut(options) }, ...policies.events];
     this.#progress = progress;
     this.#stop = stop;
-    this.#syncBy = config.nodeTimeoutMs === null ? null : Date.now() + config.nodeTimeoutMs;
+    const { node: timeoutMs = 0 } = config.spec.timeouts;
+    this.#syncBy = timeoutMs === 0 ? null : Date.now() + timeoutMs;
   }
 
   handle(now: Instant, event: Event): readonly Command[] {
@@ -214,13 +215,11 @@ function isOnNode(notice: Notice): notice is NodeWritten {
 
 /** The NodeDrain for the engine: under the name of its marks, for these nodes, with no object to guard. */
 function carriedOut({ drain, config, wanted }: DrainRunOptions): NodeDrain {
-  const { key, value, effect } = config.taint;
-  const taint = { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' } as const;
-  const { nodeSelector: _, ...spec } = drain.spec;
+  const { nodeSelector: _, ...spec } = config.spec;
   return {
     ...{ ...drain, name: wanted.id, uid: wanted.run, isGuarded: true },
     spec: {
-      ...{ ...spec, taint, nodes: config.targets.map(({ name }) => name) },
+      ...{ ...spec, nodes: config.targets.map(({ name }) => name) },
       // All nodes are cordoned by now that are to be at the start; what failed is taken back at the end.
       ...{ cordon: wanted.cordon ? 'AtTurn' : 'Never', onFailure: 'KeepTaint' },
     },
@@ -228,7 +227,7 @@ function carriedOut({ drain, config, wanted }: DrainRunOptions): NodeDrain {
 }
 
 /** The drain of which nothing is known yet but its nodes. */
-function unseen({ targets }: DrainConfig): DrainSight {
+export function unseen({ targets }: Pick<SoloDrainConfig, 'targets'>): DrainSight {
   const wave = { name: '', nodesAtOnceMax: null };
   return {
     synced: false,

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
-import { type Budget, resolveDrainConfig, StandaloneDrain } from '@taintmgr/core/drain';
+import type { Budget } from '@taintmgr/core/drain';
+import { plainDrainSpec } from '@taintmgr/core/policy';
 import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
-import { blocked, Drain, db, maintenance, refusal, web } from '../../world/progressing-drain.ts';
+import { unseen } from '../../../src/commands/drain-by-taint/run.ts';
+import { blocked, Drain, db, refusal, web } from '../../world/progressing-drain.ts';
 import { node, now, pod, tolerates } from '../../world/values.ts';
 
 describe('what a drain leaves behind', () => {
@@ -23,6 +25,7 @@ describe('what a drain leaves behind', () => {
   };
   const hint =
     'hint: PDB shop/web: scale up or relax the PDB, or use --pdb-policy=delete-after:DURATION';
+  const timeouts = { ...plainDrainSpec.timeouts, node: 5000 };
   const ceph = { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: 'rook-ceph' };
 
   const cases: readonly (readonly [
@@ -35,7 +38,7 @@ describe('what a drain leaves behind', () => {
       'pods held by a budget',
       () => {
         const going = pod('api-0', { deletionTimestamp: now });
-        const drain = new Drain([web, going], { nodeTimeoutMs: 5000 });
+        const drain = new Drain([web, going], { timeouts });
         drain.answer('web-0', blocked);
         drain.feed({ kind: 'tick' }, now + 5000);
         drain.answer('web-0', blocked, now + 5000);
@@ -105,7 +108,7 @@ describe('what a drain leaves behind', () => {
       'pods that take their time',
       () => {
         const drain = new Drain([pod('db-0', tolerates('maintenance', 60))], {
-          nodeTimeoutMs: 5000,
+          timeouts,
         });
         drain.feed({ kind: 'tick' }, now + 5000);
         return drain;
@@ -149,12 +152,8 @@ describe('what a drain leaves behind', () => {
     [
       'a taint that somebody took off, and zones not begun',
       () => {
-        const targets = ['n1', 'n2'].map((name) => {
-          return { name, zone: `zone-${name}`, wave: { name, nodesAtOnceMax: null } };
-        });
-        const drain = new Drain([web, pod('x', { nodeName: 'n2' })], {
-          targets,
-        });
+        const limits = { nodesAtOnce: 1, heldUpNodes: 0, podsAtOnce: 0 };
+        const drain = new Drain([web, pod('x', { nodeName: 'n2' })], { order: 'ByZone', limits });
         drain.feed({ kind: 'nodeUpsert', node: node('n1') });
         return drain;
       },
@@ -181,7 +180,7 @@ describe('what a drain leaves behind', () => {
 
   it('an end before anything was read', () => {
     const targets = [{ name: 'n1', zone: '' }];
-    const { machine } = new StandaloneDrain(resolveDrainConfig({ taint: maintenance, targets }));
+    const machine = unseen({ targets });
     const end = { result: 'Interrupted', machine, refusal: null } as const;
     assert.equal(
       renderLeft(end, new Map()),

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node, Pod } from '@taintmgr/core';
+import type { Node, Pod, Taint } from '@taintmgr/core';
 import {
   type Budget,
-  type DrainOptions,
+  type DrainConfig,
   type DrainPlan,
   planDrain,
   resolveDrainConfig,
 } from '@taintmgr/core/drain';
+import { type NodeDrainSpec, plainDrainSpec } from '@taintmgr/core/policy';
 import {
   blockerLines,
   cannotFinish,
@@ -18,19 +19,29 @@ import { flagsFault } from '../../../src/commands/drain-by-taint/refusals.ts';
 import { node, now, ofDaemonSet, pod, taint, tolerates } from '../../world/values.ts';
 
 const maintenance = taint('maintenance=kernel:NoExecute');
-const noFlags: DrainOptions = { force: false, ignoreDaemonSets: false, deleteEmptyDirData: false };
-const allFlags: DrainOptions = { force: true, ignoreDaemonSets: true, deleteEmptyDirData: true };
+const noFlags = { takesAll: false, leavesDaemonSets: false };
+const allFlags = { takesAll: true, leavesDaemonSets: true };
+
+function configOf(
+  { key, value, effect }: Taint,
+  pods: Partial<NodeDrainSpec['pods']>,
+  leavesDaemonSets: boolean = false,
+): DrainConfig {
+  const put = { key, value, effect: effect as 'NoExecute' | 'NoSchedule' };
+  const spec = { ...plainDrainSpec, taint: put, pods: { ...plainDrainSpec.pods, ...pods } };
+  return resolveDrainConfig({ spec, leavesDaemonSets });
+}
 
 function plan(
-  filters: DrainOptions,
+  { takesAll, leavesDaemonSets }: typeof noFlags,
   nodes: readonly Node[],
   pods: readonly Pod[],
   budgets: readonly Budget[] = [],
   taintToPut = maintenance,
 ): DrainPlan {
-  const targets = nodes.map(({ name }) => ({ name, zone: '' }));
+  const takes = { withoutController: takesAll, withEmptyDir: takesAll };
   return planDrain(now, {
-    config: resolveDrainConfig({ taint: taintToPut, targets, filters }),
+    config: configOf(taintToPut, takes, leavesDaemonSets),
     nodes,
     pods: pods.map((one) => ({ pod: { labels: {}, ready: 'True', ...one }, finalizers: [] })),
     budgets,
@@ -47,7 +58,7 @@ describe('the plan of a drain', () => {
   const bare = pod('bare', { owner: null, hasEmptyDir: true });
   const cases: readonly (readonly [
     name: string,
-    options: DrainOptions,
+    options: typeof noFlags,
     nodes: readonly Node[],
     pods: readonly Pod[],
     plan: string,
@@ -100,7 +111,7 @@ describe('the plan of a drain', () => {
     ],
     [
       'what stays is counted by its reason, and need not be allowed to go',
-      { ...noFlags, ignoreDaemonSets: true },
+      { ...noFlags, leavesDaemonSets: true },
       [n1, node('n2')],
       [
         pod('agent', { ...ofDaemonSet, ...tolerates('maintenance', 60) }),
@@ -240,15 +251,10 @@ it('says once why a pod goes where the taint is there with another effect', () =
   assert.equal(text.match(/no toleration/g)?.length, 1, text);
 
   it('says of pods that have ended that they stay for that', () => {
-    const targets = [{ name: 'n1', zone: '' }];
     const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'report' };
     const ended = pod('report-1', { phase: 'Succeeded', owner });
     const { pods } = planDrain(now, {
-      config: resolveDrainConfig({
-        taint: maintenance,
-        targets,
-        waitCompleted: { timeout: 60_000 },
-      }),
+      config: configOf(maintenance, { waitCompleted: { timeout: 60_000 } }),
       nodes: [node('n1')],
       pods: [ended, pod('kept', tolerates('maintenance'))].map((one) => ({
         pod: one,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { plainDrainSpec } from '@taintmgr/core/policy';
 import { progressLine } from '../../../src/commands/drain-by-taint/progress.ts';
 import { blocked, Drain, night, refusal, web } from '../../world/progressing-drain.ts';
-import { now, pod, taint, tolerates } from '../../world/values.ts';
+import { now, pod, tolerates } from '../../world/values.ts';
 
 describe('the progress of a drain', () => {
   it('gives a line for each pod that went and each node that is done', () => {
@@ -18,7 +19,7 @@ describe('the progress of a drain', () => {
   it('says when a pod was deleted, and when it went by itself', () => {
     const other = pod('db-0', { deletionTimestamp: now });
     const drain = new Drain([web, other], {
-      budgets: { kind: 'ignore' },
+      budgets: { policy: 'Ignore' },
       leaving: new Set([other.uid]),
     });
     drain.answer('web-0', { kind: 'done' }, now + 50);
@@ -34,7 +35,9 @@ describe('the progress of a drain', () => {
   it('says who deleted a pod where that was not our doing, and how many those were', () => {
     const mark = { reason: 'DeletionByTaintManager', manager: null };
     const [api, db] = [pod('api-0'), pod('db-0', tolerates('maintenance', 60))];
-    const drain = new Drain([web, api, db], { taint: taint('maintenance=kernel:NoSchedule') });
+    const drain = new Drain([web, api, db], {
+      taint: { key: 'maintenance', value: 'kernel', effect: 'NoSchedule' },
+    });
     drain.answer('web-0', { kind: 'done' });
     drain.answer('api-0', blocked);
     drain.gone(web, now + 1000);
@@ -51,13 +54,9 @@ describe('the progress of a drain', () => {
   });
 
   it('takes no pod for deleted by somebody else that its restarted Deployment has replaced', () => {
-    const gate = {
-      holdOf: () => 'its Deployment is to start another pod first',
-      sent: () => {},
-      answered: () => {},
-      isReplaced: () => true,
-    };
-    const drain = new Drain([web], {}, false, gate);
+    const pods = { ...plainDrainSpec.pods, singleReplicas: 'RolloutRestart' } as const;
+    const drain = new Drain([{ ...web, ready: 'True' }], { pods });
+    drain.answer('web-0', { kind: 'done' });
     drain.feed({ kind: 'podUpsert', pod: { ...web, deletionTimestamp: now + 2000 } }, now + 1000);
     drain.gone(web, now + 2000);
     assert.match(
@@ -107,8 +106,9 @@ describe('the progress of a drain', () => {
   });
 
   it('says what came late and stays, what vanished, and what is not waited for', () => {
+    const timeouts = { ...plainDrainSpec.timeouts, terminatingPods: 1000 };
     const old = pod('old', { deletionTimestamp: now - 60_000 });
-    const drain = new Drain([web, old, pod('x', { nodeName: 'n2' })], { skipTerminatingMs: 1000 });
+    const drain = new Drain([web, old, pod('x', { nodeName: 'n2' })], { timeouts });
     drain.feed({ kind: 'podUpsert', pod: pod('bare', { owner: null }) });
     drain.feed({ kind: 'nodeDelete', name: 'n2' });
     assert.equal(
