@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { logKeys } from '../apps/controller/src/log/keys.ts';
+import { logKeys } from '../apps/controller/src/log/line.ts';
 import { type MetricRow, metricsTable } from '../apps/controller/src/metrics/table.ts';
 import { configurationPage } from './reference/configuration.ts';
 import { conditionsPage, eventsPage } from './reference/events.ts';

@@ -80,7 +80,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'read metrics, flags, explanations': {
-    'apps/controller/test/server/authentication.test.ts': [
+    'apps/controller/test/server/gate.test.ts': [
       'lets nobody in while the API server is away, but to what is open',
     ],
   },
@@ -228,7 +228,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'apps/controller/test/processes/rights.test.ts': ['are enough and not too many'],
   },
   'run kube-controller-manager, or another taintmgr, for the same taints': {
-    'apps/controller/test/overlap/overlap.test.ts': [
+    'apps/controller/test/overlap/foreign-evictions.test.ts': [
       'are not made of a mark of ours by rewriting managedFields, as whoever may patch a pod can',
     ],
     'packages/k8s-adapter/test/evictors/judge.test.ts': [
@@ -248,7 +248,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'evict pods that a budget protects, beside a controller with `--allow-overlap`': {
-    'apps/controller/test/overlap/overlap.test.ts': [
+    'apps/controller/test/overlap/foreign-evictions.test.ts': [
       'are told once, with whose program it was',
       'tell what held the pod back, of one that we have asked for in vain',
     ],

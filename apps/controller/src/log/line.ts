@@ -1,6 +1,95 @@
+// Log lines before they are written. The same key means the same in every line, and a key that is not here does
+// not compile.
 import type { Outcome, PodRef } from '@taintmgr/core';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import type { Fields, Known } from './keys.ts';
+
+/** Each key with what stands under it. docs/logs.md has them as a table. */
+export const logKeys = {
+  add: 'taints that a node has got, key=value:effect',
+  address: 'where it listens',
+  again: 'when it is tried again',
+  at: 'when a pod is evicted',
+  attempt: 'how often it was tried, the first time 1',
+  because: 'the reasons of a decision, in words',
+  by: 'who or what it was: a person, a kind of limit, a field manager',
+  cause: 'what made a decision change',
+  change: 'what a rule would do to a taint',
+  check: 'a check of health',
+  conditions: 'conditions of a node that were written',
+  controller: 'one of the controllers',
+  controllers: 'the controllers that run',
+  count: 'how often an Event was recorded',
+  counted: 'how a limit counts',
+  deadlines: '`pause` or `resume`: what becomes of deadlines',
+  deletes: 'objects that went since the list before',
+  drain: 'a NodeDrain',
+  drift: 'what of an object is not as it should be',
+  dryRun: '`client` or `server`: nothing is changed',
+  endpoint: 'where something is asked or sent',
+  error: 'what went wrong, in words, often those of the API server',
+  events: 'Kubernetes Events',
+  evictions: 'how many evictions',
+  fault: 'what a check has found',
+  file: 'a file',
+  from: 'the state before',
+  grace: 'time that a pod is given to stop',
+  in: 'how long until then',
+  install: 'what would have to be installed',
+  isMarked: 'whether the pod was marked for deletion',
+  heldBack: 'what held a pod back that another program has evicted',
+  left: 'what is left on a node of a drain',
+  request: 'an EvictionRequest, namespace/name',
+  zones: 'zones, region/zone',
+  leader: 'identity of the leader',
+  lease: 'a Lease, namespace/name',
+  limit: 'a limit, as `kubectl taintmgr resume` takes it',
+  limits: 'how many limits',
+  manager: 'the program that did it',
+  mode: 'how pods leave',
+  next: 'how long until the next try',
+  node: 'a node',
+  nodes: 'how many nodes',
+  notReady: 'nodes of a zone that are not ready',
+  object: 'an object, as kind and name',
+  objects: 'how many objects',
+  pod: 'a pod, namespace/name',
+  pods: 'how many pods',
+  port: 'a port',
+  rate: 'nodes of a zone that are tainted in a second at most',
+  ready: 'nodes of a zone that are ready',
+  reason: 'the reason of an Event or a refusal',
+  remove: 'taints that a node has lost, key:effect',
+  replicaSet: 'a ReplicaSet',
+  requests: 'how many EvictionRequests',
+  resource: 'a collection of the API',
+  rule: 'a NodeTaintRule',
+  semantics: 'whose rules hold',
+  server: 'the API server',
+  signal: 'a signal of the process, or of node pressure',
+  since: 'since when',
+  stuck: 'why no later try can go better',
+  taintManager: 'a TaintManager',
+  threshold: 'a threshold of node pressure',
+  times: 'how often, where lines are left out',
+  to: 'the state after',
+  took: 'how long it took',
+  uid: 'the uid of a pod',
+  upserts: 'objects that are new or were changed',
+  variable: 'an environment variable',
+  version: 'version of the program',
+  wait: 'how long it waits',
+  why: 'the reason, in words',
+  write: 'what was written to a node',
+  zone: 'a zone, region/zone',
+} as const satisfies Readonly<Record<string, string>>;
+
+type LogKey = keyof typeof logKeys;
+
+/** Fields of a line. A literal with spreads in it may hold others as well: `fieldsOf` looks at those. */
+export type Fields = Readonly<Partial<Record<LogKey, string | number>>>;
+
+/** These fields, if all keys of them are known, those too that a spread may bring. */
+export type Known<F> = { readonly [K in keyof F]: K extends LogKey ? F[K] : never };
 
 /** A log line before it is written. */
 export interface Line {
@@ -61,4 +150,16 @@ export function subjectFields(subject: {
     default:
       return { object: `${kind} ${path}` };
   }
+}
+
+const texts: ReadonlyMap<string, string> = new Map([
+  ['caches synced, evictions start', 'caches synced, the dry run starts: nothing is evicted'],
+  ['evicting', 'dry run: would evict'],
+  ['evicted', 'dry run: would have evicted'],
+]);
+
+/** The line as a dry run says it; `isOfWrite`: it reports something else that was written. */
+export function dryRunLine(said: Line, isOfWrite = false): Line {
+  const { message } = said;
+  return { ...said, message: texts.get(message) ?? (isOfWrite ? `dry run: ${message}` : message) };
 }

@@ -1,5 +1,5 @@
 import { type Logger as PinoLogger, pino } from 'pino';
-import type { Known } from './keys.ts';
+import type { Known } from './line.ts';
 
 /** How log lines are written: one logfmt-like line for people, or one JSON object a line. */
 export type LogFormat = 'text' | 'json';

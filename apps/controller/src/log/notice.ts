@@ -18,10 +18,10 @@ import {
   type PublisherNotice,
 } from '@taintmgr/k8s-adapter';
 import { deniedToDrainLine, drainLine, requestLine } from './drain.ts';
-import type { Fields } from './keys.ts';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import {
   errorOf,
+  type Fields,
   formatWait,
   type Line,
   line,

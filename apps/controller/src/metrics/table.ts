@@ -4,11 +4,9 @@ import type { Registry } from 'prom-client';
 import { controllerNames } from '../flags/controllers.ts';
 import { Leadership } from '../leadership/leadership.ts';
 import { PendingEvictions } from '../stats/pending-evictions.ts';
-import { ClockChange, type ProcessStats } from '../stats/process-stats.ts';
-import { TakeoverScore } from '../stats/takeover-score.ts';
-import { flightMetrics } from './flight.ts';
+import { ClockChange, type ProcessStats, TakeoverScore } from '../stats/process-stats.ts';
 import type { Meter } from './meter.ts';
-import { createMetrics, type Metrics, type MetricsOptions } from './metrics.ts';
+import { createMetrics, flightMetrics, type Metrics, type MetricsOptions } from './metrics.ts';
 import { pressureMetrics } from './pressure.ts';
 
 /** One metric. */

@@ -19,7 +19,7 @@ import type { ControllerName } from '../flags/controllers.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import { subjectFields } from '../log/line.ts';
 import type { Logger } from '../log/logger.ts';
-import type { TakeoverScore } from '../stats/takeover-score.ts';
+import type { TakeoverScore } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 import { type ForeignEviction, ForeignEvictions } from './foreign-evictions.ts';
 import {

@@ -10,7 +10,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { watchesNode } from '../flags/pressure/config.ts';
 import type { Settings } from '../flags/settings.ts';
-import { dryRunLine } from '../log/dry-run.ts';
+import { dryRunLine } from '../log/line.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { pressureMetrics } from '../metrics/pressure.ts';

@@ -24,9 +24,7 @@ import type { Settings } from '../flags/settings.ts';
 import type { OverlapWatch } from '../overlap/watch.ts';
 import { publishedShadow } from '../shadow/published.ts';
 import type { Shadow } from '../shadow/shadow.ts';
-import type { ProcessStats } from '../stats/process-stats.ts';
-import type { RunningController } from '../stats/running-controller.ts';
-import type { TakeoverScore } from '../stats/takeover-score.ts';
+import type { ProcessStats, RunningController, TakeoverScore } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 
 /** What was seen of others who evict; null: nobody looks. */

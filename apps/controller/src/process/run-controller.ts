@@ -1,10 +1,14 @@
 // Runs the loop against a cluster, until the signal.
+
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Config, createEngine, type Engine, type PolicyCounts } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
   ApiClient,
   ApiError,
+  Backoff,
   type ClusterConfig,
+  ConnectionError,
   drive,
   type ElectionOptions,
   HttpTransport,
@@ -20,11 +24,12 @@ import {
   type PublishOptions,
   podsPath,
   type Transport,
+  WrongServerError,
 } from '@taintmgr/k8s-adapter';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
-import type { RunningController } from '../stats/running-controller.ts';
+import { OverlapError } from '../overlap/overlap.ts';
+import type { RunningController } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
-import { untilSuccess } from './start-retry.ts';
 
 type OwnPod = NonNullable<Config['ownPod']>;
 
@@ -190,4 +195,44 @@ async function isMissing(client: ApiClient, { namespace, name }: OwnPod): Promis
 
 function hasLifecycle({ lifecycle = null }: Partial<Config>): boolean {
   return lifecycle !== null;
+}
+
+export interface RetryOptions {
+  /** Aborted: it gives up, and throws what AbortSignal throws. */
+  readonly signal: AbortSignal;
+  /** Told of a failure, and when the next attempt follows. */
+  readonly onFailure: (error: Error, next: Millis) => void;
+}
+
+/** No later attempt would mend these: credentials, rights, and a server that is none of ours. */
+const finalStatuses: readonly number[] = [401, 403, 404];
+
+/**
+ * Tries until it goes through. An API server that is away, slow or overloaded when we begin is no
+ * reason to end: it is asked again, later and later. Throws what no waiting would mend.
+ */
+export async function untilSuccess<T>(
+  attempt: () => Promise<T>,
+  { signal, onFailure }: RetryOptions,
+): Promise<T> {
+  const backoff = new Backoff(Math.random);
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof Error) || isFinal(error)) throw error;
+      const atLeast = error instanceof ApiError ? error.failure.retryAfter : null;
+      const next = backoff.next(performance.now(), atLeast ?? 0);
+      onFailure(error, next);
+      await wait(next, undefined, { signal });
+    }
+  }
+}
+
+function isFinal(error: Error): boolean {
+  if (error instanceof WrongServerError || error instanceof OverlapError) return true;
+  if (!(error instanceof ApiError)) return !(error instanceof ConnectionError);
+  const status = error.failure.status ?? 0;
+  return finalStatuses.includes(status) || (status >= 300 && status < 400);
 }

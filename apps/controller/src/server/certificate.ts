@@ -1,11 +1,11 @@
+// Not from the door of the package: behind it is a whole cluster, which nobody needs to serve.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { AddressInfo, Server } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-// Not from the door of the package: behind it is a whole cluster, which nobody needs to serve.
 import { createCertificate } from '@taintmgr/api-server/certificate';
 import { SettingError } from '../flags/kind.ts';
-import { isAnyAddress } from './listen.ts';
 
 /** The server's certificate, and whose client certificates it takes; all PEM. */
 export interface ServerIdentity {
@@ -133,4 +133,27 @@ function checkPem(where: string, file: string, read: () => unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     throw new SettingError(where, file, `PEM that goes together (${why})`);
   }
+}
+
+/** These stand for all addresses of a machine, of both families, as in kube-controller-manager. */
+const anyAddress: readonly string[] = ['0.0.0.0', '::'];
+
+/** Tells whether all addresses are meant. */
+export function isAnyAddress(host: string): boolean {
+  return anyAddress.includes(host);
+}
+
+/**
+ * Listens on an address and port; 0 lets the system choose the port that comes back. Rejects when
+ * it cannot. Without a host Node listens on IPv6 and IPv4, and on IPv4 alone where there is no
+ * IPv6.
+ */
+export function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, ...(!isAnyAddress(host) && { host }) }, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
 }

@@ -11,8 +11,7 @@ import {
 } from '@taintmgr/core';
 import { describeHold, describeLifecycleReason, type ZoneStatus } from '@taintmgr/core/lifecycle';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import type { ProcessStats } from '../stats/process-stats.ts';
-import type { RunningController } from '../stats/running-controller.ts';
+import type { ProcessStats, RunningController } from '../stats/process-stats.ts';
 import {
   type Answer,
   errorAnswer,

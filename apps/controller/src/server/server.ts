@@ -5,10 +5,9 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTls, type TlsOptions } from 'node:tls';
 import { FairQueue } from '../rate-limit/rate-limit.ts';
 import { type Answer, errorAnswer, type Handler } from './answer.ts';
-import type { ServerIdentity } from './certificate.ts';
+import { listen, type ServerIdentity } from './certificate.ts';
 import { type ConnectionLimits, Connections, type DropReason } from './connections.ts';
 import type { Admission, Gate } from './gate.ts';
-import { listen } from './listen.ts';
 import { Paced } from './paced.ts';
 
 export interface StatusServerOptions {

@@ -1,9 +1,28 @@
+// The state of this process, and of the controller that it runs, for its health checks, metrics and pages.
+
+import type {
+  Counts,
+  Engine,
+  Explanation,
+  KnownPause,
+  Node,
+  Subject,
+  TakeoverStatus,
+} from '@taintmgr/core';
+import type { OtherEvictors } from '@taintmgr/core/drain';
+import type { ZoneStatus } from '@taintmgr/core/lifecycle';
+import type { LimitStatus } from '@taintmgr/core/policy';
 import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
-import { type ClockNotice, describeClock, type Notice } from '@taintmgr/k8s-adapter';
+import {
+  type ClockNotice,
+  describeClock,
+  type Notice,
+  type PodScope,
+  type PolicyState,
+  type ReflectorStatus,
+} from '@taintmgr/k8s-adapter';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { PendingEvictions } from './pending-evictions.ts';
-import type { RunningController } from './running-controller.ts';
-import type { TakeoverScore } from './takeover-score.ts';
 
 /** How this process is doing, for its health checks, metrics and pages. */
 export interface ProcessStats {
@@ -75,5 +94,88 @@ export class ClockChange {
 
   text(): string {
     return this.last ?? 'steady';
+  }
+}
+
+/** A controller at work, as pages, metrics and health checks ask it. */
+export interface RunningController {
+  /** Tells whether it may act, once elected where there are elections, or has to stand by. */
+  lead(mayAct: boolean): void;
+  /** Who else evicts for NoExecute taints, by the last look. */
+  hearOthers(others: OtherEvictors): void;
+  /** Who holds the lease of the election; '' where nobody does, or there is none. */
+  leader(): string;
+  explain(now: Instant, subject: Subject): Explanation;
+  /** How the zones are doing; empty without the node lifecycle. */
+  zones(now: Instant): readonly ZoneStatus[];
+  /** The limits that have tripped, and those in whose window pods were evicted. */
+  limits(now: Instant): readonly LimitStatus[];
+  /** How many nodes and pods there are, and how far evictions are. */
+  counts(): Counts;
+  /** The replica of our own that stays as the last one that is ready; null: there is none. */
+  lastReplica(): ReturnType<Engine['lastReplica']>;
+  /** The nodes that are known. */
+  nodes(): readonly Node[];
+  /** The pauses that are there, by their names. */
+  pauses(): readonly KnownPause[];
+  /** What was handed over to it, and how its policies are; null: there is no takeover. */
+  takeover(): { readonly counts: TakeoverStatus; readonly policies: PolicyState } | null;
+  /** Whose pods are read: those of all nodes, or of those that need it. */
+  podScope(): PodScope;
+  /** How far each collection is read. */
+  status(): readonly ReflectorStatus[];
+  /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */
+  cutOffSince(): Instant | null;
+  /** For how long its next step is due and has not come. */
+  lateBy(): Millis;
+  /** Its own time, which nobody can set, and which is that of `explain` and `status`. */
+  now(): Instant;
+  /** What the cluster's clock shows. */
+  wall(): Instant;
+}
+
+/** How many pods of a namespace went, and by whom. */
+export interface Went {
+  readonly evicted: number;
+  readonly letThrough: number;
+}
+
+/** So long one that was let through is worth a failing health check. */
+const newsMs: Millis = 300_000;
+
+/** Counts evictions of ours, and those that kube-controller-manager was let through with. */
+export class TakeoverScore {
+  readonly #went = new Map<string, Went>();
+  /** The last one that was let through, and when, on our monotonic clock. */
+  #last: { readonly message: string; readonly at: Millis } | null = null;
+
+  observe(notice: Notice): void {
+    if (notice.kind === 'elected' && notice.held) this.#went.clear();
+    if (notice.kind !== 'commandFinished' || notice.outcome.kind !== 'done') return;
+    this.#add(notice.command.pod.namespace, { evicted: 1, letThrough: 0 });
+  }
+
+  letThrough(namespace: string, message: string): void {
+    this.#add(namespace, { evicted: 0, letThrough: 1 });
+    this.#last = { message, at: performance.now() };
+  }
+
+  /** What was let through lately, in words; null: nothing. */
+  get news(): string | null {
+    const last = this.#last;
+    return last !== null && performance.now() - last.at < newsMs ? last.message : null;
+  }
+
+  /** By namespace. */
+  get went(): ReadonlyMap<string, Went> {
+    return this.#went;
+  }
+
+  #add(namespace: string, { evicted, letThrough }: Went): void {
+    const went = this.#went.get(namespace) ?? { evicted: 0, letThrough: 0 };
+    this.#went.set(namespace, {
+      evicted: went.evicted + evicted,
+      letThrough: went.letThrough + letThrough,
+    });
   }
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command, PodRef, Reason, Report } from '@taintmgr/core';
 import type { Failure, Notice } from '@taintmgr/k8s-adapter';
-import { ApiConnectivity } from '../../src/log/api-connectivity.ts';
 import type { Line } from '../../src/log/line.ts';
 import { lineOf } from '../../src/log/notice.ts';
+import { ApiConnectivity } from '../../src/log/setbacks.ts';
 
 const now = Date.UTC(2026, 0, 2, 3, 4, 5);
 const pod: PodRef = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };

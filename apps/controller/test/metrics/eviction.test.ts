@@ -218,18 +218,3 @@ it('the shadow is told with a number for each verdict', async () => {
     },
   );
 });
-
-it('what is under way is told in seconds, the longest and all together', async (t) => {
-  let passed = 0;
-  t.mock.method(performance, 'now', () => passed);
-  const { metrics, notify } = measure();
-  assert.ok(sent.kind === 'commandSent');
-  notify(sent, 0);
-  passed += 2000;
-  notify({ ...sent, command: { ...sent.command, id: 'eviction/2' } }, 0);
-  passed += 500;
-  const text = await textOf(metrics);
-  const queue = '{name="noexec_taint_pod"}';
-  assert.ok(text.includes(`workqueue_longest_running_processor_seconds${queue} 2.5\n`), text);
-  assert.ok(text.includes(`workqueue_unfinished_work_seconds${queue} 3\n`), text);
-});

@@ -1,11 +1,15 @@
-import type { Outcome, Reason, Report } from '@taintmgr/core';
-import { createEngine } from '@taintmgr/core';
+import assert from 'node:assert/strict';
+import { createEngine, type Outcome, type Reason, type Report } from '@taintmgr/core';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { Leadership } from '../../src/leadership/leadership.ts';
+import { metricsText } from '../../src/metrics/exposition.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
 import { PendingEvictions } from '../../src/stats/pending-evictions.ts';
-import { ClockChange, type ProcessStats } from '../../src/stats/process-stats.ts';
-import type { RunningController } from '../../src/stats/running-controller.ts';
+import {
+  ClockChange,
+  type ProcessStats,
+  type RunningController,
+} from '../../src/stats/process-stats.ts';
 
 export const due = 1_800_000_000_000;
 export const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
@@ -94,4 +98,19 @@ export function finished(outcome: Outcome): Notice {
 
 export function reported(report: Report): Notice {
   return { kind: 'report', report };
+}
+
+/** The lines of /metrics. */
+export async function linesOf({ registry }: Metrics): Promise<readonly string[]> {
+  return (await metricsText(registry, 'text')).split('\n');
+}
+
+/** Fails unless all these lines are there. */
+export async function has(metrics: Metrics, ...expected: readonly string[]): Promise<void> {
+  const lines = await linesOf(metrics);
+  for (const line of expected) {
+    const [name = ''] = line.split(/[ {]/);
+    const alike = lines.filter((one) => one.startsWith(name));
+    assert.ok(lines.includes(line), `${line}\nis not among\n${alike.join('\n')}`);
+  }
 }

@@ -5,22 +5,20 @@ import { createEngine } from '@taintmgr/core';
 import type { LimitStatus } from '@taintmgr/core/policy';
 import type { PolicyState } from '@taintmgr/k8s-adapter';
 import { metricsText, numberText } from '../../src/metrics/exposition.ts';
-import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
-import { TakeoverScore } from '../../src/stats/takeover-score.ts';
-import { because, due, finished, idle, measure, pod, reported, sent } from './measured.ts';
-
-async function linesOf({ registry }: Metrics): Promise<readonly string[]> {
-  return (await metricsText(registry, 'text')).split('\n');
-}
-
-async function has(metrics: Metrics, ...expected: readonly string[]): Promise<void> {
-  const lines = await linesOf(metrics);
-  for (const line of expected) {
-    const [name = ''] = line.split(/[ {]/);
-    const alike = lines.filter((one) => one.startsWith(name));
-    assert.ok(lines.includes(line), `${line}\nis not among\n${alike.join('\n')}`);
-  }
-}
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { TakeoverScore } from '../../src/stats/process-stats.ts';
+import {
+  because,
+  due,
+  finished,
+  has,
+  idle,
+  linesOf,
+  measure,
+  pod,
+  reported,
+  sent,
+} from './measured.ts';
 
 describe('metrics of kube-controller-manager', () => {
   it('count a deletion, in seconds from when it was due', async () => {
@@ -52,48 +50,6 @@ describe('metrics of kube-controller-manager', () => {
       'rest_client_requests_total{code="<error>",host="10.0.0.1:6443",method="DELETE"} 1',
       'rest_client_request_duration_seconds_sum{host="10.0.0.1:6443",verb="GET"} 0.25',
       'rest_client_rate_limiter_duration_seconds_sum{host="10.0.0.1:6443",verb="GET"} 0.5',
-    );
-  });
-
-  it('count zones and nodes, also of a zone that is no more', async () => {
-    const { stats, metrics } = measure();
-    const zone = {
-      name: 'r1/a',
-      key: 'r1:\0:a',
-      state: 'Normal',
-      ready: 3,
-      notReady: 1,
-      rate: 0.1,
-      hold: { code: 'RateZero' },
-      waiting: ['n1'],
-      tainted: 2,
-    } as const;
-    let zones: readonly (typeof zone)[] = [zone];
-    stats.running = { ...idle, zones: () => zones };
-    const label = '{zone="r1:\0:a"}';
-    await has(
-      metrics,
-      '# HELP node_collector_evictions_total [STABLE] Number of Node evictions that happened since current instance of NodeController started.',
-      `node_collector_evictions_total${label} 2`,
-      `node_collector_zone_health${label} 75`,
-      `node_collector_zone_size${label} 4`,
-      `node_collector_unhealthy_nodes_in_zone${label} 1`,
-      `taintmgr_taint_queue_depth${label} 1`,
-      `taintmgr_taint_rate_limit${label} 0.1`,
-      `taintmgr_zone_held${label} 1`,
-      'taintmgr_zone_state{state="Normal",zone="r1:\0:a"} 1',
-    );
-    zones = [];
-    await has(
-      metrics,
-      `node_collector_evictions_total${label} 2`,
-      `node_collector_zone_health${label} 100`,
-      `node_collector_zone_size${label} 0`,
-      `node_collector_unhealthy_nodes_in_zone${label} 0`,
-      `taintmgr_taint_queue_depth${label} 0`,
-      `taintmgr_taint_rate_limit${label} 0`,
-      `taintmgr_zone_held${label} 0`,
-      'taintmgr_zone_state{state="Normal",zone="r1:\0:a"} 0',
     );
   });
 

@@ -168,25 +168,4 @@ describe('metrics of kube-controller-manager', () => {
     assert.ok((await of(true)).includes(`\n${series} 1\n`));
     assert.ok((await of(false)).includes(`\n${series} 0\n`));
   });
-
-  it('are of the controllers that run', async () => {
-    const { options } = measure();
-    const controllers = ['taint-eviction-controller'] as const;
-    const metrics = createMetrics({ ...options, controllers });
-    const text = await metricsText(metrics.registry, 'text');
-    const names = (one: string, family: string): readonly string[] =>
-      Array.from(
-        one.matchAll(new RegExp(`^${family}\\{name="([^"]+)"`, 'gm')),
-        ([, name]) => name ?? '',
-      );
-    const both = await metricsText(measure().metrics.registry, 'text');
-    const queues = ['noexec_taint_node', 'noexec_taint_pod'];
-    const more = ['node_lifecycle_controller', 'node_lifecycle_controller_pods', ...queues];
-    const families = rows.filter(({ name }) => name.startsWith('workqueue_'));
-    for (const { name, type } of families) {
-      const family = type === 'histogram' ? `${name}_count` : name;
-      assert.deepEqual(names(text, family), queues);
-      assert.deepEqual(names(both, family), more);
-    }
-  });
 });

@@ -21,8 +21,7 @@ import {
   publishedPolicies,
   taintManagerName,
 } from '../../src/process/published-status.ts';
-import type { ProcessStats } from '../../src/stats/process-stats.ts';
-import type { RunningController } from '../../src/stats/running-controller.ts';
+import type { ProcessStats, RunningController } from '../../src/stats/process-stats.ts';
 import { startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 import { due, finished, idle, measure } from '../metrics/measured.ts';

@@ -6,9 +6,12 @@ import { describeClock, type Notice, type PolicyState } from '@taintmgr/k8s-adap
 import { Leadership } from '../../src/leadership/leadership.ts';
 import { createChecks } from '../../src/server/checks.ts';
 import { PendingEvictions } from '../../src/stats/pending-evictions.ts';
-import { ClockChange, type ProcessStats } from '../../src/stats/process-stats.ts';
-import type { RunningController } from '../../src/stats/running-controller.ts';
-import { TakeoverScore } from '../../src/stats/takeover-score.ts';
+import {
+  ClockChange,
+  type ProcessStats,
+  type RunningController,
+  TakeoverScore,
+} from '../../src/stats/process-stats.ts';
 import { idle, measure } from '../metrics/measured.ts';
 
 interface Situation {

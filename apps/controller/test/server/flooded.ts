@@ -7,11 +7,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import tls from 'node:tls';
 import type { ApiRequest } from '@taintmgr/k8s-adapter';
 import { type Handler, textAnswer } from '../../src/server/answer.ts';
-import { createAuthenticator } from '../../src/server/authentication.ts';
-import { createAuthorizer } from '../../src/server/authorization.ts';
 import { readServerIdentity } from '../../src/server/certificate.ts';
 import type { DropReason } from '../../src/server/connections.ts';
-import { createGate } from '../../src/server/gate.ts';
+import { createAuthenticator, createAuthorizer, createGate } from '../../src/server/gate.ts';
 import {
   type ServerLimits,
   type StatusServer,

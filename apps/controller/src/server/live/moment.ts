@@ -17,8 +17,7 @@ import type {
   LivePod,
   LiveZone,
 } from '@taintmgr/page';
-import type { ProcessStats } from '../../stats/process-stats.ts';
-import type { RunningController } from '../../stats/running-controller.ts';
+import type { ProcessStats, RunningController } from '../../stats/process-stats.ts';
 
 /** So many pods are shown at most: to ask takes time that evictions need. Those shown before are asked about too. */
 const podsMax = 500;

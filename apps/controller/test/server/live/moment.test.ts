@@ -11,7 +11,7 @@ import {
 import { describeHold } from '@taintmgr/core/lifecycle';
 import { Leadership } from '../../../src/leadership/leadership.ts';
 import { momentOf } from '../../../src/server/live/moment.ts';
-import type { RunningController } from '../../../src/stats/running-controller.ts';
+import type { RunningController } from '../../../src/stats/process-stats.ts';
 import { idle, measure } from '../../metrics/measured.ts';
 
 // What the live page is told of each state that a pod, a node and a zone can be in.

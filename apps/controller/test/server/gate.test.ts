@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import type { ApiRequest } from '@taintmgr/k8s-adapter';
-import { createAuthenticator } from '../../src/server/authentication.ts';
-import { createAuthorizer } from '../../src/server/authorization.ts';
-import { createGate, type Gate } from '../../src/server/gate.ts';
+import {
+  createAuthenticator,
+  createAuthorizer,
+  createGate,
+  type Gate,
+} from '../../src/server/gate.ts';
 import { TtlCache } from '../../src/server/reviews.ts';
 
 // Answers as kube-apiserver gives them to reviews.

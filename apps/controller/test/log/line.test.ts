@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { logKeys } from '../../src/log/keys.ts';
-import { fieldsOf, line } from '../../src/log/line.ts';
+import { dryRunLine, fieldsOf, line, logKeys } from '../../src/log/line.ts';
 import { createLogger } from '../../src/log/logger.ts';
 
 const source = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -27,9 +26,27 @@ describe('keys of log lines', () => {
   });
 
   it('are all used', () => {
-    const files = globSync('**/*.ts', { cwd: source }).filter((name) => name !== 'log/keys.ts');
+    const files = globSync('**/*.ts', { cwd: source }).filter((name) => name !== 'log/line.ts');
     const text = files.map((name) => readFileSync(`${source}${name}`, 'utf8')).join('\n');
     const unused = Object.keys(logKeys).filter((key) => !new RegExp(`\\b${key}\\b`).test(text));
     assert.deepEqual(unused, []);
   });
+});
+
+// In a dry run nothing is told as done that would only be done.
+
+for (const [message, told] of [
+  ['caches synced, evictions start', 'caches synced, the dry run starts: nothing is evicted'],
+  ['evicting', 'dry run: would evict'],
+  ['evicted', 'dry run: would have evicted'],
+  ['reading nodes failed, reconnecting', 'reading nodes failed, reconnecting'],
+] as const) {
+  it(`"${message}" of a dry run is "${told}"`, () => {
+    assert.deepEqual(dryRunLine(line('info', message, {})), line('info', told, {}));
+  });
+}
+
+it('"tainted node" of a dry run is said to be of one', () => {
+  const said = dryRunLine(line('info', 'tainted node', {}), true);
+  assert.deepEqual(said, line('info', 'dry run: tainted node', {}));
 });
