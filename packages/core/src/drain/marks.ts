@@ -347,6 +347,11 @@ interface CordonSite {
   /** True if the drain has one node only: it is cordoned with its taint. */
   readonly isAlone: () => boolean;
   readonly want: (now: Instant, name: string) => void;
+  /**
+   * True if somebody looks on: each node is asked for a cordon, one after the other and whatever it shows. One
+   * that refuses is cordoned with its taint.
+   */
+  readonly isOfProgram: boolean;
 }
 
 /**
@@ -372,26 +377,36 @@ export class StartCordons {
     let hasBegun = false;
     for (const { name, phase } of this.#site.machine.nodes()) {
       const node = phase.kind === 'pending' ? this.#site.node(name) : null;
-      if (!node || node.unschedulable === true) continue;
-      if (this.#nodes.has(name) || this.#site.isMarked(name)) continue;
+      if (!node || this.#nodes.has(name)) continue;
+      const isSeenTo = node.unschedulable === true || this.#site.isMarked(name);
+      if (isSeenTo && !this.#site.isOfProgram) continue;
       // What is set before another drain is done is written down as that one's; for others we do not begin at all.
       const reason = holds.get(name)?.reason ?? '';
       if (['AnotherDrain', 'OtherEvictors'].includes(reason)) continue;
       this.#nodes.add(name);
+      if (!this.#site.isOfProgram || this.#open.size === 0) this.#site.want(now, name);
       this.#open.set(name, now);
-      this.#site.want(now, name);
       hasBegun = true;
     }
     return hasBegun;
   }
 
-  /** Takes the outcome of a try to cordon the node, and decides if the next try is waited for. */
-  settle(now: Instant, name: string, outcome: Outcome): void {
+  /** Takes the outcome of a try to cordon the node; true if the next try is waited for. */
+  settle(now: Instant, name: string, outcome: Outcome): boolean {
     const since = this.#open.get(name);
-    if (since === undefined) return;
-    const isWaitedFor = isSetback(outcome) && blockerOf(outcome).verdict !== 'never';
-    if (isWaitedFor && now - since < heldUpMs) this.#failed.set(name, outcome.message);
+    const isWaitedFor = since !== undefined && this.#helps(outcome) && now - since < heldUpMs;
+    if (isWaitedFor && isSetback(outcome)) this.#failed.set(name, outcome.message);
     else this.#over(name);
+    const [next] = this.#open.keys();
+    if (this.#site.isOfProgram && !isWaitedFor && next !== undefined) this.#site.want(now, next);
+    return isWaitedFor;
+  }
+
+  /** True if another try may cordon the node. */
+  #helps(outcome: Outcome): boolean {
+    if (!isSetback(outcome)) return false;
+    const { code, verdict } = blockerOf(outcome);
+    return this.#site.isOfProgram ? code === 'Unreachable' : verdict !== 'never';
   }
 
   /** The node may be cordoned anew. */
@@ -402,7 +417,8 @@ export class StartCordons {
 
   /** Why the turn of no node comes yet; not worth telling while nothing has failed. */
   get hold(): DrainHold | null {
-    if (this.#open.size === 0 || this.#site.isAlone()) return null;
+    if (this.#open.size === 0) return null;
+    if (this.#site.isAlone() && !this.#site.isOfProgram) return null;
     const [failed] = this.#failed;
     const message = failed ? `node ${failed[0]} is to be cordoned first: ${failed[1]}` : '';
     return { reason: 'NotCordoned', message };

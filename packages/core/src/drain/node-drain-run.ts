@@ -111,6 +111,7 @@ export class NodeDrainRun {
       isMarked: (name) => this.#marks.isOn(name),
       isAlone: () => this.#targets.isAlone,
       want: (at, name) => this.#marks.want(at, name, { kind: 'cordon' }),
+      isOfProgram: program !== null,
     });
     this.#targets = new DrainTargets({
       ...site,
@@ -416,7 +417,11 @@ export class NodeDrainRun {
     const ended = this.#marks.settle(now, id, outcome);
     if (ended?.wrote.kind !== 'node') return;
     const { nodeName, write } = ended.wrote;
-    if (write.kind === 'cordon') this.#cordons.settle(now, nodeName, outcome);
+    if (write.kind === 'cordon') {
+      const isTriedAgain = this.#cordons.settle(now, nodeName, outcome);
+      const isAtTurn = this.#surroundings.program && this.#machine.isPending(nodeName);
+      if (isAtTurn && !isTriedAgain) this.#marks.forget(nodeName);
+    }
     if (ended.isDone && write.kind === 'undo') this.#rollBacks.written(nodeName);
   }
 

@@ -20,12 +20,16 @@ class Run {
   readonly engine: Engine;
   readonly notes: DrainNote[] = [];
   readonly commands: Command[] = [];
-  readonly #now = 1000;
+  #now = 1000;
 
-  constructor(targets: readonly string[], nodes: readonly Parameters<typeof makeNode>[0][]) {
+  constructor(
+    targets: readonly string[],
+    nodes: readonly Parameters<typeof makeNode>[0][],
+    spec: Parameters<typeof drainOf>[0] = {},
+  ) {
     const { spec: _, ...program } = drainConfig('work:NoExecute', { marksNodes: true });
     this.engine = createEngine({ taintEviction: false, nodeDrains: true, drainProgram: program });
-    const drain = drainOf({ nodes: targets, taint }, { isGuarded: true });
+    const drain = drainOf({ nodes: targets, taint, ...spec }, { isGuarded: true });
     this.tell({ kind: 'nodeDrainUpsert', drain });
     for (const node of nodes) {
       const { name } = node;
@@ -40,6 +44,11 @@ class Run {
   tell(event: Event): void {
     this.commands.push(...this.engine.handle(this.#now, event));
     this.notes.push(...(this.engine.drain('kernel')?.takeNotes(this.#now) ?? []));
+  }
+
+  pass(millis: number): void {
+    this.#now += millis;
+    this.tell({ kind: 'tick' });
   }
 
   /** The writes that it asks for, and their ids. */
@@ -61,6 +70,29 @@ class Run {
 const marked = { drainMarks: [{ id: 'kernel', taint: 'work:NoExecute', by: 'ann' }] };
 
 describe('a NodeDrain that a program carries out', () => {
+  it('cordons its nodes in turn, whatever they show, and those that refuse with their taints', () => {
+    const nodes = [{ name: 'n1', unschedulable: true }, { name: 'n2' }, { name: 'n3', ...marked }];
+    const run = new Run(['n1', 'n2', 'n3'], nodes, { cordon: 'AtStart' });
+    const failed = { kind: 'failed', message: 'no', retryAfter: null } as const;
+    const answers = [
+      { kind: 'done' },
+      { ...failed, status: null },
+      { ...failed, status: 403 },
+      { kind: 'done' },
+    ] as const;
+    const asked = answers.map((outcome) => {
+      const writes = run.writes();
+      for (const [, id] of writes) run.tell({ kind: 'result', id, outcome });
+      run.pass(1000);
+      return writes.map(([write]) => write).join();
+    });
+    assert.deepEqual(asked, ['cordon n1', 'cordon n2', 'cordon n2', 'cordon n3']);
+    assert.deepEqual(
+      run.writes().map(([write]) => write),
+      ['taint n1'],
+    );
+  });
+
   it('tells of a node that is gone before it began that this was deleted', () => {
     const run = new Run(['n1', 'n2'], [{ name: 'n2' }]);
     assert.deepEqual(

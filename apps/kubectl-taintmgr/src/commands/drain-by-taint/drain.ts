@@ -25,15 +25,13 @@ export interface Drain {
   readonly startedAt: Instant;
 }
 
-/** Says, in kubectl's words, what was done to a node, or that it was so already. */
-export function sayChange(
-  { say }: Pick<Drain, 'say'>,
+/** The change to a node in kubectl's words, or that it was so already. */
+export function changeText(
   nodeName: string,
   what: 'cordoned' | 'tainted',
   changes: NodeChanges,
-  how: string = '',
-): void {
-  say(`node/${nodeName} ${changes[what] ? '' : 'already '}${what}${how}`);
+): string {
+  return `node/${nodeName} ${changes[what] ? '' : 'already '}${what}`;
 }
 
 /** `shop/web-0`. */

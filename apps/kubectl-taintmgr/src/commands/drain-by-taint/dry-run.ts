@@ -5,7 +5,7 @@ import { missingOn, type NodeChanges, readMarks } from '@taintmgr/k8s-adapter/dr
 import { warn } from '../../cli/output.ts';
 import { printable } from '../../render/printable.ts';
 import { type DrainReport, drainReport, plannedOutcomes } from './documents.ts';
-import { type Drain, nameOf, sayChange } from './drain.ts';
+import { changeText, type Drain, nameOf } from './drain.ts';
 import { cannotFinish } from './plan-table.ts';
 
 /** Prints what a drain would do, and asks the API server about it where that is wanted. */
@@ -18,8 +18,8 @@ export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport
     const marks = readMarks(annotations);
     const would = missingOn({ taints, isCordoned, marks }, wanted);
     changes.set(name, would);
-    if (wanted.cordon) sayChange(drain, name, 'cordoned', would, ' (dry run)');
-    sayChange(drain, name, 'tainted', would, ' (dry run)');
+    if (wanted.cordon) drain.say(`${changeText(name, 'cordoned', would)} (dry run)`);
+    drain.say(`${changeText(name, 'tainted', would)} (dry run)`);
   }
   const isRefused = settings.dryRun === 'server' && (await askServer(drain, plan));
   const result = isRefused || cannotFinish(plan) ? 'Blocked' : 'Planned';

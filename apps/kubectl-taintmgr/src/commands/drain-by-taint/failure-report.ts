@@ -41,7 +41,10 @@ export function verdictsOf(
 }
 
 /** The report on it; `verdicts`: of the budgets that hold pods. */
-export function renderLeft({ result, machine, refusal }: DrainEnd, verdicts: Verdicts): string {
+export function renderLeft(
+  { result, machine, refusal }: Omit<DrainEnd, 'changes'>,
+  verdicts: Verdicts,
+): string {
   const [ending, then] = endingOf(result, machine);
   if (!machine.synced) {
     const why = refusal === null ? '' : `: ${printable(refusal)}`;

@@ -61,7 +61,7 @@ export class Progress {
   note(note: DrainNote, machine: DrainSight): void {
     switch (note.kind) {
       case 'nodeBegun':
-        this.#say(`node/${note.node} ${note.wasTainted ? 'already ' : ''}tainted`);
+        this.say(`node/${note.node} ${note.wasTainted ? 'already ' : ''}tainted`);
         break;
       case 'nodeSetBack': {
         const about = `node ${note.node} could not be tainted, retrying`;
@@ -72,13 +72,13 @@ export class Progress {
         this.#nodeEnded(note, machine);
         break;
       case 'podGone':
-        this.#say(goneLine(note.pod, note.departure, note.took));
+        this.say(goneLine(note.pod, note.departure, note.took));
         break;
       case 'stopped':
-        this.#warn(stopText(note.stop));
+        this.warn(stopText(note.stop));
         break;
       case 'podSkipped':
-        this.#say(
+        this.say(
           `pod/${note.pod.pod.name} skipped (${placeOf(note.pod.pod)}, terminating for too long)`,
         );
         break;
@@ -90,11 +90,11 @@ export class Progress {
       }
       case 'podEscalated': {
         const waited = formatDuration(note.waitedMs);
-        this.#warn(`deleting ${whereOf(note.pod.pod)}: PDB wait (${waited}) exceeded`);
+        this.warn(`deleting ${whereOf(note.pod.pod)}: PDB wait (${waited}) exceeded`);
         break;
       }
       case 'podLeft':
-        this.#warn(
+        this.warn(
           `${whereOf(note.pod.pod)} arrived after the drain started and stays: ${drainFaultsText(note.faults)}`,
         );
         break;
@@ -117,7 +117,7 @@ export class Progress {
       if (this.#said.get(subject) === message) continue;
       this.#said.set(subject, message);
       const about = message.startsWith('waits for') ? `${who} ` : `${who}: `;
-      this.#warn(`${about}${printable(message)}`);
+      this.warn(`${about}${printable(message)}`);
     }
   }
 
@@ -125,7 +125,7 @@ export class Progress {
   disconnected(message: string): void {
     if (this.#disconnection === message) return;
     this.#disconnection = message;
-    this.#warn(`lost connection to the API server, retrying: ${printable(message)}`);
+    this.warn(`lost connection to the API server, retrying: ${printable(message)}`);
   }
 
   reconnected(): void {
@@ -140,7 +140,7 @@ export class Progress {
     const isNews = why !== null && this.#policiesRefused === null;
     this.#policiesRefused = why;
     if (isNews)
-      this.#warn(
+      this.warn(
         `cannot read policies and pauses any more, those that were known count: ${printable(why)}`,
       );
   }
@@ -167,7 +167,7 @@ export class Progress {
     this.#said.set(subject, message);
     if (before === message) return;
     if (code === 'Unreachable') this.disconnected(message);
-    else this.#warn(`${about}: ${printable(message)}`);
+    else this.warn(`${about}: ${printable(message)}`);
   }
 
   #nodeEnded(
@@ -175,22 +175,22 @@ export class Progress {
     machine: DrainSight,
   ): void {
     if (phase.kind === 'vanished') {
-      this.#warn(`node ${node} was deleted`);
+      this.warn(`node ${node} was deleted`);
     } else if (phase.kind === 'drained') {
       const here = tallyOf(machine.pods().filter(({ pod }) => pod.nodeName === node));
       const took = formatDuration(phase.at - phase.since);
       const staying = stayingText(machine.staying().filter(({ pod }) => pod.nodeName === node));
       const stay = staying === '' ? '' : `; ${printable(staying)}`;
-      this.#say(`node/${node} drained (${goneText(here)}, ${took})${stay}`);
+      this.say(`node/${node} drained (${goneText(here)}, ${took})${stay}`);
     }
   }
 
-  #say(line: string): void {
+  say(line: string): void {
     this.close();
     this.#audience.say(line);
   }
 
-  #warn(text: string): void {
+  warn(text: string): void {
     this.close();
     warn(this.#audience.output, text);
   }

@@ -10,31 +10,16 @@ import {
 import type { NodeDrain } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { drive, Loop, type LoopOptions, type Machine, type Notice } from '@taintmgr/k8s-adapter';
-import type { CordonAndTaint, NodeChanges } from '@taintmgr/k8s-adapter/drain';
-import type { Connection } from '../../cli/connection.ts';
+import type { NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import { fieldManager } from '../../cluster/change-node.ts';
+import { printable } from '../../render/printable.ts';
+import { changeText, type Drain } from './drain.ts';
 import { type DrainResult, resultOf } from './outcome.ts';
-import type { DrainPolicies } from './policies.ts';
 import type { DrainSight, Progress } from './progress.ts';
-
-export interface DrainRunOptions {
-  /** The NodeDrain that is asked for, and its settings in this cluster. */
-  readonly drain: NodeDrain;
-  readonly config: SoloDrainConfig;
-  readonly wanted: CordonAndTaint;
-  /** The changes to nodes by name, those before the run included. */
-  readonly changes: Map<string, NodeChanges>;
-  readonly podSelector: string | undefined;
-  readonly policies: DrainPolicies;
-  /** The pod of the leader of taintmgr-controller, where its replicas may be among the pods; null: none is. */
-  readonly ownPod: Config['ownPod'];
-  readonly interrupt: AbortSignal;
-  /** Hears what came of a write on a node. */
-  readonly onWritten: (notice: NodeWritten) => void;
-}
+import { keptText } from './stop.ts';
 
 /** A write on a node that has ended. */
-export type NodeWritten = Extract<Notice, { kind: 'drainWriteFinished' }> & {
+type NodeWritten = Extract<Notice, { kind: 'drainWriteFinished' }> & {
   readonly command: WriteDrainNode;
 };
 
@@ -44,6 +29,8 @@ export interface DrainEnd {
   /** The refusal of the API server that ended the drain; null: none did. */
   readonly refusal: string | null;
   readonly machine: DrainSight;
+  /** The changes to nodes by name. */
+  readonly changes: ReadonlyMap<string, NodeChanges>;
 }
 
 const showEveryMs = 1000;
@@ -52,26 +39,22 @@ const showEveryMs = 1000;
  * Carries a drain out, until it is finished, Ctrl-C comes, or the API server refuses to show nodes
  * and pods.
  */
-export async function runDrain(
-  { transport }: Connection,
-  options: DrainRunOptions,
-  progress: Progress,
-): Promise<DrainEnd> {
-  const { interrupt } = options;
+export async function runDrain(drain: Drain, progress: Progress): Promise<DrainEnd> {
+  const { connection, interrupt, policies } = drain;
   const stop = new AbortController();
-  const run = new DrainRun(options, progress, () => stop.abort());
+  const run = new DrainRun(drain, progress, () => stop.abort());
   const onInterrupt = (): void => run.end('Interrupted');
   interrupt.addEventListener('abort', onInterrupt, { once: true });
   if (interrupt.aborted) onInterrupt();
-  const loop = new Loop({ machine: run, ...loopOptions(options) });
+  const loop = new Loop({ machine: run, ...loopOptions(drain) });
   let unfollow = (): void => {};
   const ticker = setInterval(() => run.showCounts(Date.now()), showEveryMs);
   try {
     const onNotice = (notice: Notice): void => run.notice(notice);
     const onStart = (feed: (event: Event) => void): void => {
-      unfollow = options.policies.follow(feed, (why) => progress.policiesRefused(why));
+      unfollow = policies.follow(feed, (why) => progress.policiesRefused(why));
     };
-    await drive({ loop, transport, signal: stop.signal, onNotice, onStart });
+    await drive({ loop, transport: connection.transport, signal: stop.signal, onNotice, onStart });
   } finally {
     clearInterval(ticker);
     unfollow();
@@ -81,16 +64,11 @@ export async function runDrain(
   return run.ending();
 }
 
-function loopOptions({
-  config,
-  drain,
-  wanted,
-  podSelector,
-  ownPod,
-}: DrainRunOptions): Omit<LoopOptions, 'machine'> {
+function loopOptions({ config, settings, wanted, survey }: Drain): Omit<LoopOptions, 'machine'> {
+  const { podSelector } = settings.flags;
   // Another replica, and whether its node is ready, is anywhere.
-  const takesNodes = ownPod !== null;
-  const takesAll = takesNodes || looksAtAllPods(drain);
+  const takesNodes = ownPodAmong(survey) !== null;
+  const takesAll = takesNodes || looksAtAllPods(settings.drain);
   const names = new Set(config.targets.map(({ name }) => name));
   const [only] = names;
   const isOne = names.size === 1;
@@ -108,10 +86,16 @@ function loopOptions({
   };
 }
 
+/** The leader of taintmgr-controller, which keeps its last replica; null: none of these pods may be one. */
+function ownPodAmong({ evictor: { ownPod }, pods }: Drain['survey']): Config['ownPod'] {
+  const isAmong = pods.some(({ pod }) => pod.namespace === ownPod?.namespace);
+  return ownPod && isAmong ? ownPod : null;
+}
+
 /** The engine with one NodeDrain, whose progress is reported. */
 class DrainRun implements Machine {
   readonly #engine: ReturnType<typeof createEngine>;
-  readonly #options: DrainRunOptions;
+  readonly #drain: Drain;
   readonly #progress: Progress;
   readonly #stop: () => void;
   /** The run gives up where nodes and pods are not known by then; null: it never does. */
@@ -120,17 +104,19 @@ class DrainRun implements Machine {
   readonly #first: Event[];
   /** Writes on nodes under way: their ids. */
   readonly #writes = new Set<string>();
+  readonly #changes = new Map<string, NodeChanges>();
   #result: DrainResult | null = null;
   #refusal: string | null = null;
 
-  constructor(options: DrainRunOptions, progress: Progress, stop: () => void) {
-    const { config, ownPod, policies } = options;
-    this.#options = options;
+  constructor(drain: Drain, progress: Progress, stop: () => void) {
+    const { config, policies } = drain;
+    const ownPod = ownPodAmong(drain.survey);
+    this.#drain = drain;
     this.#engine = createEngine({
       ...{ taintEviction: false, nodeDrains: true, drainProgram: config, ownPod },
       comparisonOperators: config.comparisonOperators,
     });
-    this.#first = [{ kind: 'nodeDrainUpsert', drain: carriedOut(options) }, ...policies.events];
+    this.#first = [{ kind: 'nodeDrainUpsert', drain: carriedOut(drain) }, ...policies.events];
     this.#progress = progress;
     this.#stop = stop;
     const { node: timeoutMs = 0 } = config.spec.timeouts;
@@ -159,7 +145,7 @@ class DrainRun implements Machine {
 
   /** The drain, once nodes and pods are known. */
   get drain(): ReturnType<ReturnType<typeof createEngine>['drain']> {
-    return this.#engine.drain(this.#options.wanted.id);
+    return this.#engine.drain(this.#drain.wanted.id);
   }
 
   #note(note: DrainNote): void {
@@ -171,7 +157,7 @@ class DrainRun implements Machine {
     if (command.kind !== 'writeDrainNode') return command;
     this.#writes.add(command.id);
     const { write } = command;
-    const before = this.#options.changes.get(command.nodeName);
+    const before = this.#changes.get(command.nodeName);
     if (write.kind !== 'taint' || !before) return command;
     const done: DoneBefore = before.id === null ? 'cordoned' : 'marked';
     return { ...command, write: { ...write, before: done } };
@@ -192,7 +178,7 @@ class DrainRun implements Machine {
   }
 
   notice(notice: Notice): void {
-    if (isOnNode(notice)) this.#options.onWritten(notice);
+    if (isOnNode(notice)) this.#written(notice);
     if (notice.kind === 'watching') this.#progress.reconnected();
     if (notice.kind !== 'reconnecting') return;
     const { message, status } = notice.failure;
@@ -204,8 +190,36 @@ class DrainRun implements Machine {
   }
 
   ending(): DrainEnd {
-    const machine = this.drain?.machine ?? unseen(this.#options.config);
-    return { result: this.#result ?? resultOf(machine), refusal: this.#refusal, machine };
+    const machine = this.drain?.machine ?? unseen(this.#drain.config);
+    const result = this.#result ?? resultOf(machine);
+    return { result, refusal: this.#refusal, machine, changes: this.#changes };
+  }
+
+  /** Says what was written on a node, and keeps what has changed there. */
+  #written({ command: { nodeName, write }, outcome, written }: NodeWritten): void {
+    const { wanted } = this.#drain;
+    const earlier = this.#changes.get(nodeName);
+    const isDone = outcome.kind === 'done';
+    const { cordoned = false, tainted = false, id = null, untainted = false } = written;
+    const changes = { cordoned: cordoned || earlier?.cordoned === true, tainted, id };
+    if (write.kind === 'cordon' || write.kind === 'taint') {
+      if (isDone && wanted.cordon && !earlier) {
+        this.#progress.say(changeText(nodeName, 'cordoned', changes));
+      }
+      if (isDone) this.#changes.set(nodeName, changes);
+    }
+    if (write.kind === 'cordon' && outcome.kind === 'failed' && outcome.status !== null) {
+      const why = printable(outcome.message);
+      const then = 'could not be cordoned, it is tried again at its turn';
+      this.#progress.warn(`node ${nodeName} ${then}: ${why}`);
+    }
+    if (write.kind !== 'untaint') return;
+    if ('message' in outcome) {
+      this.#progress.warn(keptText(nodeName, wanted.taint, outcome.message));
+    }
+    if (!isDone || !untainted) return;
+    this.#progress.say(`node/${nodeName} untainted`);
+    if (earlier) this.#changes.set(nodeName, { ...earlier, tainted: false });
   }
 }
 
@@ -214,14 +228,18 @@ function isOnNode(notice: Notice): notice is NodeWritten {
 }
 
 /** The NodeDrain for the engine: under the name of its marks, for these nodes, with no object to guard. */
-function carriedOut({ drain, config, wanted }: DrainRunOptions): NodeDrain {
+function carriedOut({ settings, config, wanted }: Drain): NodeDrain {
   const { nodeSelector: _, ...spec } = config.spec;
+  const { windows = [], gates = [] } = spec;
+  // No node is cordoned while a window or a gate may keep it from its turn.
+  const cordonsLater = spec.cordon === 'AtStart' && windows.length + gates.length > 0;
   return {
-    ...{ ...drain, name: wanted.id, uid: wanted.run, isGuarded: true },
+    ...{ ...settings.drain, name: wanted.id, uid: wanted.run, isGuarded: true },
     spec: {
       ...{ ...spec, nodes: config.targets.map(({ name }) => name) },
-      // All nodes are cordoned by now that are to be at the start; what failed is taken back at the end.
-      ...{ cordon: wanted.cordon ? 'AtTurn' : 'Never', onFailure: 'KeepTaint' },
+      ...(cordonsLater && { cordon: 'AtTurn' }),
+      // What failed is taken back at the end.
+      onFailure: 'KeepTaint',
     },
   };
 }

@@ -242,7 +242,11 @@ describe('a node that refuses, or is gone', () => {
     when('stop-1', true, interrupt);
     const { code, err } = steady(await result);
     assert.equal(code, 130, err);
-    assert.match(err, /^hint: to undo: kubectl taintmgr undo <drain>\nerror: interrupted\n$/m);
+    assert.match(
+      err,
+      /^error: interrupted, 0 of 3 pods gone; run the same command again to continue$/m,
+    );
+    assert.match(err, /^hint: to undo: kubectl taintmgr undo <drain>\n$/m);
     assert.deepEqual(stateOf('stop-1'), [true, false, 1, true]);
     assert.equal((await command(`undo ${taint} ${nodes}`)).code, 0);
   });

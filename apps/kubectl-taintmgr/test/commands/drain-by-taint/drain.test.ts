@@ -234,7 +234,12 @@ describe('drain-by-taint', { concurrency: 4 }, () => {
   it('ends at once when the right to watch is taken away, and names it', async () => {
     const { nodeName } = scene('blind', 'db');
     revokeAfter(nodeName, watcher, watch);
-    const { code, err } = await drain(nodeName, '--token=watcher');
+    const line = ['drain-by-taint', maintenance, '--allow-overlap', nodeName, '--token=watcher'];
+    const { output, result } = start(line);
+    await output.saw(/ cordoned\n/);
+    // A watch that is on goes on.
+    cluster.api.faults.breakStreams();
+    const { code, err } = steady(await result);
     assert.equal(code, 1);
     assert.match(err, /User "watcher" cannot watch resource "(nodes|pods)"/);
     assert.match(err, /^error: the drain cannot continue/m);
