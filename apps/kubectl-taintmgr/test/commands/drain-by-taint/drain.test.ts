@@ -25,7 +25,6 @@ const evict: Rule = { verbs: ['create'], apiGroups: [''], resources: ['pods/evic
 
 /** Users whose rights change while they drain. */
 const evictor: Rule[] = [read, taintNodes, watch, evict];
-const watcher: Rule[] = [read, taintNodes, watch, evict];
 const tainter: Rule[] = [read, taintNodes, watch, evict];
 
 const zones = {
@@ -36,7 +35,6 @@ const zones = {
   rights: [app('rights', 'web')],
   deaf: [app('deaf', 'db', tolerates(60))],
   denied: [app('denied', 'web')],
-  blind: [app('blind', 'db', tolerates(60))],
   meek: [app('meek', 'web')],
   again: [app('again', 'db', tolerates(3))],
   early: [app('early', 'web')],
@@ -69,7 +67,6 @@ before(async () => {
       cannotWatch: [read, taintNodes],
       halfTainter: [read, taintHalf],
       evictor,
-      watcher,
       tainter,
       reader: [read],
     },
@@ -229,20 +226,6 @@ describe('drain-by-taint', { concurrency: 4 }, () => {
     assert.match(err, /^error: the drain cannot continue, 0 of 1 pod gone\n/m);
     assert.ok(err.includes(`${message} (1 try)\n`), err);
     assert.ok(err.endsWith(undo), err);
-  });
-
-  it('ends at once when the right to watch is taken away, and names it', async () => {
-    const { nodeName } = scene('blind', 'db');
-    revokeAfter(nodeName, watcher, watch);
-    const line = ['drain-by-taint', maintenance, '--allow-overlap', nodeName, '--token=watcher'];
-    const { output, result } = start(line);
-    await output.saw(/ cordoned\n/);
-    // A watch that is on goes on.
-    cluster.api.faults.breakStreams();
-    const { code, err } = steady(await result);
-    assert.equal(code, 1);
-    assert.match(err, /User "watcher" cannot watch resource "(nodes|pods)"/);
-    assert.match(err, /^error: the drain cannot continue/m);
   });
 
   it('says what it has done when the right to cordon is taken away between two nodes', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { toleration } from '@taintmgr/sim-cluster';
+import { type Rule, toleration } from '@taintmgr/sim-cluster';
 import { run, start } from '../../world/run.ts';
 import { app, Scenario } from '../../world/scenario.ts';
 import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
@@ -12,22 +12,30 @@ const tolerates = (seconds: number) => ({
   tolerations: [toleration('maintenance:NoExecute', seconds)],
 });
 
+const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+/** May do everything at first. */
+const watcher: Rule[] = [everything];
+
 describe('drain-by-taint with a failing API server', () => {
   let cluster: TestCluster;
   before(async () => {
-    cluster = await startTestCluster({
-      region: 'r',
-      zones: ['back', 'away', 'lossy', 'sick'],
-      nodesPerZone: 1,
-      workloads: [
-        app('back', 'web'),
-        app('back', 'db', tolerates(3)),
-        app('away', 'db', tolerates(60)),
-        app('lossy', 'web'),
-        app('sick', 'web'),
-      ],
-      budgets: [],
-    });
+    cluster = await startTestCluster(
+      {
+        region: 'r',
+        zones: ['back', 'away', 'lossy', 'sick', 'blind'],
+        nodesPerZone: 1,
+        workloads: [
+          app('back', 'web'),
+          app('back', 'db', tolerates(3)),
+          app('away', 'db', tolerates(60)),
+          app('lossy', 'web'),
+          app('sick', 'web'),
+          app('blind', 'db', tolerates(60)),
+        ],
+        budgets: [],
+      },
+      { watcher },
+    );
     process.env.KUBECONFIG = cluster.kubeconfig;
   });
   after(() => cluster.stop());
@@ -80,6 +88,19 @@ describe('drain-by-taint with a failing API server', () => {
       out,
       /^node\/lossy-1 cordoned\nnode\/lossy-1 tainted\npod\/web-\S+ evicted .*\nnode\/lossy-1 drained \(1 pod, .*\)\n$/,
     );
+  });
+
+  it('ends at once when the right to watch is taken away, and names it', async () => {
+    const { output, result } = start(['drain-by-taint', maintenance, 'blind-1', '--token=watcher']);
+    await output.saw(/ tainted\n/);
+    const verbs = ['get', 'list', 'create', 'patch'];
+    watcher.splice(0, 1, { ...everything, verbs });
+    // A watch that is on would go on.
+    cluster.api.faults.breakStreams();
+    const { code, err } = await result;
+    assert.equal(code, 1);
+    assert.match(err, /User "watcher" cannot watch resource "(nodes|pods)"/);
+    assert.match(err, /^error: the drain cannot continue/m);
   });
 
   it('tries again when the API server answers with an error', async () => {
