@@ -136,7 +136,7 @@ export class EvictionRequests implements PodGate {
     if (hold !== null) return hold;
     const open = [...this.#asked.keys()].filter((uid) => store.pod(uid)).length;
     if (max > 0 && open >= max) return `waits for its turn (limits.podsAtOnce: ${max})`;
-    gate.sent(now, pod);
+    gate.sent?.(now, pod);
     const until = timeoutMs === null ? null : now + timeoutMs;
     const request = { pod: podRef(pod), since: now, until };
     this.#asked.set(pod.uid, request);
@@ -144,14 +144,6 @@ export class EvictionRequests implements PodGate {
     if (at !== null) this.#timeouts.set(pod.uid, at);
     this.#writes.notice(now, pod.uid);
     return this.#words(pod.uid, at);
-  }
-
-  sent(now: Instant, pod: Pod): void {
-    this.#site.gate.sent(now, pod);
-  }
-
-  answered(uid: string, outcome: Outcome): void {
-    this.#site.gate.answered(uid, outcome);
   }
 
   hear({ isServed, requests }: Extract<Event, { kind: 'evictionRequests' }>): void {
@@ -251,7 +243,10 @@ export class EvictionRequests implements PodGate {
   /** Takes a request back; the last write may not show before the next list. */
   #withdraw(now: Instant, uid: string): void {
     if (this.#asked.delete(uid) && this.#site.store.pod(uid)) {
-      this.#site.gate.answered(uid, { kind: 'changed', message: 'it is not asked to go any more' });
+      this.#site.gate.answered?.(uid, {
+        kind: 'changed',
+        message: 'it is not asked to go any more',
+      });
     }
     this.#timeouts.cancel(uid);
     this.#view.doubt(now);
@@ -353,8 +348,6 @@ class OtherMovers {
 
 /** The surroundings in which requests of others are heeded. */
 interface OtherRequestSite extends MoverSite {
-  /** Is asked where nobody else moves the pod. */
-  readonly gate: PodGate;
   /** Begins the id of every command. */
   readonly prefix: string;
 }
@@ -364,7 +357,6 @@ interface OtherRequestSite extends MoverSite {
  * may look, it goes on: budgets are asked all the same.
  */
 export class OtherRequests implements PodGate {
-  readonly #site: OtherRequestSite;
   readonly #view: RequestView;
   readonly #movers: OtherMovers;
   /** True if pods were asked about since the last tick; and if lists are of use. */
@@ -372,7 +364,6 @@ export class OtherRequests implements PodGate {
   #isNeeded = true;
 
   constructor(now: Instant, site: OtherRequestSite) {
-    this.#site = site;
     this.#view = new RequestView(`${site.prefix}others`, now, absentEveryMs);
     this.#movers = new OtherMovers(site);
   }
@@ -388,16 +379,11 @@ export class OtherRequests implements PodGate {
     this.#hasAsked = true;
     if (!this.#view.isAnswered(now)) return 'waits to hear whether others move it';
     const others = this.#view.of(pod.uid);
-    return this.#movers.holdOf(now, pod.uid, others) ?? this.#site.gate.holdOf(now, pod);
+    return this.#movers.holdOf(now, pod.uid, others);
   }
 
-  sent(now: Instant, pod: Pod): void {
+  sent(_now: Instant, pod: Pod): void {
     this.#movers.forget(pod.uid);
-    this.#site.gate.sent(now, pod);
-  }
-
-  answered(uid: string, outcome: Outcome): void {
-    this.#site.gate.answered(uid, outcome);
   }
 
   hear({ isServed, requests }: Extract<Event, { kind: 'evictionRequests' }>): void {

@@ -436,8 +436,6 @@ interface RollBackSite {
   readonly machine: DrainView & { rollBack(): readonly string[] };
   /** True if the node shows something of the drain. */
   readonly isMarked: (nodeName: string) => boolean;
-  /** True if something of the drain is being taken off the node. */
-  readonly isUndoing: (nodeName: string) => boolean;
   /** Forgets how far the node has come. */
   readonly forget: (nodeName: string) => void;
 }
@@ -485,8 +483,8 @@ export class RollBacks {
     if (this.#nodes.has(name)) this.#nodes.set(name, true);
   }
 
-  holdOf(name: string): DrainHold | null {
-    if (!this.#nodes.has(name) && !this.#site.isUndoing(name)) return null;
-    return { reason: 'RollingBack', message: 'what was set on it is taken back first' };
+  /** True if the node is still to be taken back. */
+  has(name: string): boolean {
+    return this.#nodes.has(name);
   }
 }

@@ -14,7 +14,7 @@ import { GoneBefore, type NodeDrainState, stateOf } from './node-drain-state.ts'
 import { DrainHolds, type HoldSurroundings } from './node-holds.ts';
 import type { DrainTimes } from './pod-filters.ts';
 import { DrainGates, type GateSite } from './pod-gates.ts';
-import { type DrainNote, isEnded } from './state.ts';
+import { type DrainHold, type DrainNote, isEnded } from './state.ts';
 import {
   begunWith,
   DrainTargets,
@@ -54,8 +54,10 @@ export class NodeDrainRun {
   readonly #holds: DrainHolds;
   readonly #conditions: DrainConditions;
   readonly #targets: DrainTargets;
-  readonly #cordons: StartCordons;
-  readonly #rollBacks: RollBacks;
+  /** Null: nodes are not cordoned at the start. */
+  readonly #cordons: StartCordons | null;
+  /** Null: nodes that have begun are not rolled back. */
+  readonly #rollBacks: RollBacks | null;
   /** By the cluster's clock. */
   #startedAt: Instant | null;
   #actAt: Instant | null;
@@ -93,26 +95,29 @@ export class NodeDrainRun {
       // Whoever looks on may name any number, and hears of a node that must not begin.
       ...(program ? { endsRefused: true } : { nodesMax }),
       holdOf: (one, node) =>
-        this.#rollBacks.holdOf(node.name) ?? this.#cordons.hold ?? surroundings.holdOf(one, node),
+        this.#undoingOf(node.name) ?? this.#cordons?.hold ?? surroundings.holdOf(one, node),
     });
-    this.#rollBacks = new RollBacks({
-      machine: this.#machine,
-      isMarked: (name) => this.#marks.isOn(name),
-      isUndoing: (name) => this.#marks.isUndoing(name),
-      forget: (name) => {
-        this.#holds.forget(name);
-        this.#cordons.forget(name);
-        this.#gates.rolledBack(name);
-      },
-    });
-    this.#cordons = new StartCordons({
-      machine: this.#machine,
-      node: (name) => store.node(name),
-      isMarked: (name) => this.#marks.isOn(name),
-      isAlone: () => this.#targets.isAlone,
-      want: (at, name) => this.#marks.want(at, name, { kind: 'cordon' }),
-      isOfProgram: program !== null,
-    });
+    const isMarked = (name: string): boolean => this.#marks.isOn(name);
+    this.#rollBacks =
+      drain.spec.whileClosed === 'RollBack'
+        ? new RollBacks({
+            ...{ machine: this.#machine, isMarked },
+            forget: (name) => {
+              this.#holds.forget(name);
+              this.#cordons?.forget(name);
+              this.#gates.rolledBack(name);
+            },
+          })
+        : null;
+    this.#cordons =
+      drain.spec.cordon === 'AtStart'
+        ? new StartCordons({
+            ...{ machine: this.#machine, node: (name) => store.node(name), isMarked },
+            isAlone: () => this.#targets.isAlone,
+            want: (at, name) => this.#marks.want(at, name, { kind: 'cordon' }),
+            isOfProgram: program !== null,
+          })
+        : null;
     this.#targets = new DrainTargets({
       ...site,
       marks: this.#marks,
@@ -322,17 +327,15 @@ export class NodeDrainRun {
   }
 
   #carryOn(now: Instant): readonly NodeDrainCommand[] {
-    const { until, cordon, paused, whileClosed } = this.#drain.spec;
+    const { until, paused } = this.#drain.spec;
     const { clock } = this.#surroundings.store;
     if (until !== undefined && now >= clock.when(until)) this.#machine.giveUp(now);
     this.#machine.pause(paused);
     this.#holds.look(now);
-    const rollsBack = whileClosed === 'RollBack' && this.#holds.isSurelyClosed;
-    if (rollsBack && this.#rollBacks.begin()) this.#holds.look(now);
-    for (const name of this.#rollBacks.open()) this.#marks.want(now, name, { kind: 'undo' });
+    if (this.#holds.isSurelyClosed && this.#rollBacks?.begin()) this.#holds.look(now);
+    for (const name of this.#rollBacks?.open() ?? []) this.#marks.want(now, name, { kind: 'undo' });
     const isOpen = !paused && this.#holds.closed === null;
-    const cordons = cordon === 'AtStart' && isOpen && this.#cordons.begin(now, this.#holds.all);
-    if (cordons) this.#holds.look(now);
+    if (isOpen && this.#cordons?.begin(now, this.#holds.all)) this.#holds.look(now);
     const commands = this.#machine.handle(now, { kind: 'tick' });
     const questions = this.#holds.ask(now);
     this.#heedNotes(now);
@@ -345,7 +348,7 @@ export class NodeDrainRun {
     for (const note of notes) {
       if (note.kind === 'stopped') this.#marks.takeTaintsBack(now);
       else if (note.kind === 'nodeEnded') {
-        this.#cordons.forget(note.node);
+        this.#cordons?.forget(note.node);
         this.#marks.end(now, note.node, note.phase);
       }
     }
@@ -362,6 +365,12 @@ export class NodeDrainRun {
     this.#startedAt ??= this.#surroundings.store.clock.wall(now);
     const isCordoned = this.#drain.spec.cordon !== 'Never';
     return this.#marks.send(id, command.nodeName, { kind: 'taint', cordon: isCordoned });
+  }
+
+  #undoingOf(nodeName: string): DrainHold | null {
+    const isOpen = this.#rollBacks?.has(nodeName) || this.#marks.isUndoing(nodeName);
+    if (!isOpen) return null;
+    return { reason: 'RollingBack', message: 'what was set on it is taken back first' };
   }
 
   #delete(now: Instant): void {
@@ -417,12 +426,12 @@ export class NodeDrainRun {
     const ended = this.#marks.settle(now, id, outcome);
     if (ended?.wrote.kind !== 'node') return;
     const { nodeName, write } = ended.wrote;
-    if (write.kind === 'cordon') {
+    if (write.kind === 'cordon' && this.#cordons) {
       const isTriedAgain = this.#cordons.settle(now, nodeName, outcome);
       const isAtTurn = this.#surroundings.program && this.#machine.isPending(nodeName);
       if (isAtTurn && !isTriedAgain) this.#marks.forget(nodeName);
     }
-    if (ended.isDone && write.kind === 'undo') this.#rollBacks.written(nodeName);
+    if (ended.isDone && write.kind === 'undo') this.#rollBacks?.written(nodeName);
   }
 
   #idOf(id: string): string {

@@ -45,7 +45,8 @@ export class DrainHolds {
   readonly #drain: NodeDrain;
   readonly #machine: HeldDrain;
   readonly #surroundings: HoldSurroundings;
-  readonly #waits: DrainWaits;
+  /** Null: the drain waits for nobody. */
+  readonly #waits: DrainWaits | null;
   /** Nodes whose turn does not come. */
   #turns: Holds = new Map();
   /** The waits of the last look. */
@@ -60,7 +61,8 @@ export class DrainHolds {
     this.#drain = drain;
     this.#machine = machine;
     this.#surroundings = surroundings;
-    this.#waits = new DrainWaits(drain, idPrefix, surroundings.store.clock);
+    const { clock } = surroundings.store;
+    this.#waits = awaitsOthers(drain) ? new DrainWaits(drain, idPrefix, clock) : null;
   }
 
   /** Why no node begins; null: they may. */
@@ -75,7 +77,7 @@ export class DrainHolds {
 
   /** The node begins anew, when it does. */
   forget(name: string): void {
-    this.#waits.forget(name);
+    this.#waits?.forget(name);
   }
 
   /** The hold of each node, whatever its phase. */
@@ -87,22 +89,22 @@ export class DrainHolds {
 
   /** Since when a node whose pods are gone waits for others; null: it does not. */
   waitsSince(name: string): Instant | null {
-    return this.#waits.waitsSince(name);
+    return this.#waits?.waitsSince(name) ?? null;
   }
 
   nextWake(): Instant | null {
-    return this.#waits.nextWake();
+    return this.#waits?.nextWake() ?? null;
   }
 
   /** The answer to a question of this drain. */
   answered(now: Instant, id: string, outcome: Outcome): void {
-    this.#waits.answered(now, id, outcome);
+    this.#waits?.answered(now, id, outcome);
   }
 
   /** The questions that are due. */
   ask(now: Instant): readonly AskForDrain[] {
     const { name: drain } = this.#drain;
-    return Array.from(this.#waits.takeDue(now), ({ id, question }) => {
+    return Array.from(this.#waits?.takeDue(now) ?? [], ({ id, question }) => {
       return { kind: 'askForDrain', id, drain, question };
     });
   }
@@ -111,7 +113,7 @@ export class DrainHolds {
   look(now: Instant): void {
     const { store, holdOf } = this.#surroundings;
     const isRead = (name: string): boolean => store.podView(name) === 'watched';
-    const awaited = this.#waits.look(now, this.#machine, isRead);
+    const awaited = this.#waits?.look(now, this.#machine, isRead) ?? this.#unread(isRead);
     const waiting = { ...awaited, closed: this.#tooMany() ?? awaited.closed };
     const turns = new Map<string, DrainHold>();
     const pods = new Map(waiting.pods);
@@ -136,6 +138,14 @@ export class DrainHolds {
     if (isSame && late.size === 0) return;
     const held = { turns: keysOf(turns), pods: keysOf(pods), ends: keysOf(ends), late };
     this.#machine.hold(now, held);
+  }
+
+  /** The ends of a drain that waits for nobody: no node is done with whose pods are not read. */
+  #unread(isRead: (node: string) => boolean): Waits {
+    const unread = this.#machine
+      .nodes()
+      .filter(({ name, phase }) => !isEnded(phase) && !isRead(name));
+    return { ...nothingAwaited, ends: new Map(unread.map(({ name }) => [name, podsNotRead])) };
   }
 
   /** Nodes that are gone do not count. */
@@ -176,6 +186,13 @@ export class DrainHolds {
     }
     return null;
   }
+}
+
+/** True if a drain asks about others, or an earlier run of it has waited for them. */
+function awaitsOthers({ spec, known }: NodeDrain): boolean {
+  const { windows, gates, beforeNode, afterNode } = spec;
+  const asks = [windows, gates, beforeNode, afterNode].some((one) => one !== undefined);
+  return asks || known.some(({ waitsSince }) => waitsSince !== null);
 }
 
 function keysOf(holds: Holds): ReadonlySet<string> {

@@ -48,7 +48,8 @@ export class DrainGates implements PodGate {
   /** Null: those who are asked by ours know of those of others. */
   readonly #others: OtherRequests | null;
   readonly #replicas: OwnReplicas;
-  readonly #first: PodGate;
+  /** Those that hold a pod which nobody is asked to move. */
+  readonly #gate: PodGate;
 
   constructor(now: Instant, drain: NodeDrain, given: GateSite) {
     const { store, workloads, idOf, nodes } = given;
@@ -59,29 +60,27 @@ export class DrainGates implements PodGate {
     };
     this.#replicas = given.replicas;
     const { limits, timeouts, pods } = drain.spec;
-    const workloadLimits = workloads.gate(limits.maxUnavailable ?? null, drain.uid);
     const site = { store, workloads, nodes, timeouts };
-    const ofVolumes = { prefix: idOf('volumes'), known: drain.volumeWaits };
-    this.#volumes = pods.waitDetached
-      ? new VolumeWaits(pods.waitDetached, { ...site, gate: workloadLimits, ...ofVolumes })
-      : null;
-    const gate = this.#volumes ?? workloadLimits;
+    const ofVolumes = { ...site, prefix: idOf('volumes'), known: drain.volumeWaits };
+    this.#volumes = pods.waitDetached ? new VolumeWaits(pods.waitDetached, ofVolumes) : null;
     this.#restarts =
       pods.singleReplicas === 'RolloutRestart'
-        ? new RolloutRestarts(timeouts.rollout, { ...site, gate, prefix: idOf('restart') })
+        ? new RolloutRestarts(timeouts.rollout, { ...site, prefix: idOf('restart') })
         : null;
     const isByRequest = pods.evictBy === 'EvictionRequest';
-    const first = this.#restarts ?? gate;
     const [timeoutMs, max] = [timeouts.evictionRequest ?? null, limits.podsAtOnce];
-    const asks = { ...site, gate: first, prefix: idOf('request'), drain, timeoutMs, max, isGoing };
-    this.#requests = isByRequest ? new EvictionRequests(now, asks) : null;
+    const asks = { ...site, prefix: idOf('request'), drain, timeoutMs, max, isGoing };
     this.#others = isByRequest ? null : new OtherRequests(now, asks);
-    this.#first = this.#requests ?? this.#others ?? first;
+    const ofWorkloads = workloads.gate(limits.maxUnavailable ?? null, drain.uid);
+    const gates = [this.#others, this.#restarts, this.#volumes, ofWorkloads];
+    const gate = allOf(gates.filter((one) => one !== null));
+    this.#gate = gate;
+    this.#requests = isByRequest ? new EvictionRequests(now, { ...asks, gate }) : null;
   }
 
   holdOf(now: Instant, pod: Pod): string | null {
     if (this.#isLast(pod)) return lastReplicaText(this.#replicas.nameOf(pod));
-    const hold = this.#first.holdOf(now, pod);
+    const hold = (this.#requests ?? this.#gate).holdOf(now, pod);
     // Whoever answers for it may move it at any time: no other replica goes meanwhile.
     if (this.isRequested(pod.uid)) this.#replicas.requested(pod.uid);
     return hold;
@@ -89,12 +88,12 @@ export class DrainGates implements PodGate {
 
   sent(now: Instant, pod: Pod): void {
     this.#replicas.sent(pod);
-    this.#first.sent(now, pod);
+    this.#gate.sent?.(now, pod);
   }
 
   answered(uid: string, outcome: Outcome): void {
     this.#replicas.answered(uid, outcome);
-    this.#first.answered(uid, outcome);
+    this.#gate.answered?.(uid, outcome);
   }
 
   isReplaced(uid: string): boolean {
@@ -171,6 +170,25 @@ export class DrainGates implements PodGate {
   }
 }
 
+/** Asks gates one after the other: the first that holds a pod counts. */
+function allOf(gates: readonly PodGate[]): PodGate {
+  return {
+    holdOf: (now, pod) => {
+      for (const gate of gates) {
+        const hold = gate.holdOf(now, pod);
+        if (hold !== null) return hold;
+      }
+      return null;
+    },
+    sent: (now, pod) => {
+      for (const gate of gates) gate.sent?.(now, pod);
+    },
+    answered: (uid, outcome) => {
+      for (const gate of gates) gate.answered?.(uid, outcome);
+    },
+  };
+}
+
 /** Requests under way at one time, at most. */
 const restartsMax = 10;
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 30_000 };
@@ -189,8 +207,6 @@ interface Restart {
 interface RestartSite {
   readonly store: StoreView;
   readonly workloads: Workloads;
-  /** Is asked when no restart holds a pod. */
-  readonly gate: PodGate;
   /** Begins the id of every command. */
   readonly prefix: string;
 }
@@ -212,18 +228,6 @@ class RolloutRestarts implements PodGate {
     this.#timeoutMs = timeoutMs;
     this.#site = site;
     this.#writes = new KeyedWrites({ ...retry, prefix: site.prefix, max: restartsMax });
-  }
-
-  holdOf(now: Instant, pod: Pod): string | null {
-    return this.#restartOf(now, pod) ?? this.#site.gate.holdOf(now, pod);
-  }
-
-  sent(now: Instant, pod: Pod): void {
-    this.#site.gate.sent(now, pod);
-  }
-
-  answered(uid: string, outcome: Outcome): void {
-    this.#site.gate.answered(uid, outcome);
   }
 
   /** The node takes pods again. */
@@ -270,7 +274,7 @@ class RolloutRestarts implements PodGate {
   }
 
   /** Why the pod waits for a restart, in words; null: it does not. */
-  #restartOf(now: Instant, pod: Pod): string | null {
+  holdOf(now: Instant, pod: Pod): string | null {
     const restart = this.#restarts.get(pod.uid) ?? this.#ask(now, pod);
     if (!restart || restart.state === 'unfit' || restart.until <= now) return null;
     const { clock } = this.#site.store;
@@ -309,8 +313,6 @@ class RolloutRestarts implements PodGate {
 /** The surroundings of waits for volumes. */
 interface VolumeSite {
   readonly store: StoreView;
-  /** Is asked when no volume holds a pod. */
-  readonly gate: PodGate;
   /** Begins the id of every command. */
   readonly prefix: string;
   /** The nodes whose turn has come, those that are done with too. */
@@ -364,12 +366,10 @@ class VolumeWaits implements PodGate {
 
   holdOf(now: Instant, pod: Pod): string | null {
     const set = setOf(pod);
-    const hold = set === null ? null : this.#volumesHold(now, pod, set);
-    return hold ?? this.#site.gate.holdOf(now, pod);
+    return set === null ? null : this.#volumesHold(now, pod, set);
   }
 
-  sent(now: Instant, pod: Pod): void {
-    this.#site.gate.sent(now, pod);
+  sent(_now: Instant, pod: Pod): void {
     const set = setOf(pod);
     if (set === null) return;
     this.#sent.set(pod.uid, podRef(pod));
@@ -378,7 +378,6 @@ class VolumeWaits implements PodGate {
   }
 
   answered(uid: string, outcome: Outcome): void {
-    this.#site.gate.answered(uid, outcome);
     if (isSetback(outcome) && !isUncertain(outcome)) this.#sent.delete(uid);
   }
 

@@ -71,7 +71,7 @@ export class DrainRequests {
     const budgets = budgetPolicyOf(this.#config.spec);
     const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
     const id = this.#pace.start(now, pod.uid, pod.namespace);
-    this.#site.gate.sent(now, pod);
+    this.#site.gate.sent?.(now, pod);
     const sent = this.#site.pods.put(
       pod,
       { kind: 'requested', id },
@@ -102,7 +102,7 @@ export class DrainRequests {
     const uid = this.#pace.finish(now, id, outcome);
     const before = uid === null ? null : pods.get(uid);
     if (uid === null || !before) return null;
-    this.#site.gate.answered(uid, outcome);
+    this.#site.gate.answered?.(uid, outcome);
     const claim = claimAfter(before.claim, outcome);
     const known = pods.put(before.pod, before.state, { claim, awaitsAnswer: false });
     if (known.vanishedAt !== null) this.gone(known.vanishedAt, known);

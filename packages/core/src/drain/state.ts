@@ -399,8 +399,9 @@ export class DrainPods {
 export interface PodGate {
   /** Why the pod must not go now, in words; null: it may. */
   holdOf(now: Instant, pod: Pod): string | null;
-  sent(now: Instant, pod: Pod): void;
-  answered(uid: string, outcome: Outcome): void;
+  /** The request for a pod is sent. Left out: it concerns nobody. */
+  sent?(now: Instant, pod: Pod): void;
+  answered?(uid: string, outcome: Outcome): void;
   /** True if its workload was asked to put another pod in its place, and does. Left out: none is asked. */
   isReplaced?(uid: string): boolean;
   /** True where others were asked to move the pod, and may. Left out: nobody is asked. */
@@ -408,8 +409,4 @@ export interface PodGate {
 }
 
 /** Lets all pods go. */
-export const openGate: PodGate = {
-  holdOf: () => null,
-  sent: () => {},
-  answered: () => {},
-};
+export const openGate: PodGate = { holdOf: () => null };

@@ -26,7 +26,7 @@ interface TargetSite {
   readonly store: StoreView;
   readonly machine: DrainMachine;
   readonly holds: DrainHolds;
-  readonly cordons: StartCordons;
+  readonly cordons: StartCordons | null;
   readonly marks: DrainMarks;
   readonly drain: () => NodeDrain;
   /** True if a program runs it: its nodes were there, and marks on others are those of an earlier run. */
@@ -154,7 +154,7 @@ export class DrainTargets {
   #forget(name: string): void {
     const { holds, cordons, marks } = this.#site;
     holds.forget(name);
-    cordons.forget(name);
+    cordons?.forget(name);
     marks.forget(name);
   }
 }
