@@ -131,7 +131,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       'makes names harmless that would steer a terminal',
     ],
     'apps/controller/test/server/server.test.ts': ['answers with nothing that steers a terminal'],
-    'packages/k8s-adapter/test/proto/requests.test.ts': [
+    'packages/k8s-adapter/test/proto/event-requests.test.ts': [
       'quote what others have written on one line, in which nothing steers a terminal',
     ],
   },
@@ -236,8 +236,10 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       'says nothing of what that one runs',
       'hides none of the control plane by another label, and is not hidden by another label itself',
     ],
-    'packages/k8s-adapter/test/evictors/look.test.ts': [
+    'packages/k8s-adapter/test/client/find-evictors.test.ts': [
       'that we may not read is unknown, never nobody',
+    ],
+    'packages/k8s-adapter/test/evictors/words.test.ts': [
       'is taintmgr-controller, in whatever namespace it runs, where its TaintManager names it',
     ],
   },
@@ -268,7 +270,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   },
   'send without end: a list, a page, events, announcements of an answer, headers, frames that bring nothing':
     {
-      'packages/k8s-adapter/test/proto/page-walk.test.ts': [
+      'packages/k8s-adapter/test/proto/reflector-state.test.ts': [
         'is given up after as many events as pages may have objects, and read in pages',
         'is given up when no event comes, though bytes do, and is none that is complete',
       ],
@@ -277,7 +279,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
         'end with the connection where they bring nothing',
         'is left',
       ],
-      'packages/k8s-adapter/test/transport/floods.test.ts': [
+      'packages/k8s-adapter/test/transport/http1.test.ts': [
         'an answer over HTTP/1.1 that is announced without end',
       ],
     },
@@ -373,7 +375,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'packages/k8s-adapter/test/kubeconfig/entries.test.ts': [
       'that is in a proxy variable, or an option',
     ],
-    'packages/k8s-adapter/test/kubeconfig/access.test.ts': [
+    'packages/k8s-adapter/test/kubeconfig/exec-login.test.ts': [
       'come from a plugin whose output no message repeats',
     ],
   },
@@ -383,10 +385,10 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   },
   'answer 200 in the place of the API server: a login page, a gateway': {
     'apps/kubectl-taintmgr/test/cli/connection.test.ts': ['it ends:'],
-    'packages/k8s-adapter/test/proto/answer-fault.test.ts': ['is an error:'],
+    'packages/k8s-adapter/test/proto/answer.test.ts': ['is an error:'],
   },
   'let a credential plugin hang': {
-    'packages/k8s-adapter/test/kubeconfig/access.test.ts': [
+    'packages/k8s-adapter/test/kubeconfig/exec-login.test.ts': [
       'do not come from a plugin that hangs: it ends, and what it has started, with the command',
     ],
   },

@@ -23,8 +23,8 @@ export type {
 export type { PublisherNotice } from './controller/publisher-notice.ts';
 export type { StatedCondition } from './controller/status-conditions.ts';
 export type { PublishOptions, StatedStatus } from './controller/status-publisher.ts';
-export { defaultPodWatch, type PodWatch, type Scope as PodScope } from './pod-watch/scope.ts';
-export type { ReflectorStatus } from './pod-watch/source.ts';
+export { defaultPodWatch, type PodWatch } from './pod-watch/pod-source.ts';
+export type { ReflectorStatus, Scope as PodScope } from './pod-watch/source.ts';
 
 // The same loop around the node pressure machine.
 
@@ -38,7 +38,13 @@ export type {
   PressureRemoval,
   SetPressureConditions,
 } from './controller/procedures/pressure.ts';
-export { ownConditionType, ownTaintKey } from './pressure/conditions.ts';
+export {
+  type KubeletAddress,
+  ownConditionType,
+  ownTaintKey,
+  pressureNodeFromJson,
+  pressurePodFromJson,
+} from './pressure/convert.ts';
 export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
 
 // Running a loop: in real time against a cluster, or on a virtual clock against one in this process.
@@ -86,11 +92,6 @@ export {
   selectsNamespaces,
 } from './manifests/followed.ts';
 export { pauseRecords } from './manifests/pause-records.ts';
-export {
-  type KubeletAddress,
-  pressureNodeFromJson,
-  pressurePodFromJson,
-} from './pressure/convert.ts';
 // Requests as values.
 export { summaryRequest } from './pressure/requests.ts';
 export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';

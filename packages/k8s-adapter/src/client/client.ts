@@ -2,13 +2,15 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Steps } from '../controller/task.ts';
 import {
+  answerFault,
   type Failure,
   failureOf,
   failureOfStatus,
   type Responded,
+  statedFailure,
+  statedStatus,
   succeeded,
 } from '../proto/answer.ts';
-import { answerFault, statedFailure, statedStatus } from '../proto/answer-fault.ts';
 import type { TextReader } from '../proto/exchange.ts';
 import { type JsonRecord, parseJson } from '../proto/json.ts';
 import { type ListPage, ListReader, type ListReaderOptions } from '../proto/json-list.ts';

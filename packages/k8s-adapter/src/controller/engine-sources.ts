@@ -2,10 +2,13 @@
 import type { Config, DaemonSet, Event, Lease, Namespace, Node, Pod } from '@taintmgr/core';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import { FollowedObjects, policyEvent, selectsNamespaces } from '../manifests/followed.ts';
-import { AllPodsPolicies } from '../pod-watch/all-pods.ts';
-import { nodesAndPods, PodSource } from '../pod-watch/pod-source.ts';
+import {
+  defaultPodWatch,
+  nodesAndPods,
+  PodSource,
+  type PodWatch,
+} from '../pod-watch/pod-source.ts';
 import type { NewReflector } from '../pod-watch/pod-streams.ts';
-import { defaultPodWatch, type PodWatch } from '../pod-watch/scope.ts';
 import { apartFromPods, type Source, sourceOf } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
 import {
@@ -25,7 +28,7 @@ import {
   podsPath,
   type Selectors,
 } from '../proto/requests.ts';
-import { clusterPolicies } from './cluster-policies.ts';
+import { AllPodsPolicies, clusterPolicies } from './cluster-policies.ts';
 import { GonePauses } from './gone-pauses.ts';
 
 /** Which collections are read, and what of them. */

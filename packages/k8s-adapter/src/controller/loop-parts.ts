@@ -4,7 +4,7 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import type { PodScopeNotice, Source, UnreadableNotice } from '../pod-watch/source.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { ExchangeInput } from '../proto/exchange.ts';
-import type { ReflectorNotice } from '../proto/reflector-options.ts';
+import type { ReflectorNotice } from '../proto/reflector-state.ts';
 import type { RequestEffect } from '../proto/requests.ts';
 import type { ClockNotice } from './clock/clock-watch.ts';
 import type { ElectionNotice, ElectionOptions } from './election/election.ts';

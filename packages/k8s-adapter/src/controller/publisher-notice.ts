@@ -1,6 +1,5 @@
 // The notices about what the leader publishes, for logs and metrics.
-import { type Answer, type Failure, succeeded } from '../proto/answer.ts';
-import { isMissing } from '../proto/answer-fault.ts';
+import { type Answer, type Failure, isMissing, succeeded } from '../proto/answer.ts';
 import { asRecord, parseJson } from '../proto/json.ts';
 
 export type PublisherNotice =

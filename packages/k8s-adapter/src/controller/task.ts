@@ -7,11 +7,11 @@ import {
   answerValue,
   type Failure,
   failureOf,
+  isMissing,
   noAnswer,
   type Responded,
   succeeded,
 } from '../proto/answer.ts';
-import { isMissing } from '../proto/answer-fault.ts';
 import type { ClusterEvent } from '../proto/event-requests.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import { PageWalk } from '../proto/page-walk.ts';

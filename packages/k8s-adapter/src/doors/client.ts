@@ -35,7 +35,7 @@ export {
   selectsNamespaces,
 } from '../manifests/followed.ts';
 export { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
-export { isMissing } from '../proto/answer-fault.ts';
+export { isMissing } from '../proto/answer.ts';
 export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';
 export { lastWriteOf } from '../proto/managed-fields.ts';

@@ -3,8 +3,10 @@ import type { Event } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { ItemChange } from '../proto/inventory.ts';
 import type { Reflector, ReflectorEffect, ReflectorInput } from '../proto/reflector.ts';
-import type { ReflectorNotice } from '../proto/reflector-options.ts';
-import type { Scope } from './scope.ts';
+import type { ReflectorNotice } from '../proto/reflector-state.ts';
+
+/** Whose pods are read: those of `all` nodes in one stream, or `byNode` of those that need it. */
+export type Scope = 'all' | 'byNode';
 
 /** How far a collection is read, or a part of it. */
 export interface ReflectorStatus {

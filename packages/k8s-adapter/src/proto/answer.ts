@@ -1,3 +1,7 @@
+// The answer to a request: how it ended, the failure in it, and whether it is what was asked for. A gateway, a login
+// page or a dashboard answers 200 too.
+
+import { webhookDenial } from '@taintmgr/core';
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import {
   asInteger,
@@ -5,9 +9,11 @@ import {
   asRecord,
   asText,
   isRecord,
+  type JsonRecord,
   parseJson,
   parseToWriteBack,
 } from './json.ts';
+import { type ApiRequest, isProxied } from './requests.ts';
 
 /** How a request ended, with a response or without one, and the failure in it. */
 export type Answer =
@@ -150,4 +156,234 @@ function retryAfterHeader(headers: ResponseHeaders): Millis | null {
 
 function seconds(count: number | null): Millis | null {
   return count === null || count <= 0 ? null : Math.min(count * 1000, retryAfterMsMax);
+}
+
+/** What an answer to a request has to be, as its path says; null where anything may come. */
+interface Wanted {
+  /** In words: `list of pods`. */
+  readonly what: string;
+  /** Tells whether an answer of this kind and version is one. */
+  readonly isKind: (kind: string, apiVersion: string) => boolean;
+  readonly isList: boolean;
+  /** What the object has to be called; null: anything. */
+  readonly name: string | null;
+}
+
+type Asked = Pick<ApiRequest, 'method' | 'path' | 'headers' | 'elsewhere'>;
+
+/**
+ * Why an answer with 2xx is not what was asked for: `what answers at /api/v1/nodes is no list of nodes (v1),
+ * but JSON without a kind`. Null: it is. `value`: undefined for what is no JSON.
+ */
+export function answerFault(request: Asked, value: unknown): string | null {
+  const path = pathOf(request.path);
+  if (value === undefined) return `what answers at ${path} does not speak JSON`;
+  if (path === versionPath) return versionFault(value);
+  const wanted = wantedBy(request);
+  if (wanted === null) return null;
+  const why = isRecord(value) ? faultOf(wanted, value) : nameOf(value);
+  return why === null ? null : faultText(request, wanted, why);
+}
+
+const versionPath = '/version';
+
+function versionFault(value: unknown): string | null {
+  if (asText(asRecord(value).gitVersion) !== '') return null;
+  const got = isRecord(value) ? 'JSON without gitVersion' : nameOf(value);
+  return `what answers at ${versionPath} is no version, but ${got}`;
+}
+
+/** Why an object of a list is none of those that were asked for; null: it is one. */
+export function itemFault(request: Asked, item: unknown): string | null {
+  const wanted = wantedBy(request);
+  if (wanted === null) return null;
+  const why = faultOfItem(wanted, item);
+  return why === null ? null : faultText(request, wanted, `one with ${why}`);
+}
+
+/** A v1 Status by which a request has failed, whatever the HTTP status says; null: this is none. */
+export function statedFailure(value: unknown): JsonRecord | null {
+  const { kind, apiVersion, status } = asRecord(value);
+  const isStatus = kind === 'Status' && apiVersion === 'v1' && status === 'Failure';
+  return isStatus ? asRecord(value) : null;
+}
+
+/** The HTTP status that such a Status stands for. */
+export function statedStatus(status: JsonRecord): number {
+  const code = asInteger(status.code) ?? 0;
+  return code >= 400 && code < 600 ? code : 500;
+}
+
+/**
+ * The answer, or the failure that it is where a 2xx brings a v1 Status of one, or a read anything but what was asked
+ * for. What a write has made of the cluster the watches show, whatever its answer is.
+ */
+export function heeded(request: Asked, answer: Answer): Answer {
+  // An answer from elsewhere is no object of the API; protobuf is written by those who know both kinds and versions.
+  if (!succeeded(answer) || request.elsewhere || isProtobuf(answer.headers)) return answer;
+  const isRead = request.method === 'GET';
+  if (!isRead && !answer.body.includes('"Failure"')) return answer;
+  const value = answerValue(answer);
+  const failure = statedFailure(value);
+  if (failure) {
+    const { kind, headers, body } = answer;
+    return { kind, headers, body, status: statedStatus(failure) };
+  }
+  const message = isRead ? answerFault(request, value) : null;
+  return message === null ? answer : { kind: 'none', message };
+}
+
+function faultText({ path }: Asked, { what }: Wanted, why: string): string {
+  return `what answers at ${pathOf(path)} is no ${what}, but ${why}`;
+}
+
+function faultOf(wanted: Wanted, value: JsonRecord): string | null {
+  const { kind, apiVersion, metadata, items } = value;
+  if (typeof kind !== 'string' || kind === '') return 'JSON without a kind';
+  if (!wanted.isKind(kind, asText(apiVersion))) {
+    return `a ${shown(kind)} of ${shown(apiVersion)}`;
+  }
+  if (wanted.name !== null && asRecord(metadata).name !== wanted.name) {
+    return `one whose name is ${shown(asRecord(metadata).name)}`;
+  }
+  if (!wanted.isList) return null;
+  if (asText(asRecord(metadata).resourceVersion) === '') return 'one without a resourceVersion';
+  // A server written in Go may send null for an empty list.
+  const list = items ?? [];
+  if (!Array.isArray(list)) return `one whose items are ${nameOf(items)}`;
+  for (const item of list) {
+    const why = faultOfItem(wanted, item);
+    if (why !== null) return `one with ${why}`;
+  }
+  return null;
+}
+
+function faultOfItem({ isKind }: Wanted, item: unknown): string | null {
+  if (!isRecord(item)) return `${nameOf(item)} in it`;
+  const { kind, apiVersion, metadata } = item;
+  if (asText(asRecord(metadata).name) === '') return 'an object without a name in it';
+  if (kind === undefined && apiVersion === undefined) return null;
+  const isOne = isKind(`${asText(kind)}List`, asText(apiVersion));
+  return isOne ? null : `a ${shown(kind)} of ${shown(apiVersion)} in it`;
+}
+
+/** Others' words in a message are short. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : nameOf(value);
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function pathOf(path: string): string {
+  const [before = path] = path.split('?');
+  return before;
+}
+
+const partialObject = 'as=PartialObjectMetadata';
+/** What comes of these is no object of the API. */
+const unchecked = new Set(['proxy', 'log', 'exec', 'attach', 'portforward']);
+
+/** What each request asks for: each object of a list is looked at. */
+const known = new WeakMap<Asked, Wanted | null>();
+
+function wantedBy(request: Asked): Wanted | null {
+  let wanted = known.get(request);
+  if (wanted === undefined) {
+    wanted = readWanted(request);
+    known.set(request, wanted);
+  }
+  return wanted;
+}
+
+function readWanted({ method, path, headers }: Asked): Wanted | null {
+  if (isProxied({ path })) return null;
+  const [root = '', ...rest] = pathOf(path).slice(1).split('/');
+  if (root !== 'api' && root !== 'apis') return null;
+  const discovered = discovery(root, rest);
+  if (discovered !== null) return discovered;
+  const group = root === 'api' ? '' : (rest.shift() ?? '');
+  const version = rest.shift() ?? '';
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const [plural = '', name, subresource] = withoutNamespace(rest);
+  if (subresource !== undefined && unchecked.has(subresource)) return null;
+  if (method === 'DELETE' || (subresource !== undefined && !sameKind.has(subresource))) {
+    return { ...anyObject, what: `answer of ${[plural, subresource].filter(Boolean).join('/')}` };
+  }
+  const isPartial = method !== 'GET' && headers.accept?.includes(partialObject) === true;
+  const isOf = (kind: string, of: string): boolean =>
+    (of === apiVersion && pluralOf(kind) === plural) ||
+    (isPartial && kind === 'PartialObjectMetadata');
+  if (name === undefined && method === 'GET') {
+    const isKind = (kind: string, of: string): boolean =>
+      kind.endsWith('List') && isOf(kind.slice(0, -'List'.length), of);
+    return { what: `list of ${plural} (${apiVersion})`, isKind, isList: true, name: null };
+  }
+  const what = `object of ${plural} (${apiVersion})`;
+  if (name === undefined) return { what, isKind: isOf, isList: false, name: null };
+  // Others may call their kinds in paths what they like: the API server has said so, and the name has to be right.
+  const isKind = (_: string, of: string): boolean => of === apiVersion || isPartial;
+  return { what, isKind, isList: false, name: decoded(name) };
+}
+
+/** Subresources that answer with the object itself. */
+const sameKind = new Set(['status', 'finalize', 'approval']);
+
+const anyObject: Wanted = { what: '', isKind: () => true, isList: false, name: null };
+
+/** What the API server says of itself. */
+function discovery(root: string, rest: readonly string[]): Wanted | null {
+  const depth = root === 'api' ? rest.length + 1 : rest.length;
+  if (depth > 2) return null;
+  const kinds = root === 'api' ? ['', 'APIVersions', 'APIResourceList'] : discoveryKinds;
+  const kind = kinds[depth] ?? '';
+  return { what: kind, isKind: (one) => one === kind, isList: false, name: null };
+}
+
+const discoveryKinds = ['APIGroupList', 'APIGroup', 'APIResourceList'];
+
+/** A namespace is an object too. */
+function withoutNamespace(rest: readonly string[]): readonly string[] {
+  const isNamespace = rest.length < 3 || sameKind.has(rest[2] ?? '');
+  return rest[0] !== 'namespaces' || isNamespace ? rest : rest.slice(2);
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** As apimachinery guesses it: all kinds that are listed here are called so. */
+function pluralOf(kind: string): string {
+  const word = kind.toLowerCase();
+  if (word.endsWith('s')) return `${word}es`;
+  return word.endsWith('y') ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
+
+/** Tells whether a webhook or a policy refused, whatever the status: that says nothing of the object. */
+export function isDeniedByAdmission({ message }: Failure): boolean {
+  return byPolicy.test(message) || webhookDenial(message) !== null;
+}
+
+/** A policy chooses among 401, 403, 413 and 422. The end of a long sentence may have been cut off. */
+const byPolicy = /^\S+ "[^"]*" is forbidden: ValidatingAdmissionPolicy '/;
+
+/** Tells whether the API server says that there is no such object. */
+export function isMissing(failure: Failure): boolean {
+  return failure.status === 404 && !isDeniedByAdmission(failure);
+}
+
+/** The media type of Kubernetes' protobuf; a watch adds a parameter to it. */
+export const protobufType = 'application/vnd.kubernetes.protobuf';
+
+/** Tells whether an answer is in protobuf, by the server's own word. */
+export function isProtobuf(headers: ResponseHeaders): boolean {
+  return headers['content-type']?.startsWith(protobufType) ?? false;
 }

@@ -1,9 +1,15 @@
 // One exchange with a server: the parts of an answer put together, and the calls under way that wait for one.
 
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
-import type { Answer, FailureStage, Responded, ResponseHeaders } from './answer.ts';
-import { heeded } from './answer-fault.ts';
-import { isProtobuf, joinBytes, keepBytes, objectFromProtobuf } from './protobuf.ts';
+import {
+  type Answer,
+  type FailureStage,
+  heeded,
+  isProtobuf,
+  type Responded,
+  type ResponseHeaders,
+} from './answer.ts';
+import { joinBytes, keepBytes, objectFromProtobuf } from './protobuf.ts';
 import type { ApiRequest } from './requests.ts';
 
 export const mebibyte: number = 2 ** 20;

@@ -1,5 +1,5 @@
 // Reads a list of the API while it comes, a few objects at a time.
-import { answerFault, itemFault, statedFailure } from './answer-fault.ts';
+import { answerFault, itemFault, statedFailure } from './answer.ts';
 import { asList, asRecord, asText, isRecord, type JsonRecord, parseJson } from './json.ts';
 import type { ApiRequest } from './requests.ts';
 

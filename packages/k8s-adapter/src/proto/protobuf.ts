@@ -1,5 +1,5 @@
 // Objects and watch events in Kubernetes' protobuf, as far as they are looked at, and the fields that are, by number.
-import type { ResponseHeaders } from './answer.ts';
+import { protobufType } from './answer.ts';
 import { asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import type { ApiRequest } from './requests.ts';
 
@@ -168,18 +168,10 @@ export const protobufKinds: Kinds = {
   },
 };
 
-/** The media type of Kubernetes' protobuf; a watch adds a parameter to it. */
-const protobufType = 'application/vnd.kubernetes.protobuf';
-
 /** The request with the wish for an answer in protobuf, and JSON where the server has none. */
 export function preferProtobuf(request: ApiRequest): ApiRequest {
   const accept = `${protobufType},application/json`;
   return { ...request, headers: { ...request.headers, accept } };
-}
-
-/** Tells whether an answer is in protobuf, by the server's own word. */
-export function isProtobuf(headers: ResponseHeaders): boolean {
-  return headers['content-type']?.startsWith(protobufType) ?? false;
 }
 
 /** The bytes of all, one after the other. */

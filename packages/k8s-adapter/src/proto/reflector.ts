@@ -1,13 +1,15 @@
 import type { Instant } from '@taintmgr/core/time';
 import {
+  answerFault,
   type Failure,
   failureOf,
   failureOfStatus,
   isTooLong,
   noAnswer,
+  statedFailure,
+  statedStatus,
   succeeded,
 } from './answer.ts';
-import { answerFault, statedFailure, statedStatus } from './answer-fault.ts';
 import { Trouble } from './backoff.ts';
 import { AnswerCollector, type ExchangeInput, partsOf, type StreamInput } from './exchange.ts';
 import { Inventory } from './inventory.ts';
@@ -17,14 +19,6 @@ import { preferProtobuf } from './protobuf.ts';
 import {
   Absence,
   absence,
-  listed,
-  mayMiss,
-  type ReflectorEffect,
-  type ReflectorInput,
-  type ReflectorNotice,
-  type ReflectorOptions,
-} from './reflector-options.ts';
-import {
   caughtUpAt,
   formatStatuses,
   hasLived,
@@ -36,6 +30,8 @@ import {
   isStreaming,
   type Listing,
   type Loading,
+  listed,
+  mayMiss,
   mayPage,
   type Next,
   nextAfter,
@@ -45,6 +41,10 @@ import {
   type Open,
   overdue,
   overdueAt,
+  type ReflectorEffect,
+  type ReflectorInput,
+  type ReflectorNotice,
+  type ReflectorOptions,
   type ReflectorState,
   relist,
   relistStatuses,

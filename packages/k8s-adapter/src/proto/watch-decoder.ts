@@ -1,8 +1,7 @@
-import { type Failure, failureOfStatus, type ResponseHeaders } from './answer.ts';
+import { type Failure, failureOfStatus, isProtobuf, type ResponseHeaders } from './answer.ts';
 import { type Identity, identityOf } from './convert.ts';
 import { asRecord, asText, isRecord, parseJson } from './json.ts';
 import {
-  isProtobuf,
   joinBytes,
   type Kinds,
   keepBytes,

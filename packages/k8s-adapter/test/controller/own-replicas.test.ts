@@ -7,7 +7,7 @@ import { type Config, createEngine, describeReason, type Engine } from '@taintmg
 import { deployment, type KubeObject, seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
-import type { PodWatch } from '../../src/pod-watch/scope.ts';
+import type { PodWatch } from '../../src/pod-watch/pod-source.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const settled = start + 30_000;

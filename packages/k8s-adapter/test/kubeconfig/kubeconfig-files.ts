@@ -8,6 +8,7 @@ import {
   type KubeconfigOptions,
   loadKubeconfig,
 } from '../../src/kubeconfig/kubeconfig.ts';
+import type { Access, Authorization } from '../../src/transport/access.ts';
 import { KubeconfigError } from '../../src/transport/errors.ts';
 
 /** A kubeconfig with contexts, clusters and users of many kinds. */
@@ -72,4 +73,14 @@ export async function load(
     assert.ok(error instanceof KubeconfigError, String(error));
     return error.message.replaceAll(home, 'HOME');
   }
+}
+
+/** The way in that a kubeconfig gives, logged in. */
+export async function authorized(
+  t: TestContext,
+  given: Case,
+): Promise<Authorization & { access: Access }> {
+  const result = await load(t, given);
+  assert.ok(typeof result !== 'string', String(result));
+  return { access: result.access, ...(await result.access.authorize()) };
 }

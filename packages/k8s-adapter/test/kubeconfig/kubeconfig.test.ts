@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { connectionFlags, connectionOptions } from '../../src/kubeconfig/connection-flags.ts';
 import { type ClusterConfig, loadKubeconfig } from '../../src/kubeconfig/kubeconfig.ts';
 import { type Case, load, prod } from './kubeconfig-files.ts';
 
@@ -379,20 +378,5 @@ describe('without a home', () => {
     const flags = ['--conditions', '@taintmgr/source', '--eval', script];
     const { stdout } = spawnSync(process.execPath, flags, { env: own, encoding: 'utf8' });
     assert.match(stdout, /^KubeconfigError: no cluster configured: HOME is not set;/);
-  });
-});
-
-describe('connection flags', () => {
-  it('are named as their options, in kubectl’s way', () => {
-    for (const { flags, option } of connectionFlags) {
-      const long = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
-      const camel = long.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-      assert.equal(option, camel);
-    }
-  });
-
-  it('give the options that were set, and no others', () => {
-    const parsed = { context: 'c', asGroup: ['g'], token: undefined, verbose: true };
-    assert.deepEqual(connectionOptions(parsed), { context: 'c', asGroup: ['g'] });
   });
 });

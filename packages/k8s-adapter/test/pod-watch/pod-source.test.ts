@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, Pod } from '@taintmgr/core';
-import { nodesAndPods, PodSource } from '../../src/pod-watch/pod-source.ts';
-import { defaultPodWatch } from '../../src/pod-watch/scope.ts';
+import { defaultPodWatch, nodesAndPods, PodSource } from '../../src/pod-watch/pod-source.ts';
 import type { Source } from '../../src/pod-watch/source.ts';
 import { podFromJson } from '../../src/proto/convert.ts';
 import { Reflector } from '../../src/proto/reflector.ts';

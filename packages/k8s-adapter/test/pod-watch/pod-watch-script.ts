@@ -1,7 +1,6 @@
 import type { Event, Node, Pod } from '@taintmgr/core';
-import { PodSource } from '../../src/pod-watch/pod-source.ts';
+import { PodSource, type PodWatch } from '../../src/pod-watch/pod-source.ts';
 import type { NewReflector } from '../../src/pod-watch/pod-streams.ts';
-import type { PodWatch } from '../../src/pod-watch/scope.ts';
 import type { SourceEffect } from '../../src/pod-watch/source.ts';
 import { podFromJson } from '../../src/proto/convert.ts';
 import { Reflector, type ReflectorInput } from '../../src/proto/reflector.ts';

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeObject } from '@taintmgr/api-server';
-import { ownCondition, ownTaintKey, pressureTypeOf } from '../../src/pressure/conditions.ts';
 import {
   kubeletAddressFromJson,
+  ownCondition,
+  ownTaintKey,
   pressureKinds,
   pressureNodeFromJson,
   pressurePodFromJson,
+  pressureTypeOf,
 } from '../../src/pressure/convert.ts';
 import { objectFromProtobuf } from '../../src/proto/protobuf.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer, type OutgoingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { ServerHttp2Session } from 'node:http2';
-import https from 'node:https';
-import net, { type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { ApiRequest } from '../../src/proto/requests.ts';
-import type { Access, TlsMaterial } from '../../src/transport/access.ts';
+import type { TlsMaterial } from '../../src/transport/access.ts';
 import { dial } from '../../src/transport/dial.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import { deferred, get, sink } from '../world/heard.ts';
@@ -17,34 +17,7 @@ import {
   startServer,
   type TestServer,
 } from '../world/http-server.ts';
-
-interface Keys {
-  tls?: TlsMaterial;
-  headers?: OutgoingHttpHeaders;
-  rejected?: () => void;
-}
-
-const trust: TlsMaterial = { ca: certificates.ca, servername: 'api.test' };
-
-function access(
-  server: string,
-  { tls = trust, headers = {}, rejected = () => {} }: Keys = {},
-): Access {
-  return { server, authorize: async () => ({ headers, tls, agent: null }), rejected };
-}
-
-function transportTo(t: TestContext, to: Access): HttpTransport {
-  const transport = new HttpTransport(to, 'taintmgr/test');
-  t.after(() => transport.close());
-  return transport;
-}
-
-async function fetched(transport: HttpTransport, request: ApiRequest): Promise<string[]> {
-  const heard = sink();
-  transport.send(request, heard);
-  await heard.over;
-  return heard.lines;
-}
+import { access, fetched, transportTo } from './transport-server.ts';
 
 it('asks kubelets over a connection of their own: who breaks it breaks no watch', async (t) => {
   const sessions: ServerHttp2Session[] = [];
@@ -255,36 +228,6 @@ describe('transport', () => {
     const all = await Promise.all(Array.from({ length: 50 }, () => fetched(transport, get('/'))));
     assert.ok(all.every(([, body]) => body === '2.0'));
     assert.equal(server.connections(), 1);
-  });
-});
-
-describe('a connection over HTTP/1.1 that nobody needs any more when it is made', () => {
-  /** A server that resets its first connection where `resets`, and a request that was hung up meanwhile. */
-  async function hungUp(t: TestContext, resets: boolean) {
-    const [accepted, closed] = [deferred(), deferred()];
-    const server = https.createServer(certificates.server, (_, response) => response.end());
-    server.once('connection', (socket: net.Socket) => {
-      accepted.resolve();
-      socket.once('close', closed.resolve).on('error', () => {});
-      if (resets) server.once('secureConnection', () => socket.resetAndDestroy());
-    });
-    t.after(() => server.close().closeAllConnections());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const transport = transportTo(t, access(`https://127.0.0.1:${port}`));
-    const hangUp = transport.send(get('/'), sink());
-    await accepted.promise;
-    hangUp();
-    await closed.promise;
-    return transport;
-  }
-
-  it('is closed, so that it keeps no process alive', { timeout: 20_000 }, async (t) => {
-    await hungUp(t, false);
-  });
-
-  it('may break without a word', { timeout: 20_000 }, async (t) => {
-    assert.deepEqual(await fetched(await hungUp(t, true), get('/')), ['head 200', 'end']);
   });
 });
 

@@ -1,7 +1,11 @@
-import http from 'node:http';
+import http, { type OutgoingHttpHeaders } from 'node:http';
 import type { ServerHttp2Session } from 'node:http2';
 import net from 'node:net';
 import type { TestContext } from 'node:test';
+import type { ApiRequest } from '../../src/proto/requests.ts';
+import type { Access, TlsMaterial } from '../../src/transport/access.ts';
+import { HttpTransport } from '../../src/transport/http-transport.ts';
+import { sink } from '../world/heard.ts';
 import {
   bodyOf,
   certificates,
@@ -133,4 +137,32 @@ async function startProxy(t: TestContext, behaviour: Behaviour): Promise<string>
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   t.after(() => proxy.close());
   return `http://127.0.0.1:${(proxy.address() as net.AddressInfo).port}`;
+}
+
+export interface Keys {
+  tls?: TlsMaterial;
+  headers?: OutgoingHttpHeaders;
+  rejected?: () => void;
+}
+
+export const trust: TlsMaterial = { ca: certificates.ca, servername: 'api.test' };
+
+export function access(
+  server: string,
+  { tls = trust, headers = {}, rejected = () => {} }: Keys = {},
+): Access {
+  return { server, authorize: async () => ({ headers, tls, agent: null }), rejected };
+}
+
+export function transportTo(t: TestContext, to: Access): HttpTransport {
+  const transport = new HttpTransport(to, 'taintmgr/test');
+  t.after(() => transport.close());
+  return transport;
+}
+
+export async function fetched(transport: HttpTransport, request: ApiRequest): Promise<string[]> {
+  const heard = sink();
+  transport.send(request, heard);
+  await heard.over;
+  return heard.lines;
 }

@@ -2,8 +2,7 @@
 import type { Command, Event, Outcome, PodRef } from '@taintmgr/core';
 import type { EvictionRequest } from '@taintmgr/core/drain';
 import { parseTime } from '@taintmgr/core/time';
-import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
-import { isMissing } from '../../proto/answer-fault.ts';
+import { answerValue, type Failure, failureOf, isMissing, succeeded } from '../../proto/answer.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import { type ApiRequest, getRequest, objectRequest, withQuery } from '../../proto/requests.ts';
 import { call, done, failedBy, readPages, type Steps, type Task } from '../task.ts';

@@ -2,8 +2,13 @@
 import { type BudgetNumbers, type Command, confirmEviction, type Outcome } from '@taintmgr/core';
 import { takeoverProgram } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
-import { isDeniedByAdmission } from '../../proto/answer-fault.ts';
+import {
+  answerValue,
+  type Failure,
+  failureOf,
+  isDeniedByAdmission,
+  succeeded,
+} from '../../proto/answer.ts';
 import { budgetFromJson, nodeFromJson, podFromJson } from '../../proto/convert.ts';
 import { disruptionOf } from '../../proto/disruption-target.ts';
 import { asRecord, asText } from '../../proto/json.ts';

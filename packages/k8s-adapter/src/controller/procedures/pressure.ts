@@ -3,14 +3,19 @@
 import type { Outcome } from '@taintmgr/core';
 import type { PressureCommand } from '@taintmgr/core/pressure';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { ownCondition } from '../../pressure/conditions.ts';
+import { ownCondition } from '../../pressure/convert.ts';
 import {
   disruptionTarget,
   setConditionsRequest,
   setPodStatusRequest,
 } from '../../pressure/requests.ts';
-import { answerValue, type Failure, failureOf, succeeded } from '../../proto/answer.ts';
-import { isDeniedByAdmission } from '../../proto/answer-fault.ts';
+import {
+  answerValue,
+  type Failure,
+  failureOf,
+  isDeniedByAdmission,
+  succeeded,
+} from '../../proto/answer.ts';
 import { identityOf, podFromJson } from '../../proto/convert.ts';
 import type { ClusterEvent } from '../../proto/event-requests.ts';
 import {

@@ -12,8 +12,7 @@ import {
   objectPath,
   readAlerts,
 } from '../../../src/controller/procedures/drain-question.ts';
-import type { Answer } from '../../../src/proto/answer.ts';
-import { heeded } from '../../../src/proto/answer-fault.ts';
+import { type Answer, heeded } from '../../../src/proto/answer.ts';
 import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { answerOf } from '../../world/answer-of.ts';
 import { playSteps } from '../../world/steps.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noAnswer } from '../../src/proto/answer.ts';
 import {
   answerFault,
   heeded,
   isDeniedByAdmission,
   isMissing,
   itemFault,
-} from '../../src/proto/answer-fault.ts';
+  noAnswer,
+} from '../../src/proto/answer.ts';
 import { ListReader } from '../../src/proto/json-list.ts';
 import { listPage } from '../../src/proto/reflector.ts';
 import { applyRequest, getRequest, objectRequest } from '../../src/proto/requests.ts';
