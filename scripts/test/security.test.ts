@@ -184,7 +184,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'apps/controller/test/deploy/guard-annotations.test.ts': ['refuses a kubelet that'],
   },
   'put control characters, or commands for a shell, into the mark of a drain': {
-    'apps/kubectl-taintmgr/test/commands/drain-by-taint/hostile-marks.test.ts': [
+    'apps/kubectl-taintmgr/test/commands/drain-by-taint/carry-out.test.ts': [
       'is shown as escapes, on one line',
       'is no command for a shell in the hint that names it',
     ],
@@ -244,7 +244,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'evict for the taint that a drain sets': {
-    'apps/kubectl-taintmgr/test/commands/drain-by-taint/stop.test.ts': [
+    'apps/kubectl-taintmgr/test/commands/drain-by-taint/outcome.test.ts': [
       'by default breaks no budget: the effect is one for which nobody else evicts',
       'a NoExecute drain that is not forced is refused',
     ],
@@ -256,7 +256,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'delete a pod that is being drained': {
-    'apps/kubectl-taintmgr/test/commands/drain-by-taint/stop.test.ts': [
+    'apps/kubectl-taintmgr/test/commands/drain-by-taint/outcome.test.ts': [
       'a forced NoExecute drain stops at the first deletion that is not its own',
     ],
   },

@@ -3,11 +3,10 @@ import type { DrainPod, PlannedPod, SoloDrainConfig } from '@taintmgr/core/drain
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
 import type { Verdicts } from './failure-report.ts';
-import type { DrainResult } from './outcome.ts';
+import { type DrainResult, type DrainSight, deleterText } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';
-import { type DrainSight, isToGo, tallyOf } from './progress.ts';
+import { isToGo, tallyOf } from './progress.ts';
 import type { DrainSettings } from './settings.ts';
-import { deleterText } from './stop.ts';
 
 /** The outcome of one node, or the expected one. */
 export interface NodeOutcome {

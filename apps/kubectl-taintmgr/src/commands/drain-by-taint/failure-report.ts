@@ -13,10 +13,8 @@ import { printable } from '../../render/printable.ts';
 import { renderTable } from '../../render/table.ts';
 import { operatorSignText } from '../../report/words.ts';
 import { nameOf } from './drain.ts';
-import type { DrainResult } from './outcome.ts';
-import { type DrainSight, isToGo, pauseOf, tallyOf } from './progress.ts';
-import type { DrainEnd } from './run.ts';
-import { deleterText } from './stop.ts';
+import { type DrainEnd, type DrainResult, type DrainSight, deleterText } from './outcome.ts';
+import { isToGo, pauseOf, tallyOf } from './progress.ts';
 
 /** By uid, what the budgets say that hold pods: whether waiting helps, and who is to act. */
 export type Verdicts = ReadonlyMap<string, PredictedBlocker>;

@@ -1,5 +1,15 @@
-import type { DrainFailure, DrainMachine, DrainNode } from '@taintmgr/core/drain';
+// The end of a drain: its result and exit code, and the words for one that somebody else stops.
+import { formatTaint, type Taint } from '@taintmgr/core';
+import type {
+  DrainFailure,
+  DrainMachine,
+  DrainNode,
+  DrainStop,
+  ForeignDeletion,
+} from '@taintmgr/core/drain';
+import type { NodeChanges } from '@taintmgr/k8s-adapter/drain';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import { nameOf } from './drain.ts';
 
 /** The end of a drain; `.status.result` of its document. */
 export type DrainResult =
@@ -53,4 +63,57 @@ export function isBegun({ kind }: DrainNode['phase']): boolean {
 /** True for a node that still has pods that were to go. */
 export function isNotDrained({ phase }: DrainNode): boolean {
   return phase.kind !== 'drained' && phase.kind !== 'vanished';
+}
+
+/** The state of a drain, for reports. */
+export type DrainSight = Pick<
+  DrainMachine,
+  'synced' | 'stop' | 'isTakenOver' | 'nodes' | 'pods' | 'staying'
+>;
+
+/** The end of a drain, and the state that it came to. */
+export interface DrainEnd {
+  readonly result: DrainResult;
+  /** The refusal of the API server that ended the drain; null: none did. */
+  readonly refusal: string | null;
+  readonly machine: DrainSight;
+  /** The changes to nodes by name. */
+  readonly changes: ReadonlyMap<string, NodeChanges>;
+}
+
+/** The controller that marks pods so, where managedFields do not say who did. */
+const byReason: ReadonlyMap<string, string> = new Map([
+  ['DeletionByTaintManager', 'kube-controller-manager'],
+  ['DeletionByPodGC', 'kube-controller-manager'],
+  ['PreemptionByScheduler', 'kube-scheduler'],
+]);
+
+/** The one who deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
+export function deleterText({ manager, reason }: ForeignDeletion): string {
+  return manager ?? byReason.get(reason ?? '') ?? 'somebody else';
+}
+
+/** The reason why the drain has stopped. */
+export function stopText({ pod, by }: DrainStop): string {
+  return (
+    `${deleterText(by)} deletes ${nameOf(pod)} on ${pod.nodeName} for a NoExecute taint ` +
+    `(${by.reason}), without asking PDBs; the drain stops and takes its taint back`
+  );
+}
+
+/** Advice on what to do instead. */
+export function stopHint({ by }: DrainStop, taint: Taint): string {
+  const other = formatTaint({ ...taint, effect: 'NoSchedule' });
+  const name = deleterText(by);
+  const off =
+    name === 'kube-controller-manager'
+      ? `start ${name} with --controllers=*,-taint-eviction-controller`
+      : `stop ${name}`;
+  return `hint: drain with ${other}, for which nobody else evicts, or ${off}`;
+}
+
+/** The warning about a taint that could not be taken back, with the command that does it by hand. */
+export function keptText(nodeName: string, taint: Taint, why: string): string {
+  const command = `kubectl taint nodes ${nodeName} ${taint.key}:${taint.effect}-`;
+  return `node ${nodeName} keeps ${formatTaint(taint)}: ${why}; run: ${command}`;
 }

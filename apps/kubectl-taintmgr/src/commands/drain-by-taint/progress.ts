@@ -2,7 +2,6 @@
 import type { Blocker, PodRef } from '@taintmgr/core';
 import {
   type Departure,
-  type DrainMachine,
   type DrainNote,
   type DrainPod,
   type DrainPodState,
@@ -14,15 +13,9 @@ import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
 import { nameOf } from './drain.ts';
-import { deleterText, stopText } from './stop.ts';
+import { type DrainSight, deleterText, stopText } from './outcome.ts';
 
 const periodMs = 30_000;
-
-/** The state of a drain, for reports. */
-export type DrainSight = Pick<
-  DrainMachine,
-  'synced' | 'stop' | 'isTakenOver' | 'nodes' | 'pods' | 'staying'
->;
 
 /** The audience of the progress. */
 export interface Audience {

@@ -14,9 +14,15 @@ import type { NodeSurvey } from '../../cluster/survey.ts';
 import { printable } from '../../render/printable.ts';
 import { readKeyAndValue } from '../../report/question.ts';
 import { UsageError } from '../../usage-error.ts';
-import { readDrainFile, refuseBesideFile, refuseServerFields } from './drain-file.ts';
 import type { DrainFlags } from './flags.ts';
-import { type NodeDrainRead, nodeDrainManifest, type WantedTaint } from './manifest.ts';
+import {
+  type NodeDrainRead,
+  nodeDrainManifest,
+  readDrainFile,
+  refuseBesideFile,
+  refuseServerFields,
+  type WantedTaint,
+} from './manifest.ts';
 
 /** A drain as the command line or a file asks for it. */
 export interface DrainRequest extends NodeDrainRead {

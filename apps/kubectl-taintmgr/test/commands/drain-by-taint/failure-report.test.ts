@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
 import type { Budget } from '@taintmgr/core/drain';
 import { plainDrainSpec } from '@taintmgr/core/policy';
+import { unseen } from '../../../src/commands/drain-by-taint/carry-out.ts';
 import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
-import { unseen } from '../../../src/commands/drain-by-taint/run.ts';
 import { blocked, Drain, db, refusal, web } from '../../world/progressing-drain.ts';
 import { node, now, pod, tolerates } from '../../world/values.ts';
 
