@@ -88,7 +88,7 @@ describe('foreign evictions', () => {
     );
   });
 
-  it('are told where the taint has just gone, and not a 60_000 later', () => {
+  it('are told where the taint has just gone, and not a minute later', () => {
     for (const [ms, count] of [
       [60_000, 1],
       [60_000 + 1, 0],
