@@ -1,11 +1,11 @@
-// Settings of one drain: its spec, and the choices of the program that carries it out.
+// Settings of one drain: its spec, and the choices of its program (who looks on, marks, handover, pace).
 import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import type { Millis } from '../kernel/time.ts';
 import type { Taint } from '../model/taint.ts';
 import type { MatchOptions } from '../model/toleration.ts';
 import type { NodeDrainSpec } from '../policy/node-drain.ts';
 
-/** What is to happen to nodes, and how it is carried out. */
+/** A drain as its spec asks for it, and the choices of the program that carries it out. */
 export interface DrainConfig extends MatchOptions {
   readonly spec: NodeDrainSpec;
   /** False: pods of DaemonSets are refused, as by kubectl drain without --ignore-daemonsets. */
@@ -35,7 +35,7 @@ export interface DrainConfig extends MatchOptions {
 /** The choices of a program that carries out one drain. */
 export type DrainProgram = Omit<DrainConfig, 'spec'>;
 
-/** How many requests are sent, and how soon again. */
+/** The number of requests at one time, and the waits between tries. */
 interface DrainPace {
   /** Requests sent and not yet answered, at most. */
   readonly requestsInFlightMax: number;

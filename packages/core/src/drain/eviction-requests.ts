@@ -294,7 +294,7 @@ export class EvictionRequests implements PodGate {
   }
 }
 
-/** Where there is nothing to be seen it is looked for that seldom. */
+/** A cluster without requests is asked so seldom. */
 const absentEveryMs: Millis = 10 * 60_000;
 
 /** The surroundings of requests of others. */

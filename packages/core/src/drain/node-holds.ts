@@ -19,7 +19,7 @@ import type { NodeHolds } from './node-turns.ts';
 import type { Fate } from './pod-filters.ts';
 import { type DrainHold, type DrainNode, type DrainView, isDone, isEnded } from './state.ts';
 
-/** Where it is looked. */
+/** The surroundings in which nodes are held. */
 export interface HoldSurroundings {
   readonly store: StoreView;
   /** Why the turn of a node must not come; null: it may. */

@@ -343,7 +343,7 @@ export function finishBy(
 }
 
 /** True if it has done what it was given time for: it is left where it is, with its logs. */
-export function hasFinished(pod: Pod, wait: WaitCompleted | undefined): boolean {
+function hasFinished(pod: Pod, wait: WaitCompleted | undefined): boolean {
   const isOver = pod.phase === 'Succeeded' || pod.phase === 'Failed';
   return isOver && wait !== undefined && mayFinish(pod, wait);
 }

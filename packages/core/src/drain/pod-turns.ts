@@ -10,7 +10,7 @@ import type { Reason } from '../eviction/reason.ts';
 import { earlier, formatDeadline, type Instant } from '../kernel/time.ts';
 import { isShuttingDown } from '../model/node.ts';
 import { type Disruption, type Pod, type PodRef, podRef } from '../model/pod.ts';
-import type { NodeDrainSpec, WaitCompleted } from '../policy/node-drain.ts';
+import type { NodeDrainSpec } from '../policy/node-drain.ts';
 import { isInGroup } from '../policy/pod-group.ts';
 import type { StoreView } from '../store.ts';
 import { budgetPolicyOf, type DrainConfig } from './config.ts';
@@ -358,11 +358,27 @@ export class PodTurns {
     return true;
   }
 
-  #holdOn(now: Instant, pod: Pod, gate: PodGate): ReturnType<typeof holdOn> {
+  /** The hold of a pod in words, and its end (null: nobody knows); null: nothing holds the pod. */
+  #holdOn(
+    now: Instant,
+    pod: Pod,
+    gate: PodGate,
+  ): { readonly message: string; readonly until: Instant | null } | null {
     const { store, nodes } = this.#site;
-    const begunAt = nodes.phases.begunAt(pod.nodeName);
     const { pods, heeds } = this.#config.spec;
-    return holdOn(now, pod, { store, begunAt, wait: pods.waitCompleted, gate, heeds });
+    const until = finishBy(pod, pods.waitCompleted, nodes.phases.begunAt(pod.nodeName));
+    if (until !== null && until > now) {
+      return { message: `it may finish by ${formatDeadline(store.clock.wall(until))}`, until };
+    }
+    const node = store.node(pod.nodeName);
+    if (node && isShuttingDown(node)) {
+      return { message: 'its node shuts down, and the kubelet ends its pods', until: null };
+    }
+    const asked = heeds.podAnnotations?.find((key) => annotations[key](pod));
+    if (asked)
+      return { message: `its annotation ${asked} is ${annotations[asked](pod)}`, until: null };
+    const message = gate.holdOf(now, pod);
+    return message === null ? null : { message, until: null };
   }
 
   #queue(now: Instant): Queue {
@@ -372,42 +388,11 @@ export class PodTurns {
   }
 }
 
-/** The rules that may hold a pod. */
-interface HoldRules {
-  readonly store: StoreView;
-  /** Since when its node is drained. */
-  readonly begunAt: Instant | null;
-  readonly wait: WaitCompleted | undefined;
-  readonly gate: PodGate;
-  readonly heeds: NodeDrainSpec['heeds'];
-}
-
 const annotations = {
   'cluster-autoscaler.kubernetes.io/safe-to-evict': ({ unsafeToEvict }: Pod) =>
     unsafeToEvict && 'false',
   'karpenter.sh/do-not-disrupt': ({ doNotDisrupt }: Pod) => doNotDisrupt && 'true',
 };
-
-/** The hold of a pod in words, and its end (null: nobody knows); null: nothing holds the pod. */
-function holdOn(
-  now: Instant,
-  pod: Pod,
-  { store, begunAt, wait, gate, heeds }: HoldRules,
-): { readonly message: string; readonly until: Instant | null } | null {
-  const until = finishBy(pod, wait, begunAt);
-  if (until !== null && until > now) {
-    return { message: `it may finish by ${formatDeadline(store.clock.wall(until))}`, until };
-  }
-  const node = store.node(pod.nodeName);
-  if (node && isShuttingDown(node)) {
-    return { message: 'its node shuts down, and the kubelet ends its pods', until: null };
-  }
-  const asked = heeds.podAnnotations?.find((key) => annotations[key](pod));
-  if (asked)
-    return { message: `its annotation ${asked} is ${annotations[asked](pod)}`, until: null };
-  const message = gate.holdOf(now, pod);
-  return message === null ? null : { message, until: null };
-}
 
 /** The pods and rules that decide whose turn comes. */
 export interface Queue {
@@ -418,7 +403,7 @@ export interface Queue {
 }
 
 /** The pods whose turn it is, the longest due first. */
-export function podsInTurn(nodes: readonly DrainNode[], queue: Queue): readonly DrainPod[] {
+function podsInTurn(nodes: readonly DrainNode[], queue: Queue): readonly DrainPod[] {
   return nodes
     .filter(({ name }) => queue.mayEvict(name))
     .flatMap(({ name }) => lowestRank(queue.pods.on(name), queue))
@@ -440,7 +425,7 @@ function lowestRank(pods: readonly DrainPod[], { store, order }: Queue): readonl
 }
 
 /** Counts the pods that are on their way out of nodes whose turn has come; pods that are held up do not count. */
-export function countUnderWay(
+function countUnderWay(
   now: Instant,
   { pods, store }: Pick<Queue, 'pods' | 'store'>,
   isPending: (nodeName: string) => boolean,
@@ -452,7 +437,7 @@ export function countUnderWay(
 }
 
 /** True if nothing is left on a node but what has been held up for long. */
-export function isNodeHeldUp(
+function isNodeHeldUp(
   now: Instant,
   nodeName: string,
   { pods, store }: Pick<Queue, 'pods' | 'store'>,

@@ -82,7 +82,7 @@ interface DrainTaint {
 }
 
 /** Annotations of others that hold a pod for as long as it has them. */
-export type HeededAnnotation =
+type HeededAnnotation =
   | 'cluster-autoscaler.kubernetes.io/safe-to-evict'
   | 'karpenter.sh/do-not-disrupt';
 

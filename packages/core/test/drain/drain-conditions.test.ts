@@ -9,7 +9,7 @@ import { World } from './world.ts';
 const spec = { nodes: ['n1', 'n2'], nodeConditions: 'Publish' };
 const alone = { ...spec, nodes: ['n1'] };
 
-/** What the conditions of a node say, in their order. */
+/** The conditions of a node in words, in their order. */
 function saidOf(world: World, name: string): string {
   const { conditions = [] } = world.nodes.get(name) ?? assert.fail();
   return conditions
@@ -18,7 +18,7 @@ function saidOf(world: World, name: string): string {
     .join(', ');
 }
 
-/** What was written as conditions, in turn. */
+/** The conditions that were written, in turn. */
 const writesOf = ({ log }: World): readonly string[] => log.filter((line) => line.includes('='));
 
 /** Lets time pass, until nothing more happens in the same instant. */

@@ -136,7 +136,7 @@ class World {
   readonly taintedAt = new Map<string, number>();
   readonly #zoneSerial: boolean;
   readonly #answers: readonly number[];
-  /** What happens later, in no order. */
+  /** Events still to happen, in no order. */
   #later: { readonly at: number; readonly run: (now: number) => void }[] = [];
   #asked = 0;
   readonly #wereTainted: boolean;

@@ -35,7 +35,7 @@ const stories: fc.Arbitrary<Story> = fc.record({
 /** A fault that is planted into a drain, to see whether the story shows it. */
 interface Fault {
   readonly config?: DrainOptions;
-  /** What the drain hears. */
+  /** The event as the drain hears it. */
   readonly heard?: (event: Event) => Event;
 }
 
@@ -138,7 +138,7 @@ class Run {
     }
   }
 
-  /** What a taint manager does: mark, then delete. */
+  /** Marks a pod, then deletes it, as a taint manager does. */
   #take(now: number, uid: string): void {
     const pod = this.#pods.get(uid);
     if (!pod || pod.deletionTimestamp !== null) return;

@@ -370,7 +370,7 @@ describe('a NodeDrain of several nodes at once', () => {
   });
 });
 
-// What a NodeDrain writes on a node, where the node is another one before the answer comes.
+// Writes of a NodeDrain on a node that is another one before the answer comes.
 const undo = { kind: 'node', nodeName: 'n1', write: { kind: 'undo' } } as const;
 const cordon = { kind: 'node', nodeName: 'n1', write: { kind: 'cordon' } } as const;
 const failed = { kind: 'failed', status: 500, message: 'no', retryAfter: null } as const;

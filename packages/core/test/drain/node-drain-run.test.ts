@@ -1,4 +1,4 @@
-// What people do to a NodeDrain and to its nodes while it runs.
+// People change a NodeDrain and its nodes while it runs.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -276,7 +276,7 @@ describe('a node of a NodeDrain', () => {
   });
 });
 
-// What a NodeDrain knows when it is edited or another leader goes on with it.
+// A NodeDrain is edited, or another leader goes on with it.
 const byBudget = { kind: 'blocked', message: 'budget', retryAfter: null } as const;
 const denied = { kind: 'failed', status: 403, message: 'denied', retryAfter: null } as const;
 

@@ -1,4 +1,4 @@
-// What a NodeDrain says of its end and its phase while pods have time of their own, or budgets hold them.
+// The end and the phase that a NodeDrain shows while pods have time of their own, or budgets hold them.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -251,7 +251,7 @@ it('names the DaemonSets whose pods do not come back while the taint is there', 
   assert.deepEqual(world.state().daemonSetsKeptOff, ['shop/agent', 'shop/later']);
 });
 
-// How many pods and nodes a NodeDrain counts, over changes of leader and over nodes that come and go.
+// The pods and nodes that a NodeDrain counts, over changes of leader and over nodes that come and go.
 const names = ['n1', 'n2', 'n3'];
 const forEver = [{ key: 'work', operator: 'Exists' }];
 

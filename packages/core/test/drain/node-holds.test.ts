@@ -1,4 +1,4 @@
-// What a NodeDrain waits for: windows, gates, and the steps of others before and after each node.
+// A NodeDrain waits for windows, gates, and the steps of others before and after each node.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -4,7 +4,7 @@ import { type Pod, parseTaint } from '@taintmgr/core';
 import { type Budget, type PlanInput, planDrain } from '@taintmgr/core/drain';
 import { type DrainOptions, drainConfig } from './standalone-drain.ts';
 
-// What a drain would do, as data; the apps print it.
+// The plan of a drain, as data; the apps print it.
 
 /** No whole second: a time of the API that is one counts from its end. */
 const now = 999_999;

@@ -210,7 +210,7 @@ describe('a NodeDrain in a zone whose deadlines stand still', () => {
   }
 });
 
-// What a NodeDrain goes by from its first instant: it was heard of before the drain began.
+// A NodeDrain heeds from its first instant policies and pauses that came before it began.
 const hour = 3_600_000;
 const ofTeam = { names: [], selector: { matchLabels: { team: 'db' }, matchExpressions: [] } };
 

@@ -1,4 +1,4 @@
-// What becomes of a NodeDrain to which the API server denies something.
+// The API server denies something to a NodeDrain.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -153,7 +153,7 @@ it('a drain evicts the pods of a namespace beside one whose evictions are answer
   assert.equal(sent(played, 'hang'), 16);
 });
 
-// What NodeDrains leave to a kubelet whose node shuts down.
+// NodeDrains leave pods to a kubelet whose node shuts down.
 const web = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
 const nodes = [{ name: 'n1' }];
 
@@ -203,7 +203,7 @@ describe('a node that shuts down', () => {
   });
 });
 
-// What a NodeDrain heeds of others by choice: annotations of pods, and a label of nodes.
+// A NodeDrain heeds by choice annotations of pods and a label of nodes.
 const safeToEvict = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
 const doNotDisrupt = 'karpenter.sh/do-not-disrupt';
 const both = [safeToEvict, doNotDisrupt];

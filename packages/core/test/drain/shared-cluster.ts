@@ -27,7 +27,7 @@ function nodeOf(text: string): Node {
 }
 
 /** A cluster where others change things too; several drains may be there. */
-/** What somebody writes into a spec beside what is there. */
+/** Changes that somebody writes into a spec. */
 type SpecChanges = Partial<Omit<NodeDrainSpec, 'limits' | 'timeouts'>> & {
   readonly limits?: Partial<NodeDrainSpec['limits']>;
   readonly timeouts?: Partial<NodeDrainSpec['timeouts']>;
@@ -38,20 +38,20 @@ export class SharedCluster {
   readonly nodes = new Map<string, Node>();
   readonly pods = new Map<string, Pod>();
   readonly drains = new Map<string, NodeDrain>();
-  /** What was done, in its order. */
+  /** Acts, in their order. */
   readonly log: string[] = [];
-  /** What becomes of a command otherwise than that it is done; by its words in the log. */
+  /** Outcomes of commands that are not just done, by their words in the log. */
   readonly answers = new Map<string, Outcome>();
-  /** How windows are. */
+  /** The answer to questions about windows. */
   windows: Outcome = { kind: 'done' };
   /** Results that are held back while this is true. */
   holdsAnswers = false;
-  /** What is done only when answers are given; by its words in the log. */
+  /** Commands that are done only when answers are given, by their words in the log. */
   readonly slow = new Set<string>();
   /** So long pods take that are to go: they do not end by themselves. */
   lingersMs = 0;
   readonly #held: (() => void)[] = [];
-  /** Whether there is an engine that hears of events. */
+  /** True if there is an engine that hears of events. */
   #isHeard = true;
   #serial = 0;
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
@@ -171,7 +171,7 @@ export class SharedCluster {
     this.now = until;
   }
 
-  /** What was done since the last call. */
+  /** Acts since the last call. */
   done(): readonly string[] {
     return this.log.splice(0);
   }
@@ -195,7 +195,7 @@ export class SharedCluster {
     return this.drains.get(name) ?? assert.fail(name);
   }
 
-  /** What drains have left on nodes: `n1 cordon work kernel`. */
+  /** Traces of drains on nodes: `n1 cordon work kernel`. */
   traces(): readonly string[] {
     return [...this.nodes.values()].flatMap(({ name, unschedulable, taints, drainMarks = [] }) => {
       const words = [
@@ -273,7 +273,7 @@ export class SharedCluster {
   }
 }
 
-/** What a write makes of a node. */
+/** The node after a write. */
 function written(node: Node, { write, taint, drain: id }: WriteDrainNode, now: number): Node {
   const { drainMarks = [], drains = [], unschedulable, ...bare } = node;
   const mark = { id, taint: `${taint.key}:${taint.effect}`, by: 'taintmgr-controller' };

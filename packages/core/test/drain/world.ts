@@ -29,9 +29,9 @@ import type { NodeDrain } from '@taintmgr/core/policy';
 /** An eviction that does not succeed at once. */
 export interface Mishap {
   readonly outcome: Outcome;
-  /** How long the answer takes. */
+  /** The answer takes so long. */
   readonly after: number;
-  /** Whether the pod goes all the same. */
+  /** True if the pod goes all the same. */
   readonly goes?: boolean;
 }
 
@@ -41,41 +41,41 @@ export class World {
   readonly nodes = new Map<string, Node>();
   readonly pods = new Map<string, Pod>();
   readonly log: string[] = [];
-  /** What becomes of restarts of rollouts. */
+  /** The outcome of restarts of rollouts. */
   restarts: Outcome = { kind: 'done' };
-  /** What becomes of deletions of drains; null: nobody answers. */
+  /** The outcome of deletions of drains; null: nobody answers. */
   deletions: Outcome | null = { kind: 'done' };
-  /** What becomes of conditions of nodes. */
+  /** The outcome of writes of conditions. */
   conditions: Outcome = { kind: 'done' };
   /** Pods that a budget lets nobody evict. */
   readonly refuses = new Set<string>();
-  /** What is found of that budget by whoever reads it; null: nobody may. */
+  /** The budget as whoever reads it finds it; null: nobody may. */
   budget: Budget | null = null;
-  /** What it hears that it asks of others; '': nothing, ever. */
+  /** The answers to its questions about others; '': nothing, ever. */
   answers = (_: DrainQuestion): Outcome | '' => ({ kind: 'done' });
   engine: Engine = createEngine({ nodeDrains: true, mode: 'evict' });
   /** EvictionRequests of the cluster; null: it has none. */
   requests: EvictionRequest[] | null = [];
-  /** What becomes of their creation. */
+  /** The outcome of their creation. */
   creations: Outcome = { kind: 'done' };
-  /** What becomes of lists of them. */
+  /** The outcome of lists of them. */
   lists: Outcome = { kind: 'done' };
-  /** How many lists of them were asked for. */
+  /** The number of lists of them that were asked for. */
   listed = 0;
-  /** What comes of an eviction in place of its success: late, refused, or lost on its way back. */
+  /** The outcome of an eviction in place of its success: late, refused, or lost on its way back. */
   mishap: (pod: PodRef) => Mishap | null = () => null;
   /** So long pods terminate that are evicted. */
   lingersMs = 0;
   /** The leader is killed when it is about to hear of the event of this number; null: it is not. */
   killedAt: number | null = null;
-  /** How many events were there to hear of. */
+  /** The number of events that there were to hear of. */
   heard = 0;
   /** Pods that are there no more, by name. */
   readonly ended: string[] = [];
-  /** Whether the next leader reads the pods of nodes only after everything else. */
+  /** True if the next leader reads the pods of nodes only after everything else. */
   readsPodsLate = false;
   readonly #drains = new Map<string, NodeDrain>();
-  /** What statuses say: those that were written last. */
+  /** The statuses that were written last. */
   readonly #said = new Map<string, Partial<NodeDrain>>();
   /** The ids of commands that the leader of now has sent. */
   readonly #sent = new Set<string>();
@@ -231,10 +231,10 @@ export class World {
     return this.engine.policyCounts(this.now).drains?.get(name) ?? assert.fail();
   }
 
-  /** What becomes of the workload; by itself nothing. */
+  /** Plays the workload of an evicted pod; by itself nothing. */
   onEvicted: (pod: PodRef) => void = () => {};
 
-  /** What people are told of pods. */
+  /** Hears Events about pods. */
   onEvent: (event: Extract<Command, { kind: 'recordEvent' }>) => void = () => {};
 
   show(given: PodInput): void {
