@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 import type { SeenDrain } from './drain-marks.ts';
 import { Checker, type Evidence } from './evidence.ts';
 import type { ObservedChange, State } from './object-history.ts';
-import { isReady, isSelected, isTerminating } from './objects.ts';
+import { isReady, isSelected, isTerminating, nameOf } from './objects.ts';
 import { givenBack } from './pauses.ts';
 import { type NoExecuteTaint, noExecuteTaints, toleratedMs } from './taint-rule.ts';
 import { clockTime, isRemoval } from './terms.ts';
@@ -282,10 +282,6 @@ function never(pod: KubeObject, { object }: State): Verdict['never'] {
   const taints = noExecuteTaints(object);
   if (taints.length === 0) return 'untainted';
   return taints.some((taint) => Number.isFinite(toleratedMs(pod, taint))) ? null : 'tolerated';
-}
-
-function nameOf({ metadata: { namespace, name, uid } }: KubeObject): string {
-  return `pod ${namespace}/${name} (${uid?.slice(0, 8)})`;
 }
 
 /** On a node: when it will be gone. Pods get no more time than is left. */

@@ -64,3 +64,8 @@ function meets(label: string | undefined, { operator, values = [] }: Expression)
 export function isHandedOver(namespace: KubeObject | null): boolean {
   return namespace?.metadata.labels?.['taintmgr.dev/takeover'] === 'enabled';
 }
+
+/** A pod as evidence names it. */
+export function nameOf({ metadata: { namespace, name, uid } }: KubeObject): string {
+  return `pod ${namespace}/${name} (${uid?.slice(0, 8)})`;
+}

@@ -1,13 +1,25 @@
 // Judges a takeover: what kube-controller-manager is refused, and what the client does beside it.
-import type { Change, ClusterApi, Exchange, KubeObject } from '@taintmgr/sim-cluster';
+import type {
+  ApiRequest,
+  Change,
+  ClusterApi,
+  Exchange,
+  KubeObject,
+  ResponseSink,
+} from '@taintmgr/sim-cluster';
 import type { ApiHistory } from '../api-history.ts';
 import type { Call } from '../call.ts';
-import { isHandedOver } from '../objects.ts';
+import { isHandedOver, nameOf } from '../objects.ts';
+import { noExecuteTaints, toleratedMs } from '../taint-rule.ts';
 import { clockTime, isRemoval, type Violation } from '../terms.ts';
-import { DoubtsChecker } from './doubts.ts';
-import { SparedPodsChecker } from './spared-pods.ts';
-import { managers, pauses, policyNames, TakeoverHistory } from './takeover-history.ts';
-import { nameOf, VetoChecker } from './vetoes.ts';
+import { DoubtsChecker, placeOf } from './doubts.ts';
+import {
+  managers,
+  type PolicyName,
+  pauses,
+  policyNames,
+  TakeoverHistory,
+} from './takeover-history.ts';
 
 /** What somebody else changes so often is left as it is. */
 const mends = { max: 5, withinMs: 600_000 } as const;
@@ -190,4 +202,324 @@ function holdsDeadlines({ spec }: KubeObject, namespace: string): boolean {
   const { namespaces = [], ...others } = scope;
   const isWide = Object.keys(others).length === 0;
   return deadlines && isWide && (namespaces.length === 0 || namespaces.includes(namespace));
+}
+
+/** So long after a refusal an Event says why the pod stays: 20 a second are looked at. */
+const recordedMs = 60_000;
+/** So long after an eviction was called off its mark is gone. */
+const unmarkedMs = 60_000;
+/** What kube-controller-manager takes for a pod that is due. */
+const dueMs = 20_000;
+const heldReason = 'TaintManagerEvictionHeld';
+/** The hold of a zone, with what ends it. */
+const zoneHold =
+  /deadlines are paused by the hold of (?:zone (\S+) until one of its nodes|the nodes without a zone until one of them) is ready$/;
+
+/** Looks at the pods that are there when nothing has been wrong for a while, or when nobody decides. */
+class SparedPodsChecker {
+  readonly #api: ClusterApi;
+  readonly #history: TakeoverHistory;
+  readonly #vetoes: VetoChecker;
+  readonly #report: (violation: Violation) => void;
+  /** Since when pods bear a mark of the client, by uid. */
+  readonly #marked = new Map<string, number>();
+  /** When the spec of a pod or the taints of a node last changed, by uid and name. */
+  readonly #changed = new Map<string, number>();
+  /** Zones that nodes are, or were, in; '': none. */
+  readonly #zones = new Set<string>();
+
+  constructor(
+    api: ClusterApi,
+    apiHistory: ApiHistory,
+    history: TakeoverHistory,
+    vetoes: VetoChecker,
+    report: (violation: Violation) => void,
+  ) {
+    this.#api = api;
+    this.#history = history;
+    this.#vetoes = vetoes;
+    this.#report = report;
+    for (const node of api.list('nodes')) this.#zones.add(placeOf(node));
+    api.subscribe(({ resource, object, previous }) => {
+      if (resource !== 'pods' && resource !== 'nodes') return;
+      const { uid = '', name } = object.metadata;
+      if (resource === 'nodes') this.#zones.add(placeOf(object));
+      const isSame = partOf(object) === partOf(previous);
+      if (!isSame) this.#changed.set(resource === 'pods' ? uid : name, api.clock.now());
+      if (resource === 'pods') this.#followMark(uid, object, previous, apiHistory.actor !== null);
+    });
+  }
+
+  /** A leader has decided since `calmSince`, and nothing was wrong. */
+  atCalm(calmSince: number): void {
+    const now = this.#api.clock.now();
+    const recorded = new Set(
+      this.#api
+        .list('events')
+        .filter((event) => event.reason === heldReason && this.#isTrue(event))
+        .map(({ involvedObject }) => involvedObject?.uid),
+    );
+    for (const pod of this.#present()) {
+      const { uid = '', namespace = '' } = pod.metadata;
+      const since = this.#history.during('namespaces', namespace, calmSince, now);
+      if (!since.every(({ object }) => isHandedOver(object))) continue;
+      const { at: refusedAt } = this.#vetoes.refusals.get(uid) ?? { at: 0 };
+      const isRefused = refusedAt > Math.max(calmSince, this.#changedAt(pod));
+      // What was refused beside the end of its last taint is held by nothing.
+      const goes = this.#waitOf(pod) < Number.POSITIVE_INFINITY;
+      if (goes && isRefused && now - refusedAt > recordedMs && !recorded.has(uid)) {
+        const evidence = `${nameOf(pod)} was refused at ${clockTime(refusedAt)}, and is there`;
+        this.#report({ invariant: 'nothing says why it is held', at: now, evidence });
+      }
+      const markedAt = Math.max(this.#marked.get(uid) ?? now, calmSince, this.#changedAt(pod));
+      if (goes || now - markedAt <= unmarkedMs) continue;
+      const evidence = `${nameOf(pod)} stays, and is marked since ${clockTime(markedAt)}`;
+      this.#report({ invariant: 'mark not taken away', at: now, evidence });
+    }
+  }
+
+  /** Nobody has decided for so long that nothing is refused; kube-controller-manager began at `since`. */
+  atGone(since: number): void {
+    const now = this.#api.clock.now();
+    for (const pod of this.#present()) {
+      const dueAt = Math.max(since, this.#changedAt(pod)) + this.#waitOf(pod);
+      if (dueAt + dueMs > now) continue;
+      const evidence = `${nameOf(pod)} was due ${clockTime(dueAt)}`;
+      this.#report({ invariant: 'spared though nobody decides', at: now, evidence });
+    }
+  }
+
+  #followMark(uid: string, pod: KubeObject, previous: KubeObject | null, byUs: boolean): void {
+    if (!isMarked(pod)) this.#marked.delete(uid);
+    else if (byUs && !isMarked(previous)) this.#marked.set(uid, this.#api.clock.now());
+  }
+
+  /** Those that nobody has deleted. */
+  #present(): readonly KubeObject[] {
+    return this.#api
+      .list('pods')
+      .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.nodeName);
+  }
+
+  /** For how long kube-controller-manager lets a pod be; Infinity: for ever. */
+  #waitOf(pod: KubeObject): number {
+    const node = this.#api.get('nodes', '', pod.spec.nodeName);
+    const times = noExecuteTaints(node).map((taint) => toleratedMs(pod, taint));
+    return Math.min(Number.POSITIVE_INFINITY, ...times);
+  }
+
+  #changedAt({ metadata, spec }: KubeObject): number {
+    const [pod, node] = [metadata.uid ?? '', spec.nodeName].map((key) => this.#changed.get(key));
+    return Math.max(pod ?? 0, node ?? 0);
+  }
+
+  /** A pause or a policy that an Event names has been there. */
+  #isTrue({ message = '', involvedObject }: KubeObject): boolean {
+    const { namespace, name } = involvedObject ?? {};
+    const head = `taintmgr decides about Pod ${namespace}/${name}, not kube-controller-manager: `;
+    if (!message.startsWith(head) || message.length === head.length) return false;
+    // What a zone holds that is down is named by the zone.
+    const [isZone, zone = ''] = zoneHold.exec(message) ?? [];
+    if (isZone) return this.#zones.has(zone);
+    if (message.includes('deadlines are paused by the hold ')) return false;
+    const [, pause] = /deadlines are paused by ([\w-]+)(?: |$)/.exec(message) ?? [];
+    return (
+      pause === undefined || this.#history.names('evictionpauses.taintmgr.dev').includes(pause)
+    );
+  }
+}
+
+function isMarked(pod: KubeObject | null): boolean {
+  return (pod?.status?.conditions ?? []).some(isMark);
+}
+
+function partOf(object: KubeObject | null): string {
+  return JSON.stringify([
+    object?.metadata.uid,
+    object?.spec?.nodeName,
+    object?.spec?.tolerations,
+    object?.spec?.taints,
+  ]);
+}
+
+/** What kube-controller-manager asks: to mark a pod before it deletes it, or to mark it not ready. */
+interface Asked {
+  readonly policy: PolicyName;
+  readonly pod: KubeObject;
+  /** Whether a pod with these conditions has what was asked for. */
+  readonly isDone: (conditions: readonly Condition[]) => boolean;
+}
+
+/** A mark that it was refused. */
+interface Refusal {
+  readonly at: number;
+  readonly pod: KubeObject;
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+const statusPath = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)\/status(?:\?|$)/;
+const freshMs = 60_000;
+const byPolicy = "ValidatingAdmissionPolicy 'taintmgr-";
+
+/**
+ * Lead all requests of kube-controller-manager through `line`. What it was allowed shows in the pods, what
+ * it was refused in the answers; what should have come of it follows from the label of the namespace, the
+ * heartbeat, the policies, and the API server's clock.
+ */
+class VetoChecker {
+  /** By uid of the pod, the latest. */
+  readonly refusals: Map<string, Refusal> = new Map();
+  readonly #api: ClusterApi;
+  readonly #history: TakeoverHistory;
+  readonly #report: (violation: Violation) => void;
+  #asked: Asked | null = null;
+
+  constructor(api: ClusterApi, history: TakeoverHistory, report: (violation: Violation) => void) {
+    this.#api = api;
+    this.#history = history;
+    this.#report = report;
+    api.subscribe((change) => this.#observe(change));
+  }
+
+  line(exchange: Exchange): Exchange {
+    return (request, sink) => {
+      const asked = this.#askedBy(request);
+      if (!asked) return exchange(request, sink);
+      const before = this.#asked;
+      this.#asked = asked;
+      try {
+        return exchange(request, this.#listening(asked, sink));
+      } finally {
+        this.#asked = before;
+      }
+    };
+  }
+
+  #askedBy({ method, path, body }: ApiRequest): Asked | null {
+    const [, namespace = '', name = ''] = statusPath.exec(path) ?? [];
+    if (name === '' || method === 'GET' || typeof body !== 'string') return null;
+    const pod = this.#api.get('pods', namespace, name);
+    const conditions: readonly Condition[] = JSON.parse(body).status?.conditions ?? [];
+    if (!pod) return null;
+    const mark = conditions.find(isMark);
+    const isDone = (all: readonly Condition[]): boolean =>
+      all.some((one) => isMark(one) && one.message === mark?.message);
+    if (mark && !isDone(marksOf(pod))) return { policy: 'taintmgr-takeover', pod, isDone };
+    const unready = conditions.find(isNotReady);
+    const looked = conditions.some((one) => {
+      return one.type === 'ContainersReady' && one.status === 'False';
+    });
+    const wasReady = marksOf(pod).some((one) => one.type === 'Ready' && one.status === 'True');
+    if (!unready || looked || !wasReady) return null;
+    return { policy: 'taintmgr-readiness', pod, isDone: (all) => all.some(isNotReady) };
+  }
+
+  #listening(asked: Asked, sink: ResponseSink): ResponseSink {
+    let text = '';
+    let code = 0;
+    return {
+      ...sink,
+      head: (status, headers) => {
+        code = status;
+        sink.head(status, headers);
+      },
+      data: (chunk) => {
+        if (code === 403) text += chunk;
+        sink.data(chunk);
+      },
+      end: () => {
+        if (text.includes(byPolicy)) this.#refused(asked);
+        sink.end();
+      },
+    };
+  }
+
+  /** What it asked for is stored. */
+  #observe({ resource, type, object }: Change): void {
+    const asked = this.#asked;
+    if (!asked || resource !== 'pods' || type !== 'MODIFIED') return;
+    if (object.metadata.uid !== asked.pod.metadata.uid) return;
+    if (!asked.isDone(marksOf(object))) return;
+    this.#asked = null;
+    const at = this.#api.clock.now();
+    const namespaces = this.#history.namespaceKnown(asked.pod.metadata.namespace ?? '', at);
+    const beats = this.#history.heartbeatsKnown(at);
+    const isToBeRefused =
+      namespaces.every(isHandedOver) &&
+      beats.every((beat) => isFresh(beat, at) && holds(beat, asked)) &&
+      this.#history.stands(asked.policy, at);
+    if (!isToBeRefused) return;
+    const invariant =
+      asked.policy === 'taintmgr-takeover'
+        ? 'marked beside a fresh heartbeat'
+        : 'not ready beside a hold';
+    this.#report({ invariant, at, evidence: `${nameOf(asked.pod)}: ${written(asked, at, beats)}` });
+  }
+
+  #refused(asked: Asked): void {
+    const at = this.#api.clock.now();
+    const { pod, policy } = asked;
+    if (policy === 'taintmgr-takeover') this.refusals.set(pod.metadata.uid ?? '', { at, pod });
+    const namespaces = this.#history.namespaceKnown(pod.metadata.namespace ?? '', at);
+    const beats = this.#history.heartbeatsKnown(at);
+    const because = [
+      ...(namespaces.some(isHandedOver) ? [] : ['its namespace was not handed over']),
+      ...(beats.some((beat) => isFresh(beat, at)) ? [] : ['no heartbeat was fresh']),
+      ...(beats.some((beat) => holds(beat, asked)) ? [] : ['nothing was held']),
+      ...(this.#history.mayStand(policy, at) ? [] : ['there was no policy']),
+    ];
+    if (because.length === 0) return;
+    const evidence = `${nameOf(pod)}: ${because.join(', ')}; ${written(asked, at, beats)}`;
+    this.#report({ invariant: 'refused without a right', at, evidence });
+  }
+}
+
+type Beat = KubeObject['status'] | null;
+
+/** Somebody decides: the heartbeat is within a minute of the time that the API server gives the request. */
+function isFresh(beat: Beat, at: number): boolean {
+  const renewedAt = Date.parse(beat?.renewTime ?? '');
+  return beat?.takeover?.enabled === true && Math.abs(wholeSecond(at) - renewedAt) <= freshMs;
+}
+
+/** The time in managedFields has no fraction. */
+function wholeSecond(at: number): number {
+  return at - (at % 1000);
+}
+
+/** Evictions are always held, readiness where the heartbeat says so. */
+function holds(beat: Beat, { policy, pod }: Asked): boolean {
+  if (policy === 'taintmgr-takeover') return true;
+  const hold = beat?.takeover?.holdReadiness;
+  if (!hold) return false;
+  const place = placeOf(pod);
+  return (
+    hold.all === true ||
+    (hold.nodes ?? []).includes(pod.spec.nodeName) ||
+    (place !== '' && (hold.zones ?? []).includes(place))
+  );
+}
+
+function marksOf(pod: KubeObject): readonly Condition[] {
+  return pod.status?.conditions ?? [];
+}
+
+/** Whether this condition goes before a deletion for a taint. */
+function isMark({ type, status, reason }: Condition): boolean {
+  return type === 'DisruptionTarget' && status === 'True' && reason === 'DeletionByTaintManager';
+}
+
+function isNotReady({ type, status }: Condition): boolean {
+  return type === 'Ready' && status === 'False';
+}
+
+function written(asked: Asked, at: number, beats: readonly Beat[]): string {
+  const renewals = beats.map((beat) => beat?.renewTime ?? 'none').join(', ');
+  return `${asked.policy}, written ${clockTime(wholeSecond(at))}, heartbeat ${renewals}`;
 }
