@@ -26,18 +26,65 @@ export interface Audience {
   readonly live: LiveBlock | null;
 }
 
+/** Says what happens to a drain, above a line of counts that is rewritten where somebody watches. */
+export class Announcer {
+  readonly #audience: Audience;
+  /** The last words about each subject: the same is not said twice. */
+  readonly #said = new Map<string, string>();
+  #shownAt: Instant;
+
+  constructor(audience: Audience, now: Instant) {
+    this.#audience = audience;
+    this.#shownAt = now;
+  }
+
+  say(line: string): void {
+    this.close();
+    this.#audience.say(line);
+  }
+
+  warn(text: string): void {
+    this.close();
+    warn(this.#audience.output, text);
+  }
+
+  err(line: string): void {
+    this.close();
+    this.#audience.output.err(line);
+  }
+
+  /** Notes the words about a subject; false: they are the last ones about it. */
+  isNews(subject: string, words: string): boolean {
+    const before = this.#said.get(subject);
+    this.#said.set(subject, words);
+    return before !== words;
+  }
+
+  /** Says where things stand; call it whenever something may have changed. */
+  count(now: Instant, lineOf: () => string): void {
+    const { live, output } = this.#audience;
+    if (live) {
+      live.show(lineOf());
+    } else if (now - this.#shownAt >= periodMs) {
+      this.#shownAt = now;
+      output.err(lineOf());
+    }
+  }
+
+  /** Takes the line that is rewritten away. */
+  close(): void {
+    this.#audience.live?.clear();
+  }
+}
+
 /**
  * Reports how a drain goes on: a line for each pod that went and each node that is done, a warning
  * for each pod that is newly held, and the counts.
  */
-export class Progress {
-  readonly #audience: Audience;
-  /** The last words about each pod that is held: the same is not said twice. */
-  readonly #said = new Map<string, string>();
+export class Progress extends Announcer {
   /** The last words about the connection to the API server; null while it works. */
   #disconnection: string | null = null;
   #policiesRefused: string | null = null;
-  #shownAt: Instant;
 
   /** `alreadySaid`: by uid, what has been said already of what holds a pod. */
   constructor(
@@ -45,9 +92,8 @@ export class Progress {
     now: Instant,
     alreadySaid: ReadonlyMap<string, string> = new Map(),
   ) {
-    this.#audience = audience;
-    this.#shownAt = now;
-    for (const [uid, message] of alreadySaid) this.#said.set(uid, message);
+    super(audience, now);
+    for (const [uid, message] of alreadySaid) this.isNews(uid, message);
   }
 
   /** Something that happened. */
@@ -107,8 +153,7 @@ export class Progress {
       return [`hold/node/${name}`, name === '' ? 'the drain' : `node ${name}`, message];
     });
     for (const [subject = '', who, message = ''] of [...all, ...pods]) {
-      if (this.#said.get(subject) === message) continue;
-      this.#said.set(subject, message);
+      if (!this.isNews(subject, message)) continue;
       const about = message.startsWith('waits for') ? `${who} ` : `${who}: `;
       this.warn(`${about}${printable(message)}`);
     }
@@ -124,8 +169,7 @@ export class Progress {
   reconnected(): void {
     if (this.#disconnection === null) return;
     this.#disconnection = null;
-    this.close();
-    this.#audience.output.err('reconnected to the API server');
+    this.err('reconnected to the API server');
   }
 
   /** Policies and pauses may not be read any more; null: they may. */
@@ -138,27 +182,13 @@ export class Progress {
       );
   }
 
-  /** Says where things stand; call it whenever something may have changed. */
   showCounts(now: Instant, machine: DrainSight): void {
-    const { live, output } = this.#audience;
-    if (live) {
-      live.show(progressLine(now, machine));
-    } else if (now - this.#shownAt >= periodMs) {
-      this.#shownAt = now;
-      output.err(progressLine(now, machine));
-    }
-  }
-
-  /** Takes the line that is rewritten away. */
-  close(): void {
-    this.#audience.live?.clear();
+    this.count(now, () => progressLine(now, machine));
   }
 
   /** The same is not said twice about a subject, nor once for each that an outage concerns. */
   #setBack(subject: string, { code, message }: Blocker, about: string): void {
-    const before = this.#said.get(subject);
-    this.#said.set(subject, message);
-    if (before === message) return;
+    if (!this.isNews(subject, message)) return;
     if (code === 'Unreachable') this.disconnected(message);
     else this.warn(`${about}: ${printable(message)}`);
   }
@@ -176,16 +206,6 @@ export class Progress {
       const stay = staying === '' ? '' : `; ${printable(staying)}`;
       this.say(`node/${node} drained (${goneText(here)}, ${took})${stay}`);
     }
-  }
-
-  say(line: string): void {
-    this.close();
-    this.#audience.say(line);
-  }
-
-  warn(text: string): void {
-    this.close();
-    warn(this.#audience.output, text);
   }
 }
 
