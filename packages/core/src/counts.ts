@@ -13,7 +13,7 @@ import type { Node } from './model/node.ts';
 import { type Pod, type PodRef, podRef } from './model/pod.ts';
 import type { OwnReplicas } from './own-replicas.ts';
 import { actionRights, type PodRight } from './policy/eviction-policy.ts';
-import { coversNamespace, coversNode, coversTaint } from './policy/pause-scope.ts';
+import { coversNamespace, coversNode, coversTaint } from './policy/scope.ts';
 import type { EvictionPause, PolicyAction } from './policy/values.ts';
 import type { StoreView } from './store.ts';
 

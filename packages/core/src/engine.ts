@@ -16,7 +16,7 @@ import { type EvictionMachine, PreciseEvictionMachine } from './eviction/machine
 import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover.ts';
 import { UpstreamEvictionMachine } from './eviction/upstream/machine.ts';
 import { type Explanation, explain, type Subject } from './explain.ts';
-import { assert } from './kernel/assert.ts';
+import { assert } from './kernel/checks.ts';
 import { askerOf } from './kernel/inflight.ts';
 import { earlier, type Instant, notBefore } from './kernel/time.ts';
 import { resolveLifecycleConfig } from './lifecycle/config.ts';

@@ -10,10 +10,8 @@ import type { Instant, Millis } from './kernel/time.ts';
 import type { LifecycleMachine } from './lifecycle/machine.ts';
 import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
 import { plainPod } from './model/kept-pod.ts';
-import type { Node } from './model/node.ts';
-import type { Pod } from './model/pod.ts';
-import type { PodView } from './model/pod-view.ts';
-import { zoneKey } from './model/zone.ts';
+import { type Node, zoneKey } from './model/node.ts';
+import type { Pod, PodView } from './model/pod.ts';
 import type { StoreView } from './store.ts';
 
 /** The subject of an explanation. */

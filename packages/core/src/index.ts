@@ -10,8 +10,16 @@ export { createEngine, type Engine, type TakeoverStatus } from './engine.ts';
 export type { Event } from './event.ts';
 export { makeNode, makePod, type NodeInput, type PodInput } from './model/builders.ts';
 export type { Lease, Node, NodeCondition, NodeRef, PastPause } from './model/node.ts';
-export type { DaemonSet, Disruption, Namespace, Owner, Pod, PodRef } from './model/pod.ts';
-export type { PodView, PodViews } from './model/pod-view.ts';
+export type {
+  DaemonSet,
+  Disruption,
+  Namespace,
+  Owner,
+  Pod,
+  PodRef,
+  PodView,
+  PodViews,
+} from './model/pod.ts';
 export type { Labels } from './model/selector.ts';
 export type { Taint } from './model/taint.ts';
 export type { Toleration } from './model/toleration.ts';
@@ -47,7 +55,7 @@ export {
 } from './eviction/reason.ts';
 export type { ObservedTaint } from './eviction/taint-clock.ts';
 export type { Explanation, NodeExplanation, PodExplanation, Subject } from './explain.ts';
-export { describePodView } from './model/pod-view.ts';
+export { describePodView } from './model/pod.ts';
 
 // The pods that have to be known.
 
@@ -65,7 +73,6 @@ export { type MatchOptions, toleratesTaint } from './model/toleration.ts';
 
 // Parts of objects.
 
-export { readyOf } from './model/node.ts';
+export { nodePlace, readyOf, zoneName } from './model/node.ts';
 export { parseQuantity, type Quantity, quantityValue } from './model/quantity.ts';
-export { nodePlace, zoneName } from './model/zone.ts';
 export { isReplica } from './own-replicas.ts';

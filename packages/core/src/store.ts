@@ -1,11 +1,9 @@
 import type { Event } from './event.ts';
 import { ClusterClock, type ClusterTime } from './kernel/cluster-clock.ts';
-import { Interned } from './kernel/interned.ts';
 import { earliest, finite, type Instant } from './kernel/time.ts';
-import { KeptPod, KeptTraits } from './model/kept-pod.ts';
+import { Interned, KeptPod, KeptTraits } from './model/kept-pod.ts';
 import type { Lease, Node } from './model/node.ts';
-import type { DaemonSet, Pod } from './model/pod.ts';
-import type { PodView } from './model/pod-view.ts';
+import type { DaemonSet, Pod, PodView } from './model/pod.ts';
 import type { Labels } from './model/selector.ts';
 import { inPolicyOrder } from './policy/choice.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';

@@ -3,7 +3,7 @@
 
 export { type Config, defaultConfig, resolveConfig } from '../config.ts';
 export type { Node } from '../model/node.ts';
+export { nodePlace, zoneName } from '../model/node.ts';
 export type { Owner, Pod } from '../model/pod.ts';
 export { formatTaint, parseTaint, type Taint } from '../model/taint.ts';
-export { nodePlace, zoneName } from '../model/zone.ts';
 export { isReplica } from '../own-replicas.ts';

@@ -29,7 +29,7 @@ export type {
 
 // The scope of a pause.
 
-export { coversNamespace } from '../policy/pause-scope.ts';
+export { coversNamespace } from '../policy/scope.ts';
 
 // Takeover.
 

@@ -3,8 +3,11 @@
 // The machine.
 
 export { createPressureMachine, type PressureMachine } from '../pressure/machine.ts';
-export type { PressureCommand, PressureReport } from '../pressure/pressure-command.ts';
-export type { PressureEvent } from '../pressure/pressure-event.ts';
+export type {
+  PressureCommand,
+  PressureEvent,
+  PressureReport,
+} from '../pressure/pressure-command.ts';
 
 // Settings.
 
@@ -43,7 +46,7 @@ export type {
   ResourceList,
   ResourceRequirements,
 } from '../pressure/pods/pressure-pod.ts';
-export type { PressureNode } from '../pressure/pressure-event.ts';
+export type { PressureNode } from '../pressure/pressure-command.ts';
 
 // Signals and conditions.
 

@@ -1,6 +1,6 @@
 // Holds nodes of a NodeDrain back: windows, gates, steps of others, and the questions about all of these.
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
-import { assert } from '../kernel/assert.ts';
+import { assert } from '../kernel/checks.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import { earliest, formatDeadline, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';

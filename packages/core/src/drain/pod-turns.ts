@@ -11,7 +11,7 @@ import { earlier, formatDeadline, type Instant } from '../kernel/time.ts';
 import { isShuttingDown } from '../model/node.ts';
 import { type Disruption, type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type { NodeDrainSpec } from '../policy/node-drain.ts';
-import { isInGroup } from '../policy/pod-group.ts';
+import { isInGroup } from '../policy/scope.ts';
 import type { StoreView } from '../store.ts';
 import { budgetPolicyOf, type DrainConfig } from './config.ts';
 import type { DrainNodes } from './node-turns.ts';

@@ -1,7 +1,7 @@
 // Follows the pauses that have held, or hold, the deadlines of each node, and since when.
 import { finite, type Instant } from '../kernel/time.ts';
 import type { Node, PastPause } from '../model/node.ts';
-import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
+import { coversNamespace, coversNode, coversTaint } from '../policy/scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { Change, StoreView } from '../store.ts';
 

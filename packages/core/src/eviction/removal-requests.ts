@@ -4,7 +4,7 @@ import { accepted, isPending, setBack } from '../attempt/attempt.ts';
 import { methodFor, podCommand } from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
-import { assert } from '../kernel/assert.ts';
+import { assert } from '../kernel/checks.ts';
 import { earlier, type Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import type { AttemptReconciler, AttemptSite } from './attempt-reconciler.ts';

@@ -1,6 +1,11 @@
 // Fills in configured values, and checks them: each check throws a RangeError that names the field,
 // shows the value and says what is allowed.
 
+/** Stops on a mistake of our own. The cluster's oddities are data and never come here. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`taintmgr: broken invariant: ${message}`);
+}
+
 /** Throws RangeError: names the field, shows the value, says what is allowed. */
 export function refuse(field: string, value: unknown, allowed: boolean, what: string): void {
   if (!allowed) throw new RangeError(`config.${field}: got ${JSON.stringify(value)}, want ${what}`);

@@ -1,4 +1,4 @@
-import { assert } from './assert.ts';
+import { assert } from './checks.ts';
 import type { Instant } from './time.ts';
 
 /** A token bucket on given time: `perSecond` tokens come in, at most `burst` are kept. */

@@ -1,7 +1,6 @@
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
-import { type Node, readyOf } from '../model/node.ts';
+import { type Node, readyOf, zoneKey } from '../model/node.ts';
 import { addedAt, notReadyKey, unreachableKey } from '../model/taint.ts';
-import { zoneKey } from '../model/zone.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
 import { decideNoExecute, type NoExecuteDecision } from './decide.ts';

@@ -12,8 +12,7 @@ import type { Change, Machine, StoreView } from '../store.ts';
 import { ConditionRules, type RuleStatus } from './condition-rules.ts';
 import type { LifecycleConfig } from './config.ts';
 import { HealthStore } from './health.ts';
-import type { LifecycleCommand } from './node-command.ts';
-import { nodeEvent } from './node-events.ts';
+import { type LifecycleCommand, nodeEvent } from './node-command.ts';
 import { NodeReconciler } from './node-reconciler.ts';
 import { ReadinessMarker } from './readiness.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
-import { assert } from '../kernel/assert.ts';
+import { assert } from '../kernel/checks.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earlier, earliest, type Instant } from '../kernel/time.ts';
 import { type Node, readyOf } from '../model/node.ts';

@@ -5,12 +5,11 @@ import type { Instant } from '../kernel/time.ts';
 import { type Node, readyOf } from '../model/node.ts';
 import { type Pod, podRef } from '../model/pod.ts';
 import { unreachableKey } from '../model/taint.ts';
-import { coversNamespace, coversNode, coversTaint } from '../policy/pause-scope.ts';
+import { coversNamespace, coversNode, coversTaint } from '../policy/scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { StoreView } from '../store.ts';
 import type { LifecycleConfig } from './config.ts';
-import type { LifecycleCommand } from './node-command.ts';
-import { podNotReadyEvent } from './node-events.ts';
+import { type LifecycleCommand, podNotReadyEvent } from './node-command.ts';
 import { describeHold, type HoldReason, type ReadinessHold, type ZoneStatus } from './reason.ts';
 
 const waits = { confirmationWaitMs: 10_000, retryWaitMsMin: 200, retryWaitMsMax: 30_000 };

@@ -1,6 +1,5 @@
 // A pod as the engine keeps it: five fields of its own, and what it has in common with others.
 
-import { Interned } from '../kernel/interned.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Disruption, Owner, Pod } from './pod.ts';
 import type { Labels } from './selector.ts';
@@ -284,4 +283,31 @@ function hashText(from: number, text: string): number {
   let hash = Math.imul(from ^ text.length, prime);
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), prime);
   return hash;
+}
+
+/** Equal values kept once, for as long as somebody uses them. */
+export class Interned<T> {
+  readonly #keyOf: (value: T) => string;
+  readonly #kept = new Map<string, { readonly value: T; uses: number }>();
+
+  constructor(keyOf: (value: T) => string) {
+    this.#keyOf = keyOf;
+  }
+
+  take(value: T): T {
+    const key = this.#keyOf(value);
+    const entry = this.#kept.get(key);
+    if (entry) {
+      entry.uses += 1;
+      return entry.value;
+    }
+    this.#kept.set(key, { value, uses: 1 });
+    return value;
+  }
+
+  release(value: T): void {
+    const key = this.#keyOf(value);
+    const entry = this.#kept.get(key);
+    if (entry && --entry.uses === 0) this.#kept.delete(key);
+  }
 }

@@ -3,7 +3,7 @@ import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { type Labels, selects } from '../model/selector.ts';
 import type { Taint } from '../model/taint.ts';
-import { matchesPattern, matchesSome } from './pattern.ts';
+import { matchesPattern, matchesSome } from './scope.ts';
 import type { EvictionPolicy, PolicyMatch } from './values.ts';
 
 /** A pod, and whatever of its surroundings policies look at. */

@@ -2,7 +2,7 @@
 // its status says it was. Durations are in milliseconds, times are instants.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
-import type { PodGroup } from './pod-group.ts';
+import type { PodGroup } from './scope.ts';
 
 /** The spec of a NodeDrain, its defaults filled in. The table of the kind describes each field. */
 export interface NodeDrainSpec {

@@ -11,7 +11,7 @@ import type { NodeState, PressureWork } from './node-state.ts';
 import type { FilesystemLayout } from './observation/filesystems.ts';
 import type { Sample } from './observation/observation.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
-import type { PressureNode } from './pressure-event.ts';
+import type { PressureNode } from './pressure-command.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
 import type { ComparatorName } from './semantics.ts';
 import {

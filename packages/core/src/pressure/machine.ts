@@ -1,7 +1,7 @@
 import { blockerOf } from '../attempt/blocker.ts';
 import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
 import { evenTry, nextAttempt } from '../attempt/retry.ts';
-import { assert } from '../kernel/assert.ts';
+import { assert } from '../kernel/checks.ts';
 import { ClusterClock } from '../kernel/cluster-clock.ts';
 import { InFlight } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
@@ -24,8 +24,7 @@ import {
 import { byOurTime, type NodeObservation } from './observation/observation.ts';
 import { PodStore } from './pods/pod-store.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
-import type { PressureCommand } from './pressure-command.ts';
-import type { PressureEvent, PressureNode } from './pressure-event.ts';
+import type { PressureCommand, PressureEvent, PressureNode } from './pressure-command.ts';
 import type { PressureReason } from './reason.ts';
 import {
   localLimitGracePeriodSeconds,

@@ -24,8 +24,7 @@ import {
   soundSamples,
 } from './observation/observation.ts';
 import type { PodStore, StoredPod } from './pods/pod-store.ts';
-import type { PressureCommand, PressureReport } from './pressure-command.ts';
-import type { PressureNode } from './pressure-event.ts';
+import type { PressureCommand, PressureNode, PressureReport } from './pressure-command.ts';
 import type { PressureReason } from './reason.ts';
 import { type PressureSettings, withContainerFilesystem } from './settings/settings.ts';
 import { amountOf, type Threshold, thresholdKey } from './settings/thresholds.ts';

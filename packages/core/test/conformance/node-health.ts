@@ -10,8 +10,7 @@ import {
 import { resolveLifecycleConfig } from '../../src/lifecycle/config.ts';
 import { UpstreamController } from '../../src/lifecycle/upstream/controller.ts';
 import type { Task } from '../../src/lifecycle/upstream/tasks.ts';
-import { mergeConditions } from '../../src/model/node.ts';
-import { zoneKey } from '../../src/model/zone.ts';
+import { mergeConditions, zoneKey } from '../../src/model/node.ts';
 import { Store } from '../../src/store.ts';
 import { difference } from './lifecycle-pieces.ts';
 import {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makePod } from '../../src/model/builders.ts';
-import { KeptPod, KeptTraits, traitsOf, withTolerations } from '../../src/model/kept-pod.ts';
+import {
+  Interned,
+  KeptPod,
+  KeptTraits,
+  traitsOf,
+  withTolerations,
+} from '../../src/model/kept-pod.ts';
 import type { Pod } from '../../src/model/pod.ts';
 import { fc } from '../fast-check.ts';
 
@@ -126,4 +132,16 @@ describe('traits', () => {
       }),
     );
   });
+});
+
+it('keeps equal values once, for as long as somebody uses them', () => {
+  const interned = new Interned<readonly string[]>((value) => value.join());
+  const first = ['a'];
+  assert.equal(interned.take(first), first);
+  assert.equal(interned.take(['a']), first);
+  interned.release(['a']);
+  assert.equal(interned.take(['a']), first, 'one use is left');
+  for (let uses = 0; uses < 2; uses++) interned.release(first);
+  const later = ['a'];
+  assert.equal(interned.take(later), later);
 });

@@ -6,7 +6,10 @@ import {
   isShuttingDown,
   mergeConditions,
   type NodeCondition,
+  nodePlace,
   readyStatus,
+  zoneKey,
+  zoneName,
 } from '../../src/model/node.ts';
 
 function condition(type: string, status: string, reason = '', message = ''): NodeCondition {
@@ -46,4 +49,19 @@ it('compares labels by what they say, of no node too', () => {
 
 it('has no status of Ready without the condition, and none without a node', () => {
   assert.deepEqual([readyStatus(null), readyStatus(makeNode({ name: 'n' }))], [null, null]);
+});
+
+const zone = 'topology.kubernetes.io/zone';
+const region = 'topology.kubernetes.io/region';
+const oldZone = 'failure-domain.beta.kubernetes.io/zone';
+
+it('is named for people and for metrics', () => {
+  const labels = { [zone]: 'a', [region]: 'eu' };
+  assert.deepEqual([zoneName(labels), zoneKey(labels)], ['eu/a', 'eu:\0:a']);
+  assert.deepEqual([zoneName({ [zone]: 'a' }), zoneKey({ [zone]: 'a' })], ['a', ':\0:a']);
+  assert.deepEqual([zoneName({}), zoneKey({})], ['', '']);
+});
+
+it('is that of an old label before that of the new one', () => {
+  assert.deepEqual(nodePlace({ [zone]: 'new', [oldZone]: 'old' }), ['', 'old']);
 });

@@ -9,7 +9,7 @@ import {
   NodePolicies,
   type PolicySubject,
 } from '../../src/policy/choice.ts';
-import { matchesPattern } from '../../src/policy/pattern.ts';
+import { matchesPattern } from '../../src/policy/scope.ts';
 import { fc } from '../fast-check.ts';
 import { policyOf } from './objects.ts';
 

@@ -4,7 +4,7 @@ import { makeNode, makePod } from '@taintmgr/core';
 import { selects } from '../../src/model/selector.ts';
 import { matchesTaint, podFit } from '../../src/policy/choice.ts';
 import { canFitBoth, canOverlap, contradiction } from '../../src/policy/overlap.ts';
-import { matchesPattern } from '../../src/policy/pattern.ts';
+import { matchesPattern } from '../../src/policy/scope.ts';
 import type { PolicyMatch } from '../../src/policy/values.ts';
 import { fc } from '../fast-check.ts';
 

@@ -5,7 +5,7 @@ import { hasSameLabels } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
 import type { Candidate, LimitHit, LimitStatus } from '../../policy/limit.ts';
 import { type LimitRecord, needsRecord } from '../../policy/limit-record.ts';
-import { holdsAll } from '../../policy/pause-scope.ts';
+import { holdsAll } from '../../policy/scope.ts';
 import type { EvictionPolicy } from '../../policy/values.ts';
 import type { NodeChange, StoreView } from '../../store.ts';
 import type { Attempts } from '../attempts.ts';

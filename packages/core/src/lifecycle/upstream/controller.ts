@@ -1,14 +1,12 @@
 // The procedures of upstream's node lifecycle controller, defects included.
 import type { Instant, Millis } from '../../kernel/time.ts';
-import { type Node, type NodeCondition, nodeRef, readyOf } from '../../model/node.ts';
+import { type Node, type NodeCondition, nodeRef, readyOf, zoneKey } from '../../model/node.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
-import { zoneKey } from '../../model/zone.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { StoreView } from '../../store.ts';
 import { noScheduleChange } from '../condition-taints.ts';
 import type { LifecycleConfig } from '../config.ts';
-import type { LifecycleCommand } from '../node-command.ts';
-import { nodeEvent, podNotReadyEvent } from '../node-events.ts';
+import { type LifecycleCommand, nodeEvent, podNotReadyEvent } from '../node-command.ts';
 import { missingLabels } from '../node-needs.ts';
 import type { ZoneCounts } from '../zone-rates.ts';
 import { PodEnforcement, swapTaints, TaintEnforcement } from './enforcement.ts';

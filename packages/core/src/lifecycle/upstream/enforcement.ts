@@ -12,8 +12,7 @@ import {
 } from '../../model/taint.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { StoreView } from '../../store.ts';
-import type { LifecycleCommand } from '../node-command.ts';
-import { nodeEvent, podEvictionEvent } from '../node-events.ts';
+import { type LifecycleCommand, nodeEvent, podEvictionEvent } from '../node-command.ts';
 import type { HealthEntry } from './health.ts';
 import { call, sleep, type Task } from './tasks.ts';
 import type { ItemResult, QueuedNode, ZoneStore } from './zone-store.ts';

@@ -2,9 +2,8 @@
 import type { NodeNotReadyReason } from '../../attempt/pod-command.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
-import { type Node, readyOf } from '../../model/node.ts';
+import { type Node, readyOf, zoneKey, zoneName } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
-import { zoneKey, zoneName } from '../../model/zone.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { Change, StoreView } from '../../store.ts';
 import type { LifecycleConfig } from '../config.ts';

@@ -1,6 +1,5 @@
 import type { Instant, Millis } from '../../kernel/time.ts';
-import type { Node } from '../../model/node.ts';
-import { zoneKey } from '../../model/zone.ts';
+import { type Node, zoneKey } from '../../model/node.ts';
 import {
   type ZoneCounts,
   type ZoneRates,
