@@ -174,7 +174,7 @@ function onlyCommand(command: string): Plugin {
   return {
     name: 'only-command',
     setup(bundler) {
-      bundler.onResolve({ filter: /^\.\/commands\// }, ({ kind, path }) => {
+      bundler.onResolve({ filter: /^\.\/commands(\.ts$|\/)/ }, ({ kind, path }) => {
         const isOther = kind === 'dynamic-import' && !path.startsWith(`./commands/${command}/`);
         return isOther ? { path, namespace: 'empty' } : undefined;
       });

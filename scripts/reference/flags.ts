@@ -9,7 +9,11 @@ import { connectionFlags } from '../../packages/k8s-adapter/src/doors/command-li
 import { code, page, sentence, table } from './page.ts';
 
 /** A command of the plugin, as its own library has it. */
-type PluginCommand = ReturnType<typeof wholeProgram>;
+const plugin = await wholeProgram({
+  output: processOutput(),
+  interrupt: new AbortController().signal,
+});
+type PluginCommand = typeof plugin;
 type Option = PluginCommand['options'][number];
 
 /** The page. */
@@ -60,11 +64,7 @@ function settingRow({
 }
 
 function pluginPart(): string {
-  const program = wholeProgram({
-    output: processOutput(),
-    interrupt: new AbortController().signal,
-  });
-  const commands = leavesOf(program).map((command) => {
+  const commands = leavesOf(plugin).map((command) => {
     const rows = command.options.filter(({ hidden }) => !hidden).map(optionRow);
     const what = sentence(command.summary() || command.description());
     const head = `### ${nameOf(command)}\n\n${what}: ${code(`${nameOf(command)} ${command.usage()}`)}`;
@@ -72,7 +72,7 @@ function pluginPart(): string {
       ? head
       : `${head}\n\n${table(['flag', 'default', 'what it does'], rows)}`;
   });
-  const common = program.options.filter(({ hidden }) => !hidden).map(optionRow);
+  const common = plugin.options.filter(({ hidden }) => !hidden).map(optionRow);
   return [
     '## kubectl taintmgr',
     `These stand before or after any command:\n\n${table(['flag', 'default', 'what it does'], common)}`,

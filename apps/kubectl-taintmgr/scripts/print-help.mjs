@@ -5,4 +5,5 @@ import { processOutput } from '../src/cli/output.ts';
 import { programHelp } from '../src/program.ts';
 
 const interrupt = new AbortController().signal;
-process.stdout.write(programHelp({ output: processOutput(), interrupt }, Number.MAX_SAFE_INTEGER));
+const surroundings = { output: processOutput(), interrupt };
+process.stdout.write(await programHelp(surroundings, Number.MAX_SAFE_INTEGER));

@@ -1,4 +1,4 @@
-// The commands: what the command line of each looks like, and what runs it, loaded when it runs.
+// The commands but explain: what the command line of each looks like, and what runs it, loaded when it runs.
 import {
   Command,
   type CommandUnknownOpts,
@@ -18,13 +18,6 @@ import { exitCode } from './cli/exit.ts';
 import type { Invocation, Registry } from './cli/registry.ts';
 import { narrowingSelector, nodeNames } from './cli/values.ts';
 import { drainCommand } from './commands/drain-by-taint/flags.ts';
-import {
-  type ExplainFlags,
-  policyCommand,
-  pressureCommand,
-  subjectCommand,
-  subjectKinds,
-} from './commands/explain/flags.ts';
 import { simulateCommand } from './commands/simulate/flags.ts';
 import {
   disableCommand,
@@ -63,19 +56,6 @@ export function addOthers(program: CommandUnknownOpts, registry: Registry): void
       return exitCode.done;
     },
   }));
-}
-
-export function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
-  for (const kind of subjectKinds) {
-    registry.add(explain, subjectCommand(kind), async () => {
-      const { explain: run } = await import('./commands/explain/explain.ts');
-      return {
-        run: (invocation: Invocation<ExplainFlags>, name: string) => run(kind, name, invocation),
-      };
-    });
-  }
-  registry.add(explain, policyCommand(), () => import('./commands/explain/policy.ts'));
-  registry.add(explain, pressureCommand(), () => import('./commands/explain/pressure.ts'));
 }
 
 function addTakeover(takeover: CommandUnknownOpts, registry: Registry): void {

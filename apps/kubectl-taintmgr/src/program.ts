@@ -12,8 +12,7 @@ import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
 import type { Output } from './cli/output.ts';
 import { Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
-import { explainGroup } from './commands/explain/flags.ts';
-import { addExplain, addOthers } from './commands.ts';
+import { addExplain, explainGroup } from './commands/explain/flags.ts';
 
 /** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
 const completeCommand = '__complete';
@@ -33,7 +32,7 @@ export async function runProgram(
   };
   const registry = new Registry(surroundings, end, runProgram);
   try {
-    const program = createProgram(output, registry, argv);
+    const program = await createProgram(output, registry, argv);
     if (argv[0] === completeCommand) {
       const { completeWords } = await import('./commands/completion.ts');
       await completeWords(argv.slice(1), program, output);
@@ -50,16 +49,15 @@ export async function runProgram(
 }
 
 /** The program's help in lines of at most so many columns. */
-export function programHelp(surroundings: Surroundings, columns: number): string {
-  return wholeProgram(surroundings)
-    .configureOutput({ getOutHelpWidth: () => columns })
-    .helpInformation();
+export async function programHelp(surroundings: Surroundings, columns: number): Promise<string> {
+  const program = await wholeProgram(surroundings);
+  return program.configureOutput({ getOutHelpWidth: () => columns }).helpInformation();
 }
 
 /** The program with all its commands, none of which runs: for who reads their flags. */
-export function wholeProgram(surroundings: Surroundings): CommandUnknownOpts {
+export async function wholeProgram(surroundings: Surroundings): Promise<CommandUnknownOpts> {
   const registry = new Registry(surroundings, () => undefined, runProgram);
-  return createProgram(surroundings.output, registry, []);
+  return await createProgram(surroundings.output, registry, []);
 }
 
 /** The exit code for an error: with --exit-code, as with kubectl diff, 1 is an answer. */
@@ -68,11 +66,11 @@ export function codeOfError(argv: readonly string[]): ExitCode {
 }
 
 /** The program with all its commands; each loads its code when it runs. */
-function createProgram(
+async function createProgram(
   output: Output,
   registry: Registry,
   [first]: readonly string[],
-): CommandUnknownOpts {
+): Promise<CommandUnknownOpts> {
   const program = new Command('kubectl taintmgr')
     .description('See, trust and control pod eviction by node taints.')
     .version(version, '--version', 'print the version and exit')
@@ -93,7 +91,7 @@ function createProgram(
   addConnectionFlags(program);
   addExplain(registry.addGroup(program, explainGroup()), registry);
   // It answers at once: who names it waits until no other command is put together.
-  if (first !== 'explain') addOthers(program, registry);
+  if (first !== 'explain') (await import('./commands.ts')).addOthers(program, registry);
   return program;
 }
 

@@ -16,20 +16,22 @@ type WrapHelp = (text: string, columns: number) => string;
 const bin = fileURLToPath(new URL('../bin/', import.meta.url));
 const { wrapHelp } = createRequire(import.meta.url)('../bin/help.js') as { wrapHelp: WrapHelp };
 
-function helpOf(columns: number): string {
+async function helpOf(columns: number): Promise<string> {
   const interrupt = new AbortController().signal;
-  return programHelp({ output: new CapturedOutput(false), interrupt }, columns);
+  return await programHelp({ output: new CapturedOutput(false), interrupt }, columns);
 }
 
-const ready = helpOf(Number.MAX_SAFE_INTEGER);
+const ready = await helpOf(Number.MAX_SAFE_INTEGER);
+
+const narrow = `${await helpOf(80)}\n`;
 
 describe('help that was made ready', () => {
   const folder = mkdtempSync(join(tmpdir(), 'taintmgr-help-'));
   after(() => rmSync(folder, { recursive: true }));
 
-  it('is wrapped as commander wraps it, however wide a terminal is', () => {
+  it('is wrapped as commander wraps it, however wide a terminal is', async () => {
     for (let columns = 0; columns <= 300; columns++) {
-      assert.equal(wrapHelp(ready, columns), helpOf(columns), `${columns} columns`);
+      assert.equal(wrapHelp(ready, columns), await helpOf(columns), `${columns} columns`);
     }
   });
 
@@ -43,7 +45,6 @@ describe('help that was made ready', () => {
     });`,
   );
   const run = (...args: readonly string[]) => execute(process.execPath, [starter, ...args]);
-  const narrow = `${helpOf(80)}\n`;
 
   for (const words of [['--help'], ['-h'], ['help']]) {
     it(`is all that ${words} loads`, async () => {
@@ -77,7 +78,7 @@ describe('help that was made ready', () => {
     const line = `'${process.execPath}' '${starter}' --help`;
     const terminal = new PseudoTerminal(line, { PATH: process.env.PATH }, 'cols 75 rows 30');
     await terminal.saw(/disable-compression[^\n]*\n/);
-    assert.equal(terminal.shown.replaceAll('\r', ''), `${helpOf(75)}\n`);
+    assert.equal(terminal.shown.replaceAll('\r', ''), `${await helpOf(75)}\n`);
   });
 });
 

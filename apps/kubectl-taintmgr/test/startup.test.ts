@@ -44,10 +44,9 @@ describe('what commands load', () => {
       assert.deepEqual(ofPackages, [
         'packages/core/src/doors/time.ts',
         'packages/core/src/kernel/time.ts',
-        'packages/k8s-adapter/src/client/errors.ts',
         'packages/k8s-adapter/src/doors/command-line.ts',
         'packages/k8s-adapter/src/kubeconfig/connection-flags.ts',
-        'packages/k8s-adapter/src/kubeconfig/error.ts',
+        'packages/k8s-adapter/src/transport/errors.ts',
       ]);
       const libraries = loaded.filter((path) => /^node_modules\/(?!.*commander)/.test(path));
       assert.deepEqual(libraries, []);

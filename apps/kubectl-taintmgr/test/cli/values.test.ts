@@ -11,9 +11,9 @@ import { run } from '../world/run.ts';
 /** There is no such file: whoever asks a cluster says so. */
 const nowhere = '--kubeconfig=/nope';
 
-type Program = ReturnType<typeof wholeProgram>;
+type Program = Awaited<ReturnType<typeof wholeProgram>>;
 
-const program = wholeProgram({
+const program = await wholeProgram({
   output: new CapturedOutput(false),
   interrupt: new AbortController().signal,
 });
