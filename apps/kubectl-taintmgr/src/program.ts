@@ -10,9 +10,16 @@ import { fullNameOf, plainArguments } from './cli/arguments.ts';
 import { addConnectionFlags } from './cli/common-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
 import type { Output } from './cli/output.ts';
-import { Registry, type Surroundings } from './cli/registry.ts';
+import { type Invocation, Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
-import { addExplain, explainGroup } from './commands/explain/flags.ts';
+import {
+  type ExplainFlags,
+  explainGroup,
+  policyCommand,
+  pressureCommand,
+  subjectCommand,
+  subjectKinds,
+} from './commands/explain/flags.ts';
 
 /** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
 const completeCommand = '__complete';
@@ -93,6 +100,20 @@ async function createProgram(
   // It answers at once: who names it waits until no other command is put together.
   if (first !== 'explain') (await import('./commands.ts')).addOthers(program, registry);
   return program;
+}
+
+/** The commands of `explain`, in the order in which its help lists them. */
+function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
+  for (const kind of subjectKinds) {
+    registry.add(explain, subjectCommand(kind), async () => {
+      const { explain: run } = await import('./commands/explain/explain.ts');
+      return {
+        run: (invocation: Invocation<ExplainFlags>, name: string) => run(kind, name, invocation),
+      };
+    });
+  }
+  registry.add(explain, policyCommand(), () => import('./commands/explain/policy.ts'));
+  registry.add(explain, pressureCommand(), () => import('./commands/explain/pressure.ts'));
 }
 
 /** Commander ends what it writes with line ends; so does Output. */

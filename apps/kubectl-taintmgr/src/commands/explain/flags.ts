@@ -1,4 +1,4 @@
-// The command lines of explain, and what runs each, loaded when it runs.
+// The command lines of explain.
 import { Argument, Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import {
   addOutputFlags,
@@ -7,7 +7,6 @@ import {
   type OutputFlags,
   type PolicyFlag,
 } from '../../cli/common-flags.ts';
-import type { Invocation, Registry } from '../../cli/registry.ts';
 import { objectName } from '../../cli/values.ts';
 import type { QuestionFlags } from '../../report/question.ts';
 
@@ -53,7 +52,7 @@ const subjects: Readonly<
   ],
 };
 
-const subjectKinds = Object.keys(subjects) as readonly SubjectKind[];
+export const subjectKinds = Object.keys(subjects) as readonly SubjectKind[];
 
 /** `explain`, whose subjects follow. */
 export function explainGroup(): CommandUnknownOpts {
@@ -62,22 +61,8 @@ export function explainGroup(): CommandUnknownOpts {
     .helpCommand(false);
 }
 
-/** The commands of `explain`, in the order in which its help lists them. */
-export function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
-  for (const kind of subjectKinds) {
-    registry.add(explain, subjectCommand(kind), async () => {
-      const { explain: run } = await import('./explain.ts');
-      return {
-        run: (invocation: Invocation<ExplainFlags>, name: string) => run(kind, name, invocation),
-      };
-    });
-  }
-  registry.add(explain, policyCommand(), () => import('./policy.ts'));
-  registry.add(explain, pressureCommand(), () => import('./pressure.ts'));
-}
-
 /** `explain KIND NAME`, as its help shows it. */
-function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
+export function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
   const [aliases, argument, what, example] = subjects[kind];
   const named = new Argument(kind === 'taint' ? '<taint>' : '<name>', argument);
   if (kind === 'node' || kind === 'pod') named.argParser(objectName);
@@ -120,7 +105,7 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
 export interface PolicyFlags extends OutputFlags, PolicyFlag {}
 
 /** `explain policy POD|NODE`, as its help shows it. */
-function policyCommand(): CommandUnknownOpts {
+export function policyCommand(): CommandUnknownOpts {
   const command = new Command('policy')
     .description('say which EvictionPolicy counts for a pod or the pods of a node, and why')
     .argument('<subject>', 'NAME or pod/NAME of a pod, or node/NAME')
@@ -142,7 +127,7 @@ export interface PressureFlags extends OutputFlags {
 }
 
 /** `explain pressure NODE`, as its help shows it. */
-function pressureCommand(): CommandUnknownOpts {
+export function pressureCommand(): CommandUnknownOpts {
   const command = new Command('pressure')
     .description('say what a node is short of, who would be evicted for it, and in which order')
     .argument('<node>', 'name of the node', objectName)
