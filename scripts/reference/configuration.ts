@@ -1,8 +1,7 @@
 // docs/reference/configuration.md: every field of the configuration file and of our kinds.
 
 import { readFileSync } from 'node:fs';
-import type { Setting } from '../../apps/controller/src/flags/setting.ts';
-import { settings } from '../../apps/controller/src/flags/settings.ts';
+import { type Setting, settings } from '../../apps/controller/src/flags/settings.ts';
 import { customResourceDefinitions } from '../../packages/k8s-adapter/src/doors/kinds.ts';
 import { code, page, sentence, table } from './page.ts';
 

@@ -1,8 +1,7 @@
 // docs/reference/flags.md: every flag and environment variable of both programs.
 import { connectionFlagName } from '../../apps/controller/src/flags/command-line.ts';
 import { removedFlags } from '../../apps/controller/src/flags/removed.ts';
-import { type Setting, variableOf } from '../../apps/controller/src/flags/setting.ts';
-import { groups } from '../../apps/controller/src/flags/settings.ts';
+import { groups, type Setting, variableOf } from '../../apps/controller/src/flags/settings.ts';
 import { processOutput } from '../../apps/kubectl-taintmgr/src/cli/output.ts';
 import { wholeProgram } from '../../apps/kubectl-taintmgr/src/program.ts';
 import { connectionFlags } from '../../packages/k8s-adapter/src/doors/command-line.ts';

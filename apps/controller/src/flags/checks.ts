@@ -9,8 +9,7 @@ import { limitsOf } from './policy-files.ts';
 import { checkThresholds, pressureConfig } from './pressure/config.ts';
 import { removedGateText } from './removed.ts';
 import type { Choices } from './resolve.ts';
-import { type Setting, variableOf } from './setting.ts';
-import { type Settings, settings } from './settings.ts';
+import { type Setting, type Settings, settings, variableOf } from './settings.ts';
 
 /** What settings say together. */
 export interface Checked {

@@ -4,8 +4,7 @@ import { type ConnectionFlag, connectionFlags } from '@taintmgr/k8s-adapter';
 import { version } from '../version.ts';
 import { inputPaths } from './files.ts';
 import { list, paths } from './kind.ts';
-import type { Setting } from './setting.ts';
-import { groups } from './settings.ts';
+import { groups, type Setting } from './settings.ts';
 
 /** Where help and usage errors go. */
 export interface Terminal {

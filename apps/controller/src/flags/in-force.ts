@@ -2,8 +2,7 @@
 import { declaringFlag } from '@taintmgr/k8s-adapter';
 import { formatMillis } from './kind.ts';
 import type { Choices } from './resolve.ts';
-import type { Setting } from './setting.ts';
-import { groups, type Settings } from './settings.ts';
+import { groups, type Setting, type Settings } from './settings.ts';
 
 /** The groups that say what is done; where and how it is served is nobody's business. */
 const publishedGroups = [

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseEvictionFlag } from '@taintmgr/core/pressure';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { declaredIn, duties, shownUrl } from '@taintmgr/k8s-adapter';
 import type { DryRun } from '../transport/dry-run.ts';
@@ -187,6 +188,34 @@ export const declaration: Kind<string> = {
   parse: (value) => (value === 'unknown' || declaredIn(value) ? value : null),
   format: (value) => value,
 };
+
+/** Settings of amounts or durations by signal, as a kubelet's flags have them. */
+export type BySignal = Readonly<Record<string, string>>;
+
+/**
+ * As a kubelet's flags have it, with `<` or `=` between signal and value. The configuration file has
+ * an object there, which comes to us as pairs with `=`. What the values say is judged together.
+ */
+export function bySignal(separator: '<' | '=', example: string): Kind<BySignal> {
+  return {
+    placeholder: '<list>',
+    want: `pairs such as ${example}`,
+    parse: (text) => pairs(text, separator) ?? pairs(text, '='),
+    format: (values) =>
+      Object.entries(values)
+        .map(([signal, value]) => signal + separator + value)
+        .join(','),
+  };
+}
+
+function pairs(text: string, separator: '<' | '='): BySignal | null {
+  try {
+    return parseEvictionFlag(text, separator);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
 
 function within(value: number, min: number, max: number): number | null {
   return value >= min && value <= max ? value : null;

@@ -14,8 +14,7 @@ import { evictionPolicies, lifecyclePolicies } from './policies.ts';
 import { readPolicies } from './policy-files.ts';
 import { pressurePools } from './pressure/config.ts';
 import { refuseRemovedFlags } from './removed.ts';
-import { type Setting, variableOf } from './setting.ts';
-import { type Settings, settings } from './settings.ts';
+import { type Setting, type Settings, settings, variableOf } from './settings.ts';
 
 /** Where a value comes from. */
 export type Origin = 'flag' | 'environment' | 'file' | 'default';

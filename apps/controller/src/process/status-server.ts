@@ -10,8 +10,7 @@ import {
 import { placeOf } from '../flags/checks.ts';
 import { SettingError } from '../flags/kind.ts';
 import type { Choices, Origin } from '../flags/resolve.ts';
-import type { Setting } from '../flags/setting.ts';
-import { settings as allSettings } from '../flags/settings.ts';
+import { settings as allSettings, type Setting } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 import { metricsHandler } from '../metrics/exposition.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -7,8 +7,7 @@ import { createEngine } from '@taintmgr/core';
 import schema from '../../config.schema.json' with { type: 'json' };
 import { ConfigFileError, fieldAt, readConfigFile } from '../../src/flags/config-file.ts';
 import { evictionPolicies, lifecyclePolicies } from '../../src/flags/policies.ts';
-import type { Setting } from '../../src/flags/setting.ts';
-import { settings } from '../../src/flags/settings.ts';
+import { type Setting, settings } from '../../src/flags/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'taintmgr-config-'));
 after(() => rmSync(folder, { recursive: true }));

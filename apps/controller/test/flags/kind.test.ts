@@ -8,8 +8,7 @@ import schema from '../../config.schema.json' with { type: 'json' };
 import { checkChoices } from '../../src/flags/checks.ts';
 import { connectionFlagName } from '../../src/flags/command-line.ts';
 import { type Environment, resolveChoices } from '../../src/flags/resolve.ts';
-import { variableOf } from '../../src/flags/setting.ts';
-import { type Settings, settings } from '../../src/flags/settings.ts';
+import { type Settings, settings, variableOf } from '../../src/flags/settings.ts';
 import { errorLines } from '../../src/process/program.ts';
 import { breakages, type Schema } from './schema-breakages.ts';
 

@@ -7,8 +7,7 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { checkChoices } from '../../src/flags/checks.ts';
 import { SettingError } from '../../src/flags/kind.ts';
 import { type Choices, type Environment, resolveChoices } from '../../src/flags/resolve.ts';
-import { type Setting, variableOf } from '../../src/flags/setting.ts';
-import { settings } from '../../src/flags/settings.ts';
+import { type Setting, settings, variableOf } from '../../src/flags/settings.ts';
 import { version } from '../../src/version.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'taintmgr-settings-'));
