@@ -1,8 +1,9 @@
 // Runs the whole stack through stories drawn from seeds: npm run seeds -- --count N [--seed S]
 // Each seed plays one scenario, the kinds in turn; --story plays that kind for every seed. Last line
 // `N seeds, M failed`; exit 1 when any failed. --verbose prints the stories, --jobs J shares the
-// seeds among J threads. --sabotage NAME plants that fault and looks for the first seed that shows
-// it; `all` does so for each.
+// seeds among J threads, as many as there are processors if it is left out. --sabotage NAME plants
+// that fault and looks for the first seed that shows it; `all` does so for each.
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { playSeed, type SeedResult } from '../packages/k8s-adapter/test/seeds/play.ts';
@@ -43,19 +44,21 @@ function readFlags(): Flags {
     options: {
       count: { type: 'string', default: '100' },
       seed: { type: 'string', default: '1' },
-      jobs: { type: 'string', default: '1' },
+      jobs: { type: 'string' },
       story: { type: 'string' },
       sabotage: { type: 'string' },
       verbose: { type: 'boolean', default: false },
     },
   });
   const { story, sabotage, verbose } = values;
+  const count = wholeNumber('--count', values.count, 1, seedMax);
+  const jobs = values.jobs ?? String(Math.min(availableParallelism(), count, jobsMax));
   if (story !== undefined && !isStory(story)) throw new RangeError(`--story: no such "${story}"`);
   return {
     verbose,
-    count: wholeNumber('--count', values.count, 1, seedMax),
+    count,
     seed: wholeNumber('--seed', values.seed, 0, seedMax),
-    jobs: wholeNumber('--jobs', values.jobs, 1, jobsMax),
+    jobs: wholeNumber('--jobs', jobs, 1, jobsMax),
     story: story ?? null,
     planted: sabotage === undefined ? [] : plantedBy(sabotage),
   };
