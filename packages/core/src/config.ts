@@ -1,4 +1,3 @@
-import type { DrainProgram } from './drain/config.ts';
 import {
   checkEvictionConfig,
   defaultEvictionConfig,
@@ -9,6 +8,7 @@ import { type LifecycleConfig, resolveLifecycleConfig } from './lifecycle/config
 import { type Node, readyOf } from './model/node.ts';
 import type { OwnPod } from './own-replicas.ts';
 import { isWindowed } from './policy/limit.ts';
+import type { DrainProgram } from './policy/node-drain.ts';
 
 /** The rules that hold. */
 export type Semantics =

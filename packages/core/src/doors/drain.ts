@@ -2,7 +2,8 @@
 
 // Settings.
 
-export { budgetPolicyOf, type DrainConfig, resolveDrainConfig } from '../drain/config.ts';
+export { budgetPolicyOf } from '../drain/pod-turns.ts';
+export { type DrainConfig, resolveDrainConfig } from '../policy/node-drain.ts';
 
 // The marks by which drains show that they are at work.
 

@@ -11,7 +11,7 @@ import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import { formatTaint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
-import { type DrainConfig, drainTaint } from './config.ts';
+import { type DrainConfig, drainTaint } from '../policy/node-drain.ts';
 import type { RenewMark } from './node-taints.ts';
 import { DrainNodes, type NodeHolds } from './node-turns.ts';
 import {

@@ -5,7 +5,7 @@ import { askerOf } from '../kernel/inflight.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earlier, earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { drainHeartbeatMs, drainStaleMs } from '../model/working-drain.ts';
-import type { DrainConfig } from './config.ts';
+import type { DrainConfig } from '../policy/node-drain.ts';
 import type { TaintNode } from './state.ts';
 
 /** The last sight of a node. */

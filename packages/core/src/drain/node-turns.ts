@@ -3,8 +3,7 @@ import { blockerOf } from '../attempt/blocker.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
-import type { NodeDrainSpec } from '../policy/node-drain.ts';
-import type { DrainConfig } from './config.ts';
+import type { DrainConfig, NodeDrainSpec } from '../policy/node-drain.ts';
 import { NodeTaints, type RenewMark } from './node-taints.ts';
 import {
   type DrainFailure,

@@ -22,9 +22,9 @@ import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
 import type { OtherEvictors } from '../model/working-drain.ts';
 import { type OwnPod, replicasName, workingReplicas } from '../own-replicas.ts';
 import { choosePolicy } from '../policy/choice.ts';
+import { type DrainConfig, drainTaint } from '../policy/node-drain.ts';
 import type { EvictionPolicy } from '../policy/values.ts';
 import { Store } from '../store.ts';
-import { type DrainConfig, drainTaint } from './config.ts';
 import { DrainDecider, DrainTimes, type Fate, fateOf, finishBy } from './pod-filters.ts';
 import { compareRanks, type PodOrder, rankOf } from './pod-turns.ts';
 

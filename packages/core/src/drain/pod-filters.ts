@@ -15,9 +15,13 @@ import { selects } from '../model/selector.ts';
 import { isEqualTaint, type Taint } from '../model/taint.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import type { Governance } from '../policy/eviction-policy.ts';
-import type { NodeDrainSpec, WaitCompleted } from '../policy/node-drain.ts';
+import {
+  type DrainConfig,
+  drainTaint,
+  type NodeDrainSpec,
+  type WaitCompleted,
+} from '../policy/node-drain.ts';
 import type { Change, NodeChange, StoreView } from '../store.ts';
-import { type DrainConfig, drainTaint } from './config.ts';
 import type { DrainFault } from './state.ts';
 
 /** The fate of one pod in a drain. */

@@ -1,7 +1,13 @@
 // Sends the requests that make the pods of a drain leave, each in its turn, and says what their answers mean.
 import { accepted, setBack } from '../attempt/attempt.ts';
 import { type Blocker, blockerOf, isUncertain } from '../attempt/blocker.ts';
-import { escalationOf, methodFor, podCommand, type Terms } from '../attempt/delete-or-evict.ts';
+import {
+  type BudgetPolicy,
+  escalationOf,
+  methodFor,
+  podCommand,
+  type Terms,
+} from '../attempt/delete-or-evict.ts';
 import { isSetback, type Outcome, type Setback } from '../attempt/outcome.ts';
 import { Pace } from '../attempt/pace.ts';
 import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
@@ -10,10 +16,9 @@ import type { Reason } from '../eviction/reason.ts';
 import { earlier, formatDeadline, type Instant } from '../kernel/time.ts';
 import { isShuttingDown } from '../model/node.ts';
 import { type Disruption, type Pod, type PodRef, podRef } from '../model/pod.ts';
-import type { NodeDrainSpec } from '../policy/node-drain.ts';
+import type { DrainConfig, NodeDrainSpec } from '../policy/node-drain.ts';
 import { isInGroup } from '../policy/scope.ts';
 import type { StoreView } from '../store.ts';
-import { budgetPolicyOf, type DrainConfig } from './config.ts';
 import type { DrainNodes } from './node-turns.ts';
 import { finishBy } from './pod-filters.ts';
 import {
@@ -164,6 +169,13 @@ export class DrainRequests {
     const pod = pods.put(known.pod, state, { ...changed, blocker });
     note({ kind: 'podSetBack', pod, blocker });
   }
+}
+
+/** The same as the eviction of a pod takes it. */
+export function budgetPolicyOf({ budgets }: Pick<NodeDrainSpec, 'budgets'>): BudgetPolicy {
+  const { policy, deleteAfter = 0 } = budgets;
+  if (policy === 'DeleteAfter') return { kind: 'deleteAfter', afterMs: deleteAfter };
+  return { kind: policy === 'Ignore' ? 'ignore' : 'respect' };
 }
 
 /** A budget that has not been counted yet says something else soon. */

@@ -2,9 +2,14 @@ import type { Instant } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import type { MatchOptions } from '../model/toleration.ts';
-import type { DrainWave, KnownDrainNode, NodeDrain } from '../policy/node-drain.ts';
+import {
+  type DrainConfig,
+  type DrainWave,
+  type KnownDrainNode,
+  type NodeDrain,
+  resolveDrainConfig,
+} from '../policy/node-drain.ts';
 import type { StoreView } from '../store.ts';
-import { type DrainConfig, resolveDrainConfig } from './config.ts';
 import { isPlannedByOthers } from './drain-conditions.ts';
 import type { DrainMachine } from './drain-machine.ts';
 import type { DrainMarks, StartCordons } from './marks.ts';

@@ -5,9 +5,13 @@ import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
 import { decidingToleration } from '../model/toleration.ts';
 import { poolLimit } from '../policy/condition-rule.ts';
-import type { NodeDrain, TakenPod } from '../policy/node-drain.ts';
+import {
+  type DrainConfig,
+  drainTaint,
+  type NodeDrain,
+  type TakenPod,
+} from '../policy/node-drain.ts';
 import type { Change, StoreView } from '../store.ts';
-import { type DrainConfig, drainTaint } from './config.ts';
 import type { PodGate } from './state.ts';
 
 /** At most so many pods of a workload, or such a part of them. */
