@@ -6,7 +6,6 @@ import {
   type SoloDrainConfig,
   soloDrainConfig,
 } from '@taintmgr/core/drain';
-import type { NodeDrainSpec } from '@taintmgr/core/policy';
 import { deploymentOf, restartsBeforeItGoes } from '@taintmgr/k8s-adapter/drain';
 import { fieldManager } from '../../cluster/change-node.ts';
 import { comparesNumbers } from '../../cluster/evictors.ts';
@@ -22,30 +21,20 @@ const besideController = { handoverMs: 5_000, partners: ['taintmgr-controller'] 
 export async function readConfig(
   reader: ClusterReader,
   { nodes, pods, evictor }: NodeSurvey,
-  { taint, budgets, drain, flags }: DrainSettings,
+  { taint, drain, flags }: DrainSettings,
 ): Promise<SoloDrainConfig> {
   const leaving = pods.flatMap(({ pod }) => (pod.deletionTimestamp === null ? [] : pod.uid));
   const isBesideController = evictor.heedsDrains && taint.effect === 'NoExecute';
-  // A NodeDrain always leaves pods of DaemonSets; durations on the command line are exact.
-  const leavesDaemonSets = flags.ignoreDaemonsets === true || flags.filename !== undefined;
-  const { key, value, effect } = taint;
-  const spec: NodeDrainSpec = {
-    ...drain.spec,
-    taint: { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' },
-    ...(budgets.kind === 'deleteAfter' && {
-      budgets: { policy: 'DeleteAfter', deleteAfter: budgets.afterMs },
-    }),
-    ...(flags.timeout > 0 && { timeouts: { ...drain.spec.timeouts, node: flags.timeout } }),
-  };
   const facts = nodes.map(({ node }) => node);
-  return soloDrainConfig({ ...drain, spec }, facts, {
+  return soloDrainConfig(drain, facts, {
     goneDaemonSets: await goneDaemonSets(reader, pods),
     leaving: new Set(leaving),
     fieldManager,
     comparisonOperators: comparesNumbers(evictor),
     partners: [],
     ...(isBesideController && besideController),
-    leavesDaemonSets,
+    // A NodeDrain always leaves pods of DaemonSets.
+    leavesDaemonSets: flags.ignoreDaemonsets === true || flags.filename !== undefined,
     once: flags.once === true,
   });
 }

@@ -59,7 +59,19 @@ export function nodeDrainManifest(asked: Asked): NodeDrainRead {
     throw new UsageError(judged.faults.map((fault) => faultText(fault, given)).join('\n'));
   }
   if (judged.value.kind !== 'NodeDrain') throw new Error('unreachable: it is a NodeDrain');
-  return { manifest, drain: judged.value.value };
+  return { manifest, drain: exact(judged.value.value, asked) };
+}
+
+/** Durations on the command line are exact, those of a manifest are in whole seconds. */
+function exact(drain: NodeDrain, { budgets, flags: { timeout } }: Asked): NodeDrain {
+  const spec: NodeDrain['spec'] = {
+    ...drain.spec,
+    ...(budgets.kind === 'deleteAfter' && {
+      budgets: { policy: 'DeleteAfter', deleteAfter: budgets.afterMs },
+    }),
+    ...(timeout > 0 && { timeouts: { ...drain.spec.timeouts, node: timeout } }),
+  };
+  return { ...drain, spec };
 }
 
 /** The API server itself reads the selector of a drain from here. */

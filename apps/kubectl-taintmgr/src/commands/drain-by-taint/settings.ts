@@ -117,7 +117,9 @@ function parsePolicy(text: string): BudgetPolicy {
 export function chooseEffect(request: DrainRequest, survey: NodeSurvey): DrainSettings {
   const [effect, effectReason] = effectOf(request, survey);
   const { key, value } = request.taint;
-  return { ...request, taint: { key, value, effect, timeAdded: null }, effectReason };
+  const taint = { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' } as const;
+  const drain = { ...request.drain, spec: { ...request.drain.spec, taint } };
+  return { ...request, drain, taint: { ...taint, timeAdded: null }, effectReason };
 }
 
 function effectOf(
