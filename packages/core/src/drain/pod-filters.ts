@@ -106,7 +106,14 @@ export class DrainTimes {
     this.store = store;
     this.#pauses = new Pauses(store);
     const config = defaultEvictionConfig;
-    this.#decider = new Decider(store, this.#taints, this.#pauses, null, null, config);
+    this.#decider = new Decider({
+      store,
+      taints: this.#taints,
+      pauses: this.#pauses,
+      drains: null,
+      replicas: null,
+      config,
+    });
   }
 
   /** Takes in what has changed; true where policies or pauses may decide otherwise about every pod. */

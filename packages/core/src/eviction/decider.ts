@@ -50,46 +50,38 @@ export interface EvictionAttempt extends Attempt {
   readonly decision?: Eviction;
 }
 
+/** The surroundings of decisions. `drains` and `replicas`: null for a drain, which looks after those itself. */
+interface DeciderSite {
+  readonly store: StoreView;
+  readonly taints: TaintClock;
+  readonly pauses: Pauses;
+  readonly drains: WorkingDrains | null;
+  readonly replicas: OwnReplicas | null;
+  readonly config: EvictionConfig;
+}
+
 /** Gathers what the pure functions need to know about a pod, and asks them. */
 export class Decider {
-  readonly #store: StoreView;
-  readonly #taints: TaintClock;
-  readonly #pauses: Pauses;
-  readonly #drains: WorkingDrains | null;
-  readonly #replicas: OwnReplicas | null;
-  readonly #config: EvictionConfig;
+  readonly #site: DeciderSite;
   readonly #podPolicies = new PodPolicies();
 
-  /** `drains` and `replicas`: null for a drain, to which no pods are left, and which holds those of ours itself. */
-  constructor(
-    store: StoreView,
-    taints: TaintClock,
-    pauses: Pauses,
-    drains: WorkingDrains | null,
-    replicas: OwnReplicas | null,
-    config: EvictionConfig,
-  ) {
-    this.#store = store;
-    this.#taints = taints;
-    this.#pauses = pauses;
-    this.#drains = drains;
-    this.#replicas = replicas;
-    this.#config = config;
+  constructor(site: DeciderSite) {
+    this.#site = site;
   }
 
   /** The decision on a pod that holds now. */
   decide(pod: Pod): Decision {
     const decision = this.#decideAlone(pod);
-    if (decision.kind !== 'evict' || !this.#replicas) return decision;
-    if (!this.#isLastReplica(pod, decision, this.#replicas)) return decision;
-    const last = { code: 'LastReplica', workload: this.#replicas.nameOf(pod) } as const;
+    if (decision.kind !== 'evict' || !this.#site.replicas) return decision;
+    if (!this.#isLastReplica(pod, decision, this.#site.replicas)) return decision;
+    const last = { code: 'LastReplica', workload: this.#site.replicas.nameOf(pod) } as const;
     return { kind: 'keep', because: [last, ...decision.because] };
   }
 
   /** The same of a pod with an attempt: nobody decides twice about a pod that is due. */
   decideOnce(pod: Pod, attempt: EvictionAttempt | undefined): Decision {
     // The turn of a replica of ours depends on what was sent to the others a moment ago.
-    const isKnown = attempt?.decision && !this.#replicas?.has(pod);
+    const isKnown = attempt?.decision && !this.#site.replicas?.has(pod);
     return isKnown ? attempt.decision : this.decide(pod);
   }
 
@@ -111,9 +103,9 @@ export class Decider {
     const { nodeName, namespace } = pod;
     const isOurs = this.isOurs(namespace);
     const concerns = (): readonly Concern[] =>
-      this.#taints.of(nodeName).map((observed) => this.concern(pod, observed, isOurs));
-    const options = isOurs ? this.#config : { ...this.#config, leave: nobody };
-    return decide(pod, this.#store.node(nodeName), concerns, options);
+      this.#site.taints.of(nodeName).map((observed) => this.concern(pod, observed, isOurs));
+    const options = isOurs ? this.#site.config : { ...this.#site.config, leave: nobody };
+    return decide(pod, this.#site.store.node(nodeName), concerns, options);
   }
 
   /** Gathers the facts about a pod and one taint of its node; `judged`: the taint as policies are asked about it. */
@@ -127,15 +119,15 @@ export class Decider {
     const { key } = observed.taint;
     const governance = this.#governanceOf(pod, judged);
     const counted = this.counted(nodeName, observed, namespace);
-    const { hold } = this.#pauses.of(nodeName, key, namespace, counted.keptAt);
-    const paused = heldSince(this.#pauses.of(nodeName, key, namespace), hold);
-    const drain = this.#drains?.of(nodeName, formatTaint(observed.taint)) ?? null;
+    const { hold } = this.#site.pauses.of(nodeName, key, namespace, counted.keptAt);
+    const paused = heldSince(this.#site.pauses.of(nodeName, key, namespace), hold);
+    const drain = this.#site.drains?.of(nodeName, formatTaint(observed.taint)) ?? null;
     return { observed: counted, paused, governance, isOurs, drain };
   }
 
   /** True when we decide about the pods of a namespace. */
   isOurs(namespace: string): boolean {
-    return !this.#config.takeover || isTakenOver(this.#store.namespaceLabels(namespace));
+    return !this.#site.config.takeover || isTakenOver(this.#site.store.namespaceLabels(namespace));
   }
 
   /**
@@ -144,7 +136,7 @@ export class Decider {
    */
   counted(nodeName: string, observed: ObservedTaint, namespace: string | null): ObservedTaint {
     const known = countedFor(observed, namespace);
-    const { past } = this.#pauses.of(nodeName, known.taint.key, namespace, known.keptAt);
+    const { past } = this.#site.pauses.of(nodeName, known.taint.key, namespace, known.keptAt);
     if (past.length === 0) return known;
     return later(known, (start) => givenBack(start, past));
   }
@@ -158,18 +150,18 @@ export class Decider {
   ): ObservedTaint {
     const known = countedFor(observed, namespace);
     const { taint, keptAt } = known;
-    const all = cutAt(wall, this.#pauses.of(nodeName, taint.key, namespace, keptAt));
-    const kept = cutAt(wall, this.#pauses.keptOf(nodeName, taint.key, namespace));
+    const all = cutAt(wall, this.#site.pauses.of(nodeName, taint.key, namespace, keptAt));
+    const kept = cutAt(wall, this.#site.pauses.keptOf(nodeName, taint.key, namespace));
     return later(known, (start) => takenBack(givenBack(start, all), kept, start));
   }
 
   #governanceOf(pod: Pod, taint: Taint): Governance {
-    const policies = this.#store.policies();
-    if (policies.length === 0) return governedBy(noPolicy, this.#config);
-    const node = this.#store.node(pod.nodeName);
-    const namespaceLabels = this.#store.namespaceLabels(pod.namespace);
+    const policies = this.#site.store.policies();
+    if (policies.length === 0) return governedBy(noPolicy, this.#site.config);
+    const node = this.#site.store.node(pod.nodeName);
+    const namespaceLabels = this.#site.store.namespaceLabels(pod.namespace);
     const site = { policies, node, namespaceLabels };
-    return governedBy(this.#podPolicies.choose(pod, taint, site), this.#config);
+    return governedBy(this.#podPolicies.choose(pod, taint, site), this.#site.config);
   }
 
   /**
@@ -178,24 +170,24 @@ export class Decider {
    */
   isLate({ nodeName, boundAt }: Pod, because: readonly Reason[]): boolean {
     const taint = decidingTaint(because);
-    const observed = this.#taints.of(nodeName).find((one) => one.taint === taint);
+    const observed = this.#site.taints.of(nodeName).find((one) => one.taint === taint);
     const bound = finite(boundAt);
     return !!observed && bound !== null && bound > Math.max(observed.start, observed.seenAt);
   }
 
   /** The treatment of its budgets when a pod goes for these reasons. */
   budgetsOf(pod: Pod, because: readonly Reason[]): BudgetPolicy {
-    return budgetPolicyOf(this.#deciding(pod, because) ?? this.#config);
+    return budgetPolicyOf(this.#deciding(pod, because) ?? this.#site.config);
   }
 
   /** The terms on which a pod goes whose deadline has passed. */
   terms(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Terms {
     const policy = this.#deciding(pod, because);
-    const { gracePeriodSeconds } = policy ?? this.#config;
+    const { gracePeriodSeconds } = policy ?? this.#site.config;
     const nodeEnd = policy?.by?.action === 'Upstream' ? null : this.#endOf(now, pod);
     return {
       deadline,
-      budgets: budgetPolicyOf(policy ?? this.#config),
+      budgets: budgetPolicyOf(policy ?? this.#site.config),
       gracePeriodSeconds,
       nodeEnd,
     };
@@ -223,7 +215,7 @@ export class Decider {
     because: readonly Reason[],
   ): Instant | null {
     const at = this.deletedAt(wall, pod, deadline, because);
-    return at === null ? null : this.#store.clock.when(at);
+    return at === null ? null : this.#site.store.clock.when(at);
   }
 
   /** The same by the clock of the cluster. */
@@ -246,7 +238,7 @@ export class Decider {
     { state, isUnconfirmed = false }: EvictionAttempt,
     [decisive]: readonly Reason[],
   ): boolean {
-    const view = this.#store.podView(pod.nodeName);
+    const view = this.#site.store.podView(pod.nodeName);
     if (isUnconfirmed || view === 'old' || view === 'unread') return true;
     if ('setback' in state && state.setback.kind === 'changed') return true;
     // Each time: the drain may have gone on since.
@@ -255,8 +247,9 @@ export class Decider {
 
   /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */
   #endOf(now: Instant, { nodeName }: Pod): Instant | null {
-    const end = finite(this.#store.node(nodeName)?.deadline);
-    const isHeeded = this.#config.heedNodeDeadlines && end !== null && now <= end + endForgottenMs;
+    const end = finite(this.#site.store.node(nodeName)?.deadline);
+    const isHeeded =
+      this.#site.config.heedNodeDeadlines && end !== null && now <= end + endForgottenMs;
     return isHeeded ? end : null;
   }
 }

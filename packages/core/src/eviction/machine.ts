@@ -99,10 +99,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#config = config;
     this.#leader = config.leader;
     this.#pauses = new Pauses(store);
-    this.#decider = new Decider(store, this.#taints, this.#pauses, this.#drains, replicas, config);
+    const [taints, pauses, attempts] = [this.#taints, this.#pauses, this.#attempts];
+    this.#decider = new Decider({ store, taints, pauses, drains: this.#drains, replicas, config });
     this.#limits = new EvictionLimits(store, this.#decider, this.#attempts, config);
     this.#record = new LimitRecordWriter(this.#limits, store.clock);
-    const [taints, pauses, attempts] = [this.#taints, this.#pauses, this.#attempts];
     const [decider, limits] = [this.#decider, this.#limits];
     this.#starts = new TaintClockWriter({ store, taints, pauses, decider, attempts, config });
     const emit = (command: MachineCommand): void => {

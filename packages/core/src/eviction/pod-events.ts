@@ -13,7 +13,7 @@ import { type Cause, describeReason, type Reason } from './reason.ts';
 /** The Event of a pod that is being evicted, and why. */
 export function evictionEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
   const over = because[0]?.code === 'TolerationExpires' ? ', and that time has passed' : '';
-  return podEvent(pod, 'Marking for deletion', because, over);
+  return managerEvent(pod, 'Marking for deletion', because, over);
 }
 
 /** The Event of a pod that goes faster, or past its budgets, because its node goes. */
@@ -21,16 +21,15 @@ export function nodeEndEvent(pod: Pod, nodeEnd: Instant): RecordPodEvent<Reason>
   const { namespace, name, nodeName } = pod;
   const end = formatDeadline(nodeEnd);
   const message = `Pod ${namespace}/${name} goes faster than it would: taintmgr.dev/deadline says that node ${nodeName} goes at ${end}`;
-  const reason = 'NodeDeadline';
-  return { kind: 'recordEvent', pod: podRef(pod), type: 'Warning', reason, message, because: [] };
+  return podEvent(pod, 'Warning', 'NodeDeadline', message, []);
 }
 
 /** The Event of a pending eviction that was called off. */
 export function cancelEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
-  return podEvent(pod, 'Cancelling deletion of', because, '');
+  return managerEvent(pod, 'Cancelling deletion of', because, '');
 }
 
-function podEvent(
+function managerEvent(
   pod: Pod,
   opening: string,
   because: readonly Reason[],
@@ -39,8 +38,18 @@ function podEvent(
   const [decisive] = because;
   const why = decisive ? `: ${describeReason(decisive)}${ending}` : '';
   const message = `${opening} Pod ${pod.namespace}/${pod.name}${why}`;
-  const reason = 'TaintManagerEviction';
-  return { kind: 'recordEvent', pod: podRef(pod), type: 'Normal', reason, message, because };
+  return podEvent(pod, 'Normal', 'TaintManagerEviction', message, because);
+}
+
+/** An Event about a pod. */
+export function podEvent(
+  pod: Pod,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+  because: readonly Reason[],
+): RecordPodEvent<Reason> {
+  return { kind: 'recordEvent', pod: podRef(pod), type, reason, message, because };
 }
 
 /** A pod's deadline came up, moved or went away; `unanswered`: and the pod, maybe by a request without an answer. */
@@ -118,6 +127,5 @@ export function interceptionEvent(
   { message: said }: Interception,
 ): RecordPodEvent<Reason> {
   const message = `Pod ${pod.namespace}/${pod.name} ${interceptedWords}${said}`;
-  const event = { reason: interceptedReason, message, because: [] } as const;
-  return { kind: 'recordEvent', pod: podRef(pod), type: 'Warning', ...event };
+  return podEvent(pod, 'Warning', interceptedReason, message, []);
 }

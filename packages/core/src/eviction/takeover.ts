@@ -25,6 +25,7 @@ import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';
 import type { MachineCommand } from './eviction-command.ts';
 import type { EvictionMachine } from './machine.ts';
+import { podEvent } from './pod-events.ts';
 import { describeReason, type Reason } from './reason.ts';
 import type { ObservedTaint } from './taint-clock.ts';
 import { upstreamWait } from './upstream/wait.ts';
@@ -329,7 +330,7 @@ function heldEvent(
   const name = `${pod.namespace}/${pod.name}`;
   const held = describeHeld(decision, state, wall);
   const message = `taintmgr decides about Pod ${name}, not kube-controller-manager: ${held}`;
-  return { kind: 'recordEvent', pod: podRef(pod), type: 'Normal', reason, message, because };
+  return podEvent(pod, 'Normal', reason, message, because);
 }
 
 function describeHeld(

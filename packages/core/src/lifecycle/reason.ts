@@ -201,39 +201,25 @@ export function describeHold(hold: HoldReason): string {
 // Converts reasons from the machine's own time to the cluster's clock, once, where they leave the
 // machine. A rule's reason is by that clock already.
 
-/** Why a node is or is not tainted. */
-export function reasonAtWallTime(reason: LifecycleReason, clock: ClusterTime): LifecycleReason {
-  switch (reason.code) {
-    case 'Unreachable':
-      return { ...reason, heardAt: clock.wall(reason.heardAt) };
-    case 'Recovering':
-      return { ...reason, until: clock.wall(reason.until) };
-    case 'Queued':
-      return { ...reason, at: clock.wall(reason.at) };
-    case 'MassUnreachable':
-    case 'FullDisruptionHeld':
-    case 'ViewOld':
-      return holdAtWallTime(reason, clock);
-    default:
-      return reason;
-  }
-}
+const ownInstants: Readonly<Record<string, string>> = {
+  Unreachable: 'heardAt',
+  Recovering: 'until',
+  Queued: 'at',
+  MassUnreachable: 'until',
+  FullDisruptionHeld: 'since',
+  ViewOld: 'since',
+};
 
-/** Why a zone is held. */
-function holdAtWallTime(hold: HoldReason, clock: ClusterTime): HoldReason {
-  switch (hold.code) {
-    case 'MassUnreachable':
-      return { ...hold, until: clock.wall(hold.until) };
-    case 'FullDisruptionHeld':
-    case 'ViewOld':
-      return { ...hold, since: clock.wall(hold.since) };
-    default:
-      return hold;
-  }
+/** Why a node is or is not tainted, or a zone is held. */
+export function reasonAtWallTime<R extends LifecycleReason>(reason: R, clock: ClusterTime): R {
+  const field = ownInstants[reason.code];
+  return field === undefined
+    ? reason
+    : { ...reason, [field]: clock.wall(Number(Reflect.get(reason, field))) };
 }
 
 export function zoneAtWallTime(zone: ZoneStatus, clock: ClusterTime): ZoneStatus {
-  return { ...zone, hold: zone.hold && holdAtWallTime(zone.hold, clock) };
+  return { ...zone, hold: zone.hold && reasonAtWallTime(zone.hold, clock) };
 }
 
 /** A report of a review of the zones. */
@@ -242,7 +228,7 @@ export function reportAtWallTime(report: LifecycleReport, clock: ClusterTime): L
     case 'zone':
       return { ...report, zone: zoneAtWallTime(report.zone, clock) };
     case 'zoneHold':
-      return { ...report, hold: report.hold && holdAtWallTime(report.hold, clock) };
+      return { ...report, hold: report.hold && reasonAtWallTime(report.hold, clock) };
     default:
       return report;
   }

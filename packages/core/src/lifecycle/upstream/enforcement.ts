@@ -160,25 +160,15 @@ interface PodEnforcementSite {
  * comes to a node whose pods were deleted is deleted at once.
  */
 export class PodEnforcement implements Enforcement {
-  readonly #store: StoreView;
-  readonly #zones: ZoneStore;
-  readonly #timeout: Millis;
-  readonly #now: () => Instant;
-  readonly #emit: (command: LifecycleCommand) => void;
-  readonly #replicas: OwnReplicas | null;
+  readonly #site: PodEnforcementSite;
   readonly #states = new Map<string, EvictionState>();
   /** The uids of the pods that are marked as lost, by node. */
   readonly #lost = new Map<string, Set<string>>();
   /** Why, by node, as it was last found. */
   readonly #reasons = new Map<string, NodeNotReadyReason>();
 
-  constructor({ store, zones, timeout, now, emit, replicas }: PodEnforcementSite) {
-    this.#store = store;
-    this.#zones = zones;
-    this.#timeout = timeout;
-    this.#now = now;
-    this.#emit = emit;
-    this.#replicas = replicas;
+  constructor(site: PodEnforcementSite) {
+    this.#site = site;
   }
 
   register(nodeName: string): void {
@@ -196,7 +186,7 @@ export class PodEnforcement implements Enforcement {
   }
 
   *judge(node: Node, finding: Finding): Task {
-    yield* this.judgePods(node, finding, [...this.#store.podsOn(node.name)]);
+    yield* this.judgePods(node, finding, [...this.#site.store.podsOn(node.name)]);
   }
 
   /** The same for some of its pods; false when one could not be deleted. */
@@ -211,10 +201,12 @@ export class PodEnforcement implements Enforcement {
     if (found === null) return true;
     const { ready, since } = found;
     this.#reasons.set(node.name, this.#reasonFor(node.name, ready, since));
-    if (this.#now() <= since + this.#timeout) return true;
+    if (this.#site.now() <= since + this.#site.timeout) return true;
     if (this.stateOf(node.name) === 'evicted') return yield* this.#deletePods(node, pods);
     this.#mark(node.name, 'toBeEvicted');
-    this.#zones.queueOf(node)?.add(node.name, node.uid, this.#zones.stamp(this.#now()));
+    this.#site.zones
+      .queueOf(node)
+      ?.add(node.name, node.uid, this.#site.zones.stamp(this.#site.now()));
     return true;
   }
 
@@ -239,22 +231,22 @@ export class PodEnforcement implements Enforcement {
     ready: NodeNotReadyReason['ready'],
     at: Instant,
   ): NodeNotReadyReason {
-    const since = this.#store.clock.wall(at);
-    return { code: 'NodeNotReady', nodeName, ready, since, deadline: since + this.#timeout };
+    const since = this.#site.store.clock.wall(at);
+    return { code: 'NodeNotReady', nodeName, ready, since, deadline: since + this.#site.timeout };
   }
 
   // biome-ignore lint/correctness/useYield: an Enforcement that never has to wait here
   *release(node: Node): Task {
     this.#mark(node.name, 'unmarked');
     this.#lost.delete(node.name);
-    this.#zones.queueOf(node)?.remove(node.name);
+    this.#site.zones.queueOf(node)?.remove(node.name);
   }
 
   *enforce(zone: string, { value: name, uid }: QueuedNode): Task<ItemResult> {
-    const pods = [...this.#store.podsOn(name)];
+    const pods = [...this.#site.store.podsOn(name)];
     if (!(yield* this.#deletePods({ name, uid }, pods))) return { done: false, wait: 0 };
     this.#mark(name, 'evicted');
-    if (this.#store.node(name)) this.#zones.countEviction(zone);
+    if (this.#site.store.node(name)) this.#site.zones.countEviction(zone);
     return { done: true };
   }
 
@@ -264,13 +256,13 @@ export class PodEnforcement implements Enforcement {
 
   /** False: to be tried again. A conflict skips one pod, a refused deletion ends the round. */
   *#deletePods(node: NodeRef, pods: readonly Pod[]): Task<boolean> {
-    if (pods.length > 0) this.#emit(nodeEvent(node, 'DeletingAllPods'));
+    if (pods.length > 0) this.#site.emit(nodeEvent(node, 'DeletingAllPods'));
     let isComplete = true;
     for (const pod of pods) {
       if (!(yield* this.#markLost(node.name, pod))) isComplete = false;
       else if (pod.deletionTimestamp !== null || this.#isDaemon(pod)) continue;
       // It is tried again, and does not keep the others waiting.
-      else if (this.#replicas?.standIns(pod)?.length === 0) isComplete = false;
+      else if (this.#site.replicas?.standIns(pod)?.length === 0) isComplete = false;
       else if (!(yield* this.#deletePod(pod))) return false;
     }
     return isComplete;
@@ -288,7 +280,7 @@ export class PodEnforcement implements Enforcement {
   }
 
   *#deletePod(pod: Pod): Task<boolean> {
-    this.#emit(podEvictionEvent(pod));
+    this.#site.emit(podEvictionEvent(pod));
     const reason = this.#reasons.get(pod.nodeName);
     const because = reason ? [reason] : [];
     const { generation } = pod;
@@ -298,19 +290,19 @@ export class PodEnforcement implements Enforcement {
       gracePeriodSeconds: null,
       unmarked: true,
     } as const;
-    this.#replicas?.sent(pod);
+    this.#site.replicas?.sent(pod);
     const outcome = yield* call((id) => {
       const target = { kind: 'deletePod', id, pod: podRef(pod), generation } as const;
       return { ...target, ...plain, escalated: false, because };
     });
-    this.#replicas?.answered(pod.uid, outcome);
+    this.#site.replicas?.answered(pod.uid, outcome);
     return outcome.kind === 'done' || outcome.kind === 'gone';
   }
 
   /** Goes by labels alone: a pod that only looks like one of a DaemonSet is spared with them. */
   #isDaemon({ namespace, labels = {} }: Pod): boolean {
     if (Object.keys(labels).length === 0) return false;
-    return [...this.#store.daemonSetsIn(namespace)].some(
+    return [...this.#site.store.daemonSetsIn(namespace)].some(
       ({ selector }) => !isEmptySelector(selector) && selects(selector, labels),
     );
   }
