@@ -24,7 +24,7 @@ import { type LifecycleMachine, PreciseLifecycleMachine } from './lifecycle/mach
 import { isSameHold, readinessHold } from './lifecycle/readiness.ts';
 import type { ReadinessHold, ZoneStatus } from './lifecycle/reason.ts';
 import { UpstreamLifecycleMachine } from './lifecycle/upstream/machine.ts';
-import { zoneHold } from './lifecycle/zone-limiter.ts';
+import { zoneHold } from './lifecycle/zone-holds.ts';
 import { hasSameLabels, type Node } from './model/node.ts';
 import { OwnReplicas } from './own-replicas.ts';
 import type { LimitStatus } from './policy/limit.ts';

@@ -14,7 +14,7 @@ export {
 
 export { type Forecast, forecastOf, type Observation } from '../lifecycle/forecast.ts';
 export type { NodeHealth, ReadinessHold, ZoneStatus } from '../lifecycle/reason.ts';
-export { zoneHold } from '../lifecycle/zone-limiter.ts';
+export { zoneHold } from '../lifecycle/zone-holds.ts';
 export { type ZoneState, zoneState } from '../lifecycle/zone-rates.ts';
 
 // Reasons, and their words.

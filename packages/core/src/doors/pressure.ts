@@ -17,7 +17,7 @@ export {
   type PressurePool,
   resolvePressureConfig,
 } from '../pressure/config.ts';
-export type { PressureSemantics } from '../pressure/semantics.ts';
+export type { PressureSemantics } from '../pressure/rank.ts';
 export {
   type PressureSettings,
   type PressureSettingsInput,
@@ -67,6 +67,6 @@ export type {
   PressureExplanation,
   SignalExplanation,
 } from '../pressure/explain.ts';
+export type { ComparatorName } from '../pressure/rank.ts';
 export { describePressureReason, type PressureReason } from '../pressure/reason.ts';
-export type { ComparatorName } from '../pressure/semantics.ts';
 export type { ThresholdPhase, ThresholdState } from '../pressure/threshold-states.ts';

@@ -6,7 +6,7 @@ import { type LifecycleConfig, resolveLifecycleConfig } from './config.ts';
 import { decideNoExecute, type NoExecuteDecision } from './decide.ts';
 import { keepsTaint } from './readiness.ts';
 import type { LifecycleReason, NodeHealth, ZoneStatus } from './reason.ts';
-import { ZoneLimiter } from './zone-limiter.ts';
+import { ZoneLimiter } from './zone-holds.ts';
 
 /** The view of one look at a cluster. */
 export interface Observation {

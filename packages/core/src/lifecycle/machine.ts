@@ -24,7 +24,7 @@ import {
   type ZoneStatus,
   zoneAtWallTime,
 } from './reason.ts';
-import { ZoneLimiter } from './zone-limiter.ts';
+import { ZoneLimiter } from './zone-holds.ts';
 
 /** A machine that watches over nodes, and can be asked about them. */
 export interface LifecycleMachine extends Machine<LifecycleCommand> {
@@ -49,7 +49,7 @@ const standstillMs: Millis = 5_000;
  * Theory of operation. Events only inform; a tick acts, in this order:
  *
  *   1. Heartbeats. health.ts knows when each node was last heard of, and which are unreachable by now.
- *   2. Zones. zone-limiter.ts judges all zones by the nodes in them, before anything is decided
+ *   2. Zones. zone-holds.ts judges all zones by the nodes in them, before anything is decided
  *      about a node: how fast its nodes may be tainted, and whether they may at all.
  *   3. Nodes. For each node something happened to, node-reconciler.ts finds the first write it needs:
  *      Unknown conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is

@@ -14,7 +14,7 @@ import type { HealthStore, NodeHeartbeats } from './health.ts';
 import type { LifecycleCommand } from './node-command.ts';
 import { type Need, needsOf, noExecuteNeed } from './node-needs.ts';
 import type { NodeWrite } from './reason.ts';
-import type { ZoneLimiter } from './zone-limiter.ts';
+import type { ZoneLimiter } from './zone-holds.ts';
 
 const beforeAll: Instant = Number.MIN_SAFE_INTEGER;
 

@@ -10,7 +10,7 @@ import {
 import type { Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import type { OwnPod } from '../own-replicas.ts';
-import type { PressureSemantics } from './semantics.ts';
+import type { PressureSemantics } from './rank.ts';
 import { type PressureSettingsInput, resolvePressureSettings } from './settings/settings.ts';
 
 /** Settings for the nodes that a selector selects. */

@@ -2,6 +2,7 @@
 import type { Setback } from '../attempt/outcome.ts';
 import { earliest, type Instant, type Millis } from '../kernel/time.ts';
 import { podRef } from '../model/pod.ts';
+import type { PressureBehaviour } from './behaviours.ts';
 import { type LocalBreach, localBreach } from './local-limits.ts';
 import {
   type FilesystemLayout,
@@ -19,7 +20,6 @@ import {
   rank,
 } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
-import type { PressureBehaviour } from './semantics.ts';
 import type { PressureSettings } from './settings/settings.ts';
 import { isHard, thresholdKey } from './settings/thresholds.ts';
 import { type Signal, signalNames, signals } from './signals.ts';

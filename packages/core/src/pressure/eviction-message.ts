@@ -1,10 +1,10 @@
 import { formatAmount, type Quantity, quantityValue, zero } from '../model/quantity.ts';
+import type { PressureBehaviour } from './behaviours.ts';
 import { isAmount, type PodUsage } from './observation/observation.ts';
 import { containerStorage } from './observation/usage.ts';
 import { hasPodLevelResources, quantityIn } from './pods/demand.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
 import type { RankedPod } from './rank.ts';
-import type { PressureBehaviour } from './semantics.ts';
 import { formatThresholdAmount } from './settings/thresholds.ts';
 import { isInBytes, type PressureResource, signals } from './signals.ts';
 import type { ThresholdState } from './threshold-states.ts';

@@ -12,8 +12,8 @@ import type { FilesystemLayout } from './observation/filesystems.ts';
 import type { Sample } from './observation/observation.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
 import type { PressureNode } from './pressure-command.ts';
+import type { ComparatorName } from './rank.ts';
 import type { PodRefusal, PressureReason } from './reason.ts';
-import type { ComparatorName } from './semantics.ts';
 import {
   type PressureConditionType,
   pressureConditionTypes,

@@ -10,6 +10,12 @@ import { TokenBucket } from '../kernel/token-bucket.ts';
 import { nodeRef } from '../model/node.ts';
 import { type PodRef, podRef } from '../model/pod.ts';
 import { selects } from '../model/selector.ts';
+import {
+  localLimitGracePeriodSeconds,
+  type PressureBehaviour,
+  pressureBehaviours,
+  sparing,
+} from './behaviours.ts';
 import { type PressureConfig, resolvePressureConfig } from './config.ts';
 import { decidePressure, type PressureDecision, type PressureOptions } from './decide.ts';
 import { type EvictionText, pressureText } from './eviction-message.ts';
@@ -26,12 +32,6 @@ import { PodStore } from './pods/pod-store.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
 import type { PressureCommand, PressureEvent, PressureNode } from './pressure-command.ts';
 import type { PressureReason } from './reason.ts';
-import {
-  localLimitGracePeriodSeconds,
-  type PressureBehaviour,
-  pressureBehaviours,
-  sparing,
-} from './semantics.ts';
 import { type PressureSettings, resolvePressureSettings } from './settings/settings.ts';
 import { type Signal, signals } from './signals.ts';
 

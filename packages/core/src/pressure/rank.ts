@@ -1,10 +1,10 @@
+// The order in which the pods of a node are evicted under pressure.
 import type { FilesystemLayout } from './observation/filesystems.ts';
 import type { PodUsage } from './observation/observation.ts';
 import { usageOf } from './observation/usage.ts';
 import { type Demand, qosClasses } from './pods/demand.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
-import type { ComparatorName, PressureBehaviour } from './semantics.ts';
-import { type Signal, signals } from './signals.ts';
+import { type PressureResource, type Signal, signals } from './signals.ts';
 
 /** A pod of the node with what is known of it. */
 export interface ActivePod {
@@ -31,6 +31,65 @@ export interface RankedPod extends PressureCandidate {
   readonly decidedBy: ComparatorName | null;
 }
 
+/** The rules by which decisions under node pressure are made. */
+export type PressureSemantics =
+  /** As Kubernetes documents it; nothing is done on a doubt. */
+  | 'precise'
+  /** The kubelet 1.36.2 to the letter. */
+  | 'kubelet-1.36'
+  /** The kubelet of 2017, which went by QoS class first. */
+  | 'kubelet-1.6';
+
+/** The comparisons of two pods. */
+export type ComparatorName =
+  | 'unmeasuredFirst'
+  | 'measuredFirst'
+  | 'exceedsRequest'
+  | 'priority'
+  | 'usageOverRequest'
+  | 'usage'
+  | 'qosClass'
+  | 'name';
+
+/** By resource: the first comparison that distinguishes two pods decides. */
+export type EvictionOrder = Readonly<Record<PressureResource, readonly ComparatorName[]>>;
+
+/** The orders of the semantics. */
+export const evictionOrders: Readonly<Record<PressureSemantics, EvictionOrder>> = {
+  precise: {
+    memory: ['measuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest', 'name'],
+    'ephemeral-storage': [
+      'measuredFirst',
+      'exceedsRequest',
+      'priority',
+      'usageOverRequest',
+      'name',
+    ],
+    inodes: ['measuredFirst', 'priority', 'usage', 'name'],
+    pids: ['measuredFirst', 'priority', 'usage', 'name'],
+  },
+  'kubelet-1.36': {
+    memory: ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
+    'ephemeral-storage': ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
+    inodes: ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
+    pids: ['priority', 'unmeasuredFirst', 'usage'],
+  },
+  'kubelet-1.6': {
+    memory: ['qosClass', 'unmeasuredFirst', 'usageOverRequest'],
+    'ephemeral-storage': ['qosClass', 'unmeasuredFirst', 'usage'],
+    inodes: ['qosClass', 'unmeasuredFirst', 'usage'],
+    pids: ['qosClass', 'unmeasuredFirst', 'usage'],
+  },
+};
+
+/** Which requests of a pod count in comparisons. */
+export interface CountedRequests {
+  /** The requests of containers count where spec.resources cannot say them. */
+  readonly countsContainers: boolean;
+  /** Inodes are compared as they are; otherwise bytes asked for are subtracted from them. */
+  readonly plainInodes: boolean;
+}
+
 type Comparator = (a: PressureCandidate, b: PressureCandidate) => number;
 
 /** Negative: the first pod goes earlier. Where nothing is known of both, usage decides nothing. */
@@ -50,7 +109,7 @@ export function candidatesFor(
   pods: readonly ActivePod[],
   signal: Signal,
   layout: FilesystemLayout,
-  behaviour: PressureBehaviour,
+  behaviour: CountedRequests,
 ): readonly PressureCandidate[] {
   return pods.map((active): PressureCandidate => {
     const { pod, demand, usage } = active;
@@ -63,7 +122,7 @@ export function candidatesFor(
 function asked(
   demand: Demand | null,
   signal: Signal,
-  behaviour: PressureBehaviour,
+  behaviour: CountedRequests,
 ): Pick<PressureCandidate, 'requested' | 'subtracted'> {
   const storage = (behaviour.countsContainers ? demand?.containersStorage : demand?.storage) ?? 0;
   const memory = demand?.memory ?? 0;

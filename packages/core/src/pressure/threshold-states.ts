@@ -1,12 +1,12 @@
 // Since when the thresholds of a node are met, and which conditions follow.
 import type { Instant, Millis } from '../kernel/time.ts';
+import type { PressureBehaviour } from './behaviours.ts';
 import {
   type NodeObservation,
   type Sample,
   type SampleFault,
   sampleFault,
 } from './observation/observation.ts';
-import type { PressureBehaviour } from './semantics.ts';
 import { amountOf, type Threshold, thresholdKey } from './settings/thresholds.ts';
 import {
   type PressureConditionType,

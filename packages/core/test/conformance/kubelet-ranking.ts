@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { pressureBehaviours } from '../../src/pressure/behaviours.ts';
 import type { FilesystemLayout } from '../../src/pressure/observation/filesystems.ts';
 import { demandOf } from '../../src/pressure/pods/demand.ts';
 import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';
-import { pressureBehaviours } from '../../src/pressure/semantics.ts';
 import { isSignal, type Signal, signals } from '../../src/pressure/signals.ts';
 import { podFrom, usagesFrom, type VectorPod, type VectorStats } from './kubelet-objects.ts';
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilesystemLayout, PodUsage, PressurePod, Signal } from '@taintmgr/core/pressure';
+import { pressureBehaviours } from '../../src/pressure/behaviours.ts';
 import { demandOf } from '../../src/pressure/pods/demand.ts';
-import { type ActivePod, candidatesFor, rank } from '../../src/pressure/rank.ts';
-import { type PressureSemantics, pressureBehaviours } from '../../src/pressure/semantics.ts';
+import {
+  type ActivePod,
+  candidatesFor,
+  type PressureSemantics,
+  rank,
+} from '../../src/pressure/rank.ts';
 import { signals } from '../../src/pressure/signals.ts';
 import { itIsAsRecorded } from '../conformance/recorded.ts';
 import { fc } from '../fast-check.ts';

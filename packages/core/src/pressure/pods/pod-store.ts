@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/time.ts';
-import type { PressureBehaviour } from '../semantics.ts';
+import type { PressureBehaviour } from '../behaviours.ts';
 import { type Demand, demandOf } from './demand.ts';
 import { isFinished, type PressurePod } from './pressure-pod.ts';
 

@@ -2,23 +2,19 @@
 
 import type { OwnPod } from '../own-replicas.ts';
 import { criticalPriorityMin, type PressurePod } from './pods/pressure-pod.ts';
+import {
+  type CountedRequests,
+  type EvictionOrder,
+  evictionOrders,
+  type PressureSemantics,
+} from './rank.ts';
 import type { PodRefusal } from './reason.ts';
 import { isHard, type Threshold } from './settings/thresholds.ts';
-import type { PressureResource } from './signals.ts';
-
-/** The rules by which decisions under node pressure are made. */
-export type PressureSemantics =
-  /** As Kubernetes documents it; nothing is done on a doubt. */
-  | 'precise'
-  /** The kubelet 1.36.2 to the letter. */
-  | 'kubelet-1.36'
-  /** The kubelet of 2017, which went by QoS class first. */
-  | 'kubelet-1.6';
 
 /** Where the semantics differ, as the machine has to know it; differences/pressure.ts says why. */
-export interface PressureBehaviour {
+export interface PressureBehaviour extends CountedRequests {
   /** The order in which pods are compared: the first comparator that distinguishes them decides. */
-  readonly order: Readonly<Record<PressureResource, readonly ComparatorName[]>>;
+  readonly order: EvictionOrder;
   /** Samples that are old, odd or without time are not believed. */
   readonly doubts: boolean;
   /** Grace periods count between the times of samples, not of passes; unseen spells end them. */
@@ -31,10 +27,6 @@ export interface PressureBehaviour {
   readonly fixesLayout: boolean;
   /** Thresholds of containerfs hold from the second pass on only. */
   readonly derivesLate: boolean;
-  /** The requests of containers count where spec.resources cannot say them. */
-  readonly countsContainers: boolean;
-  /** Inodes are compared as they are; otherwise bytes asked for are subtracted from them. */
-  readonly plainInodes: boolean;
   /** Pods are only evicted where that frees something, as far as is known. */
   readonly freesSomething: boolean;
   /** Pods that terminate are waited for, not evicted. */
@@ -57,12 +49,7 @@ export interface PressureBehaviour {
 }
 
 const kubelet: PressureBehaviour = {
-  order: {
-    memory: ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
-    'ephemeral-storage': ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
-    inodes: ['unmeasuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest'],
-    pids: ['priority', 'unmeasuredFirst', 'usage'],
-  },
+  order: evictionOrders['kubelet-1.36'],
   doubts: false,
   sampleClock: false,
   clearsUnseen: true,
@@ -90,18 +77,7 @@ const kubelet: PressureBehaviour = {
 /** The table of the semantics. */
 export const pressureBehaviours: Readonly<Record<PressureSemantics, PressureBehaviour>> = {
   precise: {
-    order: {
-      memory: ['measuredFirst', 'exceedsRequest', 'priority', 'usageOverRequest', 'name'],
-      'ephemeral-storage': [
-        'measuredFirst',
-        'exceedsRequest',
-        'priority',
-        'usageOverRequest',
-        'name',
-      ],
-      inodes: ['measuredFirst', 'priority', 'usage', 'name'],
-      pids: ['measuredFirst', 'priority', 'usage', 'name'],
-    },
+    order: evictionOrders.precise,
     doubts: true,
     sampleClock: true,
     clearsUnseen: false,
@@ -127,12 +103,7 @@ export const pressureBehaviours: Readonly<Record<PressureSemantics, PressureBeha
   'kubelet-1.36': kubelet,
   'kubelet-1.6': {
     ...kubelet,
-    order: {
-      memory: ['qosClass', 'unmeasuredFirst', 'usageOverRequest'],
-      'ephemeral-storage': ['qosClass', 'unmeasuredFirst', 'usage'],
-      inodes: ['qosClass', 'unmeasuredFirst', 'usage'],
-      pids: ['qosClass', 'unmeasuredFirst', 'usage'],
-    },
+    order: evictionOrders['kubelet-1.6'],
     disruptionTarget: false,
     gracePeriodSeconds: (threshold, max) => (isHard(threshold) ? 0 : max),
     exemption: (pod) => (pod.isStatic ? criticality(pod) : null),
@@ -159,14 +130,3 @@ export const localLimitGracePeriodSeconds = 1;
 function criticality({ priority }: PressurePod): PodRefusal | null {
   return priority >= criticalPriorityMin ? { code: 'CriticalPriority', priority } : null;
 }
-
-/** The comparisons of two pods. */
-export type ComparatorName =
-  | 'unmeasuredFirst'
-  | 'measuredFirst'
-  | 'exceedsRequest'
-  | 'priority'
-  | 'usageOverRequest'
-  | 'usage'
-  | 'qosClass'
-  | 'name';

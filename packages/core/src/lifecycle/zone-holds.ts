@@ -1,4 +1,4 @@
-// Decides which nodes may be tainted, and when, at the rate of their zone.
+// Holds zones back, and lets the nodes of the others be tainted in turn, at the rate of their zone.
 import { isUncertain } from '../attempt/blocker.ts';
 import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import { Schedule } from '../kernel/schedule.ts';
