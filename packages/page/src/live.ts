@@ -52,11 +52,16 @@ export interface LiveZone {
   readonly held: string | null;
   readonly nodes: number;
   readonly notReady: number;
+  /** Nodes with NoExecute taints. */
   readonly tainted: number;
+  /** Pods that are to go, and of those the ones that should have gone. */
   readonly pending: number;
   readonly overdue: number;
+  /** Pods that pauses hold. */
   readonly paused: number;
+  /** Pods that are due and that something would hold back. */
   readonly blocked: number;
+  /** Pods that should have ended and have not. */
   readonly stuck: number;
 }
 

@@ -23,6 +23,7 @@ import { type NodeDrainStatus, policyApiVersion, policyKinds } from '@taintmgr/k
 import { UsageError } from '../usage-error.ts';
 import type { NodeFacts, ObjectMeta } from './facts.ts';
 import type { ClusterReader } from './reader.ts';
+import { ifThere, unless } from './refusals.ts';
 import { isFresh, type PublishedManagers, readTaintManagers } from './taint-managers.ts';
 
 const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;
@@ -71,24 +72,14 @@ export async function readNodeDrain(
   client: ApiClient,
   name: string,
 ): Promise<NodeDrainObject | null> {
-  try {
-    const object = await client.send(listRequest(nodeDrainPath(name)));
-    return object as NodeDrainObject;
-  } catch (error) {
-    if (error instanceof ApiError && error.failure.status === 404) return null;
-    throw error;
-  }
+  const request = listRequest(nodeDrainPath(name));
+  return await ifThere(async () => (await client.send(request)) as NodeDrainObject);
 }
 
 /** All of them; none where there is no such kind, or no right to see them. */
 export async function listNodeDrains(client: ApiClient): Promise<readonly NodeDrainObject[]> {
-  try {
-    return (await client.list(path)) as readonly NodeDrainObject[];
-  } catch (error) {
-    const status = error instanceof ApiError ? error.failure.status : null;
-    if (status === 403 || status === 404) return [];
-    throw error;
-  }
+  const read = async () => (await client.list(path)) as readonly NodeDrainObject[];
+  return (await unless(403, () => ifThere(read), null)) ?? [];
 }
 
 /** Those that are at work on these nodes; none where we may not see them: their marks have to do then. */

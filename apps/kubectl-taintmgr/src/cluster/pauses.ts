@@ -4,6 +4,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter/client';
 import { policyApiVersion, policyKinds, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { UsageError } from '../usage-error.ts';
+import { ifThere } from './refusals.ts';
 
 const groupPath = `/apis/${policyApiVersion}`;
 const { plural } = policyKinds.EvictionPause;
@@ -45,15 +46,12 @@ export async function readPause(
   name: string,
   now: Instant,
 ): Promise<{ readonly pause: EvictionPause | null; readonly now: Instant } | null> {
-  try {
+  return await ifThere(async () => {
     const request = listRequest(`${pausesPath}/${encodeURIComponent(name)}`);
     const { value, serverTime } = await client.ask(request);
     const at = serverTime ?? now;
     return { pause: pauseOf(value, at), now: at };
-  } catch (error) {
-    if (error instanceof ApiError && error.failure.status === 404) return null;
-    throw error;
-  }
+  });
 }
 
 /** Deletes exactly this one; another of its name stays. */

@@ -80,12 +80,12 @@ export class ClusterReader {
   }
 
   async pod(namespace: string, name: string): Promise<PodFacts> {
-    return podFacts(await this.#client.get(podPath(namespace, name)));
+    return podFacts(await this.#client.get(podPathOf({ namespace, name })));
   }
 
   /** A pod as the API server has it; null: there is none, or we may not see it. */
   async podObject(namespace: string, name: string): Promise<unknown> {
-    const path = podPath(namespace, name);
+    const path = podPathOf({ namespace, name });
     return await unless(403, () => ifThere(() => this.#client.get(path)), null);
   }
 
@@ -97,24 +97,24 @@ export class ClusterReader {
 
   /** The same of a pod. */
   async podBefore({ pod, version }: PodFacts): Promise<PodFacts | null> {
-    const path = podsOfPath(pod.namespace);
+    const path = podsPathOf(pod.namespace);
     const before = await stateBefore(this.#client, path, pod.name, version);
     return before === null ? null : podFacts(before);
   }
 
   /** The names of the pods of a namespace. */
   async podNames(namespace: string): Promise<readonly string[]> {
-    return await this.#list(podsOfPath(namespace), {}, nameOf);
+    return await this.#list(podsPathOf(namespace), {}, nameOf);
   }
 
   /** The pods of a namespace, null: of all, that a label selector leaves. */
   async podsOf(namespace: string | null, labelSelector = ''): Promise<readonly PodFacts[]> {
-    const path = namespace === null ? podsPath : podsOfPath(namespace);
+    const path = namespace === null ? podsPath : podsPathOf(namespace);
     return await this.#list(path, labelSelector === '' ? {} : { labelSelector }, podFacts);
   }
 
   async namespaceNames(): Promise<readonly string[]> {
-    return await this.#list('/api/v1/namespaces', {}, nameOf);
+    return await this.#list(namespacesPath, {}, nameOf);
   }
 
   async pauseNames(): Promise<readonly string[]> {
@@ -293,12 +293,24 @@ function asItIs(object: unknown): unknown {
   return object;
 }
 
-function podsOfPath(namespace: string): string {
-  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+/** A pod by its names. */
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
-function podPath(namespace: string, name: string): string {
-  return `${podsOfPath(namespace)}/${encodeURIComponent(name)}`;
+export const namespacesPath = '/api/v1/namespaces';
+
+export function namespacePath(name: string): string {
+  return `${namespacesPath}/${encodeURIComponent(name)}`;
+}
+
+export function podsPathOf(namespace: string): string {
+  return `${namespacePath(namespace)}/pods`;
+}
+
+export function podPathOf({ namespace, name }: PodName): string {
+  return `${podsPathOf(namespace)}/${encodeURIComponent(name)}`;
 }
 
 function leasesPath(namespace: string): string {

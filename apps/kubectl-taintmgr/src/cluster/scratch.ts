@@ -9,27 +9,8 @@ import {
   objectRequest,
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
+import { namespacesPath, type PodName, podsPathOf } from './reader.ts';
 import { describeRight, isAllowed, type Right } from './rights.ts';
-
-/** A pod by its names. */
-export interface PodName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export const namespacesPath = '/api/v1/namespaces';
-
-export function namespacePath(name: string): string {
-  return `${namespacesPath}/${encodeURIComponent(name)}`;
-}
-
-export function podsPathOf(namespace: string): string {
-  return `${namespacePath(namespace)}/pods`;
-}
-
-export function podPathOf({ namespace, name }: PodName): string {
-  return `${podsPathOf(namespace)}/${encodeURIComponent(name)}`;
-}
 
 /** Of every object that is made for a moment. */
 export const scratchLabels = { 'app.kubernetes.io/managed-by': 'kubectl-taintmgr' } as const;
@@ -92,8 +73,8 @@ function scratchPodRequest({
   });
 }
 
-export function deleteRequest(path: string): ApiRequest {
-  return objectRequest('DELETE', path, { apiVersion: 'v1', kind: 'DeleteOptions' });
+export function deleteRequest(path: string, options: object = {}): ApiRequest {
+  return objectRequest('DELETE', path, { apiVersion: 'v1', kind: 'DeleteOptions', ...options });
 }
 
 /** A new namespace has its service account within this time. */

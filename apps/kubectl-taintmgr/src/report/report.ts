@@ -3,6 +3,7 @@ import type { Comparison } from '@taintmgr/core/differences';
 import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import type { LiveZone } from '@taintmgr/page';
 import { drainedBy, losesPods, losingPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../cluster/lease-renewal.ts';
@@ -59,11 +60,7 @@ export interface NodeReport {
 }
 
 /** How a zone is doing, as its nodes have it. */
-interface ZoneCount {
-  readonly name: string;
-  readonly nodes: number;
-  readonly notReady: number;
-}
+type ZoneCount = Pick<LiveZone, 'name' | 'nodes' | 'notReady'>;
 
 /** How the pods of a node, or of several, are about to go. */
 export interface Tally {

@@ -1,7 +1,8 @@
 // How the zones of a cluster are doing, in numbers.
 import { zoneName } from '@taintmgr/core';
-import { resolveLifecycleConfig, type ZoneState, zoneState } from '@taintmgr/core/lifecycle';
+import { resolveLifecycleConfig, zoneState } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import type { LiveZone } from '@taintmgr/page';
 import { losingPods } from '../cluster/drain-marks.ts';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
@@ -10,23 +11,8 @@ import { isPaused, type NodeReport, type PodReport, runningWaits } from './repor
 /** A pod that should have ended so long ago is stuck. */
 const stuckAfterMs: Millis = 60_000;
 
-/** How one zone is doing. */
-export interface ZoneCounts {
-  readonly name: string;
-  readonly state: ZoneState;
-  readonly nodes: number;
-  readonly notReady: number;
-  /** Nodes with NoExecute taints. */
-  readonly tainted: number;
-  /** Pods that are to go, and of those the ones that should have gone. */
-  readonly pending: number;
-  readonly overdue: number;
-  /** Pods that pauses hold. */
-  readonly paused: number;
-  /** Pods that are due and that something would hold back. */
-  readonly blocked: number;
-  /** Pods that should have ended and have not. */
-  readonly stuck: number;
+/** How one zone is doing, as the live page shows it too. */
+export interface ZoneCounts extends Omit<LiveZone, 'held'> {
   /** Pods that taintmgr-controller keeps as the last ready replica of its own; left out: none. */
   readonly lastReplicas?: number;
   /** Time left to the next that goes; null: none does. */

@@ -2,14 +2,12 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { type Output, warnOfLeft } from '../../cli/output.ts';
+import { namespacePath, type PodName, podsPathOf } from '../../cluster/reader.ts';
 import { rightOf, whoAmI } from '../../cluster/rights.ts';
 import {
   deleteRequest,
   type Leftover,
   makePod,
-  namespacePath,
-  type PodName,
-  podsPathOf,
   refuseWithout,
   scratchNamespaceRequest,
   takeAway,

@@ -17,7 +17,8 @@ import {
   takeoverPath,
   takeoverVersion,
 } from '@taintmgr/k8s-adapter';
-import { namespacePath, namespacesPath, type PodName, podPathOf } from '../../cluster/scratch.ts';
+import { namespacePath, namespacesPath, type PodName, podPathOf } from '../../cluster/reader.ts';
+import { ifThere } from '../../cluster/refusals.ts';
 import { isFresh, readTaintManagers, type TaintManager } from '../../cluster/taint-managers.ts';
 import { UsageError } from '../../usage-error.ts';
 
@@ -50,7 +51,7 @@ const someone = { manager: 'taintmgr', users: [''] };
 export async function readState(client: ApiClient): Promise<TakeoverState> {
   const { managers, now } = await readTaintManagers(client);
   const [policy, readiness, binding, readinessBinding] = await Promise.all(
-    takeoverManifests(someone).map((manifest) => readOrNull(client, takeoverPath(manifest))),
+    takeoverManifests(someone).map((manifest) => ifThere(() => client.get(takeoverPath(manifest)))),
   );
   // Of the two policies either may be missing: what they are made for stands in both.
   const options = installedOptions(policy ?? readiness, binding ?? readinessBinding);
@@ -139,13 +140,6 @@ function driftOf(live: unknown, wanted: TakeoverManifest): readonly string[] {
   const isNewer = Number(installedVersion(live)) > Number(takeoverVersion);
   // A newer controller's policies are no fault; this program is old.
   return isNewer ? [] : differences.map(({ text }) => text);
-}
-
-async function readOrNull(client: ApiClient, path: string): Promise<unknown> {
-  return await client.get(path).catch((error: unknown) => {
-    if (error instanceof ApiError && error.failure.status === 404) return null;
-    throw error;
-  });
 }
 
 interface Named {

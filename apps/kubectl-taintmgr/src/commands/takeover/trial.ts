@@ -8,12 +8,10 @@ import {
   drainableNode,
   readModifyWrite,
 } from '@taintmgr/k8s-adapter/drain';
+import { namespacePath, type PodName, podPathOf } from '../../cluster/reader.ts';
 import {
   type Leftover,
   makePod,
-  namespacePath,
-  type PodName,
-  podPathOf,
   scratchNamespaceRequest,
   takeAway,
 } from '../../cluster/scratch.ts';

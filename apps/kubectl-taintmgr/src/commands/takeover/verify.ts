@@ -9,12 +9,11 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warnOfLeft } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { evictsPods } from '../../cluster/facts.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
+import { ClusterReader, namespacePath } from '../../cluster/reader.ts';
 import { ifThere } from '../../cluster/refusals.ts';
 import { type Right, rightOf } from '../../cluster/rights.ts';
 import {
   type Leftover,
-  namespacePath,
   refuseWithout,
   scratchLabels,
   scratchNamespaceRequest,

@@ -17,14 +17,13 @@ import { withConnection } from '../../../cli/connection.ts';
 import { type Output, warnOfLeft } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { upstreamEvictionReason } from '../../../cluster/evictors.ts';
+import { namespacePath, namespacesPath, podPathOf } from '../../../cluster/reader.ts';
+import { ifThere } from '../../../cluster/refusals.ts';
 import { type Right, rightOf } from '../../../cluster/rights.ts';
 import {
   deleteRequest,
   type Leftover,
   makePod,
-  namespacePath,
-  namespacesPath,
-  podPathOf,
   refuseWithout,
   scratchLabels,
   scratchNamespaceRequest,
@@ -89,15 +88,6 @@ interface EventObject {
   readonly involvedObject?: { readonly name?: string };
   readonly source?: { readonly component?: string };
   readonly reportingComponent?: string;
-}
-
-async function ifThere(client: ApiClient, path: string): Promise<unknown> {
-  try {
-    return await client.get(path);
-  } catch (error) {
-    if (error instanceof ApiError && error.failure.status === 404) return null;
-    throw error;
-  }
 }
 
 /** Whatever else is put on the Node: only our own taint makes its pod go. */
@@ -190,10 +180,10 @@ class Probe {
     const client = this.#client;
     const { node, namespace } = this.#places;
     const [pod, events, found, account] = await Promise.all([
-      ifThere(client, podPathOf({ namespace, name: podName })),
+      ifThere(() => client.get(podPathOf({ namespace, name: podName }))),
       client.list(`${namespacePath(namespace)}/events`),
-      ifThere(client, getNodeRequest(node).path),
-      ifThere(client, `${namespacePath(namespace)}/serviceaccounts/${accountName}`),
+      ifThere(() => client.get(getNodeRequest(node).path)),
+      ifThere(() => client.get(`${namespacePath(namespace)}/serviceaccounts/${accountName}`)),
     ]);
     const before = this.#sight;
     const { disruption = null, deletionTimestamp = null } = pod === null ? {} : podFromJson(pod);
@@ -342,10 +332,9 @@ async function clear(
   if (namespace !== null) {
     // No kubelet ends the pod, and its namespace does not go before it.
     const path = podPathOf({ namespace, name: podName });
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
     const command = `kubectl delete pod ${podName} -n ${namespace} --grace-period=0 --force`;
     let answer: unknown = {};
-    const gone = client.send(objectRequest('DELETE', path, body)).then((said) => {
+    const gone = client.send(deleteRequest(path, { gracePeriodSeconds: 0 })).then((said) => {
       answer = said;
     });
     left.push(...(await takeAway(gone, command)), ...heldIn(answer, namespace));
@@ -371,9 +360,10 @@ async function clearDaemons(client: ApiClient, node: string): Promise<readonly L
       if (!isPinned(spec, node)) continue;
       const { namespace, name, uid } = metadata;
       const path = podPathOf({ namespace, name });
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
       const command = `kubectl delete pod ${name} -n ${namespace}`;
-      left.push(...(await takeAway(client.send(objectRequest('DELETE', path, body)), command)));
+      left.push(
+        ...(await takeAway(client.send(deleteRequest(path, { preconditions: { uid } })), command)),
+      );
     }
   })();
   left.push(...(await takeAway(unscheduled, `kubectl get pods -A | grep ${node}`)));

@@ -1,7 +1,6 @@
 // Reads a script: what happens when, with which controllers, and until when.
 import { type Config, type LabelSelector, resolveConfig } from '@taintmgr/core';
-import type { Flapping, LifecycleConfig, MassUnreachable } from '@taintmgr/core/lifecycle';
-import type { Policy } from '@taintmgr/core/policy';
+import { type Flapping, resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
 import {
   type PressureConfig,
   type PressurePool,
@@ -215,8 +214,13 @@ function readAction(field: Field, members: ReadonlyMap<string, Field>): ScriptAc
 /** Throws FileFault for a value of another kind. */
 type Check = (field: Field) => unknown;
 
-/** What is said by manifests instead. */
-type SaidByManifests = 'limits' | 'conditionRules' | 'retiredRules';
+/** What manifests say instead, and what is for programs alone. */
+const saidElsewhere: readonly string[] = [
+  'limits',
+  'conditionRules',
+  'retiredRules',
+  'drainProgram',
+];
 
 /** The members of an object; the compiler sees to it that none is forgotten. */
 type Members<T> = { readonly [Name in keyof Required<T>]: Check };
@@ -276,13 +280,6 @@ function orNull(check: Check): Check {
   return (field) => (field.value === null ? undefined : check(field));
 }
 
-const policy: Members<Policy> = {
-  mode: checked,
-  deleteAfterMs: checked,
-  gracePeriodSeconds: checked,
-  minTaintAgeMs: checked,
-};
-
 const selector = objectOf<LabelSelector>({
   matchLabels: tableOf(text),
   matchExpressions: listOf(
@@ -290,61 +287,32 @@ const selector = objectOf<LabelSelector>({
   ),
 });
 
-const lifecycle = objectOf<Omit<LifecycleConfig, SaidByManifests>>({
-  enforcement: checked,
-  podEvictionTimeoutMs: checked,
-  nodeMonitorPeriodMs: checked,
-  nodeMonitorGracePeriodMs: checked,
-  nodeStartupGracePeriodMs: checked,
-  nodeEvictionRate: checked,
-  secondaryNodeEvictionRate: checked,
-  largeClusterSizeThreshold: checked,
-  unhealthyZoneThreshold: checked,
-  zoneMembers: selector,
-  fullDisruption: checked,
-  podReadiness: checked,
-  massUnreachable: orNull(
-    objectOf<MassUnreachable>({
-      share: checked,
-      nodesMin: checked,
-      withinMs: checked,
-      holdMs: checked,
-    }),
-  ),
-  healthyMs: checked,
-  flapping: orNull(objectOf<Flapping>({ times: checked, withinMs: checked, healthyMs: checked })),
-  writesInFlightMax: checked,
-  observes: truth,
-});
-
 const ownPod = orNull(objectOf<NonNullable<Config['ownPod']>>({ namespace: text, name: text }));
 
+/** The members that a configuration has once it is resolved; of what kind they are its values say, or `own`. */
+function shapeOf<T extends object>(resolved: T, own: Partial<Members<T>>): Check {
+  const entries = Object.entries(resolved).filter(([name]) => !saidElsewhere.includes(name));
+  const checks = entries.map(([name, value]) => {
+    return [name, own[name as keyof T] ?? (typeof value === 'boolean' ? truth : checked)] as const;
+  });
+  return objectOf<object>(Object.fromEntries(checks));
+}
+
+const lifecycleUsual = resolveLifecycleConfig({});
+
+const lifecycle = shapeOf(lifecycleUsual, {
+  zoneMembers: selector,
+  massUnreachable: orNull(shapeOf(lifecycleUsual.massUnreachable ?? {}, {})),
+  flapping: orNull(objectOf<Flapping>({ times: checked, withinMs: checked, healthyMs: checked })),
+});
+
+const engineUsual = resolveConfig({});
+
 /** The options of the engine. */
-const engineShape: Check = objectOf<Omit<Config, SaidByManifests | 'drainProgram'>>({
-  ...policy,
-  semantics: checked,
-  taintEviction: truth,
+const engineShape = shapeOf(engineUsual, {
   lifecycle: orNull(lifecycle),
-  leave: objectOf<Config['leave']>({
-    finishedPods: truth,
-    returningDaemonSetPods: truth,
-    optedOutPods: truth,
-  }),
-  keepLimits: truth,
-  compare: truth,
-  nodeDrains: truth,
+  leave: shapeOf(engineUsual.leave, {}),
   ownPod,
-  keepTaintStarts: truth,
-  heedNodeDeadlines: truth,
-  takeover: truth,
-  leader: truth,
-  comparisonOperators: truth,
-  evictionsInFlightMax: checked,
-  retryWaitMsMin: checked,
-  retryWaitMsMax: checked,
-  blockedRetryWaitMs: checked,
-  interceptedRetryWaitMs: checked,
-  confirmationWaitMs: checked,
 });
 
 const settings = objectOf<PressureSettingsInput>({
@@ -362,19 +330,10 @@ const settings = objectOf<PressureSettingsInput>({
 });
 
 /** The options of the node pressure agent. */
-const pressureShape: Check = objectOf<PressureConfig>({
-  semantics: checked,
+const pressureShape = shapeOf(resolvePressureConfig({}), {
   pools: listOf(
     objectOf<PressurePool>({ name: text, selector, settings }, ['name', 'selector', 'settings']),
   ),
   settings: orNull(settings),
   ownPod,
-  leader: truth,
-  sampleAgeMsMax: checked,
-  leavingWaitMsMax: checked,
-  evictionsInFlightMax: checked,
-  evictionsPerSecond: checked,
-  retryWaitMsMin: checked,
-  retryWaitMsMax: checked,
-  blockedRetryWaitMs: checked,
 });
