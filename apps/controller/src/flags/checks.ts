@@ -11,7 +11,7 @@ import { removedGateText } from './removed.ts';
 import type { Choices } from './resolve.ts';
 import { type Setting, type Settings, settings, variableOf } from './settings.ts';
 
-/** What settings say together. */
+/** The sum of all settings. */
 export interface Checked {
   readonly controllers: ChosenControllers;
   readonly featureGates: FeatureGates;
@@ -76,7 +76,7 @@ function checkTaintRules({ policyObjects }: Choices, { enabled }: ChosenControll
   throw new SettingError('--policy', `NodeTaintRule ${rule.value.name}`, want);
 }
 
-/** What of a configuration needs all pods, and how it is called. */
+/** The parts of a configuration that need all pods, with their names. */
 const needTexts: Readonly<Record<AllPodsNeed, string>> = {
   semantics: '--semantics=upstream-1.36',
   compare: 'a comparison with upstream',
@@ -173,7 +173,7 @@ const needs: readonly Need[] = [
   ],
 ];
 
-/** What is missing for --takeover: which setting, and what it should be; null: nothing. */
+/** The setting that is missing for --takeover, and what it should be; null: nothing. */
 function takeoverFault(
   settings: Settings,
   controllers: ChosenControllers,

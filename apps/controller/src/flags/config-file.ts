@@ -55,7 +55,7 @@ function hintedBy({ keyword, schema: want }: ErrorObject): string {
   return keyword === 'type' && want === 'string' ? 'of type string' : '';
 }
 
-/** What the file has at a path such as `serving.securePort`; undefined: nothing. */
+/** The value in the file at a path such as `serving.securePort`; undefined: nothing. */
 export function fieldAt(file: ConfigFile, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => {
     return value instanceof Object ? Reflect.get(value, name) : undefined;
@@ -72,7 +72,7 @@ function read(file: string): string {
   }
 }
 
-/** What the patterns of the schema stand for. */
+/** The meaning of the patterns of the schema. */
 const patternTexts: Readonly<Record<string, string>> = {
   [schema.definitions.duration.pattern]: 'a duration such as 30s, 10m or 1h30m',
   [schema.definitions.durationOrNever.pattern]: 'a duration such as 30s, 10m or 1h30m, or never',

@@ -16,7 +16,7 @@ const aliases: Readonly<Record<string, ControllerName>> = {
   nodelifecycle: 'node-lifecycle-controller',
 };
 
-/** Which controllers run. */
+/** The controllers that run. */
 export interface ChosenControllers {
   readonly enabled: readonly ControllerName[];
   /** Controllers that do not run, for kube-controller-manager's warning about them. */

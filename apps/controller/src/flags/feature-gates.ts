@@ -6,10 +6,10 @@ export const featureGates = ['TaintTolerationComparisonOperators'] as const;
 
 type Gate = (typeof featureGates)[number];
 
-/** Which of them are on. */
+/** True for those that are on. */
 export type FeatureGates = Readonly<Record<Gate, boolean>>;
 
-/** How far each has come in Kubernetes 1.36. */
+/** The stage that each has come to in Kubernetes 1.36. */
 export const gateStages: Readonly<Record<Gate, 'ALPHA' | 'BETA'>> = {
   TaintTolerationComparisonOperators: 'ALPHA',
 };

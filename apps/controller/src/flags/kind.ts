@@ -4,11 +4,11 @@ import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { declaredIn, duties, shownUrl } from '@taintmgr/k8s-adapter';
 import type { DryRun } from '../transport/dry-run.ts';
 
-/** How each kind of value is written on command lines, in variables and in files. */
+/** The form of each kind of value on command lines, in variables and in files. */
 export interface Kind<T> {
   /** As help shows it: `<duration>`. */
   readonly placeholder: string;
-  /** What is allowed, to end the sentence "want ...". */
+  /** The values that are allowed, to end the sentence "want ...". */
   readonly want: string;
   /** True if it is a URL, in which somebody may write a password: no message repeats that. */
   readonly isUrl?: true;
@@ -100,7 +100,7 @@ export const durationOrNever: Kind<Millis | 'never'> = {
   format: (value) => (value === 'never' ? value : formatMillis(value)),
 };
 
-/** How yes and no are written. */
+/** The words for yes and no. */
 function booleansOf<T>(yes: T, no: T): readonly (readonly [string, T])[] {
   return [
     ['true', yes],
@@ -181,7 +181,7 @@ export const serviceAccount: Kind<string> = {
   },
 };
 
-/** What the administrator says that kube-controller-manager runs of our work. */
+/** The part of our work that kube-controller-manager runs, by the administrator's word. */
 export const declaration: Kind<string> = {
   placeholder: '<unknown|none|list>',
   want: `unknown, none, or of ${duties.join(', ')} those that it runs`,

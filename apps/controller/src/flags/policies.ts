@@ -12,7 +12,7 @@ interface EvictionFields extends Written<Defaults> {
   readonly leave?: Partial<Config['leave']>;
 }
 
-/** What it leaves out is left out here. */
+/** Reads the policies of the file, without those that it leaves out. */
 export function evictionPolicies(file: ConfigFile): Partial<Config> {
   const fields: EvictionFields = file.eviction ?? {};
   const { gracePeriodSeconds, minTaintAge, heedNodeDeadlines, leave } = fields;
@@ -43,7 +43,7 @@ interface LifecycleFields extends Written<Plain> {
   readonly flapping?: Written<Flapping>;
 }
 
-/** What only the configuration file can say about nodes; what it leaves out is left out here. */
+/** The settings for nodes that only the configuration file has; what it leaves out is left out here. */
 export function lifecyclePolicies(file: ConfigFile): Partial<LifecycleConfig> {
   const fields: LifecycleFields = file.nodeLifecycle ?? {};
   const { massUnreachable, flapping, ...others } = fields;
@@ -66,7 +66,7 @@ export function lifecyclePolicies(file: ConfigFile): Partial<LifecycleConfig> {
   };
 }
 
-/** What the engine takes, as the file has it: `holdMs: 60_000` is `hold: 1m` there. */
+/** The engine's settings as the file has them: `holdMs: 60_000` is `hold: 1m` there. */
 type Written<T> = {
   [K in keyof T as K extends `${infer Name}Ms` ? Name : K]: K extends `${string}Ms`
     ? string | Exclude<T[K], number>
@@ -80,7 +80,7 @@ const durations: readonly string[] = [
   ...['healthy', 'within', 'hold', 'holds', 'clear'],
 ];
 
-/** What the engine takes for these fields, without those that are undefined. */
+/** The engine's settings from these fields, without those that are undefined. */
 function inMillis<T extends object>(fields: OrUndefined<Written<T>>): T {
   const entries = Object.entries<unknown>(fields).flatMap(([name, value]) => {
     if (value === undefined) return [];

@@ -1,9 +1,9 @@
 // Flags and feature gates of earlier kube-controller-managers and kubelets, and what replaces them.
 import { SettingError } from './kind.ts';
 
-/** What became of a flag, and what does its work now. docs/history.md has a row for each. */
+/** The fate of a flag, and what does its work now. docs/history.md has a row for each. */
 interface Removed {
-  /** Which version of Kubernetes removed it; '': that does not matter, or it still has it. */
+  /** The version of Kubernetes that removed it; '': that does not matter, or it still has it. */
   readonly since: string;
   readonly instead: string;
 }
@@ -99,7 +99,7 @@ export function refuseRemovedFlags(argv: readonly string[]): void {
   }
 }
 
-/** What is so now where a feature gate was removed; null: there was none of that name. */
+/** The state of things now where a feature gate was removed; null: there was none of that name. */
 export function removedGateText(entry: string): string | null {
   const [name = ''] = entry.split('=', 1);
   const text = Object.hasOwn(removedGates, name) ? removedGates[name] : undefined;

@@ -24,7 +24,7 @@ export interface Choices {
   readonly settings: Settings;
   readonly origins: Readonly<Record<keyof Settings, Origin>>;
   readonly connection: KubeconfigOptions;
-  /** What only the configuration file can say, of evictions, of nodes and of their pressure. */
+  /** The settings that only the configuration file has, of evictions, of nodes and of their pressure. */
   readonly policies: Partial<Config>;
   readonly lifecycle: Partial<LifecycleConfig>;
   readonly pressurePools: readonly PressurePool[];
@@ -138,7 +138,7 @@ const groups: Kind<readonly string[]> = {
   format: (names) => names.join(','),
 };
 
-/** What may be any text is not named; whether there is such a context, the kubeconfig says. */
+/** Options that may be any text are not named; whether there is such a context, the kubeconfig says. */
 const kinds: Readonly<Partial<Record<keyof KubeconfigOptions, Kind<unknown>>>> = {
   kubeconfig: inputFile,
   server: url,
@@ -169,7 +169,7 @@ function findConnection(flags: Texts, environment: Texts): KubeconfigOptions {
 /** Settings from environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What Kubernetes puts into every container for a Service whose name begins with ours. */
+/** The variables that every container gets for a Service whose name begins with ours. */
 const serviceLink = /_(SERVICE_(HOST|PORT)\w*|PORT(_\d+_(TCP|UDP|SCTP)\w*)?)$/;
 
 /** The values of these flags that are in the environment, by flag. */

@@ -29,7 +29,7 @@ export interface FlightRecorderOptions extends Omit<BackgroundFileOptions, 'onFa
   readonly onEnd: (why: string) => void;
 }
 
-/** What the engine answered, or how it failed. */
+/** The answer of the engine, or its failure. */
 type Answer = Pick<FlightStep, 'commands' | 'threw'>;
 
 /** Room for the last line, which says that the file is full; compressed it is longer. */
@@ -199,7 +199,7 @@ export class BackgroundFile {
   #waiting: string[] = [];
   #waitingSize = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** What the system writes at `#offset` at this time. */
+  /** The bytes that the system writes at `#offset` at this time. */
   #underWay: Buffer | null = null;
   #offset = 0;
   #failed = false;
@@ -284,7 +284,7 @@ export class BackgroundFile {
   /** At the end of the process nothing is done in the background any more. */
   readonly #finish = (): void => {
     if (this.#failed) return;
-    // What is under way may be written twice, in the same place.
+    // Bytes under way may be written twice, in the same place.
     const rest = Buffer.concat([this.#underWay ?? Buffer.alloc(0), this.#takeWaiting()]);
     try {
       writeSync(this.#descriptor, rest, 0, rest.length, this.#offset);

@@ -32,7 +32,7 @@ export class Leadership {
     return this.#elected;
   }
 
-  /** Which other program does the same work, in words, accepted or not; null: none. */
+  /** The other program that does the same work, in words, accepted or not; null: none. */
   get overlap(): string | null {
     return this.#overlap;
   }
@@ -54,7 +54,7 @@ export class Leadership {
 }
 
 /**
- * How this replica stands for election, by kube-controller-manager's flags. The lease says which controllers
+ * The way this replica stands for election, by kube-controller-manager's flags. The lease says which controllers
  * its holder runs: another installation with other work does not stand by for it.
  */
 export function electionOptions(

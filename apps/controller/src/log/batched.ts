@@ -10,7 +10,7 @@ export interface Batch {
 
 /** So much is not held back. */
 const lengthMax = 65_536;
-/** What comes sooner than this after the last write waits until then. */
+/** Lines that come sooner than this after the last write wait until then. */
 const pauseMs = 50;
 
 /**

@@ -17,7 +17,7 @@ const texts = {
   undo: 'undid a drain on a node',
 } as const;
 
-/** What a drain has written, or could not write. */
+/** The line about what a drain has written, or could not write. */
 export function drainLine({ command, outcome, written: { left = [] } }: DrainWrite): Line {
   const { drain } = command;
   if (command.kind === 'guardDrain' || command.kind === 'deleteDrain') {
@@ -46,7 +46,7 @@ export function drainLine({ command, outcome, written: { left = [] } }: DrainWri
   }
 }
 
-/** What a drain gives up on as the API server denies it; null: it is something else. */
+/** The line about what a drain gives up on as the API server denies it; null: it is something else. */
 export function deniedToDrainLine({ command, outcome }: Eviction): Line | null {
   const isDenied = outcome.kind === 'failed' && blockerOf(outcome).code === 'Denied';
   if (!command.ofDrain || !isDenied) return null;
@@ -54,7 +54,7 @@ export function deniedToDrainLine({ command, outcome }: Eviction): Line | null {
   return line('warn', 'eviction denied, its drain tries it no more', fields);
 }
 
-/** What a drain asks of those who answer for pods, and of what others ask of them. */
+/** The line about what a drain asks of those who answer for pods, or others ask. */
 export function requestLine(notice: RequestNotice): Line {
   if (notice.kind === 'evictionRequests') {
     const { drain, isServed, requests } = notice;

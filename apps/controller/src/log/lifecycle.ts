@@ -66,7 +66,7 @@ const written = {
   markPodLost: 'marked a pod of an unreachable node for deletion',
 } as const;
 
-/** What the log says about a write to a node, or to a pod on its account; failures are reported. */
+/** The line of the log about a write to a node, or to a pod on its account; failures are reported. */
 export function nodeWriteLine({
   command,
   outcome,

@@ -120,12 +120,12 @@ export function formatWait(length: Millis): string {
 /** A pod, as it is named here. */
 export type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'nodeName'>;
 
-/** Which pod, and where. */
+/** The pod, and its node. */
 export function podFields(pod: NamedPod): Readonly<Record<'pod' | 'node', string>> {
   return { pod: `${pod.namespace}/${pod.name}`, node: pod.nodeName };
 }
 
-/** What went wrong with a request, in words. */
+/** The words for what went wrong with a request. */
 export function errorOf(outcome: Outcome): string {
   return 'message' in outcome ? outcome.message : outcome.kind;
 }

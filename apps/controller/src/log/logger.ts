@@ -1,7 +1,7 @@
 import { type Logger as PinoLogger, pino } from 'pino';
 import type { Known } from './line.ts';
 
-/** How log lines are written: one logfmt-like line for people, or one JSON object a line. */
+/** The form of log lines: one logfmt-like line for people, or one JSON object a line. */
 export type LogFormat = 'text' | 'json';
 
 /** Writes one line; a key that is not known does not compile. */

@@ -125,7 +125,7 @@ type Reading = Extract<
   }
 >;
 
-/** What is read, and how that goes. */
+/** The line about what is read, and how that goes. */
 function readingLine(notice: Reading): Line {
   switch (notice.kind) {
     case 'listed': {
@@ -198,7 +198,7 @@ function reportLine(report: Report, now: number): Line {
   }
 }
 
-/** What became of an eviction; failures are reported. */
+/** The line about what became of an eviction; failures are reported. */
 export function evictedLine(
   pod: NamedPod,
   { outcome, took }: { readonly outcome: Outcome; readonly took: Millis },
@@ -221,7 +221,7 @@ function deadlineLine(report: ReportOf<'deadline'>, now: number): Line {
   return line('info', what, { ...times, ...fields });
 }
 
-/** What holds a pod back though nothing has failed. */
+/** The words for what holds a pod back though nothing has failed. */
 const setbackTexts: Readonly<Partial<Record<Blocker['code'], string>>> = {
   Budget: 'blocked by a PDB',
   TwoBudgets: 'blocked by two PDBs',
@@ -323,7 +323,7 @@ function limitTrippedLine({ limit }: Extract<LimitReport, { kind: 'limitTripped'
   });
 }
 
-/** What became of the record of limits. */
+/** The line about what became of the record of limits. */
 function limitRecordLine(notice: LimitRecordNotice): Line {
   switch (notice.kind) {
     case 'limitRecord':
@@ -376,7 +376,7 @@ type Policies = Extract<
   }
 >;
 
-/** How the admission policies of takeover are doing. */
+/** The line about how the admission policies of takeover are doing. */
 function takeoverLine(notice: Policies): Line {
   switch (notice.kind) {
     case 'takeoverDrift': {

@@ -13,7 +13,7 @@ interface Said {
   readonly pauseMs: Millis;
 }
 
-/** What was said of the pods that are held up. */
+/** Remembers what was said of the pods that are held up. */
 export class Setbacks {
   /** By uid. */
   readonly #said = new Map<string, Said>();

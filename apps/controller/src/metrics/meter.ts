@@ -11,7 +11,7 @@ import {
   type Registry,
 } from 'prom-client';
 
-/** What every metric is made with. */
+/** The options that every metric is made with. */
 interface Common<L extends string> {
   readonly name: string;
   readonly help: string;
@@ -98,13 +98,13 @@ interface CountedSeries<L extends string> {
   total: number;
 }
 
-/** What has the same values of some labels: told apart by the next one, or the one series. */
+/** Series with the same values of some labels: told apart by the next one, or the one series. */
 interface Branch<L extends string> {
   readonly next: Map<string, Branch<L>>;
   series: CountedSeries<L> | null;
 }
 
-/** What was counted, by labels. */
+/** Counts by labels. */
 export class Counted<L extends string> implements Iterable<readonly [Labels<L>, number]> {
   readonly #names: readonly L[];
   readonly #root: Branch<L> = { next: new Map(), series: null };
@@ -139,11 +139,11 @@ function grown<L extends string>(branch: Branch<L>, value: string): Branch<L> {
   return next;
 }
 
-/** What was measured for one set of labels. */
+/** The measurements for one set of labels. */
 export class Tally {
   sum = 0;
   count = 0;
-  /** How many samples each bucket has that no smaller one has. */
+  /** The number of samples in each bucket that no smaller one has. */
   readonly counts: Float64Array;
   readonly #bounds: readonly number[];
 
@@ -213,9 +213,9 @@ export class Tallies<L extends string> {
 
 type Values<L extends string> = MetricObjectWithValues<MetricValueWithName<L>>;
 
-/** What the registry has of it. */
+/** The metric as the registry has it. */
 class Shown<L extends string> extends Histogram<L> {
-  /** What is the same for all histograms is prom-client's to say. */
+  /** Says what is the same for all histograms, which is prom-client's to say. */
   readonly #empty: Histogram<L>;
   readonly #values: () => MetricValueWithName<L>[];
 

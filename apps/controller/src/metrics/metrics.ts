@@ -26,7 +26,7 @@ export interface MetricsOptions {
   readonly featureGates: FeatureGates;
   /** Name of the lease that is stood for; null: none. */
   readonly lease: string | null;
-  /** What this machine's clock shows now; left out: Date.now. */
+  /** The time on this machine's clock; left out: Date.now. */
   readonly machineClock?: () => Instant;
 }
 
@@ -151,7 +151,7 @@ function leadershipMetrics(meter: Meter, { leadership }: ProcessStats, lease: st
 /** So many are named at most, the most urgent: there may be one for each namespace, node or workload. */
 const limitsMax = 100;
 
-/** How limits with a window are doing; takes the notices of what trips and is resumed. */
+/** Shows how limits with a window are doing; takes the notices of what trips and is resumed. */
 function limitMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) => void {
   const limits = (): readonly LimitStatus[] => {
     const { running } = stats;
@@ -416,7 +416,7 @@ const sizeBuckets = [
   64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
 
-/** What client-go counts of requests to the API server at this address (`host:port`). */
+/** Counts as client-go does the requests to the API server at this address (`host:port`). */
 export function restClientMetrics(meter: Meter, host: string): RequestObserver {
   const requests = meter.counter(
     'rest_client_requests_total',

@@ -23,7 +23,7 @@ export interface MetricRow {
   readonly needs: string | null;
 }
 
-/** What prom-client keeps of a metric. */
+/** The parts of a metric that prom-client keeps. */
 interface Known {
   readonly name: string;
   readonly help: string;
@@ -41,7 +41,7 @@ const idleOptions: MetricsOptions = {
   lease: null,
 };
 
-/** What each setting adds. */
+/** The metrics that each setting adds. */
 const additions: readonly (readonly [needs: string, add: () => Metrics])[] = [
   ['--leader-elect', () => createMetrics({ ...idleOptions, lease: 'taintmgr-controller' })],
   ['--dry-run=client', () => createMetrics({ ...idleOptions, shadow: () => null })],

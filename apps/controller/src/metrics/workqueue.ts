@@ -42,7 +42,7 @@ export interface WorkqueueMetrics {
   readonly handled: Handled;
 }
 
-/** What dashboards for kube-controller-manager read of its work queues. */
+/** The metrics that dashboards for kube-controller-manager read of its work queues. */
 export function workqueueMetrics(
   meter: Meter,
   pending: PendingEvictions,

@@ -19,7 +19,7 @@ export interface ForeignEviction {
   readonly pod: PodRef;
   /** The program, as the API server names it, e.g. `kube-controller-manager`. */
   readonly manager: string;
-  /** Why we had not evicted it although its time had come; null: it was not held back by us. */
+  /** The reason why we had not evicted it although its time had come; null: it was not held back by us. */
   readonly heldBack: string | null;
   /** True if its namespace was handed over to us. */
   readonly isTakenOver: boolean;

@@ -20,13 +20,13 @@ export class OverlapError extends Error {
   override readonly name = 'OverlapError';
 }
 
-/** What is done when somebody else does the same work. */
+/** A case of somebody else doing the same work. */
 export interface Overlap {
-  /** Who does it, in words, and what to do about it. */
+  /** The words for who does it, and what to do about it. */
   readonly message: string;
   /** False: nobody who might do it was seen, but we may not look everywhere. */
   readonly isSeen: boolean;
-  /** What it is known by, for an Event; null: nothing that an Event could be about. */
+  /** The object it is known by, for an Event; null: nothing that an Event could be about. */
   readonly subject: EventSubject | null;
 }
 
@@ -34,7 +34,7 @@ const grant = 'grant it, as the roles in deploy/ do';
 const accept = 'or accept it with --allow-overlap';
 
 /**
- * Which of these controllers another program runs too, or may; null: none, as far as is known. What
+ * The ones of these controllers that another program runs too, or may; null: none, as far as is known. What
  * others than administrators can write is no reason.
  */
 export function overlapOf(

@@ -54,9 +54,9 @@ export interface OverlapWatchOptions {
 
 /** One that starts later is noticed within this time. */
 const lookEveryMs: Millis = 30_000;
-/** How long after its last marks another program that cannot be seen counts as running. */
+/** The time after its last marks in which a program that cannot be seen counts as running. */
 const foreignMsMax: Millis = 300_000;
-/** How often evictions by other programs are logged, after the first. */
+/** The least time between two lines about evictions by other programs. */
 const logEveryMs: Millis = 60_000;
 
 /**
@@ -80,13 +80,13 @@ export class OverlapWatch {
   readonly #now: () => Millis;
   readonly #whenClosed = new AbortController();
   #timer: NodeJS.Timeout | null = null;
-  /** Who else evicts by its leases and pods. */
+  /** The others who evict, by its leases and pods. */
   #others: readonly OtherEvictor[] = [];
   /** The same about NoExecute taints, for the engine. */
   #forTaints: OtherEvictors | null = null;
-  /** What is running by its leases and pods; null: nothing. */
+  /** The program that is running, by its leases and pods; null: nothing. */
   #seen: Overlap | null = null;
-  /** What evicts without being seen, and when last, on our monotonic clock; null: nothing. */
+  /** The program that evicts without being seen, and when last, on our monotonic clock; null: nothing. */
   #foreign: Foreign | null = null;
   /** The same where all pods that it has marked are of one node. */
   #suspected: Foreign | null = null;
@@ -136,7 +136,7 @@ export class OverlapWatch {
     return new ForeignEvictions((eviction) => this.#onForeign(eviction)).around(machine);
   }
 
-  /** Who else evicts here, as far as was seen. */
+  /** The others who evict here, as far as was seen. */
   get others(): readonly OtherEvictor[] {
     const { manager, message } = this.#foreign ?? {};
     if (manager === undefined || message === undefined) return this.#others;
@@ -144,14 +144,14 @@ export class OverlapWatch {
     return [...this.#others, { name: manager, work: shared, evidence: message }];
   }
 
-  /** Who else evicts for NoExecute taints; null: no look has shown that yet. */
+  /** The others who evict for NoExecute taints; null: no look has shown that yet. */
   get forTaints(): OtherEvictors | null {
     const { manager, message = '' } = this.#foreign ?? {};
     if (manager === undefined || this.#forTaints?.kind === 'acts') return this.#forTaints;
     return { kind: 'acts', text: message, advice: '' };
   }
 
-  /** What marks of evictions show, for the status that is published. */
+  /** The conditions that marks of evictions show, for the status that is published. */
   get conditions(): readonly StatedCondition[] {
     const seen = this.#foreign ?? this.#suspected;
     if (seen === null) return [];
@@ -178,7 +178,7 @@ export class OverlapWatch {
     await this.#publish(overlap.subject);
   }
 
-  /** What nobody else may run. */
+  /** The controllers that nobody else may run. */
   get #exclusive(): readonly ControllerName[] {
     const { controllers, takeover } = this.#options;
     return takeover ? controllers.filter((one) => one !== shared) : controllers;
@@ -198,7 +198,7 @@ export class OverlapWatch {
   async look(): Promise<void> {
     try {
       const overlap = overlapOf(await this.#find(), this.#exclusive);
-      // What we are no longer allowed to see may still be running.
+      // A program that we are no longer allowed to see may still be running.
       if (overlap === null || overlap.isSeen) this.#saw(overlap);
       else this.#logDoubt(overlap);
     } catch (error) {
@@ -293,7 +293,7 @@ export class OverlapWatch {
     await this.#publish(subject);
   }
 
-  /** How many nodes have pods that the program has marked of late. */
+  /** The number of nodes with pods that the program has marked of late. */
   #markedNodes(manager: string, nodeName: string, now: Millis): number {
     const nodes = this.#marks.get(manager) ?? new Map<string, Millis>();
     this.#marks.set(manager, nodes.set(nodeName, now));
@@ -351,7 +351,7 @@ interface Foreign {
 }
 
 const upstream = 'kube-controller-manager';
-/** What kube-controller-manager may go on running beside us with takeover. */
+/** The controller that kube-controller-manager may go on running beside us with takeover. */
 const shared = 'taint-eviction-controller';
 
 function letThroughText({ pod, manager, unknownReason }: ForeignEviction): string {

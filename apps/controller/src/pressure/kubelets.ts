@@ -5,11 +5,11 @@ import { SettingError } from '../flags/kind.ts';
 import type { Settings } from '../flags/settings.ts';
 import { version } from '../version.ts';
 
-/** What asking kubelets at once takes, beside where they and the API server are. */
+/** The means of asking kubelets at once, beside where they and the API server are. */
 export type KubeletsConfig = Omit<KubeletsOptions, 'api' | 'addressOf'>;
 
 /**
- * Whom kubelets are verified by and what they are shown, as the settings want it; null: they are
+ * The authority kubelets are verified by and the token they are shown, as the settings want it; null: they are
  * asked through the API server. Throws SettingError where nobody vouches for them.
  */
 export async function kubeletsConfig(

@@ -11,7 +11,7 @@ import { evictedLine, lineOf } from '../log/notice.ts';
 
 type NoticeOf<Kind extends PressureNotice['kind']> = Extract<PressureNotice, { kind: Kind }>;
 
-/** What the log says about a notice of the agent. `now` is for times given as a wait. */
+/** The line of the log about a notice of the agent. `now` is for times given as a wait. */
 export function pressureLine(notice: PressureNotice, now: number): Line {
   switch (notice.kind) {
     case 'pressureReport':

@@ -72,7 +72,7 @@ async function simulate(seed: number, { controllers }: Checked): Promise<Embedde
   });
 }
 
-/** What nobody has thought of: said in the log's own form, and over; a new start finds its way. */
+/** Ends over an error nobody has thought of: said in the log's own form, and over; a new start finds its way. */
 function crashWith(log: Logger): void {
   process.on('uncaughtException', (error) => {
     log.fatal({ error: error.stack ?? String(error) }, 'crashed, which is a bug');
@@ -131,7 +131,7 @@ const knownErrors = [
 /** So many faults of policies are told, one line each; the others are counted. */
 const faultsMax = 20;
 
-/** What to print when the controller cannot start; null for a mistake of ours. */
+/** The lines to print when the controller cannot start; null for a mistake of ours. */
 export function errorLines(error: unknown): string | null {
   const isKnown = knownErrors.some((known) => error instanceof known);
   if (!isKnown || !(error instanceof Error)) return null;
@@ -149,7 +149,7 @@ export function errorLines(error: unknown): string | null {
 const flags: readonly string[] = [
   // The space for new objects stays as large as it begins: 1 MiB, and not 16 in each half.
   '--semi-space-growth-factor=1',
-  // What is left of it is 0.3 MB each time: to wake other threads for that takes longer than it saves.
+  // The rest of it is 0.3 MB each time: to wake other threads for that takes longer than it saves.
   '--no-parallel-scavenge',
   // Turbofan after ten times as many calls. A mass eviction is over before its code has paid for
   // compiling it; Maglev's is nearly as quick, and what runs for days gets there all the same.

@@ -27,13 +27,13 @@ import type { Shadow } from '../shadow/shadow.ts';
 import type { ProcessStats, RunningController, TakeoverScore } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 
-/** What was seen of others who evict; null: nobody looks. */
+/** The sight of others who evict; null: nobody looks. */
 interface Seen {
   readonly overlaps: Pick<OverlapWatch, 'others' | 'conditions'> | null;
   readonly shadow: Pick<Shadow, 'report'> | null;
 }
 
-/** What is published of this process while it leads. */
+/** The status that is published of this process while it leads. */
 export class PublishedStatus {
   /** Pods evicted since we lead. */
   #evicted = 0;
@@ -51,13 +51,13 @@ export class PublishedStatus {
     this.#seen = seen;
   }
 
-  /** How it is published; `identity`: who this replica is. */
+  /** The way it is published; `identity`: the name of this replica. */
   options(identity: string): PublishOptions & { readonly ofPolicies: boolean } {
     const { settings } = this.#choices;
     return {
       name: taintManagerOf(settings, this.#checked.controllers.enabled),
       identity,
-      // What a policy comes to, only the one who goes by it says.
+      // Only the one who goes by a policy says what it comes to.
       ofPolicies: settings.dryRun === 'none' && goesByPolicies(this.#checked.controllers.enabled),
       status: (now) => this.#at(now),
     };
@@ -93,7 +93,7 @@ export class PublishedStatus {
     };
   }
 
-  /** What is not as usual. */
+  /** The conditions that are not as usual. */
   #conditions(): StatedStatus['conditions'] {
     const { standsBackFor } = this.#stats.leadership;
     const isOverlap = standsBackFor === null ? [] : [standsBack(standsBackFor)];

@@ -46,11 +46,11 @@ export interface ControllerOptions {
   readonly onSetback?: (error: Error, next: Millis) => void;
   /** Told at the start where there is no pod of the name that this program was given as its own. */
   readonly onOwnPodMissing?: () => void;
-  /** What requests go through on their way out; left out: nothing. */
+  /** The transport that requests go through on their way out; left out: nothing. */
   readonly outgoing?: (transport: Transport) => Transport;
-  /** What the loop has in the place of the engine, e.g. the engine with a stop watch. */
+  /** The machine that the loop has in the place of the engine, e.g. the engine with a stop watch. */
   readonly around?: (machine: Machine, explain: Engine['explain']) => Machine;
-  /** Which pods are read; left out: all. */
+  /** The choice of pods that are read; left out: all. */
   readonly podWatch?: 'all' | PodWatch['mode'];
   /** Policies of files; left out: none. */
   readonly policies?: readonly PolicyObject[];
@@ -64,7 +64,7 @@ export interface ControllerOptions {
   readonly limitsLease?: LeaseName;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
-  /** What it publishes of itself while it leads; left out: nothing. */
+  /** The status it publishes of itself while it leads; left out: nothing. */
   readonly publish?: PublishOptions & {
     /** True if the status of the cluster's policies is written too. */
     readonly ofPolicies: boolean;

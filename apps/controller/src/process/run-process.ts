@@ -225,7 +225,7 @@ function createStats(
   return stats;
 }
 
-/** What requests go through: first those that change something are made harmless, if so chosen. */
+/** The transport that requests go through: first those that change something are made harmless, if so chosen. */
 function outgoing(http: Transport, { settings }: Choices, { requests }: Metrics): Transport {
   const { kubeApiQps: qps, kubeApiBurst: burst, dryRun: judge } = settings;
   const spared = (request: ApiRequest): boolean => isOwnStatus(settings, request);

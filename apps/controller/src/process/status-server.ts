@@ -49,7 +49,7 @@ interface StatusOptions {
   readonly log: Logger;
 }
 
-/** What is to be done when it is over. */
+/** The steps to take when it is over. */
 export type Close = () => Promise<void>;
 
 const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const;
@@ -130,7 +130,7 @@ async function startSecure(options: StatusOptions, routes: Routes): Promise<Clos
   };
 }
 
-/** What is said of a server; of those who come too often, not each time. */
+/** The log of a server; of those who come too often, not each time. */
 function serverOptions(
   log: Logger,
   server: string,
@@ -180,7 +180,7 @@ function lookAgain(
   return () => clearInterval(timer);
 }
 
-/** Who is let in is asked over connections of their own, which no limit and no dry run concerns. */
+/** A gate that asks over connections of its own, which no limit and no dry run concerns. */
 async function reviewingGate({
   choices,
   cluster,
@@ -322,10 +322,10 @@ const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.';
 const group = { apiVersion: 'taintmgr.dev/v1alpha1', metadata: { name: component } };
 
-/** What `statusz` says beside versions and times, in order. */
+/** The facts that `statusz` has beside versions and times, in order. */
 export type Facts = () => Readonly<Record<string, string | number | boolean>>;
 
-/** How this process is doing, in the form of kube-controller-manager's /statusz. */
+/** Shows how this process is doing, in the form of kube-controller-manager's /statusz. */
 export function statusHandler(
   stats: ProcessStats,
   facts: Facts,
@@ -365,7 +365,7 @@ export interface Flag {
   readonly origin: Origin;
 }
 
-/** What was chosen, in the form of kube-controller-manager's /flagz. */
+/** Shows what was chosen, in the form of kube-controller-manager's /flagz. */
 export function flagsHandler(flags: readonly Flag[]): Handler {
   const sorted = flags.toSorted((one, other) => (one.flag < other.flag ? -1 : 1));
   return (inquiry) => {

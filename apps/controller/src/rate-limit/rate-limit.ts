@@ -75,7 +75,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** How long until there is one, after `take` found none. */
+  /** The time until there is one, after `take` found none. */
   get waitMs(): number {
     return Math.ceil((1 - this.#tokens) / this.#perMs);
   }
@@ -88,7 +88,7 @@ interface RateLimit {
   readonly burst: number;
   /** A clock in milliseconds that does not go back. */
   readonly now: () => number;
-  /** What does not have to wait. */
+  /** True for requests that do not have to wait. */
   readonly exempt: (request: ApiRequest) => boolean;
   /** Called with how long each request waited for its turn, in seconds. */
   readonly onWait: (method: string, seconds: number) => void;

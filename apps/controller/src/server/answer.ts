@@ -1,14 +1,14 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { disarmed } from '../log/logger.ts';
 
-/** What somebody wants to read. */
+/** The page that somebody wants to read. */
 export interface Inquiry {
   /** Without the query, `/readyz`. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** The header Accept; '' without. */
   readonly accept: string;
-  /** What a stream was heard of last, by the header Last-Event-ID; left out: nothing. */
+  /** The last that was heard of a stream, by the header Last-Event-ID; left out: nothing. */
   readonly lastEventId?: string;
 }
 

@@ -21,7 +21,7 @@ const lagMsMax: Millis = 5_000;
 
 const limitsNamedMax = 5;
 
-/** What is wrong, or what people should know though nothing is; null: nothing. */
+/** The words for what is wrong, or what people should know though nothing is; null: nothing. */
 type Look = (stats: ProcessStats) => string | null;
 
 /** `livez` fails only for what a new start would mend, and never because the API server is away. */

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import type { Millis } from '@taintmgr/core/time';
 
 /**
- * What is awaited of a connection: its first byte and the TLS handshake, the head of its first
+ * The stage of a connection, by what is awaited: its first byte and the TLS handshake, the head of its first
  * request, our answer, the head of its next request, or after the last answer its end.
  */
 export type Stage = 'opening' | 'request' | 'answer' | 'idle' | 'ending';
 
-/** Why a connection was ended by us: a stage took too long, another needed room, too much was sent. */
+/** The reason why a connection was ended by us: a stage took too long, another needed room, too much was sent. */
 export type DropReason = Stage | 'crowded' | 'excess';
 
 /** The bounds of a connection: how many, how long, and what for. */
@@ -23,7 +23,7 @@ export interface Connection {
 export interface ConnectionLimits {
   /** Connections at once. */
   readonly max: number;
-  /** How long each stage may last in all, however much is sent meanwhile. */
+  /** The time each stage may last in all, however much is sent meanwhile. */
   readonly stageMsMax: Readonly<Record<Stage, Millis>>;
 }
 
@@ -63,7 +63,7 @@ export class Connections {
     return entry;
   }
 
-  /** Whose socket this is, or on whose socket it speaks TLS; null: of none that is open. */
+  /** The connection whose socket this is, or on whose socket it speaks TLS; null: of none that is open. */
   of(socket: Socket): Connection | null {
     return this.#entries.get(endsOf(socket)) ?? null;
   }

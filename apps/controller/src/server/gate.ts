@@ -12,7 +12,7 @@ import { Reviews, TooManyReviewsError } from './reviews.ts';
 interface AuthenticationOptions {
   /** Reviews tokens. */
   readonly client: Pick<ApiClient, 'send'>;
-  /** How long the review of a token holds. */
+  /** The time that the review of a token holds. */
   readonly cacheTtl: Millis;
   /** Told when tokens cannot be reviewed. */
   readonly onError: (error: unknown) => void;

@@ -3,9 +3,9 @@ import { type Answer, errorAnswer, type Handler, type Inquiry, textAnswer } from
 /** One health check and its answer. */
 export interface Check {
   readonly name: string;
-  /** What is wrong; null: nothing. */
+  /** The words for what is wrong; null: nothing. */
   readonly fault: () => string | null;
-  /** What people should know though it is well; left out, null: nothing. */
+  /** The words people should know though it is well; left out, null: nothing. */
   readonly remark?: () => string | null;
 }
 

@@ -102,7 +102,7 @@ export class Paced extends Duplex {
     } else if (end > 0) this.push(chunk.subarray(0, end));
   }
 
-  /** What came too early; false: that is too much. */
+  /** Keeps bytes that came too early; false: that is too much. */
   #keep(early: Buffer): boolean {
     if (this.#late !== null) {
       this.#late += early.length;

@@ -8,7 +8,7 @@ export class TooManyReviewsError extends Error {
 }
 
 interface ReviewOptions<T> {
-  /** How long an answer holds. */
+  /** The time that an answer holds. */
   readonly ttl: (answer: T) => Millis;
   /** Tells whether somebody who got this answer is to be served before strangers, for an hour. */
   readonly isGood: (answer: T) => boolean;
@@ -30,7 +30,7 @@ const [sendersInFlightMax, inFlightMax] = [24, 32];
 const [trustedPerSecond, trustedBurst] = [50, 100];
 /** Of one sender: whoever has a token may get himself a thousand. */
 const [ownPerSecond, ownBurst] = [10, 20];
-/** How long a question that could not be answered is not asked again. */
+/** The time in which a question that could not be answered is not asked again. */
 const failureMs: Millis = 1000;
 /** Whoever was let in of late does not queue with strangers. */
 const trustMs: Millis = 3_600_000;

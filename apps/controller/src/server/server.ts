@@ -98,7 +98,7 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
   };
 }
 
-/** What becomes of a connection whose turn it is: TLS where that is spoken, and HTTP. */
+/** Opens a connection whose turn it is: TLS where that is spoken, and HTTP. */
 function opener(
   options: StatusServerOptions,
   connections: Connections,
@@ -143,7 +143,7 @@ function tlsOptions({ minVersion, identity }: ServerTls): TlsOptions {
   return { cert, key, minVersion, ca: clientCa, requestCert: true, rejectUnauthorized: false };
 }
 
-/** What answers requests. */
+/** The means of answering requests. */
 interface Answering {
   readonly gate: Gate;
   readonly routes: ReadonlyMap<string, Handler>;

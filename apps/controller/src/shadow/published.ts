@@ -14,7 +14,7 @@ import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
 const rowsMax = 20;
 const recentMax = 10;
 
-/** What is published of a report: the same, with fewer rows. */
+/** The report that is published: the same, with fewer rows. */
 export function publishedShadow(report: ShadowReport): PublishedShadow {
   const { since, counts, earlierBy, laterBy, reasons, recent } = report;
   const { following, notDeleted, leftOtherwise, givenUp } = report;

@@ -52,7 +52,7 @@ export function createShadow({
   };
 }
 
-/** What /statusz says of it, in order. */
+/** The facts that /statusz has of it, in order. */
 export function shadowFacts(
   report: ShadowReport | null,
 ): Readonly<Record<string, string | number>> {
@@ -83,7 +83,7 @@ interface UpstreamEventsOptions {
 const askedMax = 20;
 /** Of the Events about one pod. */
 const eventsMax = 50;
-/** What is older may be about a pod of the same name that came before. */
+/** An older Event may be about a pod of the same name that came before. */
 const ageMsMax: Millis = 300_000;
 
 /**
@@ -142,7 +142,7 @@ class UpstreamEvents {
 const cannotRead =
   'could not read Events: pods that are gone before their mark was seen count as removed by others';
 
-/** What of an Event matters here. */
+/** The part of an Event that matters here. */
 interface UpstreamEvent {
   readonly message?: string;
   readonly lastTimestamp?: string | null;

@@ -49,7 +49,7 @@ export class Lateness {
     }
   }
 
-  /** How many pods are lost now. */
+  /** The number of pods that are lost now. */
   lost(): number {
     const now = this.#wall();
     this.#look(now);

@@ -2,7 +2,7 @@ import type { Reason, Report } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
-/** What is waiting at one moment. */
+/** The evictions waiting at one moment. */
 export interface Waiting {
   readonly pending: number;
   /** Of those, whose deadline is past. */
@@ -11,7 +11,7 @@ export interface Waiting {
   readonly next: Instant | null;
 }
 
-/** Which evictions wait and which are under way, as far as the loop has reported. */
+/** Follows which evictions wait and which are under way, as far as the loop has reported. */
 export class PendingEvictions {
   /** By pod uid: when it is, or was, due. */
   readonly #deadlines = new Map<string, Instant>();

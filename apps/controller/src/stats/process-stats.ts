@@ -24,7 +24,7 @@ import {
 import type { Leadership } from '../leadership/leadership.ts';
 import type { PendingEvictions } from './pending-evictions.ts';
 
-/** How this process is doing, for its health checks, metrics and pages. */
+/** The state of this process, for its health checks, metrics and pages. */
 export interface ProcessStats {
   readonly startedAt: Date;
   readonly loopLag: Pick<LoopLag, 'lag'>;
@@ -55,7 +55,7 @@ export class LoopLag {
     this.#timer = setInterval(() => this.#beat(), beatMs).unref();
   }
 
-  /** How late the latest of the last beats was. */
+  /** The delay of the latest of the last beats. */
   lag(): Millis {
     this.#forget(performance.now());
     return Math.max(0, ...this.#late.map(({ by }) => by));
@@ -87,7 +87,7 @@ export class ClockChange {
     }
   }
 
-  /** What it was; null: nothing. */
+  /** The words for what it was; null: nothing. */
   get last(): string | null {
     return this.#last && `${describeClock(this.#last.notice)} (${formatTime(this.#last.at)})`;
   }
@@ -101,16 +101,16 @@ export class ClockChange {
 export interface RunningController {
   /** Tells whether it may act, once elected where there are elections, or has to stand by. */
   lead(mayAct: boolean): void;
-  /** Who else evicts for NoExecute taints, by the last look. */
+  /** Hears who else evicts for NoExecute taints, by the last look. */
   hearOthers(others: OtherEvictors): void;
-  /** Who holds the lease of the election; '' where nobody does, or there is none. */
+  /** The holder of the lease of the election; '' where nobody does, or there is none. */
   leader(): string;
   explain(now: Instant, subject: Subject): Explanation;
-  /** How the zones are doing; empty without the node lifecycle. */
+  /** The state of the zones; empty without the node lifecycle. */
   zones(now: Instant): readonly ZoneStatus[];
   /** The limits that have tripped, and those in whose window pods were evicted. */
   limits(now: Instant): readonly LimitStatus[];
-  /** How many nodes and pods there are, and how far evictions are. */
+  /** The numbers of nodes and pods, and of evictions at each stage. */
   counts(): Counts;
   /** The replica of our own that stays as the last one that is ready; null: there is none. */
   lastReplica(): ReturnType<Engine['lastReplica']>;
@@ -118,11 +118,11 @@ export interface RunningController {
   nodes(): readonly Node[];
   /** The pauses that are there, by their names. */
   pauses(): readonly KnownPause[];
-  /** What was handed over to it, and how its policies are; null: there is no takeover. */
+  /** The counts of what was handed over to it, and the state of its policies; null: there is no takeover. */
   takeover(): { readonly counts: TakeoverStatus; readonly policies: PolicyState } | null;
-  /** Whose pods are read: those of all nodes, or of those that need it. */
+  /** The scope of the pods that are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
-  /** How far each collection is read. */
+  /** The progress in reading each collection. */
   status(): readonly ReflectorStatus[];
   /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */
   cutOffSince(): Instant | null;
@@ -130,11 +130,11 @@ export interface RunningController {
   lateBy(): Millis;
   /** Its own time, which nobody can set, and which is that of `explain` and `status`. */
   now(): Instant;
-  /** What the cluster's clock shows. */
+  /** The time on the cluster's clock. */
   wall(): Instant;
 }
 
-/** How many pods of a namespace went, and by whom. */
+/** The number of pods of a namespace that went, and by whom. */
 export interface Went {
   readonly evicted: number;
   readonly letThrough: number;
@@ -160,7 +160,7 @@ export class TakeoverScore {
     this.#last = { message, at: performance.now() };
   }
 
-  /** What was let through lately, in words; null: nothing. */
+  /** The words for what was let through lately; null: nothing. */
   get news(): string | null {
     const last = this.#last;
     return last !== null && performance.now() - last.at < newsMs ? last.message : null;

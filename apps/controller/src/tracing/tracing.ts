@@ -3,7 +3,7 @@ import type { Notice, Transport } from '@taintmgr/k8s-adapter';
 import type { Settings } from '../flags/settings.ts';
 import type { Logger } from '../log/logger.ts';
 
-/** What runs while there are traces. */
+/** The exporter that runs while there are traces. */
 export interface Tracing {
   /** Hears of evictions. */
   readonly observe: (notice: Notice) => void;

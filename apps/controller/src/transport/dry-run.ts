@@ -1,10 +1,10 @@
 // The transport in a dry run: writes are only judged, by the server or not at all.
 import type { ApiRequest, Sink, Transport } from '@taintmgr/k8s-adapter';
 
-/** Who judges what is to be written, when nothing is to change. */
+/** The judge of what is to be written, when nothing is to change. */
 export type DryRun = 'none' | 'client' | 'server';
 
-/** What a dry run writes all the same: nothing but what a program says of itself. */
+/** True for requests that a dry run writes all the same: nothing but what a program says of itself. */
 export type Spared = (request: ApiRequest) => boolean;
 
 /**

@@ -33,7 +33,7 @@ import type { ApiClient } from './client.ts';
 export interface FindOptions {
   /** The installation that asks, which is not another one; left out: it is none. */
   readonly asker?: Asker | null;
-  /** How long to wait for a second look; left out: 3 s, in which a living leader renews. */
+  /** The wait for a second look; left out: 3 s, in which a living leader renews. */
   readonly secondLookMs?: Millis;
   /** Aborted: nobody waits for a second look any more. */
   readonly signal?: AbortSignal;
@@ -57,7 +57,7 @@ const defaultLeaseSeconds = 15;
 const secondLookMsDefault: Millis = 3_000;
 
 /**
- * Who evicts here beside the one who asks: kube-controller-manager and other installations of
+ * All who evict here beside the one who asks: kube-controller-manager and other installations of
  * taintmgr-controller. Keeps what it has seen of leases, so that the next look judges them by change.
  */
 export class EvictorSearch {
@@ -198,7 +198,7 @@ async function readVersion(client: Client): Promise<string | null> {
   return read.kind === 'read' ? asText(asRecord(read.value).gitVersion) : null;
 }
 
-/** What the request reads, null where there is nothing; or that we have no right to. */
+/** The object that the request reads, null where there is nothing; or that we have no right to. */
 async function readIfAllowed(
   client: Client,
   request: ApiRequest,

@@ -14,9 +14,9 @@ export interface KubeletsOptions {
   readonly api: Transport;
   /** Null: nothing is known of it. */
   readonly addressOf: (nodeName: string) => KubeletAddress | null;
-  /** Who vouches for the certificates of kubelets. They are verified in any case. */
+  /** The authorities that vouch for the certificates of kubelets. They are verified in any case. */
   readonly ca: NonNullable<TlsMaterial['ca']>;
-  /** Whose tokens kubelets are shown. */
+  /** The account whose tokens kubelets are shown. */
   readonly serviceAccount: ServiceAccountName;
   /** The program and its version. */
   readonly userAgent: string;

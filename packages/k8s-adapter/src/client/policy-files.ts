@@ -11,7 +11,7 @@ export class PolicyPathError extends Error {
   override readonly name = 'PolicyPathError';
 }
 
-/** What kustomize wants in a directory says nothing itself. */
+/** The file that kustomize wants in a directory says nothing itself. */
 const kustomization = /^kustomization\.ya?ml$/;
 
 /**

@@ -15,7 +15,7 @@ const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
 const stays: readonly unknown[] = ['EACCES', 'EBUSY', 'EPERM', 'EROFS'];
 const mode = 0o600;
 
-/** What the process has open: the system's own links lead there. */
+/** The descriptors that the process has open: the system's own links lead there. */
 const openAlready = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/;
 
 /**

@@ -7,7 +7,7 @@ import type { Random } from '../proto/backoff.ts';
 import type { Access } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
 
-/** What its requests say who sends them. */
+/** The word of its requests for who sends them. */
 export const upstreamUserAgent =
   'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
 
@@ -15,9 +15,9 @@ const lease = { namespace: 'kube-system', name: 'kube-controller-manager' };
 
 export interface UpstreamLoopOptions {
   readonly random: Random;
-  /** Who it is in the lease that it acts by, another one with each start; left out: it needs none. */
+  /** Its name in the lease that it acts by, another one with each start; left out: it needs none. */
   readonly identity?: string;
-  /** How it watches over nodes, as the node-lifecycle-controller does; left out: not at all. */
+  /** The way it watches over nodes, as the node-lifecycle-controller does; left out: not at all. */
   readonly nodes?: Partial<LifecycleConfig>;
 }
 

@@ -33,7 +33,7 @@ type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch'>;
 export interface ClusterPolicyOptions extends Shared {
   /** Those of files: an object of the cluster with the same name does not count. */
   readonly files: readonly PolicyObject[];
-  /** What reads the pods that policies count; null: all pods are read anyway. */
+  /** The part that reads the pods that policies count; null: all pods are read anyway. */
   readonly allPods: AllPodsPolicies | null;
   /** True if drains are carried out. */
   readonly nodeDrains: boolean;

@@ -18,7 +18,7 @@ export interface LoopOptions extends SourceOptions, LoopSettings, EngineProcedur
   readonly machine: Machine<Event, Command>;
 }
 
-/** What a person running the loop may want to know; the caller logs, counts or prints it. */
+/** News for a person running the loop; the caller logs, counts or prints it. */
 export type Notice = LoopNotice | EngineNotice;
 
 /** The whole controller without its I/O, around an engine. */
@@ -42,7 +42,7 @@ export class Loop extends ControlLoop<Event, Command, EngineNotice> {
   }
 }
 
-/** What the engine has not heard of yet stays written down. */
+/** Keeps written down all that the engine has not heard of yet. */
 function remembered(
   { status }: PublishOptions,
   gone: GonePauses | undefined,
@@ -60,7 +60,7 @@ function isUrgentEvent({ kind }: Event): boolean {
   return kind === 'pauseUpsert' || kind === 'pauseDelete';
 }
 
-/** What the machine hears of too. */
+/** Notices that the machine hears of too. */
 function isEvent(notice: Notice): notice is Extract<Notice, Event> {
   return notice.kind === 'limitRecord' || notice.kind === 'evictionRequests';
 }

@@ -31,14 +31,14 @@ import {
 import { AllPodsPolicies, clusterPolicies } from './cluster-policies.ts';
 import { GonePauses } from './gone-pauses.ts';
 
-/** Which collections are read, and what of them. */
+/** The collections that are read, and the part of each. */
 export interface SourceOptions {
   /** Randomness for waits and timeouts, e.g. Math.random. */
   readonly random: Random;
-  /** What of each collection is read at all, judged by the server. */
+  /** The part of each collection that is read at all, judged by the server. */
   readonly nodes?: Selectors;
   readonly pods?: Selectors;
-  /** What of that reaches the machine, judged by us. */
+  /** The part of that which reaches the machine, judged by us. */
   readonly acceptsNode?: (node: Node) => boolean;
   readonly acceptsPod?: (pod: Pod) => boolean;
   /** Read the leases of nodes too, for the node lifecycle; false when left out. */

@@ -14,17 +14,17 @@ export interface Series extends EventSeries {
   readonly bucket: Bucket;
 }
 
-/** How many events about one object may still be recorded. */
+/** The number of events that may still be recorded about one object. */
 interface Bucket {
   tokens: number;
   /** When they were counted last; null: all are there. */
   at: Instant | null;
 }
 
-/** What is known of an object that events are about, for who they come from. */
+/** All that is known of an object that events from one source are about. */
 interface Subject {
   readonly bucket: Bucket;
-  /** What was said last comes last. */
+  /** In the order in which each was said last. */
   readonly series: Series[];
 }
 

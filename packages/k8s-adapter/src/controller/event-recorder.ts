@@ -14,12 +14,12 @@ import { EventCorrelator, type Series } from './event-correlator.ts';
 import { EventTurn } from './event-turn.ts';
 
 interface EventRecorderOptions {
-  /** Who Kubernetes Events come from, where they do not say it themselves. */
+  /** The source of Kubernetes Events that do not name one themselves. */
   readonly component: string;
   readonly random: Random;
-  /** What Events are dated by; left out: `now` as it is. */
+  /** The clock that dates Events; left out: `now` as it is. */
   readonly clock?: WallClock;
-  /** What Events about pods yield to; left out: nothing. */
+  /** The traffic that Events about pods yield to; left out: nothing. */
   readonly turn?: EventTurn;
 }
 
@@ -51,15 +51,15 @@ interface Purpose {
 /** As few at once, where that is enough; as many, where it takes them to be done in time. */
 const inFlightMin = 10;
 const inFlightMax = 100;
-/** What waits after a burst is to be written within a minute, with some to spare. */
+/** All that waits after a burst is to be written within a minute, with some to spare. */
 const catchUpMs: Millis = 30_000;
 /** An Event takes about 1 kB, and a burst of 20,000 evictions loses none. */
 const waitingMax = 25_000;
-/** How often at most it is told how many were dropped. */
+/** The least time between two reports of how many were dropped. */
 const reportDroppedMs: Millis = 10_000;
-/** How long a stop may take to write what waits; half of it should do. */
+/** The time a stop may take to write what waits; half of it should do. */
 const lastWordsMs: Millis = 8_000;
-/** How much the newest answer counts in how long answers take. */
+/** The weight of the newest answer in the time that answers take. */
 const newestShare = 0.2;
 const failuresMax = 12;
 
@@ -90,9 +90,9 @@ export class EventRecorder {
   /** Not told yet. */
   #dropped = 0;
   #reportAt: Instant = Number.NEGATIVE_INFINITY;
-  /** How long an answer takes, lately; null: none has come. */
+  /** The time an answer takes, lately; null: none has come. */
   #answerMs: Millis | null = null;
-  /** How many have waited at most since none did. */
+  /** The most that have waited since none did. */
   #waitingPeak = 0;
   readonly #turn: EventTurn;
   readonly #correlator: EventCorrelator;
@@ -221,7 +221,7 @@ export class EventRecorder {
     return next;
   }
 
-  /** How many may be under way: as many as come to an end while all that wait are written in time. */
+  /** The number that may be under way: as many as come to an end while all that wait are written in time. */
   #room(): number {
     const withinMs = this.#endsAt === null ? catchUpMs : lastWordsMs / 2;
     const needed = Math.ceil((this.#waitingPeak * (this.#answerMs ?? 0)) / withinMs);
@@ -441,7 +441,7 @@ export class EventQueue<T> {
   /** Those that came back, the next one last. */
   readonly #returned: T[] = [];
   #items: T[] = [];
-  /** How many of the items are gone. */
+  /** The number of items that are gone. */
   #gone = 0;
 
   get length(): number {

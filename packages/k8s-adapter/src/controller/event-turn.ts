@@ -8,7 +8,7 @@ const lullMs: Millis = 250;
 const slowLullMs: Millis = 5000;
 /** On a server that takes 170 evictions a second, 20,000 of them are no longer than this. */
 const sustainedMs: Millis = 120_000;
-/** What an Event may be written for: so a tenth of all requests under sustained load. */
+/** The requests for which one Event may be written: so a tenth of all requests under sustained load. */
 const requestsPerEvent = 9;
 const creditMax = 10;
 

@@ -34,12 +34,12 @@ interface TaskUnderWay<N> {
 
 export interface ExecutorOptions<C extends { readonly kind: string }, N> {
   readonly procedures: Procedures<C, N>;
-  /** Who Kubernetes Events come from. */
+  /** The source of Kubernetes Events. */
   readonly component: string;
   readonly random: Random;
   /** Left out: it always may. */
   readonly mayAct?: MayAct;
-  /** What is written down is dated by it; left out: `now` as it is. */
+  /** The clock that dates all that is written down; left out: `now` as it is. */
   readonly clock?: WallClock;
   /** Sends nothing at all; false when left out. */
   readonly readOnly?: boolean;

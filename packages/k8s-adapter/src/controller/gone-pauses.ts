@@ -28,7 +28,7 @@ export interface GonePausesOptions extends Pick<ReflectorOptions<unknown>, 'rand
 export class GonePauses implements Source {
   readonly #options: GonePausesOptions;
   readonly #reflector: Reflector<readonly PauseRecord[]>;
-  /** What is written down, as long as the engine has not heard of it. */
+  /** The records that are written down, as long as the engine has not heard of it. */
   #records: readonly PauseRecord[] = [];
   #isRead = false;
   #isDone = false;
@@ -48,7 +48,7 @@ export class GonePauses implements Source {
     });
   }
 
-  /** What has to stay written down until the engine has heard of it. */
+  /** The records that have to stay written down until the engine has heard of it. */
   get unreported(): readonly PauseRecord[] {
     return this.#records;
   }

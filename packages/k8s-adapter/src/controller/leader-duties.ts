@@ -13,7 +13,7 @@ import {
 
 const nothing: readonly never[] = [];
 
-/** What goes for all that is written beside acting. */
+/** The circumstances of all that is written beside acting. */
 type DutySite = Pick<StatusPublisherOptions, 'clock' | 'leads' | 'conditions'> &
   Pick<InstallerOptions, 'random'>;
 
@@ -51,7 +51,7 @@ export class LeaderDuties {
     return (this.#publisher?.idle ?? true) && (this.#installer?.idle ?? true);
   }
 
-  /** How the policies of takeover are; null: there is no takeover. */
+  /** The state of the policies of takeover; null: there is no takeover. */
   get policies(): PolicyState | null {
     return this.#installer?.state ?? null;
   }
@@ -74,7 +74,7 @@ export class LeaderDuties {
     return this.#after(this.#publisher?.synced(now) ?? []);
   }
 
-  /** What others wait for has changed in what is published. */
+  /** Publishes earlier, as something that others wait for has changed. */
   hurry(now: Instant): readonly LeaderEffect[] {
     return this.#after(this.#publisher?.hurry(now) ?? []);
   }

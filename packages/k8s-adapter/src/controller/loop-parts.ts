@@ -16,18 +16,18 @@ import type { InstallerOptions } from './takeover/installer.ts';
 import type { InstallerNotice } from './takeover/notice.ts';
 import type { Procedures } from './task.ts';
 
-/** What a machine hears or wants done. */
+/** Anything a machine hears or wants done. */
 export interface OfKind {
   readonly kind: string;
 }
 
-/** What every machine hears from its loop. */
+/** All that every machine hears from its loop. */
 export type LoopEvent = Extract<
   Event,
   { kind: 'leadership' | 'synced' | 'clock' | 'view' | 'result' | 'tick' }
 >;
 
-/** What decides: events in, commands out. */
+/** The one who decides: events in, commands out. */
 export interface Machine<E = Event, C = Command> {
   handle(now: Instant, event: E): readonly C[];
   /**
@@ -39,19 +39,19 @@ export interface Machine<E = Event, C = Command> {
   nextWake(): Instant | null;
 }
 
-/** What can be chosen for any loop. */
+/** The choices there are for any loop. */
 export interface LoopSettings {
   /** Randomness for waits and timeouts, e.g. Math.random. */
   readonly random: Random;
-  /** Who Kubernetes Events come from; `taintmgr` when left out. */
+  /** The source of Kubernetes Events; `taintmgr` when left out. */
   readonly component?: string;
-  /** What is known for longer than this without being confirmed is read again before a pod goes. */
+  /** Anything known for longer than this without being confirmed is read again before a pod goes. */
   readonly viewAgeMsMax?: Millis;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** Tells whether others still act under the lease: it is not given back before a tick finds they do not. */
   readonly leaseIsShared?: () => boolean;
-  /** What the leader publishes of itself; left out: nothing. */
+  /** The status that the leader publishes of itself; left out: nothing. */
   readonly publish?: PublishOptions;
   /** Keep the policies of takeover, and act when they are in force; left out: there is none. */
   readonly takeover?: Pick<InstallerOptions, 'manager'>;
@@ -59,13 +59,13 @@ export interface LoopSettings {
   readonly mayAct?: MayAct;
 }
 
-/** What a loop is made of: a machine, what it hears of, and how its commands are carried out. */
+/** The parts of a loop: a machine, what it hears of, and how its commands are carried out. */
 export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   extends LoopSettings {
   readonly machine: Machine<E | LoopEvent, C>;
   readonly sources: readonly Source<E>[];
   readonly procedures: Procedures<C, N>;
-  /** What a notice means to the machine; null, and left out: nothing. */
+  /** The meaning of a notice to the machine; null, and left out: nothing. */
   readonly eventOf?: (notice: N | LoopNotice) => E | null;
   /** Tells whether others wait for what is published with it; left out: they never do. */
   readonly isUrgent?: (notice: N | LoopNotice) => boolean;
@@ -75,7 +75,7 @@ export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly readOnly?: boolean;
 }
 
-/** What a loop takes. `E` is what its machine can hear from elsewhere. */
+/** The input of a loop. `E` is what its machine can hear from elsewhere. */
 export type LoopInput<E = Event> =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
@@ -86,10 +86,10 @@ export type LoopInput<E = Event> =
   | { readonly kind: 'clockStep'; readonly by: Millis }
   | ExchangeInput;
 
-/** What a loop wants done. `N` is what people may want to know. */
+/** All that a loop wants done. `N` is what people may want to know. */
 export type LoopAction<N> = RequestEffect | { readonly kind: 'notice'; readonly notice: N };
 
-/** What a person running any loop may want to know; the caller logs, counts or prints it. */
+/** News for a person running any loop; the caller logs, counts or prints it. */
 export type LoopNotice =
   | ReflectorNotice
   | PodScopeNotice
@@ -117,6 +117,6 @@ export interface RunningLoop<E, N> {
   hear?(now: Instant, event: E): boolean;
   /** When to call with a tick; null: not before something is heard. */
   nextWake(): Instant | null;
-  /** What the cluster's clock shows at `now`. */
+  /** The time on the cluster's clock at `now`. */
   wall(now: Instant): Instant;
 }

@@ -21,7 +21,7 @@ import { lateMsMin, StaleView } from './stale-view.ts';
 import { loopConditions } from './status-conditions.ts';
 import type { PolicyState } from './takeover/installer.ts';
 
-/** What parts of the loop want done. */
+/** All that parts of the loop want done. */
 type LoopEffect<N> = ExecutorEffect<N> | LeaderEffect | ElectionEffect;
 
 type Leadership = Extract<LoopEvent, { kind: 'leadership' }>;
@@ -85,12 +85,12 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#phase === 'stopped' && this.#executor.idle && this.#duties.idle && isOver;
   }
 
-  /** Who holds the lease of the election; '' where nobody is known to, or there is none. */
+  /** The holder of the lease of the election; '' where nobody is known to, or there is none. */
   leader(now: Instant): string {
     return this.#election?.holder(now) ?? '';
   }
 
-  /** How the policies of takeover are; null: there is no takeover. */
+  /** The state of the policies of takeover; null: there is no takeover. */
   get policies(): PolicyState | null {
     return this.#duties.policies;
   }
@@ -110,7 +110,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#view.gapSince;
   }
 
-  /** How far each collection is read. */
+  /** The progress in reading each collection. */
   status(): readonly ReflectorStatus[] {
     return this.#parts.sources.flatMap((source) => source.status());
   }
@@ -358,7 +358,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     }
   }
 
-  /** What a notice means to the machine, and to those who read what is published. */
+  /** Acts on the meaning of a notice to the machine, and to those who read what is published. */
   #heed(now: Instant, notice: N | LoopNotice): void {
     const event = this.#parts.eventOf?.(notice);
     if (event) this.#pass(now, event);

@@ -9,7 +9,7 @@ import { asRecord } from '../proto/json.ts';
 import { drainConditions, drainStatus } from './drain-status.ts';
 import { type Condition, conditionsIn, dated, type StatedCondition } from './status-conditions.ts';
 
-/** What a kind says besides the conditions, and the conditions without their dates. */
+/** All that a kind says besides the conditions, and the conditions without their dates. */
 interface Stated<K extends FollowedKind = FollowedKind> {
   readonly said: Omit<StatusOf[K], 'observedGeneration' | 'conditions'>;
   readonly conditions: readonly StatedCondition[];
@@ -48,7 +48,7 @@ export function policyStatus(
 
 function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown): Stated | null {
   const { kind, name, faults } = object;
-  // What is not followed now may be again, and its deadlines count from then.
+  // An object that is not followed now may be again, and its deadlines count from then.
   const { since } = asRecord(known);
   const said = kind === 'EvictionPause' && typeof since === 'string' ? { since } : {};
   const not = (reason: string, message: string): Stated => {

@@ -28,7 +28,7 @@ export interface PolicyWrite {
   readonly status: unknown;
 }
 
-/** What was written of an object, and when. */
+/** The status that was written of an object, and its time. */
 interface Written {
   readonly uid: string;
   /** Undefined: nothing yet, so that what was read counts. */
@@ -75,7 +75,7 @@ export class PolicyStatuses {
   #sentAt: Instant = Number.NEGATIVE_INFINITY;
   /** Until then nothing is written. */
   #notBefore: Instant = Number.NEGATIVE_INFINITY;
-  /** What keeps a kind from being written, until when. */
+  /** The failure that keeps a kind from being written, and until when. */
   readonly #obstacles = new Map<
     FollowedKind,
     { readonly why: Obstacle; readonly until: Instant }
@@ -109,7 +109,7 @@ export class PolicyStatuses {
     return Math.max(Math.min(next, look), this.#notBefore);
   }
 
-  /** What is to be written now; null: nothing. */
+  /** The write that is due now; null: nothing. */
   take(now: Instant): PolicyWrite | null {
     const wake = this.nextWake();
     if (wake === null || now < wake) return null;
@@ -135,7 +135,7 @@ export class PolicyStatuses {
     return policyStatusRequest(kind, { name, uid }, status);
   }
 
-  /** What became of a write, and what people should know. */
+  /** Takes the end of a write, and tells what people should know. */
   finished(now: Instant, write: PolicyWrite, answer: Answer): PublisherNotice | null {
     const { kind, uid } = write;
     const before = this.#obstacles.get(kind)?.why ?? null;
@@ -238,7 +238,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** Whose fields a status becomes. */
+/** The owner of the fields of a status. */
 const fieldManager = 'taintmgr-controller';
 
 /** PATCH that puts this status in the place of the whole one before, of exactly this object. */

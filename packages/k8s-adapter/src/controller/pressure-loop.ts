@@ -4,8 +4,11 @@ import type { KubeletAddress } from '../pressure/convert.ts';
 import { ControlLoop } from './loop.ts';
 import type { LoopNotice, LoopSettings, Machine } from './loop-parts.ts';
 import { type PressureSourceOptions, pressureSources } from './pressure-sources.ts';
-import type { PressureRemoval } from './procedures/pressure.ts';
-import { type PressureCommandNotice, pressureProcedures } from './procedures/pressure.ts';
+import {
+  type PressureCommandNotice,
+  type PressureRemoval,
+  pressureProcedures,
+} from './procedures/pressure.ts';
 
 export interface PressureLoopOptions extends PressureSourceOptions, LoopSettings {
   /** The node pressure machine, or what stands around it. */
@@ -14,7 +17,7 @@ export interface PressureLoopOptions extends PressureSourceOptions, LoopSettings
   readonly removal?: PressureRemoval;
 }
 
-/** What a person running the agent may want to know; the caller logs, counts or prints it. */
+/** News for a person running the agent; the caller logs, counts or prints it. */
 export type PressureNotice = LoopNotice | PressureCommandNotice;
 
 /**

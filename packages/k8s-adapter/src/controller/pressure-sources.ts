@@ -24,7 +24,7 @@ import { nodesPath, podsPath } from '../proto/requests.ts';
 export interface PressureSourceOptions extends PollOptions {
   /** Randomness for waits and timeouts, e.g. Math.random. */
   readonly random: Random;
-  /** Which nodes are asked how they are: those that settings hold for. */
+  /** True for the nodes that are asked how they are: those that settings hold for. */
   readonly watches: (node: PressureNode) => boolean;
   /** Ask for lists as the beginning of watches, where the server can; true when left out. */
   readonly streamLists?: boolean;

@@ -40,7 +40,7 @@ export function obstacleOf(failure: Failure): Obstacle {
   return passes ? 'failed' : 'refused';
 }
 
-/** What is in the way where a heartbeat of takeover was stored without that; null: it is all there. */
+/** The failure that is in the way where a heartbeat of takeover was stored without that; null: it is all there. */
 export function cutOf(answer: Answer): Failure | null {
   if (!succeeded(answer)) return null;
   const { renewTime, takeover } = asRecord(asRecord(parseJson(answer.body)).status);

@@ -23,7 +23,7 @@ export class StaleView {
   readonly #ageMsMax: Millis;
   /** Since when some collection is not being watched; null: all are. */
   #gapSince: Instant | null = null;
-  /** How many are not. */
+  /** The number of those that are not. */
   #cutOff = 0;
   #isCurrent = true;
   /** Until then whatever we know may be older than it seems. */

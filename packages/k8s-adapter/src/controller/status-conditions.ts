@@ -9,7 +9,7 @@ export type Condition = NonNullable<TaintManagerStatus['conditions']>[number];
 /** A condition without its date. */
 export type StatedCondition = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
 
-/** What of a condition its date depends on. */
+/** The parts of a condition that its date depends on. */
 export type DatedCondition = Pick<Condition, 'type' | 'status' | 'lastTransitionTime'>;
 
 /** The conditions that hold at `wall`, dated by when they came or became what they are. */
@@ -38,20 +38,20 @@ function isDated(value: unknown): value is DatedCondition {
   return [type, status, lastTransitionTime].every((part) => typeof part === 'string');
 }
 
-/** What a loop knows of itself. */
+/** All that a loop knows of itself. */
 export interface LoopState {
   /** True if changes of the cluster are heard of. */
   readonly isCurrent: boolean;
   /** True if deadlines are held, as the cluster's clock is unknown. */
   readonly isHeld: boolean;
-  /** How far that clock is ahead of our time. */
+  /** The time by which that clock is ahead of ours. */
   readonly ahead: Millis;
 }
 
 /** Answers are dated in whole seconds: less shows nothing. */
 const skewMsMin: Millis = 2_000;
 
-/** What a loop says of itself: only what is not as it should be. */
+/** The words of a loop on itself: only what is not as it should be. */
 export function loopConditions(state: LoopState): readonly StatedCondition[] {
   return [
     ...(state.isCurrent ? [] : [staleCondition]),

@@ -19,21 +19,21 @@ import { PolicyStatuses, type PolicyWrite } from './policy-statuses.ts';
 import { cutOf, type Obstacle, obstacleOf, type PublisherNotice } from './publisher-notice.ts';
 import { type DatedCondition, dated, type StatedCondition } from './status-conditions.ts';
 
-/** What the leader says of itself beside what the loop knows better. */
+/** All that the leader says of itself beside what the loop knows better. */
 export type StatedStatus = Omit<
   TaintManagerStatus,
   'renewTime' | 'leader' | 'startedAt' | 'conditions'
 > & { readonly conditions: readonly StatedCondition[] };
 
-/** What is published, and under which name. */
+/** The status that is published, and its name. */
 export interface PublishOptions {
   /** Of the TaintManager. */
   readonly name: string;
-  /** Who this replica is. */
+  /** The name of this replica. */
   readonly identity: string;
   /** Asked once for each write. */
   readonly status: (now: Instant) => StatedStatus;
-  /** What policies, taint rules and pauses come to, whose status is written too; left out: it is not. */
+  /** The counts of policies, taint rules and pauses, whose status is written too; left out: it is not. */
   readonly policyCounts?: (now: Instant) => PolicyCounts;
   /** Those of the cluster, as they are read; the loop of the engine knows them. */
   readonly followed?: FollowedObjects;
@@ -45,7 +45,7 @@ export interface StatusPublisherOptions extends PublishOptions {
   readonly isVital: boolean;
   /** Asked before each request. */
   readonly leads: (now: Instant) => boolean;
-  /** What the loop knows of itself. */
+  /** The conditions that the loop knows of itself. */
   readonly conditions: () => readonly StatedCondition[];
 }
 
@@ -137,7 +137,7 @@ export class StatusPublisher {
     return this.tick(now);
   }
 
-  /** What others wait for has changed: it is written before its time. */
+  /** Something that others wait for has changed: it is written before its time. */
   hurry(now: Instant): readonly StatusPublisherEffect[] {
     if (this.#due !== null && this.#obstacle === null)
       this.#due = Math.min(this.#due, Math.max(now, this.#sentAt + hurryMsMin));

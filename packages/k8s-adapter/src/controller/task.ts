@@ -17,7 +17,7 @@ import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import { PageWalk } from '../proto/page-walk.ts';
 import { type ApiRequest, getRequest } from '../proto/requests.ts';
 
-/** What carrying out a command comes to. */
+/** Everything that carrying out a command comes to. */
 type Work<N> =
   | Task<N>
   | { readonly kind: 'event'; readonly event: ClusterEvent }
@@ -31,14 +31,14 @@ export interface Task<N> {
   readonly id: string;
   /** Runs the command. Nobody resumes it after its end, or after the replica has been deposed. */
   readonly steps: Steps<Outcome, N>;
-  /** What people get to know when it begins; left out: nothing. */
+  /** The news for people when it begins; left out: nothing. */
   readonly begun?: N;
   /**
    * The outcome where the replica may not go on, and why in words; `isHungUp`: in the midst of a request. Left
    * out: it has failed.
    */
   readonly deposed?: (message: string, isHungUp: boolean) => Outcome;
-  /** What people get to know at the end; null, or left out: nothing. */
+  /** The news for people at the end; null, or left out: nothing. */
   readonly ended?: (outcome: Outcome, took: Millis) => N | null;
   /** A stop lets it come to its end; left out: no further request of it goes out. */
   readonly outlastsStop?: true;
@@ -52,28 +52,28 @@ export type Steps<T = Outcome, N = never> = Generator<TaskRequest<N>, T, Answere
 
 export interface TaskRequest<N> {
   readonly request: ApiRequest;
-  /** What people get to know when the request goes out; null: nothing. */
+  /** The news for people when the request goes out; null: nothing. */
   readonly notice: N | null;
 }
 
 interface Answered {
   readonly answer: Answer;
-  /** What is written down after it is dated so. */
+  /** The date of all that is written down after it. */
   readonly wall: Instant;
 }
 
-/** What a procedure is given beside its command. */
+/** All that a procedure is given beside its command. */
 export interface Circumstances {
-  /** What is written down is dated so. */
+  /** The date of all that is written down. */
   readonly wall: Instant;
   /** Tells whether what we know of a node and its pods is too old to remove or mark a pod for it. */
   readonly isStale: (nodeName: string) => boolean;
 }
 
-/** How one kind of command is carried out. (A method, so that a table can hold one for each kind.) */
+/** The way one kind of command is carried out. (A method, so that a table can hold one for each kind.) */
 export type Procedure<C, N> = { of(command: C, given: Circumstances): Work<N> }['of'];
 
-/** How each command of a machine is carried out, by its kind. */
+/** The way each command of a machine is carried out, by its kind. */
 export type Procedures<C extends { readonly kind: string }, N> = {
   readonly [K in C['kind']]: Procedure<Extract<C, { readonly kind: K }>, N>;
 };
@@ -151,7 +151,7 @@ export function refusal(answer: Answer): Outcome {
   return isMissing(failure) ? gone : failedBy(failure);
 }
 
-/** What decided does not hold any more, or is another replica's to find out. */
+/** Says that the reason does not hold any more, or is another replica's to find out. */
 export function changed(message: string): Outcome {
   return { kind: 'changed', message };
 }

@@ -8,9 +8,9 @@ import { InputSink, type Transport } from '../transport/sink.ts';
 
 /** The clocks of a machine. */
 export interface MachineClocks {
-  /** What passes; nobody can set it. A machine that is suspended may not count that time. */
+  /** Time that passes; nobody can set it. A machine that is suspended may not count that time. */
   monotonic(): Millis;
-  /** What people set. */
+  /** Time that people set. */
   wall(): Instant;
 }
 
@@ -32,7 +32,7 @@ export class LoopClock {
   readonly #clocks: MachineClocks;
   readonly #startedAt: Instant;
   readonly #origin: Millis;
-  /** How far the wall clock is ahead of our time, as far as the loop knows. */
+  /** The time by which the wall clock is ahead of ours, as far as the loop knows. */
   #ahead: Millis = 0;
 
   constructor(clocks: MachineClocks = realClocks) {
@@ -45,7 +45,7 @@ export class LoopClock {
     return this.#startedAt + Math.floor(this.#clocks.monotonic() - this.#origin);
   }
 
-  /** How far the wall clock was set since the last call, back if negative; 0: it was not. */
+  /** The time by which the wall clock was set since the last call, back if negative; 0: it was not. */
   step(): Millis {
     const by = this.#clocks.wall() - this.now() - this.#ahead;
     if (Math.abs(by) < stepMsMin) return 0;

@@ -11,7 +11,7 @@ export interface Actor {
   readonly name: typeof managerName | typeof ourName | 'both' | 'nobody' | 'unknown';
   /** By whose rules pods go, or would. */
   readonly rules: typeof managerName | typeof ourName | 'both';
-  /** What shows it, e.g. `lease kube-system/kube-controller-manager`. */
+  /** The object that shows it, e.g. `lease kube-system/kube-controller-manager`. */
   readonly source: string;
   /** True if that is proof. */
   readonly sure: boolean;
@@ -27,7 +27,7 @@ export interface Actor {
   readonly comparesNumbers?: boolean;
 }
 
-/** Who of kube-controller-manager and taintmgr-controller acts, or which of them may. */
+/** The one of kube-controller-manager and taintmgr-controller that acts, or may. */
 export function actorOf({ upstream, taintmgr }: Evictors): Actor {
   const manager = upstream['taint-eviction-controller'];
   const others = taintmgr.kind === 'doesNotAct' ? [] : taintmgr.evidence;

@@ -8,7 +8,7 @@ export const duties = ['taint-eviction-controller', 'node-lifecycle-controller']
 
 export type Duty = (typeof duties)[number];
 
-/** What one look shows of a leader election lease. */
+/** The sight that one look has of a leader election lease. */
 export interface LeaseSight {
   readonly namespace: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface LeaseSight {
   readonly resourceVersion: string;
   /** '' where it was given back. */
   readonly holder: string;
-  /** How long a renewal counts, by the holder's own word. */
+  /** The time that a renewal counts, by the holder's own word. */
   readonly duration: Millis;
   /** When it was renewed, by the holder's clock. */
   readonly renewedAt: Instant | null;
@@ -35,7 +35,7 @@ export type Evidence =
       readonly kind: 'lease';
       readonly lease: LeaseSight;
       readonly life: LeaseLife;
-      /** How long ago it was renewed, by the API server's time; null: not known. */
+      /** The time since it was renewed, by the API server's time; null: not known. */
       readonly age: Millis | null;
       /** Whoever may write leases in its namespace may have written it; left out: that is proof. */
       readonly isUnproven?: true;
@@ -48,7 +48,7 @@ export type Evidence =
       readonly leader: string;
       /** Since when it leads; null: it does not say. */
       readonly startedAt: Instant | null;
-      /** How long ago it last said so. */
+      /** The time since it last said so. */
       readonly age: Millis;
       /** The controllers that it runs; left out: it does not say. */
       readonly controllers?: readonly string[];
@@ -100,7 +100,7 @@ export type DutyVerdict =
       readonly evidence: readonly Evidence[];
     };
 
-/** Who evicts here beside the one who asks, as far as that is seen, declared or proved. */
+/** All who evict here beside the one who asks, as far as that is seen, declared or proved. */
 export interface Evictors {
   readonly upstream: Readonly<Record<Duty, DutyVerdict>>;
   /** Installations of taintmgr-controller, other than the asker's own. */
@@ -170,7 +170,7 @@ export function judgeInstallations(
   return { kind: 'unknown', who: null, evidence };
 }
 
-/** What other people than the administrators of the cluster may have written. */
+/** True for words that others than the administrators of the cluster may have written. */
 function isUnproven(one: Evidence): boolean {
   return (one.kind === 'lease' || one.kind === 'pod') && one.isUnproven === true;
 }
@@ -182,7 +182,7 @@ export function isUncertain({ upstream, taintmgr }: Evictors): boolean {
   );
 }
 
-/** What the evidence proves. */
+/** The proof in the evidence. */
 function proofIn(evidence: readonly Evidence[]): Proof {
   const pods = evidence.flatMap((one) => (one.kind === 'pod' && !isUnproven(one) ? [one] : []));
   const probes = evidence.flatMap((one) => (one.kind === 'probe' ? [one.evicted] : []));
@@ -239,7 +239,7 @@ function namesOf(acting: readonly Acting[]): string {
     .join('; ');
 }
 
-/** What one installation says of itself. Who may write it is an administrator. */
+/** All that one installation says of itself. Only administrators may write it. */
 export interface Installation {
   /** Of its TaintManager. */
   readonly name: string;
@@ -251,18 +251,18 @@ export interface Installation {
   readonly isResigned: boolean;
   /** Those that run. */
   readonly controllers: readonly string[];
-  /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
+  /** The score it has kept of others who evict, in a dry run; null: it keeps no score. */
   readonly shadow: object | null;
-  /** What kube-controller-manager runs of its work, as its administrator says; null: nobody says. */
+  /** The part of its work that kube-controller-manager runs, as its administrator says; null: nobody says. */
   readonly declared: readonly Duty[] | null;
-  /** What it has seen kube-controller-manager do for taints, beyond doubt; null: nothing. */
+  /** The work that it has seen kube-controller-manager do for taints, beyond doubt; null: nothing. */
   readonly sees: string | null;
 }
 
 /** The flag by which an administrator says what kube-controller-manager runs. */
 export const declaringFlag = 'kube-controller-manager-runs';
 
-/** What evicts for taints, among the controllers that run. */
+/** The controller that evicts for taints, among those that run. */
 export const taintController = 'taint-eviction-controller';
 
 /** That another program evicts for taints, as its marks on pods of several nodes show. */
@@ -309,7 +309,7 @@ export function declaredIn(text: string): readonly Duty[] | null {
   return known.length > 0 && known.length === new Set(names).size ? known : null;
 }
 
-/** How a declaration is written. */
+/** A declaration as it is written. */
 export function declarationText(declared: readonly Duty[] | null): string {
   if (declared === null) return unknown;
   return declared.length === 0 ? none : declared.join(',');

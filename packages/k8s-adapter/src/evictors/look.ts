@@ -17,7 +17,7 @@ import {
   taintController,
 } from './judge.ts';
 
-/** What was read, or that it may not be. */
+/** Something that was read, or the word that it may not be. */
 export type Read<T> =
   | { readonly kind: 'read'; readonly value: T; readonly serverTime: Instant | null }
   | { readonly kind: 'forbidden'; readonly right: string };
@@ -36,9 +36,9 @@ export interface Asker {
   readonly lease: LeaseName | null;
   /** The name of its TaintManager. */
   readonly manager: string;
-  /** What it runs. */
+  /** The controllers that it runs. */
   readonly controllers: readonly string[];
-  /** What kube-controller-manager runs of its work, as its administrator says; null: nobody says. */
+  /** The part of its work that kube-controller-manager runs, as its administrator says; null: nobody says. */
   readonly declared: readonly Duty[] | null;
 }
 
@@ -51,7 +51,7 @@ export interface Look {
   /** The names of the nodes of the control plane, which no kubelet can make itself. */
   readonly controlPlane: Read<readonly string[]>;
   readonly installations: InstallationLeases;
-  /** What leaders publish, and what time it is to them. */
+  /** The words that leaders publish, and the time it is to them. */
   readonly published: { readonly all: readonly Installation[]; readonly now: Instant };
   /** The API server's gitVersion, where no pods are there; null: it was not asked, or does not say. */
   readonly version: string | null;
@@ -59,7 +59,7 @@ export interface Look {
   readonly asker: Asker | null;
 }
 
-/** What makes each duty somebody's; `now` is monotonic. */
+/** Finds the owner of each duty; `now` is monotonic. */
 export function evictorsIn(look: Look, memory: LookMemory, now: Millis): Evictors {
   const lease = leaseEvidence(look, memory.lives, now);
   const verdicts = duties.map((duty) => {
@@ -76,13 +76,13 @@ export function evictorsIn(look: Look, memory: LookMemory, now: Millis): Evictor
 /** The controllers that an installation runs; undefined: it does not say. */
 type Work = readonly string[] | undefined;
 
-/** How long a lease is believed after a TaintManager named its holder. */
+/** The time that a lease is believed after a TaintManager named its holder. */
 const believedMsMax: Millis = 300_000;
 
-/** What one look tells the next. */
+/** The news that one look has for the next. */
 export class LookMemory {
   readonly lives = new LeaseLives();
-  /** Who has held the lease of the asker: a lease elsewhere in his name is not another installation's. */
+  /** All who have held the lease of the asker: a lease elsewhere in his name is not another installation's. */
   readonly #ownHolders = new Set<string>();
   /** Leases of other namespaces whose holder a TaintManager has named, when last, and what that one runs. */
   readonly #named = new Map<string, { readonly at: Millis; readonly work: Work }>();
@@ -93,7 +93,7 @@ export class LookMemory {
   }
 
   /**
-   * What a TaintManager says of the holder of a lease, or said of late, as two installations of one name
+   * The words of a TaintManager on the holder of a lease, now or of late, as two installations of one name
    * write theirs in turn; null: none names the holder.
    */
   named(
@@ -179,7 +179,7 @@ function startOf(pod: unknown): Instant | null {
   return starts.length === 0 ? null : Math.max(...starts);
 }
 
-/** What administrators declare, and what leaders have seen; only they may write a TaintManager. */
+/** The words of administrators, and of leaders on what they have seen; only they may write a TaintManager. */
 function statements(duty: Duty, { asker, published }: Look): readonly Evidence[] {
   if (asker !== null) {
     if (asker.declared === null) return [];
@@ -274,7 +274,7 @@ function installationEvidence(look: Look, memory: LookMemory, now: Millis): read
   return evidence.length > 0 ? evidence : [{ kind: 'noLease', name: 'taintmgr-controller' }];
 }
 
-/** What it runs; undefined: it does not say. */
+/** The work it runs; undefined: it does not say. */
 function workOf({ controllers }: Installation): Work {
   return controllers.length > 0 ? controllers : undefined;
 }
@@ -304,7 +304,7 @@ function rankOf({ lease: { namespace } }: LeaseEvidence): number {
   return rank < 0 ? provenNamespaces.length : rank;
 }
 
-/** What the command line of a kube-controller-manager says about our duties. */
+/** The words of the command line of a kube-controller-manager on our duties. */
 interface ManagerFlags {
   /** The entries of --controllers; `*` without the flag. */
   readonly controllers: readonly string[];

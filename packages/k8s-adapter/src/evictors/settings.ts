@@ -7,7 +7,7 @@ import { selectorFrom } from '../proto/convert.ts';
 import { asRecord, isRecord, parseJson } from '../proto/json.ts';
 import { declaringFlag } from './judge.ts';
 
-/** What published settings come to. */
+/** The sum of published settings. */
 export interface ReadSettings {
   readonly engine: NonNullable<Chosen['engine']>;
   readonly lifecycle: Partial<LifecycleConfig>;
@@ -70,7 +70,7 @@ function isAllowed(config: Partial<Config>): boolean {
   }
 }
 
-/** How it is run, and how fast: nothing that a prediction goes by. */
+/** True for the way and the speed at which it is run: no prediction goes by these. */
 function isWithoutEffect(name: string): boolean {
   return withoutEffect.has(name) || prefixesWithoutEffect.test(name);
 }
@@ -81,7 +81,7 @@ const withoutEffect: ReadonlySet<string> = new Set([
   ...['dry-run', 'pod-watch', 'publish-status', declaringFlag],
 ]);
 
-/** What one setting changes. */
+/** The changes that one setting makes. */
 interface Chosen {
   readonly engine?: Partial<Omit<Config, 'lifecycle'>>;
   readonly lifecycle?: Partial<LifecycleConfig>;
@@ -201,7 +201,7 @@ function readFlapping(text: string): LifecycleConfig['flapping'] {
   return { times: Number(times), withinMs: millisOf(within), healthyMs: millisOf(healthy) };
 }
 
-/** What is no duration the engine refuses. */
+/** The engine refuses all that is no duration. */
 function millisOf(value: unknown): number {
   return (typeof value === 'string' ? parseDuration(value) : null) ?? Number.NaN;
 }

@@ -10,7 +10,7 @@ import {
   type LeaseSight,
 } from './judge.ts';
 
-/** Who would evict the pods of a NoExecute taint here, beside the one who asks. */
+/** The ones who would evict the pods of a NoExecute taint here, beside the one who asks. */
 export type TaintEvictors =
   /** Somebody does: `text` says who, `advice` what to do about it. */
   | {
@@ -89,7 +89,7 @@ export function otherEvictors(evictors: Evictors): OtherEvictors {
 }
 
 /**
- * What one line about a controller says behind its name, e.g. `evicts (cp_1, renewed 2s ago)`; `acts`
+ * The words of a line about a controller behind its name, e.g. `evicts (cp_1, renewed 2s ago)`; `acts`
  * is the word for what it does.
  */
 export function verdictText(verdict: DutyVerdict, acts = 'evicts'): string {
@@ -106,7 +106,7 @@ export function verdictText(verdict: DutyVerdict, acts = 'evicts'): string {
   }
 }
 
-/** How to have kube-controller-manager leave these duties to somebody else. */
+/** Tells how to have kube-controller-manager leave these duties to somebody else. */
 export function switchOff(names: readonly Duty[], evidence: readonly Evidence[]): string {
   const gate = evidence
     .flatMap((one) => (one.kind === 'pod' && one.says !== null ? [one.says] : []))
@@ -117,7 +117,7 @@ export function switchOff(names: readonly Duty[], evidence: readonly Evidence[])
     : `start it with ${without} and without ${gate}`;
 }
 
-/** Why a verdict is `unknown`. */
+/** The reason why a verdict is `unknown`. */
 export function whyUnknown(evidence: readonly Evidence[]): string {
   const reasons = evidence.flatMap(reasonsFor);
   const hints = evidence.flatMap(hintsOf);
@@ -132,7 +132,7 @@ function absenceReason(evidence: readonly Evidence[]): string {
     : 'it shows no pod, and nobody renews its lease';
 }
 
-/** What somebody says that may be anybody. */
+/** The words of somebody who may be anybody. */
 function hintsOf(one: Evidence): readonly string[] {
   if (one.kind !== 'events') return [];
   return [`Events of ${duty} say that it has evicted, last ${ago(one.age)}`];
@@ -182,7 +182,7 @@ function leaseReasons({
   ];
 }
 
-/** What proves that kube-controller-manager does not do a duty. */
+/** The proof that kube-controller-manager does not do a duty. */
 function basisText(evidence: readonly Evidence[]): string {
   const pod = evidence.find((one) => one.kind === 'pod' && !one.isUnproven);
   if (pod?.kind === 'pod') return ` (${pod.says} of pod ${pod.namespace}/${pod.name})`;
@@ -193,7 +193,7 @@ function basisText(evidence: readonly Evidence[]): string {
 }
 
 /**
- * How what an administrator declares differs from what is seen; null: it does not. Events may be of
+ * The difference between the words of an administrator and the sight; null: none. Events may be of
  * whoever may write some, and are named all the same.
  */
 export function contradictionText(evidence: readonly Evidence[]): string | null {

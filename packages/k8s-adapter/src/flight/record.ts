@@ -32,7 +32,7 @@ export interface FlightStep {
   readonly threw?: string;
 }
 
-/** Why there are no further steps: the program ended in order, or the file became too large. */
+/** The reason why there are no further steps: the program ended in order, or the file became too large. */
 export type FlightEnding = 'stopped' | 'full';
 
 /** The last line. A file without one is of a run that goes on, or was cut off. */
@@ -47,7 +47,7 @@ export function flightLine(value: FlightHead | FlightStep | FlightEnd): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** What each event has to have, so that the engine can take it. */
+/** The members each event has to have, so that the engine can take it. */
 const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>> = {
   nodeUpsert: { node: 'object' },
   nodeDelete: { name: 'string' },

@@ -1,7 +1,7 @@
 import { type Command, type Event, type Node, type Report, webhookDenial } from '@taintmgr/core';
 import { type EvictionRequest, interceptionIn } from '@taintmgr/core/drain';
 
-// What is taken out of a flight record before it is written. What is left that others write freely
+// Takes secrets out of a flight record before it is written. What is left that others write freely
 // are messages and the reason of a pause, which may name anything. As in a snapshot they are taken
 // out, while names and labels stay: without them nothing could be replayed. Events and commands are redacted alike, so
 // that a replay compares like with like.
@@ -108,7 +108,7 @@ const webhookName = new RegExp(`^${name}$`);
 const phrases = ['node is shutting down', 'more than one PodDisruptionBudget'];
 const anyPhrase = phrases.join('|');
 
-/** What was redacted before is not redacted again: a replay is told what the record says. */
+/** Something that was redacted before is not redacted again: a replay is told what the record says. */
 const redactedWords = `redacted( \\([0-9a-f]{4}\\))?(: (${anyPhrase}))?`;
 const harmless = new RegExp(`^(${[...budgetWords, ...ownWords, redactedWords].join('|')})?$`);
 

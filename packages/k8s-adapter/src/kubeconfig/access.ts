@@ -57,7 +57,7 @@ export class KubeconfigAccess implements Access {
     }
   }
 
-  /** What a plugin gave counts until it expires, or is refused. */
+  /** The credential that a plugin gave counts until it expires, or is refused. */
   async #runPlugin(exec: object): Promise<void> {
     const { expiresAt = null } = this.#credential ?? {};
     if (this.#credential && (expiresAt === null || Date.now() < expiresAt)) return;

@@ -31,7 +31,7 @@ export interface ClusterSettings {
   readonly caFile?: string;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
-  /** What the cluster entry holds for credential plugins. */
+  /** The settings that the cluster entry holds for credential plugins. */
   readonly pluginConfig?: unknown;
 }
 
@@ -307,7 +307,7 @@ function texts(value: unknown): string[] {
   return asList(value).filter((item) => typeof item === 'string');
 }
 
-/** What may stand in the name of a header; of these client-go escapes the percent sign. */
+/** The characters that may stand in the name of a header; of these client-go escapes the percent sign. */
 const nameByte = /[!#$&'*+\-.^_`|~0-9A-Za-z]/;
 
 /** The header that says one more thing of the user to impersonate, written as client-go does. */

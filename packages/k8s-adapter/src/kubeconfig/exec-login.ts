@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 
-/** What a credential plugin gives. */
+/** The credential that a plugin gives. */
 export interface Credential {
   readonly token: string;
   /** PEM. */
@@ -19,7 +19,7 @@ export interface Credential {
 const pluginMsMax: Millis = 60_000;
 const outputMax = 1024 * 1024;
 const complaintMax = 500;
-/** What a plugin that has failed said of it is read within this time, where others go on with its stderr. */
+/** The words of a plugin on its failure are read within this time, where others go on with its stderr. */
 const lastWordsMs: Millis = 500;
 
 /**

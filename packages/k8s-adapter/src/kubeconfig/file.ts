@@ -14,7 +14,7 @@ export interface Entry {
   readonly fields: JsonRecord;
 }
 
-/** What all files together say: of each name, and of current-context, the first counts. */
+/** The words of all files together: of each name, and of current-context, the first counts. */
 export interface Kubeconfig {
   readonly files: readonly string[];
   readonly currentContext: string;
@@ -59,7 +59,7 @@ export function textOf(fields: JsonRecord, name: string, place: string): string 
   throw new KubeconfigError(`${place}: ${name}: got ${typeOf(value)}, want a string`);
 }
 
-/** What kind of value it is; the value itself may be a secret. */
+/** The kind of the value; the value itself may be a secret. */
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -185,7 +185,7 @@ class Reader {
     return members;
   }
 
-  /** What stands under a key: a list may be as deep as its key. */
+  /** The value under a key: a list may be as deep as its key. */
   #below(indent: number): unknown {
     const { next } = this;
     if (!next || next.indent < indent) throw notPlain;

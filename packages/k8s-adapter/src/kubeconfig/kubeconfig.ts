@@ -49,7 +49,7 @@ export interface ClusterConfig {
    * authorities that everybody trusts none is needed.
    */
   readonly needsNoAuthorities: boolean;
-  /** Why credentials that are there are not sent, for people; null: they are, or there are none. */
+  /** The reason why credentials that are there are not sent, for people; null: they are, or there are none. */
   readonly withheld: string | null;
 }
 
@@ -163,7 +163,7 @@ function choose(config: Kubeconfig, options: KubeconfigOptions): Choice {
   };
 }
 
-/** What --server alone gives: no further settings. */
+/** The entry that --server alone gives: no further settings. */
 const blankEntry: Entry = { place: 'options', directory: '.', fields: {} };
 
 function noContext({ files }: Kubeconfig): string {

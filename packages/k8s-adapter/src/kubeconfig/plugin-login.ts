@@ -9,7 +9,7 @@ export class PluginLogin {
   readonly #cluster: ClusterSettings;
   readonly #user: UserSettings;
   #config: KubeConfig;
-  /** What the connections of `#config` are made with. */
+  /** The material that the connections of `#config` are made with. */
   #tls: TlsMaterial | null = null;
 
   constructor(cluster: ClusterSettings, user: UserSettings) {

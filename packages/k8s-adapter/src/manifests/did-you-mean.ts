@@ -1,4 +1,4 @@
-// What somebody may have meant who wrote a name that is not there.
+// The name that somebody may have meant who wrote a name that is not there.
 import { distance } from 'fastest-levenshtein';
 
 /** So many letters may be wrong, of a third of the word at most. */
@@ -20,7 +20,7 @@ function nearest(word: string, names: readonly string[]): string | null {
   return near[0]?.name ?? null;
 }
 
-/** How many letters are wrong. Two that have changed places, as in `drian`, are one mistake. */
+/** The number of letters that are wrong. Two that have changed places, as in `drian`, are one mistake. */
 function wrongIn(word: string, name: string): number {
   const swapped = Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => {
     const [one = '', two = ''] = word.slice(at, at + 2);

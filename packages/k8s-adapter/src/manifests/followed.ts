@@ -14,11 +14,11 @@ export interface Followed {
   readonly uid: string;
   readonly generation: number;
   readonly object: PolicyObject | null;
-  /** Why it cannot be followed, fault by fault. */
+  /** The reasons why it cannot be followed, fault by fault. */
   readonly faults: readonly string[];
   /** When it was last written but for its status, as far as it says so. */
   readonly writtenAt: Instant | null;
-  /** What somebody, the leader most likely, has said of it. */
+  /** The words of somebody on it, most likely of the leader. */
   readonly status: unknown;
 }
 
@@ -60,7 +60,7 @@ export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
 }
 
 /**
- * What holds all evictions while an object cannot be followed, which may be what keeps pods; null: it
+ * The pause that holds all evictions while an object cannot be followed, which may be what keeps pods; null: it
  * can, or it is a taint rule or a drain, which keep none. It counts from when the object was last written, also
  * for who begins to look later: pods have back the time that it took, and no more.
  */

@@ -44,7 +44,7 @@ export const depthMax = 300;
 const aliasedMax = 100_000;
 
 /**
- * What each document of a text holds, without those that are empty. Keys of maps are texts, and aliases and merges
+ * The value of each document of a text, without those that are empty. Keys of maps are texts, and aliases and merges
  * are what they stand for. Throws YamlError.
  */
 export function documentsIn(text: string, lines: LineCounter | null = null): readonly YamlNode[] {
@@ -61,7 +61,7 @@ export function documentsIn(text: string, lines: LineCounter | null = null): rea
     .filter((node) => !isScalar(node) || node.value !== null);
 }
 
-/** What a text of one document holds; null: nothing. Throws YamlError. */
+/** The value of a text of one document; null: nothing. Throws YamlError. */
 export function readGoYaml(text: string): unknown {
   const [node, another] = documentsIn(text);
   if (another) throw fault(another, 'want one document');
@@ -281,7 +281,7 @@ function inThreeCases(all: readonly string[]): readonly string[] {
 /** A value of JSON that is neither map nor list. */
 export type GoScalar = string | number | boolean | null;
 
-/** What a scalar of that tag is, '' where it has none; an error where it cannot be that, or be in JSON. */
+/** The value of a scalar of that tag, '' where it has none; an error where it cannot be that, or be in JSON. */
 export function goScalar(text: string, tag = ''): GoScalar | Error {
   const type = tag.startsWith(known) ? tag.slice(known.length) : tag;
   if (type === 'binary') return fromBase64(text);

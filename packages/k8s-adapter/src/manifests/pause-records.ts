@@ -54,7 +54,7 @@ function times(since: Instant, until: Instant | null): Pick<PauseRecord, 'since'
 }
 
 /**
- * What an earlier leader wrote down and the engine has not heard of yet, beside what holds now. A pause
+ * The pauses that an earlier leader wrote down and the engine has not heard of yet, beside what holds now. A pause
  * that was made anew since has the same name: the earlier one is told apart by its mark.
  */
 export function withEarlier(
@@ -79,7 +79,7 @@ function goneName(name: string): string {
   return name.startsWith('gone/') ? name : `gone/${name}`;
 }
 
-/** What a TaintManager of the API server remembers; anything may be in it. */
+/** The pauses that a TaintManager of the API server remembers; anything may be in it. */
 export function recordsIn(object: unknown): readonly PauseRecord[] {
   const { pauseRecords: list } = asRecord(asRecord(object).status);
   return asList(list)
@@ -94,7 +94,7 @@ export function recordsIn(object: unknown): readonly PauseRecord[] {
     }));
 }
 
-/** What was held and is there no more, or holds something else; `named`: what is there, by its name. */
+/** The pauses that held and are there no more, or holds something else; `named`: what is there, by its name. */
 export function gonePauses(
   records: readonly PauseRecord[],
   named: (name: string) => EvictionPause | null,
@@ -108,7 +108,7 @@ function isStillThere(record: PauseRecord, pause: EvictionPause | null): boolean
   return record.scope === undefined || record.scope === scopeText(pause.scope);
 }
 
-/** What was held, by a name that no object of the cluster has. */
+/** The pause that held, by a name that no object of the cluster has. */
 function pauseOf({ name, uid = '', since, until, scope }: PauseRecord): EvictionPause {
   return {
     name: goneName(name),

@@ -59,7 +59,7 @@ export function distinct(placed: readonly PlacedPolicy[]): readonly PolicyObject
   return placed.map(({ object }) => object);
 }
 
-/** What a List holds, or the object itself. */
+/** The objects that a List holds, or the object itself. */
 function itemsOf(field: Field): readonly Field[] {
   const value: unknown = field.value;
   const kind = value instanceof Object && 'kind' in value ? value.kind : null;

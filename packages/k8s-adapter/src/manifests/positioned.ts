@@ -188,7 +188,7 @@ export class Field {
     throw this.fault(`want ${what}, got ${this.#shown}`);
   }
 
-  /** What another reader makes of the value; its RangeError is a fault of this field. */
+  /** The value as another reader takes it; its RangeError is a fault of this field. */
   read<T>(reader: (value: unknown) => T): T {
     try {
       return reader(this.value);

@@ -35,7 +35,7 @@ export class PodSource {
   #ownNode: string | null = null;
   #synced = false;
   #views: Views = { kind: 'podViews', others: 'watched', nodes: {} };
-  /** How many nodes these name. */
+  /** The number of nodes that these name. */
   #viewedNodes = 0;
   /** Known from streams of another scope, and not yet from one of this. */
   readonly #waiting = new Set<string>();
@@ -303,7 +303,7 @@ class NodeNeeds {
     this.#lingerMs = lingerMs;
   }
 
-  /** How many there are, lingering ones included. */
+  /** The number of pods there are, lingering ones included. */
   get size(): number {
     return this.#needed.size + this.#lingering.size;
   }
@@ -344,7 +344,7 @@ class NodeNeeds {
 
 const id = 'pods.count/1';
 
-/** How many pods there are; null where nobody says. */
+/** The number of pods there are; null where nobody says. */
 interface Counted {
   readonly pods: number | null;
 }
@@ -370,7 +370,7 @@ class PodCount {
     return this.#calls.expire(now).length === 0 ? null : { kind: 'abort', id };
   }
 
-  /** What has been asked is not waited for any more. */
+  /** Anything that has been asked is not waited for any more. */
   abandon(): readonly RequestEffect[] {
     return this.#calls.size === 0 ? [] : [{ kind: 'abort', id }];
   }
@@ -417,7 +417,7 @@ function add<T>(effects: T[], more: readonly T[]): void {
   for (const effect of more) effects.push(effect);
 }
 
-/** Which pods are read, and when that changes. */
+/** The choice of pods that are read, and when it changes. */
 export interface PodWatch {
   /** `auto`: by node in a cluster that is large; `tainted-nodes`: by node in any. */
   readonly mode: 'auto' | 'tainted-nodes';
@@ -442,7 +442,7 @@ export const defaultPodWatch: PodWatch = {
   calmMs: 300_000,
 };
 
-/** What the choice depends on. */
+/** The circumstances that the choice depends on. */
 interface Circumstances {
   /** Nodes whose pods are needed. */
   readonly nodes: number;
@@ -454,7 +454,7 @@ interface Circumstances {
   readonly isListing: boolean;
 }
 
-/** What lists of single nodes have brought has the server to itself for so long. */
+/** The pods that lists of single nodes have brought have the server to itself for so long. */
 const headStartMs: Millis = 500;
 /** So long they are waited for, head start and all. */
 const turnMsMax: Millis = 2000;

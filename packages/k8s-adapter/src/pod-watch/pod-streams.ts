@@ -4,7 +4,7 @@ import { earlier, type Instant } from '@taintmgr/core/time';
 import type { Reflector, ReflectorInput } from '../proto/reflector.ts';
 import { isCutOff, type ReflectorStatus, type SourceEffect } from './source.ts';
 
-/** What a stream of pods gives. */
+/** The output of a stream of pods. */
 export type PodEffect = Event | SourceEffect;
 
 /** Makes a reflector of the pods of a node, null: of all, whose requests' ids begin with `id`. */
@@ -43,14 +43,14 @@ export class PodStreams {
     return true;
   }
 
-  /** How many lists are under way. */
+  /** The number of lists under way. */
   get listing(): number {
     let count = 0;
     for (const { reflector } of this.#streams.values()) if (reflector.state === 'Listing') count++;
     return count;
   }
 
-  /** How many pods the stream of all has; null: there is none, or it has not had its list. */
+  /** The number of pods in the stream of all; null: there is none, or it has not had its list. */
   get podsInAll(): number | null {
     const all = this.#streams.get('');
     return all?.synced ? all.reflector.size : null;
@@ -124,7 +124,7 @@ export class PodStreams {
     return new Map(Array.from(this.#streams, ([name, { reflector }]) => [name, reflector.heardAt]));
   }
 
-  /** How the pods of a node are known that needs a stream of its own. */
+  /** The way in which the pods of a node are known that needs a stream of its own. */
   viewOf(nodeName: string): PodView {
     const stream = this.#streams.get(nodeName);
     if (!stream?.synced) return 'reading';

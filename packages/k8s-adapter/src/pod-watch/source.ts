@@ -5,10 +5,10 @@ import type { ItemChange } from '../proto/inventory.ts';
 import type { Reflector, ReflectorEffect, ReflectorInput } from '../proto/reflector.ts';
 import type { ReflectorNotice } from '../proto/reflector-state.ts';
 
-/** Whose pods are read: those of `all` nodes in one stream, or `byNode` of those that need it. */
+/** The nodes whose pods are read: those of `all` nodes in one stream, or `byNode` of those that need it. */
 export type Scope = 'all' | 'byNode';
 
-/** How far a collection is read, or a part of it. */
+/** The progress in reading a collection, or a part of it. */
 export interface ReflectorStatus {
   readonly resource: string;
   /** The node whose pods these are, where they are read by node. */
@@ -20,11 +20,11 @@ export interface ReflectorStatus {
 
 /** A collection that is read, whatever is in it. `E` is what its machine hears of it. */
 export interface Source<E = Event> {
-  /** What an input gives: news for the machine, or requests. */
+  /** Takes an input and gives its outcome: news for the machine, or requests. */
   handle(now: Instant, input: ReflectorInput): readonly (E | SourceEffect)[];
   /** When a tick would do something; null: only the server can. */
   nextWake(): Instant | null;
-  /** How far it is read, part by part. */
+  /** The progress in reading it, part by part. */
   status(): readonly ReflectorStatus[];
   /** Tells whether changes of something that has been read are not heard of now. */
   isCutOff(): boolean;
@@ -52,7 +52,7 @@ export interface UnreadableNotice {
   readonly isHeld: boolean;
 }
 
-/** What a source gives besides news. */
+/** All that a source gives besides news. */
 export type SourceEffect =
   | Exclude<ReflectorEffect<never>, ItemChange<never> | { kind: 'notice' }>
   | {

@@ -118,7 +118,7 @@ function resourceList(value: unknown): ResourceList | null {
   );
 }
 
-/** What a volume is, the one field besides its name says. */
+/** The kind of a volume: the one field besides its name says. */
 function volumeFromJson(value: unknown): PressureVolume {
   const { name, ...sources } = asRecord(value);
   const kind = Object.keys(sources)[0] ?? '';
@@ -139,7 +139,7 @@ const container: Message = {
   24: ['restartPolicy', 'word'],
 };
 
-/** What a volume can be, in the order of the field numbers of VolumeSource, which begin with 1. */
+/** The kinds of volumes, in the order of the field numbers of VolumeSource, which begin with 1. */
 const volumeKinds = [
   ...['hostPath', 'emptyDir', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'secret'],
   ...['nfs', 'iscsi', 'glusterfs', 'persistentVolumeClaim', 'rbd', 'flexVolume', 'cinder'],

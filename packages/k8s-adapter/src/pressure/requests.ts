@@ -22,7 +22,7 @@ export function setConditionsRequest(
   });
 }
 
-/** What a PATCH of the status of a pod sets. */
+/** The fields that a PATCH of the status of a pod sets. */
 export interface PodStatusChange {
   readonly phase?: string;
   readonly reason?: string;

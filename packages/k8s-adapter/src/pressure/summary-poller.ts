@@ -5,7 +5,7 @@ import { asRecord, asText, parseJson } from '../proto/json.ts';
 import type { RequestEffect } from '../proto/requests.ts';
 import { summaryRequest } from './requests.ts';
 
-/** How often nodes are asked, and how many at a time. Times are in milliseconds. */
+/** The pace at which nodes are asked, and the number at a time. Times are in milliseconds. */
 export interface PollOptions {
   /** Each node is asked so often, if the rate allows it. */
   readonly pollPeriodMs?: Millis;
@@ -21,7 +21,7 @@ export type PollEffect =
   | { readonly kind: 'answered'; readonly nodeName: string; readonly summary: unknown }
   | { readonly kind: 'unanswered'; readonly nodeName: string; readonly message: string };
 
-/** What is used where nothing is said. */
+/** The options where nothing is said. */
 export const defaultPollOptions: Required<PollOptions> = {
   pollPeriodMs: 10_000,
   pollsPerSecond: 100,

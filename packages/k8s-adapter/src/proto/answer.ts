@@ -15,7 +15,7 @@ import {
 } from './json.ts';
 import { type ApiRequest, isProxied } from './requests.ts';
 
-/** How a request ended, with a response or without one, and the failure in it. */
+/** The end of a request, with a response or without one, and the failure in it. */
 export type Answer =
   | {
       readonly kind: 'response';
@@ -36,20 +36,20 @@ export type Answer =
 /** An answer of the server. */
 export type Responded = Extract<Answer, { kind: 'response' }>;
 
-/** How far a request came that failed, where that is not the connection itself. */
+/** The stage that a failed request came to, where that is not the connection itself. */
 export type FailureStage = 'login';
 
 /** Response headers, names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** What the API server says about a failure: a v1 Status, or what can be made of another body. */
+/** The words of the API server on a failure: a v1 Status, or what can be made of another body. */
 export interface Failure {
   /** HTTP status; null without an answer. */
   readonly status: number | null;
   /** Status.reason, e.g. NotFound; '' where the server names none. */
   readonly reason: string;
   readonly message: string;
-  /** How long the server asks us to wait; null: it does not say. */
+  /** The time that the server asks us to wait; null: it does not say. */
   readonly retryAfter: Millis | null;
   readonly causes: readonly FailureCause[];
   /** Status.details.name and .kind: what the failure is about. */
@@ -97,7 +97,7 @@ export function failureOfStatus(value: unknown, status: number | null): Failure 
   };
 }
 
-/** What an answer says, as JSON; undefined: it is none. */
+/** The JSON value of an answer; undefined: it is none. */
 export function answerValue(answer: Responded): unknown {
   return answer.value ?? parseJson(answer.body);
 }
@@ -158,21 +158,21 @@ function seconds(count: number | null): Millis | null {
   return count === null || count <= 0 ? null : Math.min(count * 1000, retryAfterMsMax);
 }
 
-/** What an answer to a request has to be, as its path says; null where anything may come. */
+/** The object that an answer to a request has to be, by its path; null where anything may come. */
 interface Wanted {
   /** In words: `list of pods`. */
   readonly what: string;
   /** Tells whether an answer of this kind and version is one. */
   readonly isKind: (kind: string, apiVersion: string) => boolean;
   readonly isList: boolean;
-  /** What the object has to be called; null: anything. */
+  /** The name that the object has to have; null: anything. */
   readonly name: string | null;
 }
 
 type Asked = Pick<ApiRequest, 'method' | 'path' | 'headers' | 'elsewhere'>;
 
 /**
- * Why an answer with 2xx is not what was asked for: `what answers at /api/v1/nodes is no list of nodes (v1),
+ * The reason why an answer with 2xx is not what was asked for: `what answers at /api/v1/nodes is no list of nodes (v1),
  * but JSON without a kind`. Null: it is. `value`: undefined for what is no JSON.
  */
 export function answerFault(request: Asked, value: unknown): string | null {
@@ -193,7 +193,7 @@ function versionFault(value: unknown): string | null {
   return `what answers at ${versionPath} is no version, but ${got}`;
 }
 
-/** Why an object of a list is none of those that were asked for; null: it is one. */
+/** The reason why an object of a list is none of those that were asked for; null: it is one. */
 export function itemFault(request: Asked, item: unknown): string | null {
   const wanted = wantedBy(request);
   if (wanted === null) return null;
@@ -285,10 +285,10 @@ function pathOf(path: string): string {
 }
 
 const partialObject = 'as=PartialObjectMetadata';
-/** What comes of these is no object of the API. */
+/** Verbs whose answer is no object of the API. */
 const unchecked = new Set(['proxy', 'log', 'exec', 'attach', 'portforward']);
 
-/** What each request asks for: each object of a list is looked at. */
+/** The object that each request asks for: each object of a list is looked at. */
 const known = new WeakMap<Asked, Wanted | null>();
 
 function wantedBy(request: Asked): Wanted | null {
@@ -335,7 +335,7 @@ const sameKind = new Set(['status', 'finalize', 'approval']);
 
 const anyObject: Wanted = { what: '', isKind: () => true, isList: false, name: null };
 
-/** What the API server says of itself. */
+/** The object in which the API server tells of itself. */
 function discovery(root: string, rest: readonly string[]): Wanted | null {
   const depth = root === 'api' ? rest.length + 1 : rest.length;
   if (depth > 2) return null;

@@ -28,7 +28,7 @@ export class Backoff {
     this.#attempt = 0;
   }
 
-  /** How long to wait from `now` on; at least `atLeast`, which is what a server asked for. */
+  /** The time to wait from `now` on; at least `atLeast`, which is what a server asked for. */
   next(now: Instant, atLeast: Millis = 0): Millis {
     if (now - this.#endOfLastWait >= calmMs) this.#attempt = 0;
     const ceiling = Math.min(waitMsMax, waitMsMin * 2 ** (this.#attempt + 1));

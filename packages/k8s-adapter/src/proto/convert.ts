@@ -31,7 +31,7 @@ import {
   timeFromJson,
 } from './taint-starts.ts';
 
-/** What distinguishes one state of one object from another. */
+/** The marks that distinguish one state of one object from another. */
 export interface Identity {
   readonly namespace: string;
   readonly name: string;
@@ -200,7 +200,7 @@ function isNode(owner: Owner | null, name: string): boolean {
   return owner?.kind === 'Node' && owner.apiVersion === 'v1' && owner.name === name && name !== '';
 }
 
-/** What only policies look at; most pods leave some of it out. */
+/** The fields that only policies look at; most pods leave some of it out. */
 function policyFieldsFrom(metadata: JsonRecord, spec: JsonRecord): Partial<Pod> {
   const labels = readLabels(metadata.labels);
   const priority = asInteger(spec.priority) ?? 0;

@@ -3,7 +3,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from './json.ts';
 import { timeFromJson } from './taint-starts.ts';
 
-/** Who removes a pod, by its condition DisruptionTarget, and since when. */
+/** The one who removes a pod, by its condition DisruptionTarget, and since when. */
 export interface DisruptionMark extends Disruption {
   readonly at: Instant | null;
 }

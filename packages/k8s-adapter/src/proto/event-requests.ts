@@ -13,7 +13,7 @@ export interface EventSubject {
   readonly resourceVersion?: string;
 }
 
-/** What a Kubernetes Event says. */
+/** The content of a Kubernetes Event. */
 export interface ClusterEvent {
   readonly subject: EventSubject;
   readonly type: 'Normal' | 'Warning';

@@ -14,7 +14,7 @@ import type { ApiRequest } from './requests.ts';
 
 export const mebibyte: number = 2 ** 20;
 
-/** What is heard about a request under way. After `end` or `failed` nothing more comes. */
+/** The news of a request under way. After `end` or `failed` nothing more comes. */
 export type ExchangeInput =
   | {
       readonly kind: 'head';
@@ -47,12 +47,12 @@ export type ExchangeInput =
       readonly stage?: FailureStage;
     };
 
-/** What is heard of the answer itself. */
+/** The news of the answer itself. */
 export type StreamInput = Exclude<ExchangeInput, { readonly kind: 'alive' | 'answer' }>;
 
 type WholeAnswer = Extract<ExchangeInput, { readonly kind: 'answer' }>;
 
-/** What such an answer is to those who take it part by part. */
+/** The parts of such an answer, for those who take it part by part. */
 export function partsOf({ id, status, headers, data }: WholeAnswer): readonly StreamInput[] {
   return [
     { kind: 'head', id, status, headers },
@@ -80,7 +80,7 @@ export interface TextReader {
 export class AnswerCollector {
   #status = 0;
   #headers: ResponseHeaders = {};
-  /** What came as text already; bytes come as bytes only, and are read when all are there. */
+  /** The part that came as text already; bytes come as bytes only, and are read when all are there. */
   #text = '';
   readonly #parts: Uint8Array[] = [];
   #value: unknown = undefined;

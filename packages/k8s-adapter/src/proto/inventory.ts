@@ -15,14 +15,14 @@ interface Known {
   resourceVersion: string;
 }
 
-/** What a list under way has shown so far; nobody sees it before the last page. */
+/** The objects that a list under way has shown so far; nobody sees it before the last page. */
 class Pages<T> {
   readonly seen: ByName<Known> = new ByName();
   readonly changed: ByName<T> = new ByName();
 }
 
 /**
- * Which objects are known, and in which version: what turns watch events and lists into
+ * The objects that are known, with their versions: this turns watch events and lists into
  * differences. An object deleted and made anew under the same name is a delete and an upsert. What a
  * list shows is told when it is complete; a first list may be told early, object by object, so that a
  * million of them need not be held twice.
@@ -153,7 +153,7 @@ function versionOf({ uid, resourceVersion }: Identity): Known {
   return { uid, resourceVersion };
 }
 
-/** What an object is called; the namespace is '' for those that stand in none. */
+/** The name of an object; the namespace is '' for those that stand in none. */
 interface Name {
   readonly namespace: string;
   readonly name: string;

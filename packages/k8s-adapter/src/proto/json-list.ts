@@ -11,27 +11,27 @@ export interface ListPage<T> {
   readonly items: readonly T[];
 }
 
-/** What came in the place of a page. */
+/** The failure that came in the place of a page. */
 export type NoPage =
   /** A v1 Status. */
   | { readonly kind: 'refused'; readonly status: JsonRecord }
   | { readonly kind: 'wrong'; readonly why: string };
 
 export interface ListReaderOptions<T> {
-  /** What was asked for. */
+  /** The request that was made. */
   readonly request: ApiRequest;
-  /** What is wanted of each object. */
+  /** Reads the wanted part of each object. */
   readonly read: (object: unknown) => T;
   /** Called when it is known how the next page is asked for: before the objects, as a rule. */
   readonly onToken?: (continueToken: string) => void;
 }
 
 const opening = '"items":[';
-/** What stands before the objects is short. */
+/** The head before the objects is short. */
 const headBytesMax = 100_000;
 /** So much is parsed together, where more comes at once. */
 const pieceBytesMax = 32 * 1024;
-/** What an object begins with is shorter, or they are read at the end. */
+/** The beginning of an object is shorter, or all are read at the end. */
 const beginningBytesMax = 100;
 const [listBegins, listEnds] = [0x5b, 0x5d];
 
@@ -46,14 +46,14 @@ const [listBegins, listEnds] = [0x5b, 0x5d];
 export class ListReader<T> {
   readonly #options: ListReaderOptions<T>;
   readonly #items: T[] = [];
-  /** What stands before the objects; null: it has not come, or not as we know it. */
+  /** The text before the objects; null: it has not come, or not as we know it. */
   #head: string | null = null;
-  /** What stands between two objects; null: that is not known. */
+  /** The bytes between two objects; null: that is not known. */
   #between: Buffer | null = null;
-  /** What was not parsed yet, after a byte for the bracket that it is parsed in. */
+  /** The bytes that were not parsed yet, after a byte for the bracket that it is parsed in. */
   #bytes: Buffer = Buffer.allocUnsafeSlow(2 * pieceBytesMax);
   #end = 1;
-  /** Why an object that came is none of the list; null: all are. */
+  /** The reason why an object that came is none of the list; null: all are. */
   #fault: string | null = null;
   /** Nothing is tried before there is so much of it: what has failed once may fail again. */
   #tryAt = 0;
@@ -129,7 +129,7 @@ export class ListReader<T> {
     } else this.#tryAt = 2 * this.#end;
   }
 
-  /** What stands before a comma, in brackets: they are written where it lies, so that it becomes one text. */
+  /** Parses the objects before a comma, in brackets: they are written where it lies, so that it becomes one text. */
   #parseTo(comma: number): unknown {
     const bytes = this.#bytes;
     const was = bytes[comma] ?? 0;

@@ -79,7 +79,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What JSON itself has for numbers that JavaScript cannot hold, and TypeScript does not know yet. */
+/** The means of JSON itself for numbers that JavaScript cannot hold, and TypeScript does not know yet. */
 interface ExactJson {
   parse(
     text: string,

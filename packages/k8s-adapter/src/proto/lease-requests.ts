@@ -3,27 +3,27 @@ import { formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time
 import { asInteger, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import { type ApiRequest, getRequest, objectRequest, withQuery } from './requests.ts';
 
-/** Which Lease, by namespace and name. */
+/** A Lease by its namespace and name. */
 export interface LeaseName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What of a Lease an election goes by. */
+/** The part of a Lease that an election goes by. */
 export interface Lease {
   readonly uid: string;
   readonly resourceVersion: string;
   /** spec.holderIdentity; '' when nobody holds it. */
   readonly holder: string;
-  /** How long a renewal counts, by the holder's own word. */
+  /** The time that a renewal counts, by the holder's own word. */
   readonly duration: Millis;
-  /** How often the holder changed. */
+  /** The number of times the holder changed. */
   readonly transitions: number;
   /** All of it, so that what others wrote into it is written back. */
   readonly object: JsonRecord;
 }
 
-/** What a holder writes into the spec of its Lease. */
+/** The values that a holder writes into the spec of its Lease. */
 export interface LeaseClaim {
   /** '' gives the lease back. */
   readonly holder: string;
@@ -32,7 +32,7 @@ export interface LeaseClaim {
   /** When the holder became it; null: what is written there stays. */
   readonly acquiredAt: Instant | null;
   readonly transitions: number;
-  /** What the holder says of itself beside that; left out: nothing. */
+  /** The words of the holder on itself beside that; left out: nothing. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

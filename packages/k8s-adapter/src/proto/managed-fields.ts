@@ -3,7 +3,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord, asText, type JsonRecord } from './json.ts';
 import { timeFromJson } from './taint-starts.ts';
 
-/** Who last wrote a field of spec, such as `f:taints`, as the API server keeps it in managedFields. */
+/** The one who last wrote a field of spec, such as `f:taints`, as the API server keeps it in managedFields. */
 export function lastWriteOf(
   field: string,
   metadata: unknown,
@@ -15,7 +15,7 @@ export function lastWriteOf(
   return writes.sort((a, b) => b.at - a.at)[0] ?? null;
 }
 
-/** Who has set a field of spec to what it is; empty where managedFields do not say. */
+/** All who have set a field of spec to what it is; empty where managedFields do not say. */
 export function managersOf(field: string, metadata: unknown): readonly string[] {
   return entriesOf(field, metadata).map(({ manager }) => asText(manager));
 }

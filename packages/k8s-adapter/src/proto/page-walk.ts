@@ -7,7 +7,7 @@ const shortPagesMax = 100;
 /** It goes into the address of the next request. */
 const tokenLengthMax = 8_192;
 
-/** What is said of a list that has more. */
+/** The message about a list that has more. */
 export function tooMany(objectsMax: number): string {
   return `the list has more than ${objectsMax} objects`;
 }

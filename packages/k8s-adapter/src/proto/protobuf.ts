@@ -242,7 +242,7 @@ export function watchEventFromProtobuf(
 
 const watchEvent: Message = { 1: ['type', 'word'], 2: ['object', { 1: ['raw', 'bytes'] }] };
 
-/** What tells one state of an object of any kind from another. */
+/** The fields that tell one state of an object of any kind from another. */
 const identified: Message = { 1: ['metadata', identityMessage] };
 
 /** runtime.Unknown: what it is, and the bytes of it. */

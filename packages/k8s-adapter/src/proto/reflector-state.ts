@@ -53,7 +53,7 @@ export interface Watching extends Stream {
 /** A state that hears events, one after the other. */
 export type Streaming = Loading | Watching;
 
-/** What a reflector is doing. */
+/** The activity of a reflector. */
 export type ReflectorState =
   | { readonly kind: 'Idle' }
   | Open
@@ -74,16 +74,16 @@ interface Waiting {
 /** A state with a request under way. */
 export type Open = Listing | Loading | Watching;
 
-/** What comes after a wait. */
+/** The activity that comes after a wait. */
 export type Next =
   | { readonly kind: 'list' }
   | { readonly kind: 'watch'; readonly resourceVersion: string };
 
 export const relist: Next = { kind: 'list' };
 
-/** How a server says that it cannot stream lists. */
+/** The answers by which a server says that it cannot stream lists. */
 export const unableStatuses: readonly number[] = [400, 422];
-/** How one says that it has not the format that is asked for. */
+/** The answers by which one says that it has not the format that is asked for. */
 export const formatStatuses: readonly number[] = [406, 415];
 /** Refusals of a watch that no later attempt at the same resourceVersion would mend. */
 export const relistStatuses: readonly number[] = [400, 404, 410, 422];
@@ -95,7 +95,7 @@ const bookmarkMsMax: Millis = 90_000;
 /** One of them may be missing. */
 const quietMsMax: Millis = 150_000;
 
-/** What a watch sends in the beginning, or after a quiet time, may be what was missed before. */
+/** Within this time a watch that began, or was quiet, may send what was missed before. */
 const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
@@ -147,7 +147,7 @@ export function overdueAt(state: Open): Instant {
   return state.heardAt + (state.status === null ? answerMsMax : quietMsMax);
 }
 
-/** Why it is given up then. */
+/** The reason why it is given up then. */
 export function overdue(now: Instant, { heardAt, openedAt }: Open): Failure {
   const [quiet, open] = [now - heardAt, now - openedAt];
   return noAnswer(
@@ -239,7 +239,7 @@ export type ReflectorEffect<T> =
   | { readonly kind: 'synced' }
   | { readonly kind: 'notice'; readonly notice: ReflectorNotice };
 
-/** Which collection to follow, and how. */
+/** The collection to follow, and the way to. */
 export interface ReflectorOptions<T> extends MissingRules {
   /** Names the collection in notices, e.g. `pods`. */
   readonly resource: string;
@@ -261,13 +261,13 @@ export interface ReflectorOptions<T> extends MissingRules {
   readonly objectsMax?: number;
   /** True if the server is asked for streams in protobuf where it has it; default false: in JSON. */
   readonly protobuf?: boolean;
-  /** What of each kind is read in protobuf; left out: what `convert.ts` looks at. */
+  /** The fields of each kind that are read in protobuf; left out: what `convert.ts` looks at. */
   readonly kinds?: Kinds;
   readonly random: Random;
 }
 
 /**
- * What a reflector reports to people: connections lost and found, lists, errors. `nodeName` is the
+ * The reports of a reflector to people: connections lost and found, lists, errors. `nodeName` is the
  * node whose pods it reads, where they are read by node.
  */
 export type ReflectorNotice =
@@ -307,7 +307,7 @@ export type ReflectorNotice =
     };
 
 /**
- * What is reported of a list that was read: how many objects there are, and what was different, or how
+ * The report of a list that was read: how many objects there are, and what was different, or how
  * many were told early.
  */
 export function listed(
@@ -330,7 +330,7 @@ export function mayMiss(
   return (status === 404 && mayBeAbsent) || (status === 403 && mayBeForbidden);
 }
 
-/** Which collections nothing waits for. */
+/** The collections that nothing waits for. */
 interface MissingRules {
   /** One that is not served (404) has no objects; default false: it is a failure. */
   readonly mayBeAbsent?: boolean;

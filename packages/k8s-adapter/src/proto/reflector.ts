@@ -113,7 +113,7 @@ export class Reflector<T> {
     return this.#freshness.aliveAt;
   }
 
-  /** How many objects are known. */
+  /** The number of objects known. */
   get size(): number {
     return this.#inventory.size;
   }
@@ -226,7 +226,7 @@ export class Reflector<T> {
     return this.#recover(now, state, failure, next);
   }
 
-  /** What is not served has no objects; it may be served later. */
+  /** A collection that is not served has no objects; it may be served later. */
   #leaveAbsent(now: Instant, state: Open, failure: Failure): ReflectorState {
     this.#abort(state);
     this.#inventory.beginList();
@@ -263,7 +263,7 @@ export class Reflector<T> {
     return this.#options.watch ? this.#watch(now, { resourceVersion }) : { kind: 'Rested' };
   }
 
-  /** What the list says is what there is. */
+  /** Takes the list for all there is. */
   #swap(absent: Failure | null = null): void {
     this.#freshness.read();
     this.#trouble.end();
@@ -473,13 +473,13 @@ class Asking {
     return true;
   }
 
-  /** Why no page is asked for after one with so many objects; null: it may be, or that was the last. */
+  /** The reason why no page is asked for after one with so many objects; null: it may be, or that was the last. */
   faultOfNext(continueToken: string, objects: number): string | null {
     if (continueToken === '') return null;
     return this.#walk.next(continueToken, objects, this.#pageLimit);
   }
 
-  /** Why a stream that has brought so many objects is given up; null: it is not. */
+  /** The reason why a stream that has brought so many objects is given up; null: it is not. */
   faultOf(objects: number): string | null {
     return objects > this.#objectsMax ? tooMany(this.#objectsMax) : null;
   }

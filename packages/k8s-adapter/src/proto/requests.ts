@@ -14,7 +14,7 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /**
-   * What `body` is the JSON of, for a server in the same process, which needs no text. Left out: there is
+   * The value that `body` is the JSON of, for a server in the same process, which needs no text. Left out: there is
    * no body, or it was text from the start. Whoever sends another body leaves it out.
    */
   readonly bodyValue?: object;
@@ -44,7 +44,7 @@ export type RequestEffect =
   | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
   | { readonly kind: 'abort'; readonly id: string };
 
-/** What stands after the `?`; undefined is left out. */
+/** The parameters after the `?`; undefined is left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 const contentTypes = {
@@ -61,7 +61,7 @@ export function getRequest(path: string, query: Query = {}): ApiRequest {
 }
 
 /**
- * What the metadata client of client-go asks for: of the object that is answered no more than its
+ * The form that the metadata client of client-go asks for: of the object that is answered no more than its
  * metadata, in protobuf where the server has it. A failure is a Status in JSON.
  */
 const partly = ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
@@ -90,7 +90,7 @@ function headersOf(content: Content): Readonly<Record<Wanted, Headers>> {
 }
 
 /**
- * How much of the object is to be answered. `metadata`: nobody reads more where all went well, and it is less for
+ * The part of the object that is to be answered. `metadata`: nobody reads more where all went well, and it is less for
  * both sides to write and send.
  */
 export type Wanted = 'object' | 'metadata';
@@ -131,9 +131,9 @@ export function replaceOfRequest(
   return withBody('PATCH', path, 'jsonPatch', [test, { op: 'add', path: pointer, value }]);
 }
 
-/** How server-side apply behaves. */
+/** The behaviour of server-side apply. */
 export interface ApplyOptions {
-  /** Whose fields they become. */
+  /** The owner that the fields get. */
   readonly fieldManager: string;
   /** Take fields from others who own them; else they are a conflict, 409. */
   readonly force: boolean;
@@ -331,7 +331,7 @@ export function putNodeStatusRequest(name: string, node: object): ApiRequest {
   return objectRequest('PUT', `${nodePath(name)}/status`, node);
 }
 
-/** What a deletion or an eviction may carry. */
+/** The options that a deletion or an eviction may carry. */
 export interface RemovalOptions {
   /** Overrides the pod's own terminationGracePeriodSeconds. */
   readonly gracePeriodSeconds?: number;
@@ -342,7 +342,7 @@ export interface RemovalOptions {
 }
 
 export interface DeletionOptions extends RemovalOptions {
-  /** How much of the pod is to be answered; left out: all of it. */
+  /** The part of the pod that is to be answered; left out: all of it. */
   readonly wanted?: Wanted;
   /** `uid` (when left out): this very pod or none; `name`: whatever pod has the name by then. */
   readonly guard?: 'uid' | 'name';

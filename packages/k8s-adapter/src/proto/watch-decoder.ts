@@ -40,7 +40,7 @@ const roomBytes = 64 * 1024;
 
 /** Watches in protobuf: each event after its length in four bytes. */
 export class ProtobufWatchDecoder implements WatchDecoder {
-  /** What came of an event that is not complete: its first `#length` bytes. */
+  /** The beginning of an event that is not complete: its first `#length` bytes. */
   #room: Uint8Array = new Uint8Array(roomBytes);
   #length = 0;
   readonly #kinds: Kinds;
@@ -127,7 +127,7 @@ export function watchDecoderFor(headers: ResponseHeaders, kinds?: Kinds): WatchD
   return isProtobuf(headers) ? new ProtobufWatchDecoder(kinds) : new JsonWatchDecoder();
 }
 
-/** What came out of a chunk: whole lines, and whether the line under way is past the limit. */
+/** The yield of a chunk: whole lines, and whether the line under way is past the limit. */
 interface SplitLines {
   readonly lines: readonly string[];
   readonly tooLong: boolean;
@@ -145,7 +145,7 @@ const decoder = new TextDecoder(undefined, { ignoreBOM: true });
  * a character. Empty lines are dropped.
  */
 export class LineSplitter {
-  /** What came of the line under way. */
+  /** The pieces of the line under way. */
   #pending: Uint8Array[] = [];
   #length = 0;
   readonly #lengthMax: number;
@@ -179,7 +179,7 @@ export class LineSplitter {
     keepBytes(this.#pending, bytes);
   }
 
-  /** What stands after the last line break: '' after a clean end. */
+  /** The text after the last line break: '' after a clean end. */
   get rest(): string {
     return decoder.decode(joinBytes(this.#pending)).trim();
   }

@@ -23,7 +23,7 @@ export interface Drift {
 const shownMax = 120;
 
 /**
- * What differs between an object as the API server has it and as it is wanted; none: nothing. A live
+ * The differences between an object as the API server has it and as it is wanted; none: nothing. A live
  * object of `null` is missing. Fields that the live one has beyond the wanted ones count too: each
  * of them can narrow what a policy is for.
  */

@@ -20,7 +20,7 @@ const path = `/apis/${apiVersion}`;
 export interface TakeoverOptions {
   /** The TaintManager whose status is the heartbeat. */
   readonly manager: string;
-  /** Who may mark pods all the same: taintmgr's own user, as a SelfSubjectReview names it. */
+  /** Those who may mark pods all the same: taintmgr's own user, as a SelfSubjectReview names it. */
   readonly users: readonly string[];
 }
 
@@ -119,7 +119,7 @@ function withBinding(
  */
 const windowSeconds = 60;
 
-/** What a policy says beyond what it is for. */
+/** The rules of a policy beyond what it is for. */
 interface PolicyRules extends Readonly<Record<string, unknown>> {
   readonly matchConditions: readonly Named[];
   readonly variables: readonly Named[];
@@ -204,7 +204,7 @@ function evictionsPolicy(users: readonly string[]): PolicyRules {
 const ready = "c.type == 'Ready'";
 const hold = 'params.status.takeover.holdReadiness';
 
-/** Whose pods are held, by what the leader says. */
+/** True for nodes whose pods are held, by what the leader says. */
 const heldFor = [
   `has(${hold}.all) && ${hold}.all`,
   `has(${hold}.nodes) && has(object.spec.nodeName) && object.spec.nodeName in ${hold}.nodes`,

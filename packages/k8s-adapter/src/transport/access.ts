@@ -7,7 +7,7 @@ export type TlsMaterial = Pick<
   'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
 >;
 
-/** What one request needs to be let in. */
+/** All that one request needs to be let in. */
 export interface Authorization {
   readonly headers: OutgoingHttpHeaders;
   readonly tls: TlsMaterial;
@@ -17,7 +17,7 @@ export interface Authorization {
   readonly agent: Agent | null;
 }
 
-/** What a way into an API server consists of: address, TLS, proxy, credentials. */
+/** The parts of a way into an API server: address, TLS, proxy, credentials. */
 export interface Access {
   /** Base URL, e.g. `https://10.0.0.1:6443` or `https://host/k8s/clusters/c-1`. */
   readonly server: string;

@@ -16,7 +16,7 @@ export interface OutgoingRequest {
 }
 
 /**
- * What is certain about a request that got no answer:
+ * All that is certain about a request that got no answer:
  * - `unsent`: the server has not begun to work on it
  * - `stale`: it went into a connection that had been kept and turned out to be dead
  * - `unknown`: nothing
@@ -24,12 +24,12 @@ export interface OutgoingRequest {
 export type Fate = 'unsent' | 'stale' | 'unknown';
 
 /**
- * What a server has not begun costs it nothing; some refuse many requests at once, and some say
+ * A request that a server has not begun costs it nothing; some refuse many requests at once, and some say
  * goodbye after few.
  */
 const attemptsMax: Readonly<Record<Fate, number>> = { unsent: 10, stale: 3, unknown: 1 };
 
-/** What calls go by. */
+/** The way that calls go. */
 export interface Carrier {
   /** Hands the call to a connection, perhaps once more. */
   carry(call: Call): void;
@@ -107,7 +107,7 @@ export class Call {
     } else this.head(status, headers);
   }
 
-  /** What the server had sent `age` ago has come. */
+  /** Hears that something has come which the server sent `age` ago. */
   alive(age: Millis): void {
     if (this.#open && this.#answered) this.#sink.alive(age);
   }

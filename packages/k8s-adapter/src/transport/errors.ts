@@ -49,13 +49,13 @@ export class ConnectionError extends Error {
   /** `stage` 'login': the server was not asked, since there are no credentials to ask it with. */
   constructor(server: string, why: string, stage: FailureStage | 'request' = 'request') {
     const { failed, check } = attempts[stage];
-    // Who has shown a certificate runs, and the message says what is wrong with it.
+    // A server that has shown a certificate runs, and the message says what is wrong with it.
     const isRefused = stage === 'request' && /certificate/i.test(why);
     super(`${failed(server)}: ${why}${isRefused ? '' : `; ${check}`}`);
   }
 }
 
-/** What answers there is not the API server that was asked for. */
+/** Says that another server than the API server that was asked for has answered. */
 export class WrongServerError extends ConnectionError {}
 
 const attempts = {

@@ -24,7 +24,7 @@ const pieceBytesFirst = 8 * 1024;
 const pieceBytesMin = 4 * 1024;
 const pieceBytesMax = 64 * 1024;
 /**
- * What came of a piece took so long: the next is half of it, so that answers do not wait long, or, below
+ * All that a piece led to took so long: the next is half of it, so that answers do not wait long, or, below
  * the half of this, twice as much. A kilobyte may be a pod that is nothing new, or two nodes with sixty to evict.
  */
 const pieceMsMax: Millis = 8;

@@ -13,7 +13,7 @@ import { defaultHttp2Timing, Http2Connection, type Http2Timing } from './http2-c
 import type { Sink, Transport } from './sink.ts';
 import { timerMsMax } from './timers.ts';
 
-/** How requests go out that are let in by one authorization. */
+/** The way out of requests that are let in by one authorization. */
 interface Way extends Carrier {
   readonly authorization: Authorization;
   /** In lower case. */
@@ -24,7 +24,7 @@ interface Way extends Carrier {
 
 interface Joined {
   readonly headers: OutgoingHttpHeaders;
-  /** Why these cannot be sent; null: they can. */
+  /** The reason why these cannot be sent; null: they can. */
   readonly fault: string | null;
 }
 
@@ -192,11 +192,11 @@ function pathFault(path: string): string | null {
   return encodedPath.test(path) ? null : `the path is not encoded: ${JSON.stringify(path)}`;
 }
 
-/** What HTTP allows in the name of a header and, in Latin-1, in its value. */
+/** The characters that HTTP allows in the name of a header and, in Latin-1, in its value. */
 const headerName = /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Why these headers cannot be sent, e.g. for a token with a line break in it; null: they can. */
+/** The reason why these headers cannot be sent, e.g. for a token with a line break in it; null: they can. */
 function headerFault(headers: OutgoingHttpHeaders): string | null {
   for (const [name, value] of Object.entries(headers)) {
     if (!headerName.test(name)) return `Header name must be a valid HTTP token ["${name}"]`;

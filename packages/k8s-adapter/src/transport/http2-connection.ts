@@ -11,7 +11,7 @@ import type { Header } from './http2/hpack.ts';
 import { Streams } from './http2/streams.ts';
 import { monotonic } from './timers.ts';
 
-/** How a connection is watched over. */
+/** The times by which a connection is watched over. */
 export interface Http2Timing {
   /** While it carries calls the other end is asked for a sign of life so often, and has so long to give one. */
   readonly pingEvery: Millis;
@@ -40,7 +40,7 @@ interface Carried {
   readonly at: Millis;
 }
 
-/** What the API server allows, unless it says otherwise. */
+/** The number that the API server allows, unless it says otherwise. */
 const streamsMax = 100;
 
 /**
@@ -306,7 +306,7 @@ function isWrite({ request }: Call): boolean {
   return request.method !== 'GET';
 }
 
-/** What a connection does about it. */
+/** The steps that a connection takes about it. */
 interface LifeHandlers {
   /** Asks the other end for a sign of life. */
   readonly ask: () => void;
@@ -380,7 +380,7 @@ const readsPerAnswer = 3;
 /** A shorter pause brings too little together. */
 const pauseMin: Millis = 3;
 const pauseMax: Millis = 25;
-/** How much the newest answer counts in how long answers take. */
+/** The weight of the newest answer in the time that answers take. */
 const newestShare = 0.05;
 
 /**
@@ -390,7 +390,7 @@ const newestShare = 0.05;
  * with their interrupts. It is read three times in the time that an answer takes, which so takes a sixth longer.
  */
 export class ReadPause {
-  /** How long answers take, lately. */
+  /** The time that answers take, lately. */
   #answerMs: Millis = 0;
   #owed = 0;
   #readsAt: Millis = 0;
@@ -406,7 +406,7 @@ export class ReadPause {
     this.#answerMs += newestShare * (took - this.#answerMs);
   }
 
-  /** How long to wait, when all that came is taken in; 0: not at all. */
+  /** The time to wait, when all that came is taken in; 0: not at all. */
   next(now: Millis): Millis {
     const worked = now - this.#readsAt;
     const rest = Math.min(this.#answerMs / readsPerAnswer - worked, pauseMax);
@@ -421,7 +421,7 @@ type Method = OutgoingRequest['method'];
 /** The headers of requests to one server. */
 export class RequestHeaders {
   readonly #authority: string;
-  /** What requests have in common, by their headers and then by what they do. */
+  /** The fields that requests have in common, by their headers and then by what they do. */
   readonly #shared = new WeakMap<OutgoingHttpHeaders, Partial<Record<Method, readonly Header[]>>>();
 
   /** `authority`: host and port, as requests name them. */

@@ -1,7 +1,7 @@
 import type { Millis } from '@taintmgr/core/time';
 
 /**
- * What passes; nobody can set it. The same as `performance.now()` but for its beginning, with which
+ * Time that passes; nobody can set it. The same as `performance.now()` but for its beginning, with which
  * Node loads all that it has for measuring: that would be a noticeable part of a short command.
  */
 export function monotonic(): Millis {

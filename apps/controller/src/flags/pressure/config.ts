@@ -17,7 +17,7 @@ interface PoolFields extends PressureSettingsInput {
   readonly selector: LabelSelector;
 }
 
-/** What only the configuration file can say: thresholds of their own for the nodes of pools. */
+/** The settings that only the configuration file has: thresholds of their own for the nodes of pools. */
 export function pressurePools(file: ConfigFile): readonly PressurePool[] {
   const { pools = [] }: { readonly pools?: readonly PoolFields[] } = file.nodePressure ?? {};
   return pools.map(({ name, selector, ...settings }) => ({

@@ -22,7 +22,7 @@ import type { ProcessStats, RunningController } from '../../stats/process-stats.
 /** So many pods are shown at most: to ask takes time that evictions need. Those shown before are asked about too. */
 const podsMax = 500;
 
-/** How things are for this process. */
+/** The state of things for this process. */
 export function momentOf(
   { leadership }: ProcessStats,
   running: RunningController,

@@ -47,7 +47,7 @@ async function livePageAnswer(): Promise<Answer> {
   return { status: 200, headers: { ...headers, ...type }, body: html };
 }
 
-/** What was seen since somebody opened the page. */
+/** The states seen since somebody opened the page. */
 class States {
   readonly #stats: ProcessStats;
   readonly #options: PageOptions;
@@ -99,7 +99,7 @@ class States {
   }
 }
 
-/** What is not seen, or reorders what is, is shown as an escape: messages quote others. */
+/** A character that is not seen, or reorders others, is shown as an escape: messages quote others. */
 function shown(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? disarmed(value) : value;
 }

@@ -1,7 +1,7 @@
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
 
-/** What was done to clocks. */
+/** Everything that can be done to clocks. */
 export type ClockNotice =
   /** The clock of this machine was set, or the machine was suspended while it went on. */
   | { readonly kind: 'clockStepped'; readonly who: string; readonly by: Millis }
@@ -20,7 +20,7 @@ const reportedShareMin = 0.1;
 
 /** Notices when somebody sets a clock or a machine is suspended, and says it once. */
 export class ClockWatch {
-  /** Who says it; '' where nobody needs a name. */
+  /** The one who says it; '' where nobody needs a name. */
   readonly #who: string;
   #reported: Millis = 0;
 
@@ -43,7 +43,7 @@ export class ClockWatch {
   }
 }
 
-/** What happened, and what it means, in words. */
+/** Says what happened and what it means. */
 export function describeClock(notice: ClockNotice): string {
   const long = formatDuration(Math.abs(notice.kind === 'clockStepped' ? notice.by : notice.ahead));
   if (notice.kind === 'clockStepped') {

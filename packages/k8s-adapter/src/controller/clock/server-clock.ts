@@ -11,7 +11,7 @@ type Outgoing =
   | { readonly kind: 'abort'; readonly id: string }
   | { readonly kind: 'notice' };
 
-/** What is written down is dated by it. */
+/** The clock that dates all that is written down. */
 export type WallClock = Pick<ServerClock, 'wall'>;
 
 /** Heartbeats are dated by it. */
@@ -39,7 +39,7 @@ const redatedMsMin: Millis = 10_000;
 const slackMs: Millis = 50;
 
 /**
- * What the clock of the API server shows, by the dates of its answers. Each answer that is listened to bounds it. It is
+ * Tells the time of the API server by the dates of its answers. Each answer that is listened to bounds it. It is
  * dated in whole seconds, after its request was sent and before we hear of it:
  *
  *     date - heard  <=  ahead of our time  <  date + 1s - sent
@@ -58,21 +58,21 @@ export class ServerClock {
   readonly #readings: Reading[] = [];
   /** True if some of them say otherwise than we believe. */
   #isDisputed = false;
-  /** How far heartbeats are dated from what else goes by this clock, as it was said last. */
+  /** The distance at which heartbeats are dated from what else goes by this clock, as it was said last. */
   #beatsApart: Millis = 0;
 
-  /** How far the server's clock is ahead of our time, negative: behind. */
+  /** The time by which the server's clock is ahead of ours, negative: behind. */
   get ahead(): Millis {
     return this.#ahead;
   }
 
-  /** What the server's clock shows at `now`. */
+  /** The time on the server's clock at `now`. */
   wall(now: Instant): Instant {
     return now + this.#ahead;
   }
 
   /**
-   * What it shows at `now` by its last two answers of different seconds, where these agree; else as
+   * The time on it at `now` by its last two answers of different seconds, where these agree; else as
    * `wall`. For what makes nobody act early: after the server's clock was set forward a heartbeat that
    * is dated by `wall` is too old for it, until the answers before count no more.
    */
@@ -189,7 +189,7 @@ type Bounds = Pick<Reading, 'least' | 'most'>;
 
 const anything: Bounds = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
-/** What two answers say together; the earlier one of two that contradict each other. */
+/** The bounds that two answers give together; the earlier one of two that contradict each other. */
 function both(one: Bounds, other: Bounds): Bounds {
   const least = Math.max(one.least, other.least);
   const most = Math.min(one.most, other.most);

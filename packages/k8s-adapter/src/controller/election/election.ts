@@ -63,7 +63,7 @@ export class Election {
   readonly #observed = new ObservedLease();
   #attemptedAt: Instant = Number.NEGATIVE_INFINITY;
   #failing = '';
-  /** How often giving the lease back met with a conflict. */
+  /** The number of times that giving the lease back met with a conflict. */
   #conflicts = 0;
   readonly #options: ElectionOptions;
   readonly #timing: ElectionTiming;
@@ -87,7 +87,7 @@ export class Election {
     return this.#renewedAt !== null && now < this.#renewedAt + this.#timing.renewDeadline;
   }
 
-  /** Who holds the lease as far as we know; '' when nobody does, or it has not been renewed in time. */
+  /** The holder of the lease as far as we know; '' when nobody does, or it has not been renewed in time. */
   holder(now: Instant): string {
     return now < this.#observed.freeAt ? this.#observed.holder : '';
   }
@@ -257,7 +257,7 @@ export class Election {
     if (isNews) this.#notice({ kind: 'leaderElected', identity: lease.holder });
   }
 
-  // How it goes on
+  // Going on
 
   #fail(now: Instant, failure: Failure): State {
     const text = `${failure.status} ${failure.message}`;
@@ -294,7 +294,7 @@ export class Election {
     return this.#current ? this.#write(now, this.#current, false) : this.#read(now);
   }
 
-  /** What Events about the election are about. */
+  /** The object that Events about the election are about. */
   get subject(): EventSubject {
     return this.#observed.subject(this.#options.lease);
   }
@@ -349,11 +349,11 @@ interface Observation {
   readonly since: Instant;
 }
 
-/** What is known of the lease. Since when it is as it is counts by our own clock, whatever is written there. */
+/** All that is known of the lease. Since when it is as it is counts by our own clock, whatever is written there. */
 class ObservedLease {
   #last: Observation | null = null;
 
-  /** Who holds it as far as we know; '' when nobody does. */
+  /** The holder as far as we know; '' when nobody does. */
   get holder(): string {
     return this.#last?.lease.holder ?? '';
   }
@@ -377,7 +377,7 @@ class ObservedLease {
     this.#last = null;
   }
 
-  /** What Events about the election are about. */
+  /** The object that Events about the election are about. */
   subject(name: LeaseName): EventSubject {
     const { uid = '', resourceVersion } = this.#last?.lease ?? {};
     return {
@@ -387,11 +387,11 @@ class ObservedLease {
   }
 }
 
-/** How long leadership lasts without a renewal, and how often a renewal is tried. */
+/** The time that leadership lasts without a renewal, and the pace at which renewals are tried. */
 export interface ElectionTiming {
-  /** How long the others wait after the last renewal they saw; whole seconds. */
+  /** The time that the others wait after the last renewal they saw; whole seconds. */
   readonly lease: Millis;
-  /** How long a leader goes on after its last renewal. */
+  /** The time that a leader goes on after its last renewal. */
   readonly renewDeadline: Millis;
   /** From one renewal to the next; the longest time between two looks of a standby. */
   readonly retry: Millis;
@@ -407,7 +407,7 @@ export const defaultElectionTiming: ElectionTiming = {
 /** client-go adds up to this much chance to a retry period, and demands room for it. */
 const jitterFactor = 1.2;
 
-/** Why leadership could not be kept or handed over with this timing; null when it could. */
+/** The reason why leadership could not be kept or handed over with this timing; null when it could. */
 export function timingFault({ lease, renewDeadline, retry }: ElectionTiming): string | null {
   const [whole, deadline] = [formatDuration(lease), formatDuration(renewDeadline)];
   if (lease < 1000 || lease % 1000 !== 0) return 'the lease must last whole seconds, at least 1s';
@@ -421,16 +421,16 @@ export function timingFault({ lease, renewDeadline, retry }: ElectionTiming): st
   return null;
 }
 
-/** Who stands for election, and for what. */
+/** The candidate, and the lease he stands for. */
 export interface ElectionOptions {
   readonly lease: LeaseName;
   /** Must be another for each candidate and each start of it, e.g. host name and a UUID. */
   readonly identity: string;
   readonly timing?: ElectionTiming;
   readonly random: Random;
-  /** What is written into the lease is dated by it; left out: `now` as it is. */
+  /** The clock that dates all that is written into the lease; left out: `now` as it is. */
   readonly clock?: WallClock;
-  /** What the holder says of itself on the lease; left out: nothing. */
+  /** The words that the holder says of itself on the lease; left out: nothing. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

@@ -80,7 +80,7 @@ export function alertsRequest({ url, query, timeout }: AlertQuery): ApiRequest {
   return { ...request, elsewhere: { url, timeoutMs: timeout } };
 }
 
-/** What an answer says. Anything but a whole answer without a result is no leave to go on. */
+/** The meaning of an answer. Anything but a whole answer without a result is no leave to go on. */
 type Alerts =
   | { readonly kind: 'none' }
   | { readonly kind: 'some'; readonly message: string }
@@ -141,7 +141,7 @@ function none(message: string): ObjectPath {
   return { kind: 'none', message };
 }
 
-/** Why the object does not say what is asked for; null: it does. */
+/** The reason why the object does not say what is asked for; null: it does. */
 export function objection(object: ObjectState, found: unknown): string | null {
   const { metadata: meta, status } = asRecord(found);
   const { annotation, condition: wanted } = object;

@@ -50,14 +50,14 @@ export interface DrainWriteNotice {
   readonly command: DrainWrite;
   readonly outcome: Outcome;
   readonly took: Millis;
-  /** What it has changed on a node, and what undoing has left there. */
+  /** The changes made on a node, and those that undoing has left there. */
   readonly written: WrittenOnNode;
 }
 
-/** What writing on a node came to, by what was to be written; empty: nothing was found out. */
+/** The outcome of writing on a node, by what was to be written; empty: nothing was found out. */
 type WrittenOnNode = Partial<NodeChanges & NodeUndone>;
 
-/** Who drains. */
+/** The one who drains. */
 export interface Drainer {
   /** In metadata.managedFields. */
   readonly fieldManager: string;
@@ -117,7 +117,7 @@ export function drainWriteTask(
   };
 }
 
-/** What becomes of the node; the names that drains of this controller go by are those of their objects. */
+/** The change to make of the node; the names that drains of this controller go by are those of their objects. */
 function changeOf(
   { drain, uid, taint, write }: WriteDrainNode,
   { by }: Drainer,

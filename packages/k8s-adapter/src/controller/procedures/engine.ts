@@ -73,11 +73,11 @@ export interface EngineProcedureOptions {
   readonly removal?: RemovePodOptions;
   /** Where what limits have counted is kept; left out: nowhere. */
   readonly limitsLease?: LeaseName;
-  /** Who writes drains on nodes; left out: taintmgr-controller. */
+  /** The one who writes drains on nodes; left out: taintmgr-controller. */
   readonly drainer?: Drainer;
 }
 
-/** What the engine wants done, and how that is done. */
+/** Carries out all that the engine wants done. */
 export function engineProcedures(
   options: EngineProcedureOptions = {},
 ): Procedures<Command, EngineNotice> {

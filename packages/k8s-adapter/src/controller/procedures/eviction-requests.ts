@@ -11,7 +11,7 @@ type ReadRequests = Extract<Command, { kind: 'readEvictionRequests' }>;
 type WriteRequest = Extract<Command, { kind: 'writeEvictionRequest' }>;
 
 export type EvictionRequestNotice =
-  /** What there is; the machine hears of it too. */
+  /** The requests there are; the machine hears of it too. */
   | Extract<Event, { kind: 'evictionRequests' }>
   | {
       readonly kind: 'evictionRequestWritten';
@@ -19,7 +19,7 @@ export type EvictionRequestNotice =
       readonly outcome: Outcome;
     };
 
-/** What is read of the cluster. */
+/** All that is read of the cluster. */
 interface Listed {
   isServed: boolean;
   requests: unknown[];
@@ -53,7 +53,7 @@ function* readRequests(listed: Listed): Steps {
   const failure = yield* readPages(`${lifecyclePath}/evictions`, ({ items }) => {
     for (const item of asList(items)) listed.evictions.push(item);
   });
-  // Who answers is worth knowing, and not needed.
+  // It is worth knowing who answers, and not needed.
   return !failure || [403, 404].includes(failure.status ?? 0) ? done : failedBy(failure);
 }
 

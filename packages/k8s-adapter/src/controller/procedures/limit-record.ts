@@ -13,11 +13,11 @@ const limitsAnnotation = 'taintmgr.dev/limits';
 /** On the same: somebody wants limits to be opened. Written by people, taken away by the leader. */
 const resumeAnnotation = 'taintmgr.dev/resume-limits';
 
-/** What of both annotations together the API server takes is 256 KiB. */
+/** The API server takes 256 KiB of both annotations together. */
 const lengthMax = 200_000;
 
 export type LimitRecordNotice =
-  /** What stands there; the machine hears of it too. */
+  /** The record that stands there; the machine hears of it too. */
   | Extract<Event, { kind: 'limitRecord' }>
   /** The record could not be read or written. */
   | {
@@ -37,7 +37,7 @@ export class LimitRecords {
   readonly #lease: LeaseName;
   /** Null: it is not there. */
   #known: { readonly uid: string; readonly resourceVersion: string } | null = null;
-  /** What the last read has shown. */
+  /** The result of the last read. */
   #found: Found = nothing;
 
   constructor(lease: LeaseName) {

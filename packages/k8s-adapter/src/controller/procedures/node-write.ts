@@ -126,7 +126,7 @@ function* readLease(name: string): Steps<{ renewedAt: Instant | null; outcome?: 
     : { renewedAt: null, outcome: failedBy(failure) };
 }
 
-/** What the kubelet said of itself last stays in each condition; the rest is ours. */
+/** The last word of the kubelet on itself stays in each condition; the rest is ours. */
 function conditionsRequest(command: SetConditions, node: JsonRecord): ApiRequest {
   const status = asRecord(node.status);
   const before = asList(status.conditions).map(asRecord);

@@ -51,7 +51,7 @@ type DeletePod = Extract<Command, { kind: 'deletePod' }>;
 type EvictPod = Exclude<Removal, DeletePod>;
 type Blocked = Extract<Outcome, { kind: 'blocked' }>;
 
-/** How commands are carried out. */
+/** The way commands are carried out. */
 export interface RemovePodOptions extends RemovalOptions {
   /** True if tolerations with Lt and Gt count, as in the engine's configuration. */
   readonly comparisonOperators?: boolean;
@@ -222,7 +222,7 @@ export function outcomeOf(request: RemovalRequest, failure: Failure): Outcome {
 }
 
 /**
- * What a refusal means for the command; `unmarked`: go on without the condition; `changed`: what
+ * The meaning of a refusal for the command; `unmarked`: go on without the condition; `changed`: what
  * decided does not hold any more.
  */
 type Meaning = 'gone' | 'changed' | 'blocked' | 'unmarked' | 'failed';

@@ -60,7 +60,7 @@ export type PressureCommandNotice =
       readonly command: EvictUnderPressure;
       readonly outcome: Outcome;
       readonly took: Millis;
-      /** Why the pod went without the status that a kubelet gives it; null: it has it. */
+      /** The reason why the pod went without the status that a kubelet gives it; null: it has it. */
       readonly refusal: string | null;
     }
   | {
@@ -69,7 +69,7 @@ export type PressureCommandNotice =
       readonly outcome: Outcome;
     };
 
-/** What the node pressure machine wants done, and how that is done. */
+/** Carries out all that the node pressure machine wants done. */
 export function pressureProcedures(
   removal: PressureRemoval,
 ): Procedures<PressureCommand, PressureCommandNotice> {
@@ -131,7 +131,7 @@ const statusConflictsMax = 2;
 
 interface EvictionEnd {
   readonly outcome: Outcome;
-  /** Why the pod went without the status that a kubelet gives it; null: it has it. */
+  /** The reason why the pod went without the status that a kubelet gives it; null: it has it. */
   readonly refusal: string | null;
 }
 

@@ -18,7 +18,7 @@ import { type DrainWriteNotice, drainWriteTask } from './drain-write.ts';
 
 type RestartRollout = Extract<Command, { kind: 'restartRollout' }>;
 
-/** What of the ReplicaSet counts further on. */
+/** The parts of the ReplicaSet that count further on. */
 interface FoundSet {
   readonly deployment: string;
   readonly deploymentUid: string;
@@ -96,7 +96,7 @@ export function restartsBeforeItGoes(set: unknown, deployment: unknown): boolean
   return isOnly && (isUnderWay(object, found) || unfitness(asRecord(object.spec)) === null);
 }
 
-/** Why a restart would not start another pod first; null: it would. */
+/** The reason why a restart would not start another pod first; null: it would. */
 function unfitness(spec: JsonRecord): string | null {
   const replicas = asInteger(spec.replicas) ?? 1;
   if (replicas !== 1) return `has ${replicas} replicas`;

@@ -36,7 +36,7 @@ export type InstallerEffect =
   | { readonly kind: 'notice'; readonly notice: InstallerNotice }
   | { readonly kind: 'event'; readonly event: ClusterEvent };
 
-/** How the policies are, for the status that is published. */
+/** The state of the policies, for the status that is published. */
 export interface PolicyState {
   /** True if all of them stood as they should when they were last looked at. */
   readonly isInForce: boolean;
@@ -44,11 +44,11 @@ export interface PolicyState {
   readonly wasInForce: boolean;
   /** In what they differ and could not be mended. */
   readonly drift: readonly string[];
-  /** Why they could not be read or written; null: they could. */
+  /** The reason why they could not be read or written; null: they could. */
   readonly fault: string | null;
 }
 
-/** What a call is for: one of the objects, and whether it is read, applied or replaced. */
+/** The purpose of a call: one of the objects, and whether it is read, applied or replaced. */
 type Purpose =
   | { readonly step: 'whoami' }
   | { readonly step: 'read' | 'apply' | 'replace'; readonly index: number };
@@ -56,7 +56,7 @@ type Purpose =
 /** From one look to the next. */
 const periodMs: Millis = 15_000;
 const callMsMax: Millis = 10_000;
-/** What the API server answers to an object that may not be so. */
+/** The status of an answer about an object that may not be so. */
 const invalid = 422;
 const forbidden = 403;
 const remedy =
@@ -89,13 +89,13 @@ export class PolicyInstaller {
   #leads = false;
   #due: Instant | null = null;
   #wanted: readonly TakeoverManifest[] = [];
-  /** What of each object differs, as far as this round has come. */
+  /** The differences in each object, as far as this round has come. */
   #found: readonly Drift[] = [];
   #isMissing = false;
-  /** What the API server makes of each object whatever we write, and those that are left as they are. */
+  /** The differences that the API server makes whatever we write, and objects that are left as they are. */
   readonly #left = new Map<string, readonly Drift[]>();
   readonly #contested = new Set<string>();
-  /** What was said of each object that could not be mended since. */
+  /** The words said of each object that could not be mended since. */
   readonly #said = new Map<string, string>();
   #state: PolicyState = unknown;
 

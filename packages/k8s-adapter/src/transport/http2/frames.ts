@@ -13,7 +13,7 @@ export const frameTypes = {
   continuation: 9,
 } as const;
 
-/** What a frame may have set; the first means two things. */
+/** The flags that a frame may have set; the first means two things. */
 export const flags = {
   endStream: 0x1,
   ack: 0x1,
@@ -36,7 +36,7 @@ const errorNames = [
   ...['CONNECT_ERROR', 'ENHANCE_YOUR_CALM', 'INADEQUATE_SECURITY', 'HTTP_1_1_REQUIRED'],
 ];
 
-/** What the other end calls an error. */
+/** The name of an error at the other end. */
 export function errorName(code: number): string {
   return errorNames[code] ?? `error ${code}`;
 }
@@ -59,7 +59,7 @@ const headBytes = 9;
 /** Unless somebody allows more; we do not. */
 export const payloadBytesMax = 16_384;
 
-/** What of a longer frame of data has come is given on; shorter ones are waited for. */
+/** The part of a longer frame of data that has come is given on; shorter ones are waited for. */
 const wholeBytesMax = 1024;
 
 /**
@@ -141,7 +141,7 @@ export function isEmpty(frame: Frame): boolean {
   return frame.payload.length === 0 && !has(frame, flags.endStream);
 }
 
-/** What is in a frame beside padding and priority. */
+/** The content of a frame beside padding and priority. */
 export function contentOf(frame: Frame): Uint8Array {
   const { payload } = frame;
   const padding = has(frame, flags.padded) ? (payload[0] ?? 0) : 0;
@@ -184,7 +184,7 @@ export const windowMax: number = 2 ** 31 - 1;
 const frameBytesMax = 2 ** 24 - 1;
 const settingBytes = 6;
 
-/** What a server sets, in its order; what is not known means nothing. Throws ProtocolError. */
+/** The settings of a server, in its order; unknown ones mean nothing. Throws ProtocolError. */
 export function settingsIn(payload: Uint8Array): readonly (readonly [id: number, value: number])[] {
   const set: [id: number, value: number][] = [];
   for (let at = 0; at + settingBytes <= payload.length; at += settingBytes) {
@@ -211,7 +211,7 @@ export interface RequestHead {
 
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
-/** What is to be sent over one connection. */
+/** Gathers all that is to be sent over one connection. */
 export class FrameWriter {
   /** The server takes no longer ones. */
   payloadBytesMax: number = payloadBytesMax;
@@ -224,7 +224,7 @@ export class FrameWriter {
     return this.#out.length === 0;
   }
 
-  /** What has been written since the last call; null: nothing. */
+  /** The bytes written since the last call; null: nothing. */
   take(): Uint8Array | null {
     if (this.isEmpty) return null;
     const bytes = Buffer.from(this.#out.bytes);

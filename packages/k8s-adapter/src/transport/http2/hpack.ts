@@ -3,7 +3,7 @@
 /** A header as it is on its way; bytes are letters, as in Latin-1. */
 export type Header = readonly [name: string, value: string];
 
-/** What every connection knows from the start, from number 1 on. */
+/** The headers that every connection knows from the start, from number 1 on. */
 const staticHeaders: readonly Header[] = `
 :authority
 :method GET
@@ -73,12 +73,12 @@ www-authenticate`
     return [name, value.join(' ')];
   });
 
-/** What both ends keep unless one of them wants it smaller. */
+/** The size that both ends keep unless one of them wants it smaller. */
 const tableBytesMax = 4096;
-/** What each header counts for beside its letters. */
+/** The weight of each header beside its letters. */
 const headerBytes = 32;
 
-/** What a connection has learnt: the newest header has the lowest number, the oldest go first. */
+/** The headers that a connection has learnt: the newest header has the lowest number, the oldest go first. */
 class HeaderTable {
   readonly #headers: Header[] = [];
   #bytes = 0;
@@ -126,7 +126,7 @@ class HeaderTable {
   }
 }
 
-/** What it counts, by HPACK and by HTTP/2. */
+/** The weight of a header, by HPACK and by HTTP/2. */
 function bytesOf([name, value]: Header): number {
   return name.length + value.length + headerBytes;
 }
@@ -145,12 +145,12 @@ for (const [index, [name, value]] of staticHeaders.entries()) {
  * request consists of, and nobody else has a say in what goes over the connection.
  */
 export class HeaderEncoder {
-  /** What lists of headers were written as, and how many had been learnt by then. */
+  /** The bytes that lists of headers were written as, and the number learnt by then. */
   #written = new WeakMap<
     readonly Header[],
     { readonly bytes: Uint8Array; readonly count: number }
   >();
-  /** Which header each value of a name is, counted from the first that was ever learnt. */
+  /** The number of the header for each value of a name, counted from the first that was ever learnt. */
   readonly #learnt = new Map<string, Map<string, number>>();
   #count = 0;
   readonly #table = new HeaderTable(([name, value]) => this.#learnt.get(name)?.delete(value));
@@ -265,7 +265,7 @@ const numberBytesMax = 4;
 const textBytesMax = 64 * 1024;
 /** As much of one header waits for its end. */
 const unfinishedBytesMax = 3 * textBytesMax;
-/** What stands for such a text: it is too long for the table and for an answer too. */
+/** The stand-in for such a text: it is too long for the table and for an answer too. */
 const longText: Uint8Array = Buffer.concat([
   Buffer.from([0x7f, 0x81, 0xff, 0x03]),
   Buffer.alloc(textBytesMax, '?'),
@@ -429,7 +429,7 @@ function latin1(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1');
 }
 
-/** How many bits the code of each byte has, and last that of the end, which never stands in a text. */
+/** The number of bits in the code of each byte, and last that of the end, which never stands in a text. */
 const bitsOf: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
   28, 28, 28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5,
@@ -555,7 +555,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** What was written so far; it holds until something else is. */
+  /** The bytes written so far; it holds until something else is. */
   get bytes(): Buffer {
     return this.#room.subarray(0, this.#length);
   }

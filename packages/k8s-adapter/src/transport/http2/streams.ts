@@ -23,7 +23,7 @@ import {
 import { type Header, HeaderDecoder, HeaderError, headerListBytesMax } from './hpack.ts';
 
 /**
- * What is heard of answers, each by what its request is for: its head once, then its parts, then its end or
+ * Hears of answers, each by what its request is for: its head once, then its parts, then its end or
  * its failure; and what the connection itself has to say.
  */
 interface StreamsListener<T> {
@@ -38,15 +38,15 @@ interface StreamsListener<T> {
   noMore(): void;
   /** The answer to a ping. */
   pong(): void;
-  /** How much the server takes may have changed. */
+  /** Hears that the server may take more or less than before. */
   settings(): void;
 }
 
 interface Stream<T> {
   readonly id: number;
-  /** What the request is for. */
+  /** The one the request is for. */
   readonly asker: T;
-  /** What of the body is not sent yet; null: all is. */
+  /** The part of the body that is not sent yet; null: all is. */
   unsent: Uint8Array | null;
   /** So many bytes of the body the server takes now. */
   window: number;
@@ -68,7 +68,7 @@ interface HeaderBlock {
  * some take few.
  */
 const streamsMaxUnsaid = 16;
-/** What both ends allow at first. */
+/** The window that both ends allow at first. */
 const windowAtFirst = 65_535;
 /** Ours: enough for lists over long ways, where the standard is one round trip's worth. */
 const windowBytes = 4 * 1024 * 1024;
@@ -80,7 +80,7 @@ const streamIdMax = 2 ** 31 - 1;
 
 /** The client's end of one connection: takes requests and bytes, gives bytes and answers. */
 export class Streams<T> {
-  /** How many requests may be under way, by the server's word. */
+  /** The number of requests that may be under way, by the server's word. */
   streamsMax: number = streamsMaxUnsaid;
   /** True if the server has said what it takes. */
   hasSettings = false;
@@ -108,12 +108,12 @@ export class Streams<T> {
     this.#writer.window(0, windowBytes - windowAtFirst);
   }
 
-  /** How many requests are under way. */
+  /** The number of requests under way. */
   get size(): number {
     return this.#streams.size;
   }
 
-  /** What is to be sent now; null: nothing. */
+  /** The bytes to be sent now; null: nothing. */
   takeOutput(): Uint8Array | null {
     return this.#writer.take();
   }
@@ -314,7 +314,7 @@ export class Streams<T> {
     this.#listener.failed(stream.asker, message, code === errorCodes.refused);
   }
 
-  /** What came after the last request that the server takes has not begun. */
+  /** Gives back the requests after the last one that the server takes: they have not begun. */
   #takeGoAway(last: number, code: number): void {
     this.#listener.noMore();
     for (const [id, stream] of this.#streams) {
@@ -438,7 +438,7 @@ class Allowance {
   }
 }
 
-/** What the headers say, or why they are the head of no answer. */
+/** The head that the headers make, or why they are the head of no answer. */
 type AnswerHead =
   /** Below 200 it only says that the answer is to come. */
   | { readonly fault: null; readonly status: number; readonly headers: ResponseHeaders }
