@@ -5,8 +5,7 @@ import type { Comparison, SimulatedUpstream } from './differences/simulated-upst
 import type { Decision, Eviction } from './eviction/decide.ts';
 import type { EvictionMachine } from './eviction/machine.ts';
 import type { ObservedTaint } from './eviction/taint-clock.ts';
-import type { ClusterTime } from './kernel/cluster-clock.ts';
-import type { Instant, Millis } from './kernel/time.ts';
+import type { ClusterTime, Instant, Millis } from './kernel/time.ts';
 import type { LifecycleMachine } from './lifecycle/machine.ts';
 import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
 import { plainPod } from './model/kept-pod.ts';

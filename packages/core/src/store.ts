@@ -1,6 +1,5 @@
 import type { Event } from './event.ts';
-import { ClusterClock, type ClusterTime } from './kernel/cluster-clock.ts';
-import { earliest, finite, type Instant } from './kernel/time.ts';
+import { ClusterClock, type ClusterTime, earliest, finite, type Instant } from './kernel/time.ts';
 import { Interned, KeptPod, KeptTraits } from './model/kept-pod.ts';
 import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Pod, PodView } from './model/pod.ts';

@@ -33,7 +33,7 @@ export { coversNamespace } from '../policy/scope.ts';
 
 // Takeover.
 
-export { isTakenOver, takeoverLabel, takeoverProgram } from '../policy/takeover.ts';
+export { isTakenOver, takeoverLabel, takeoverProgram } from '../policy/scope.ts';
 
 // Limits, and the record that outlives a restart.
 

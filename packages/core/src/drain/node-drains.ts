@@ -9,7 +9,7 @@ import { formatTaint } from '../model/taint.ts';
 import { noExecuteFault, type OtherEvictors, ownDeletions } from '../model/working-drain.ts';
 import type { OwnReplicas } from '../own-replicas.ts';
 import type { DrainProgram, NodeDrain } from '../policy/node-drain.ts';
-import { isTakenOver } from '../policy/takeover.ts';
+import { isTakenOver } from '../policy/scope.ts';
 import type { Change, Machine, StoreView } from '../store.ts';
 import type { NodeDrainCommand } from './drain-commands.ts';
 import type { SettingWrites } from './marks.ts';

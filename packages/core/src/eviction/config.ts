@@ -21,7 +21,7 @@ export interface EvictionConfig extends Policy {
    */
   readonly heedNodeDeadlines: boolean;
   /**
-   * Decide only about pods of namespaces that are labelled so (policy/takeover.ts). About all others
+   * Decide only about pods of namespaces that are labelled so (policy/scope.ts). About all others
    * kube-controller-manager decides, which evicts in the same cluster.
    */
   readonly takeover: boolean;

@@ -11,7 +11,7 @@ import { formatTaint, type Taint } from '../model/taint.ts';
 import type { OwnReplicas } from '../own-replicas.ts';
 import { PodPolicies } from '../policy/choice.ts';
 import { type Governance, governedBy } from '../policy/eviction-policy.ts';
-import { isTakenOver } from '../policy/takeover.ts';
+import { isTakenOver } from '../policy/scope.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide, type Eviction, type LeaveOptions } from './decide.ts';

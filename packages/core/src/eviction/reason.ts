@@ -4,7 +4,7 @@ import { formatTaint, type Taint } from '../model/taint.ts';
 import type { Toleration } from '../model/toleration.ts';
 import { drainStaleMs, drainText, type WorkingDrain } from '../model/working-drain.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';
-import { takeoverLabel } from '../policy/takeover.ts';
+import { takeoverLabel } from '../policy/scope.ts';
 
 /** Where the time of a deadline starts to count. */
 export type StartSource =

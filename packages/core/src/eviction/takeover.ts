@@ -5,9 +5,9 @@ import { blockerOf } from '../attempt/blocker.ts';
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
-import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import {
+  type ClusterTime,
   earliest,
   endOfSecond,
   formatDeadline,
@@ -19,7 +19,7 @@ import { type Pod, podRef } from '../model/pod.ts';
 import { formatTaint } from '../model/taint.ts';
 import type { MatchOptions, Toleration } from '../model/toleration.ts';
 import { limitId } from '../policy/limit.ts';
-import { isTakenOver, takeoverProgram } from '../policy/takeover.ts';
+import { isTakenOver, takeoverProgram } from '../policy/scope.ts';
 import type { Change, Machine, StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import type { Decision } from './decide.ts';

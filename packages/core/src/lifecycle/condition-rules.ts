@@ -1,6 +1,5 @@
 // Applies condition rules: which taints they put on nodes or take off, within their limits.
-import type { ClusterTime } from '../kernel/cluster-clock.ts';
-import { earliest, finite, type Instant } from '../kernel/time.ts';
+import { type ClusterTime, earliest, finite, type Instant } from '../kernel/time.ts';
 import { type Node, type NodeCondition, readyOf } from '../model/node.ts';
 import { selects } from '../model/selector.ts';
 import { hasTaint, isSameTaint, type Taint, type TaintName } from '../model/taint.ts';

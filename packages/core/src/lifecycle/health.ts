@@ -1,6 +1,5 @@
-import type { ClusterTime } from '../kernel/cluster-clock.ts';
 import { Schedule } from '../kernel/schedule.ts';
-import { finite, type Instant, type Millis } from '../kernel/time.ts';
+import { type ClusterTime, finite, type Instant, type Millis } from '../kernel/time.ts';
 import { type Lease, type Node, readyOf } from '../model/node.ts';
 import type { LifecycleConfig } from './config.ts';
 

@@ -1,6 +1,5 @@
 import type { Outcome } from '../attempt/outcome.ts';
-import type { ClusterTime } from '../kernel/cluster-clock.ts';
-import { formatDeadline, formatTime, type Instant } from '../kernel/time.ts';
+import { type ClusterTime, formatDeadline, formatTime, type Instant } from '../kernel/time.ts';
 import type { NodeRef } from '../model/node.ts';
 import type { PodRef } from '../model/pod.ts';
 import type { ZoneState } from './zone-rates.ts';

@@ -1,8 +1,9 @@
-// The scope of policies, pauses and drains: patterns of names, nodes and taints of a pause, groups of pods.
+// The scope of policies, pauses and drains: patterns of names, nodes and taints of a pause, groups of
+// pods, and namespaces that were handed over.
 
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
-import { type LabelSelector, selects } from '../model/selector.ts';
+import { type LabelSelector, type Labels, selects } from '../model/selector.ts';
 import type { EvictionPause, EvictionPauseScope } from './values.ts';
 
 /** True when the text is as the pattern says, in which `*` stands for any characters, or none. */
@@ -64,4 +65,15 @@ export function isInGroup(
   { namespace, labels = {} }: Pick<Pod, 'namespace' | 'labels'>,
 ): boolean {
   return matchesSome(namespaces, namespace) && (!podSelector || selects(podSelector, labels));
+}
+
+/** Whoever sets this label on a namespace lets us decide about the evictions of its pods. */
+export const takeoverLabel = { key: 'taintmgr.dev/takeover', value: 'enabled' } as const;
+
+/** The program that acts there, as the API server names it in managed fields. */
+export const takeoverProgram = 'taintmgr-controller';
+
+/** True when a namespace with these labels was handed over; one that is not known (null) was not. */
+export function isTakenOver(labels: Labels | null): boolean {
+  return labels?.[takeoverLabel.key] === takeoverLabel.value;
 }

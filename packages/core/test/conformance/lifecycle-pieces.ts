@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Labels, Node, NodeCondition, Taint } from '@taintmgr/core';
-import { noScheduleChange } from '../../src/lifecycle/condition-taints.ts';
-import { missingLabels } from '../../src/lifecycle/node-needs.ts';
+import { missingLabels, noScheduleChange } from '../../src/lifecycle/node-needs.ts';
 import {
   type LimiterKind,
   type QueuedNode,

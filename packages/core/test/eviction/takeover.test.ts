@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { makePod, parseTaint } from '@taintmgr/core';
 import type { ObservedTaint } from '../../src/eviction/taint-clock.ts';
 import { SparedPods } from '../../src/eviction/takeover.ts';
-import { ClusterClock } from '../../src/kernel/cluster-clock.ts';
+import { ClusterClock } from '../../src/kernel/time.ts';
 import { itAnswersEvictions } from './script.ts';
 
 const observed: readonly ObservedTaint[] = [

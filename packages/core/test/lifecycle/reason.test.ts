@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ClusterClock } from '../../src/kernel/cluster-clock.ts';
+import { ClusterClock } from '../../src/kernel/time.ts';
 import { type LifecycleReason, reasonAtWallTime } from '../../src/lifecycle/reason.ts';
 
 it('leaves the machine with the times of the cluster, and a rule with its own', () => {

@@ -1,9 +1,8 @@
 import type { Outcome } from '../../attempt/outcome.ts';
 import { nextAttempt, type RetryWait } from '../../attempt/retry.ts';
 import type { Event } from '../../event.ts';
-import type { ClusterTime } from '../../kernel/cluster-clock.ts';
 import { InFlight } from '../../kernel/inflight.ts';
-import { earliest, type Instant, type Millis } from '../../kernel/time.ts';
+import { type ClusterTime, earliest, type Instant, type Millis } from '../../kernel/time.ts';
 import {
   describeCount,
   type LimitHit,

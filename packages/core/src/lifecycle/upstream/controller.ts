@@ -4,10 +4,9 @@ import { type Node, type NodeCondition, nodeRef, readyOf, zoneKey } from '../../
 import { type Pod, podRef } from '../../model/pod.ts';
 import type { OwnReplicas } from '../../own-replicas.ts';
 import type { StoreView } from '../../store.ts';
-import { noScheduleChange } from '../condition-taints.ts';
 import type { LifecycleConfig } from '../config.ts';
 import { type LifecycleCommand, nodeEvent, podNotReadyEvent } from '../node-command.ts';
-import { missingLabels } from '../node-needs.ts';
+import { missingLabels, noScheduleChange } from '../node-needs.ts';
 import type { ZoneCounts } from '../zone-rates.ts';
 import { PodEnforcement, swapTaints, TaintEnforcement } from './enforcement.ts';
 import { type HealthEntry, lookAt } from './health.ts';

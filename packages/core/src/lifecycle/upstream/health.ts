@@ -6,7 +6,7 @@ import {
   type NodeCondition,
   readyOf,
 } from '../../model/node.ts';
-import { unreachableConditions } from '../condition-taints.ts';
+import { unreachableConditions } from '../node-needs.ts';
 
 /** The memory that upstream has of a node. Times are by its own clock. */
 export interface HealthEntry {

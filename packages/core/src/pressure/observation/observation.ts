@@ -1,6 +1,5 @@
 // Observations of a node's signals, and their faults.
-import type { ClusterTime } from '../../kernel/cluster-clock.ts';
-import { finite, type Instant, type Millis } from '../../kernel/time.ts';
+import { type ClusterTime, finite, type Instant, type Millis } from '../../kernel/time.ts';
 import { type Signal, signalNames } from '../signals.ts';
 
 /** The observed amount of a signal. */

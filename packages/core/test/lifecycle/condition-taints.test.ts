@@ -1,3 +1,0 @@
-import { itIsAsRecorded } from '../conformance/recorded.ts';
-
-itIsAsRecorded('condition-taints', 120);
