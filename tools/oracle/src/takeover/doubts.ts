@@ -126,7 +126,7 @@ function tooManyOf(all: readonly UnheardNode[], sentAt: number): readonly Doubt[
 }
 
 /** A node that gave no sign for 30 s is looked at every 5 s; then it is published. */
-export const unheardMs = 38_000;
+const unheardMs = 38_000;
 /** Within this time of a change of a node it is published. */
 const learnedMs = 3_000;
 /** Who hears a node again that was silent for so long may give all of them time anew. */

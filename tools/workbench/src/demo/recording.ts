@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
-import { boardLines, type Line, type Style } from './columns.ts';
+import { boardLines, type Line, type Style } from './screen.ts';
 import { root, type Sides, startSides } from './side.ts';
 import { chapters, hour } from './story.ts';
 

@@ -1,11 +1,9 @@
 // Prints how good the predictions of `explain` are under each evictor: npm run prediction [-- --seed NUMBER]
 import { parseArgs } from 'node:util';
 import { formatTime } from '@taintmgr/core/time';
-import { drawScenario } from './drawn.ts';
 import type { PodStory } from './run.ts';
-import { playCase, predictionCases } from './runs.ts';
-import { usual } from './scenario.ts';
-import { isRight, judge, type Score, scoreOf } from './score.ts';
+import { isRight, judge, playCase, predictionCases, type Score, scoreOf } from './runs.ts';
+import { drawScenario, usual } from './scenario.ts';
 
 const heads = [
   'EVICTED BY',

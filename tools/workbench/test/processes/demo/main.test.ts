@@ -5,9 +5,9 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
-import { board } from '../../../src/demo/columns.ts';
 import { recording } from '../../../src/demo/recording.ts';
 import { type Played, scoresOf } from '../../../src/demo/scoreboard.ts';
+import { board } from '../../../src/demo/screen.ts';
 import { type SideView, startSides } from '../../../src/demo/side.ts';
 import { chapters, hour } from '../../../src/demo/story.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drawScenario } from '../../../src/prediction/drawn.ts';
-import { playCase, predictionCases } from '../../../src/prediction/runs.ts';
-import { type Score, scoreOf } from '../../../src/prediction/score.ts';
+import { playCase, predictionCases, type Score, scoreOf } from '../../../src/prediction/runs.ts';
+import { drawScenario } from '../../../src/prediction/scenario.ts';
 
 // What `explain` foretells, against what then happens, under each evictor.
 
