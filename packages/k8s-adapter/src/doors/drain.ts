@@ -10,7 +10,6 @@ export { deploymentOf, restartsBeforeItGoes } from '../controller/procedures/rol
 export { type Change, readModifyWrite } from '../controller/task.ts';
 export {
   type CordonAndTaint,
-  cordoning,
   missingOn,
   type NodeChanges,
 } from '../drain/cordon-and-taint.ts';
