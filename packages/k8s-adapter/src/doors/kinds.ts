@@ -11,8 +11,12 @@ export {
   policyKinds,
   type StatusOf,
 } from '../kinds/kinds.ts';
-export { type NamedTaintManager, type PolicyObject, readManifest } from '../kinds/manifest.ts';
-export { metadataFaults } from '../kinds/metadata-faults.ts';
+export {
+  metadataFaults,
+  type NamedTaintManager,
+  type PolicyObject,
+  readManifest,
+} from '../kinds/manifest.ts';
 export { drainFinalizer } from '../kinds/node-drain.ts';
 export type { NodeDrainStatus } from '../kinds/node-drain-status.ts';
 export type { NodeTaintRuleSpec } from '../kinds/node-taint-rule.ts';
