@@ -9,14 +9,7 @@ import {
 } from '@taintmgr/core';
 import { describeCount, limitId, resumeCommand } from '@taintmgr/core/policy';
 import { formatDeadline, formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
-import {
-  type ClusterEvent,
-  describeClock,
-  driftText,
-  type LimitRecordNotice,
-  type Notice,
-  type PublisherNotice,
-} from '@taintmgr/k8s-adapter';
+import { type ClusterEvent, describeClock, driftText, type Notice } from '@taintmgr/k8s-adapter';
 import { deniedToDrainLine, drainLine, requestLine } from './drain.ts';
 import { lifecycleLine, nodeWriteLine } from './lifecycle.ts';
 import {
@@ -32,151 +25,132 @@ import {
 
 /** Log lines about notices of the loop. `now` is for times given as a wait. */
 export function lineOf(notice: Notice, now: number): Line {
-  switch (notice.kind) {
-    case 'listed':
-    case 'watching':
-    case 'absent':
-    case 'unreadable':
-    case 'pagedLists':
-    case 'jsonOnly':
-    case 'reconnecting':
-    case 'podScope':
-      return readingLine(notice);
-    case 'leaderElected':
-      return line('info', 'leader elected', { leader: notice.identity });
-    case 'elected':
-      return notice.held
-        ? line('info', 'became the leader', {})
-        : line('info', 'no longer the leader, standing by', {});
-    case 'leadershipLost':
-      return line('warn', 'leadership lost', { error: notice.why });
-    case 'electionFailing':
-      return line('warn', 'leader election fails', { error: notice.failure.message });
-    case 'clockStepped':
-    case 'serverClockMoved':
-      return line('warn', describeClock(notice), {});
-    case 'synced':
-      return line('info', 'caches synced, evictions start', {});
-    case 'report':
-      return reportLine(notice.report, now);
-    case 'commandSent': {
-      const { pod, because } = notice.command;
-      return line('info', 'evicting', { ...podFields(pod), uid: pod.uid, ...why(because) });
-    }
-    case 'commandFinished':
-      return deniedToDrainLine(notice) ?? evictedLine(notice.command.pod, notice);
-    case 'evictionRequests':
-    case 'evictionRequestWritten':
-      return requestLine(notice);
-    case 'drainWriteFinished':
-      return drainLine(notice);
-    case 'taintStartsKept':
-      return taintStartsLine(notice);
-    case 'limitRecord':
-    case 'limitRecordWritten':
-    case 'limitRecordFailed':
-      return limitRecordLine(notice);
-    case 'nodeWriteFinished':
-      return nodeWriteLine(notice);
-    case 'markRefused': {
-      const fields = { ...podFields(notice.command.pod), error: notice.message };
-      return line('warn', 'evicting without the condition DisruptionTarget', fields);
-    }
-    case 'podUnmarked':
-      return unmarkedLine(notice);
-    case 'takeoverDrift':
-    case 'takeoverMended':
-    case 'takeoverContested':
-    case 'takeoverInForce':
-    case 'takeoverFault':
-      return takeoverLine(notice);
-    case 'statusPublished':
-    case 'statusNotPublished':
-    case 'policiesPublished':
-    case 'policiesNotPublished':
-      return statusLine(notice);
-    case 'eventRecorded': {
-      const again = notice.count > 1 ? { count: notice.count } : {};
-      return line('debug', 'recorded event', { ...eventFields(notice.event), ...again });
-    }
-    case 'eventLost': {
-      const error = notice.failure?.message ?? lostTexts[notice.why];
-      return line('warn', 'lost event', { ...eventFields(notice.event), error });
-    }
-    case 'eventsDropped': {
-      const { count, why } = notice;
-      return line('warn', 'dropped events', { events: count, why: droppedTexts[why] });
-    }
-  }
+  const ofKind = lines[notice.kind] as (notice: Notice, now: number) => Line;
+  return ofKind(notice, now);
 }
 
-type Reading = Extract<
-  Notice,
-  {
-    kind:
-      | 'listed'
-      | 'watching'
-      | 'absent'
-      | 'unreadable'
-      | 'pagedLists'
-      | 'jsonOnly'
-      | 'reconnecting'
-      | 'podScope';
-  }
->;
+type NoticeOf<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
 
-/** The line about what is read, and how that goes. */
-function readingLine(notice: Reading): Line {
-  switch (notice.kind) {
-    case 'listed': {
-      const { resource, objects, upserts, deletes } = notice;
-      return line('info', `listed ${resource}`, { ...ofNode(notice), objects, upserts, deletes });
+/** The line about each kind of notice. */
+const lines: {
+  readonly [Kind in Notice['kind']]: (notice: NoticeOf<Kind>, now: number) => Line;
+} = {
+  listed: ({ resource, objects, upserts, deletes, ...read }) =>
+    line('info', `listed ${resource}`, { ...ofNode(read), objects, upserts, deletes }),
+  watching: ({ resource, resourceVersion: from, ...read }) =>
+    line('debug', `watching ${resource}`, { ...ofNode(read), from }),
+  absent: ({ resource, failure: { status, message: error } }) =>
+    status === 403
+      ? line('warn', `cannot read ${resource}, goes on without them`, { error })
+      : line('debug', `the cluster has no ${resource}: their kind is not installed`, {}),
+  unreadable: ({ object, faults, isHeld }) => {
+    const what = isHeld ? 'all evictions are held while it is there' : 'it is as it was before';
+    return line('warn', `${object} cannot be followed, ${what}`, { error: faults.join('; ') });
+  },
+  pagedLists: () =>
+    line('info', 'the API server does not stream lists: they are read in pages', {}),
+  jsonOnly: ({ resource }) =>
+    line('info', `the API server has no protobuf for ${resource}: they are read in JSON`, {}),
+  reconnecting: ({ resource, failure: { message: error }, wait: waitMs, next, ...read }) => {
+    const [node, wait] = [ofNode(read), formatWait(waitMs)];
+    // As each API server answers for a second or two after a definition was installed.
+    if (/storage is \(re\)initializing/.test(error)) {
+      const what = `the API server begins to serve ${resource}, will ask again`;
+      return line('info', what, { ...node, wait });
     }
-    case 'watching':
-      return line('debug', `watching ${notice.resource}`, {
-        ...ofNode(notice),
-        from: notice.resourceVersion,
-      });
-    case 'absent': {
-      const { resource, failure } = notice;
-      if (failure.status === 403) {
-        return line('warn', `cannot read ${resource}, goes on without them`, {
-          error: failure.message,
-        });
-      }
-      return line('debug', `the cluster has no ${resource}: their kind is not installed`, {});
+    return line('warn', `reading ${resource} failed, reconnecting`, { ...node, error, wait, next });
+  },
+  podScope: ({ scope, nodes, pods }) => {
+    const which = scope === 'all' ? 'all pods' : 'the pods of tainted nodes only';
+    return line('info', `reading ${which}`, { nodes, ...(pods !== null && { pods }) });
+  },
+
+  leaderElected: ({ identity }) => line('info', 'leader elected', { leader: identity }),
+  elected: ({ held }) =>
+    line('info', held ? 'became the leader' : 'no longer the leader, standing by', {}),
+  leadershipLost: ({ why: error }) => line('warn', 'leadership lost', { error }),
+  electionFailing: ({ failure: { message: error } }) =>
+    line('warn', 'leader election fails', { error }),
+  clockStepped: clockLine,
+  serverClockMoved: clockLine,
+  synced: () => line('info', 'caches synced, evictions start', {}),
+
+  report: ({ report }, now) => reportLine(report, now),
+  commandSent: ({ command: { pod, because } }) =>
+    line('info', 'evicting', { ...podFields(pod), uid: pod.uid, ...why(because) }),
+  commandFinished: (notice) => deniedToDrainLine(notice) ?? evictedLine(notice.command.pod, notice),
+  markRefused: ({ command: { pod }, message: error }) =>
+    line('warn', 'evicting without the condition DisruptionTarget', { ...podFields(pod), error }),
+  podUnmarked: unmarkedLine,
+  evictionRequests: requestLine,
+  evictionRequestWritten: requestLine,
+  drainWriteFinished: drainLine,
+  nodeWriteFinished: nodeWriteLine,
+  taintStartsKept: ({ command: { nodeName: node }, outcome }) =>
+    outcome.kind === 'done'
+      ? line('debug', 'recorded when taints were first seen', { node })
+      : line('warn', 'could not record when taints were first seen', {
+          node,
+          error: errorOf(outcome),
+        }),
+
+  limitRecord: ({ record }) =>
+    line('debug', 'read limit counts', { limits: Object.keys(record ?? {}).length }),
+  limitRecordWritten: () => line('debug', 'stored limit counts', {}),
+  limitRecordFailed: ({ command, lease, outcome }) => {
+    const what = command.kind === 'readLimits' ? 'read' : 'store';
+    const fields = { lease, error: errorOf(outcome) };
+    if (command.tidies) return line('debug', `could not ${what} what limits have left`, fields);
+    const text = `could not ${what} limit counts: pods under limits are not evicted until then`;
+    return line(outcome.kind === 'changed' ? 'debug' : 'warn', text, fields);
+  },
+
+  takeoverDrift: ({ object, drift }) =>
+    line('warn', 'somebody changed an object of takeover, mending it', {
+      object,
+      drift: driftText(drift),
+    }),
+  takeoverMended: ({ object, isNew, left }) => {
+    if (left.length > 0) {
+      const fields = { object, drift: driftText(left) };
+      return line('warn', 'an object of takeover is not as it was written', fields);
     }
-    case 'unreadable': {
-      const { object, faults, isHeld } = notice;
-      const what = isHeld ? 'all evictions are held while it is there' : 'it is as it was before';
-      return line('warn', `${object} cannot be followed, ${what}`, { error: faults.join('; ') });
-    }
-    case 'pagedLists':
-      return line('info', 'the API server does not stream lists: they are read in pages', {});
-    case 'jsonOnly': {
-      const { resource } = notice;
-      return line(
-        'info',
-        `the API server has no protobuf for ${resource}: they are read in JSON`,
-        {},
-      );
-    }
-    case 'reconnecting': {
-      const { resource, failure, wait, next } = notice;
-      // As each API server answers for a second or two after a definition was installed.
-      if (/storage is \(re\)initializing/.test(failure.message)) {
-        const again = { ...ofNode(notice), wait: formatWait(wait) };
-        return line('info', `the API server begins to serve ${resource}, will ask again`, again);
-      }
-      const fields = { ...ofNode(notice), error: failure.message, wait: formatWait(wait), next };
-      return line('warn', `reading ${resource} failed, reconnecting`, fields);
-    }
-    case 'podScope': {
-      const { scope, nodes, pods } = notice;
-      const which = scope === 'all' ? 'all pods' : 'the pods of tainted nodes only';
-      return line('info', `reading ${which}`, { nodes, ...(pods !== null && { pods }) });
-    }
-  }
+    return line('info', isNew ? 'installed an object of takeover' : 'mended it', { object });
+  },
+  takeoverContested: ({ object, drift }) => {
+    const text = 'somebody changes an object of takeover again and again: it is left as it is';
+    return line('warn', text, { object, drift: driftText(drift) });
+  },
+  takeoverInForce: ({ isInForce }) =>
+    isInForce
+      ? line('info', 'the policies of takeover are in force', {})
+      : line('warn', 'the policies of takeover are not in force', {}),
+  takeoverFault: ({ object, failure: { message: error } }) =>
+    line('warn', 'could not look after the policies of takeover', { object, error }),
+
+  statusPublished: ({ name }) => line('info', 'publishing status', { taintManager: name }),
+  statusNotPublished: unpublishedLine,
+  policiesPublished: ({ resource }) =>
+    line('info', 'publishing the status of policies again', { resource }),
+  policiesNotPublished: ({ resource, failure: { message: error }, why }) => {
+    const again = why === 'failed' ? 'in a few seconds' : 'once a minute';
+    return line('warn', 'the status of policies is not published', { resource, error, again });
+  },
+
+  eventRecorded: ({ event, count }) => {
+    const again = count > 1 ? { count } : {};
+    return line('debug', 'recorded event', { ...eventFields(event), ...again });
+  },
+  eventLost: ({ event, failure, why }) => {
+    const error = failure?.message ?? lostTexts[why];
+    return line('warn', 'lost event', { ...eventFields(event), error });
+  },
+  eventsDropped: ({ count: events, why }) =>
+    line('warn', 'dropped events', { events, why: droppedTexts[why] }),
+};
+
+function clockLine(notice: NoticeOf<'clockStepped' | 'serverClockMoved'>): Line {
+  return line('warn', describeClock(notice), {});
 }
 
 function reportLine(report: Report, now: number): Line {
@@ -236,43 +210,17 @@ function retryLine({ pod, attempt, at, setback, blocker }: ReportOf<'retry'>, no
   return line('warn', `${what}, will try again`, fields);
 }
 
-function taintStartsLine({ command, outcome }: Extract<Notice, { kind: 'taintStartsKept' }>): Line {
-  const fields = { node: command.nodeName };
-  if (outcome.kind === 'done') return line('debug', 'recorded when taints were first seen', fields);
-  const failed = { ...fields, error: errorOf(outcome) };
-  return line('warn', 'could not record when taints were first seen', failed);
-}
-
-/** Tells whether the status of the leader is published. */
-function statusLine(notice: PublisherNotice): Line {
-  if ('resource' in notice) return policyStatusLine(notice);
+/** Tells why the status of the leader is not published. */
+function unpublishedLine(notice: NoticeOf<'statusNotPublished'>): Line {
   const fields = { taintManager: notice.name };
-  if (notice.kind === 'statusPublished') return line('info', 'publishing status', fields);
-  const next = notice.isSlow ? 'once a minute' : 'the next heartbeat';
-  const tried = { ...fields, error: notice.failure.message, again: next };
-  const how = { again: next, install: 'kubectl taintmgr install crds' };
-  if (notice.why === 'outdated') {
-    return line('warn', `takeover does not begin: ${notice.failure.message}`, {
-      ...fields,
-      ...how,
-    });
+  const error = notice.failure.message;
+  const again = notice.isSlow ? 'once a minute' : 'the next heartbeat';
+  const how = { ...fields, again, install: 'kubectl taintmgr install crds' };
+  if (notice.why === 'outdated') return line('warn', `takeover does not begin: ${error}`, how);
+  if (notice.why === 'notInstalled') {
+    return line('info', 'status is not published: the cluster has no TaintManager kind', how);
   }
-  if (notice.why !== 'notInstalled') return line('warn', 'status is not published', tried);
-  return line('info', 'status is not published: the cluster has no TaintManager kind', {
-    ...fields,
-    ...how,
-  });
-}
-
-/** Tells whether the status of policies, taint rules and pauses is. */
-function policyStatusLine(notice: Extract<PublisherNotice, { resource: string }>): Line {
-  const { resource } = notice;
-  if (notice.kind === 'policiesPublished') {
-    return line('info', 'publishing the status of policies again', { resource });
-  }
-  const again = notice.why === 'failed' ? 'in a few seconds' : 'once a minute';
-  const fields = { resource, error: notice.failure.message, again };
-  return line('warn', 'the status of policies is not published', fields);
+  return line('warn', 'status is not published', { ...fields, error, again });
 }
 
 /** Where pods are read by node. */
@@ -323,33 +271,7 @@ function limitTrippedLine({ limit }: Extract<LimitReport, { kind: 'limitTripped'
   });
 }
 
-/** The line about what became of the record of limits. */
-function limitRecordLine(notice: LimitRecordNotice): Line {
-  switch (notice.kind) {
-    case 'limitRecord':
-      return line('debug', 'read limit counts', {
-        limits: Object.keys(notice.record ?? {}).length,
-      });
-    case 'limitRecordWritten':
-      return line('debug', 'stored limit counts', {});
-    case 'limitRecordFailed': {
-      const { command, lease, outcome } = notice;
-      const what = command.kind === 'readLimits' ? 'read' : 'store';
-      const fields = { lease, error: errorOf(outcome) };
-      if (command.tidies) return line('debug', `could not ${what} what limits have left`, fields);
-      const isConflict = outcome.kind === 'changed';
-      return line(
-        isConflict ? 'debug' : 'warn',
-        `could not ${what} limit counts: pods under limits are not evicted until then`,
-        fields,
-      );
-    }
-  }
-}
-
-type Unmarked = Extract<Notice, { kind: 'podUnmarked' }>;
-
-function unmarkedLine({ command, outcome }: Unmarked): Line {
+function unmarkedLine({ command, outcome }: NoticeOf<'podUnmarked'>): Line {
   const pod = podFields(command.pod);
   switch (outcome.kind) {
     case 'done':
@@ -360,49 +282,6 @@ function unmarkedLine({ command, outcome }: Unmarked): Line {
     default: {
       const fields = { ...pod, error: errorOf(outcome) };
       return line('warn', 'could not take the condition DisruptionTarget away', fields);
-    }
-  }
-}
-
-type Policies = Extract<
-  Notice,
-  {
-    kind:
-      | 'takeoverDrift'
-      | 'takeoverMended'
-      | 'takeoverContested'
-      | 'takeoverInForce'
-      | 'takeoverFault';
-  }
->;
-
-/** The line about how the admission policies of takeover are doing. */
-function takeoverLine(notice: Policies): Line {
-  switch (notice.kind) {
-    case 'takeoverDrift': {
-      const fields = { object: notice.object, drift: driftText(notice.drift) };
-      return line('warn', 'somebody changed an object of takeover, mending it', fields);
-    }
-    case 'takeoverMended': {
-      const { object, isNew, left } = notice;
-      if (left.length > 0) {
-        const fields = { object, drift: driftText(left) };
-        return line('warn', 'an object of takeover is not as it was written', fields);
-      }
-      return line('info', isNew ? 'installed an object of takeover' : 'mended it', { object });
-    }
-    case 'takeoverContested': {
-      const fields = { object: notice.object, drift: driftText(notice.drift) };
-      const text = 'somebody changes an object of takeover again and again: it is left as it is';
-      return line('warn', text, fields);
-    }
-    case 'takeoverInForce':
-      return notice.isInForce
-        ? line('info', 'the policies of takeover are in force', {})
-        : line('warn', 'the policies of takeover are not in force', {});
-    case 'takeoverFault': {
-      const fields = { object: notice.object, error: notice.failure.message };
-      return line('warn', 'could not look after the policies of takeover', fields);
     }
   }
 }
