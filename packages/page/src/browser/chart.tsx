@@ -5,8 +5,7 @@ import { zoom, zoomIdentity } from 'd3-zoom';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { type About, aboutsOf, type Row } from '../model/row.ts';
-import { drawChart } from './draw.ts';
-import { margin, rowAt, type Size, scaleOf, topsOf, useSize } from './layout.ts';
+import { drawChart, margin, rowAt, type Size, scaleOf, topsOf, useSize } from './draw.ts';
 import { usePaper } from './paper.tsx';
 import { type ChartState, moved, toggle, within, zoomed } from './state.ts';
 

@@ -1,7 +1,11 @@
-// Draws the chart as it is seen: lines of time, lanes, and the instants pointed at and pinned.
+// Draws the chart as it is seen: lines of time, lanes, and the instants pointed at and pinned; where each lane is.
 
-import { scaleTime, scaleUtc } from 'd3-scale';
-import { rowAt, type Size, scaleOf, topsOf } from './layout.ts';
+import type { Signal } from '@preact/signals';
+import { bisector } from 'd3-array';
+import { scaleLinear, scaleTime, scaleUtc } from 'd3-scale';
+import type { RefObject } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Row } from '../model/row.ts';
 import { type Colours, coloursOf, paintRow, type TimeScale } from './paint.ts';
 import type { ChartState, View } from './state.ts';
 
@@ -112,4 +116,56 @@ function ticksOf({ from, until }: View, width: number, startsAt: number | null):
   const scale = (startsAt === null ? scaleUtc() : scaleTime()).domain(ends);
   const dates = scale.ticks(Math.max(2, Math.floor(width / 130)));
   return dates.map((date) => (date.getTime() - origin) / 1000);
+}
+
+/** What of the lanes is seen, in pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+  readonly scrolled: number;
+}
+
+/** Room for half of the last time on the axis. */
+export const margin = 30;
+
+const byTop = bisector((top: number) => top).right;
+
+export function scaleOf(state: ChartState, width: number): TimeScale {
+  const { from, until } = state.view.value;
+  return scaleLinear([from, until], [0, Math.max(1, width - margin)]);
+}
+
+/** Where each row begins, and where the last one ends. */
+export function topsOf(rows: readonly Row[]): number[] {
+  const tops = [0];
+  for (const { height } of rows) tops.push((tops.at(-1) ?? 0) + height);
+  return tops;
+}
+
+/** The row at that height. */
+export function rowAt(tops: number[], place: number): number {
+  return Math.max(0, byTop(tops, place) - 1);
+}
+
+/** Follows what is seen: also when the window changes. */
+export function useSize(scroller: RefObject<HTMLElement | null>, size: Signal<Size>): void {
+  useEffect(() => {
+    const box = scroller.current;
+    if (!box) return;
+    const look = () => {
+      const labels = Number.parseFloat(getComputedStyle(box).getPropertyValue('--labels'));
+      const width = Math.max(50, box.clientWidth - labels);
+      size.value = { width, height: box.clientHeight, scrolled: box.scrollTop };
+    };
+    const observer = new ResizeObserver(look);
+    observer.observe(box);
+    box.addEventListener('scroll', look, { passive: true });
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    dark.addEventListener('change', look);
+    look();
+    return () => {
+      observer.disconnect();
+      dark.removeEventListener('change', look);
+    };
+  }, []);
 }

@@ -1,7 +1,8 @@
-// Chooses what of the lanes and tables is shown: a namespace, a zone, an outcome, or only what is harmed.
+// Chooses what of the lanes and tables is shown: a namespace, a zone, an outcome, or only what is harmed; searches, and zooms.
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { type Filter, noFilter } from '../model/filter.ts';
-import type { ChartState } from './state.ts';
+import { type ChartState, zoomed } from './state.ts';
 
 interface FiltersProps {
   readonly state: ChartState;
@@ -96,4 +97,47 @@ function Choice({ label, value, choices, choose }: ChoiceProps) {
       </select>
     </label>
   );
+}
+
+interface OfChart {
+  readonly state: ChartState;
+}
+
+export function Find({ state }: OfChart) {
+  return (
+    <label>
+      Find{' '}
+      <input
+        type="search"
+        placeholder="workload, node, pod"
+        value={state.query.value}
+        onInput={(event) => {
+          state.query.value = event.currentTarget.value;
+        }}
+      />
+    </label>
+  );
+}
+
+/** Zoom buttons, and after them what leads to certain times. */
+export function Zoom({ state, children }: OfChart & { readonly children: ComponentChildren }) {
+  const zoomBy = (factor: number) => () => {
+    const { from, until } = state.view.value;
+    zoomed(state, factor, state.pinned.value ?? (from + until) / 2);
+  };
+  return (
+    <span class="zoom">
+      <button type="button" aria-label="Zoom in" onClick={zoomBy(2)}>
+        +
+      </button>
+      <button type="button" aria-label="Zoom out" onClick={zoomBy(0.5)}>
+        −
+      </button>
+      {children}
+    </span>
+  );
+}
+
+export function Hint() {
+  return <span class="hint">Drag to move, Ctrl and wheel to zoom, click for why</span>;
 }

@@ -1,15 +1,13 @@
 // Starts the page: of a simulation with the data that is in it, of a live cluster with what is streamed.
+import './page.css';
+import './paper.css';
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import type { LiveSource } from '../live.ts';
-import { withPlainNames } from '../model/names.ts';
 import { sentenceOf } from '../model/sentence.ts';
 import type { PageInput } from '../simulation.ts';
 import { startLive } from './live/start.tsx';
-import './page.css';
-import './paper.css';
-import { App } from './simulation/app.tsx';
-import { stateOf } from './simulation/state.ts';
+import { App, stateOf, withPlainNames } from './simulation/app.tsx';
 
 const place = document.getElementById('page');
 const text = document.getElementById('data')?.textContent ?? null;

@@ -3,8 +3,7 @@ import { scaleLinear } from 'd3-scale';
 import { type RefObject, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Row } from '../model/row.ts';
-import { axisHeight, drawLines, drawTimes, fit } from './draw.ts';
-import { margin } from './layout.ts';
+import { axisHeight, drawLines, drawTimes, fit, margin } from './draw.ts';
 import { coloursOf, paintRow } from './paint.ts';
 import type { ChartState } from './state.ts';
 

@@ -1,5 +1,4 @@
 // The lanes of zones; under those that are open their nodes. Variants stand beneath each other.
-
 import {
   evictionsOf,
   hasNoExecute,
@@ -10,9 +9,9 @@ import {
   type NodeOfRun,
   nodesNote,
   nodesOf,
+  rowsOfNode,
   type Tense,
-} from './node-states.ts';
-import { rowsOfNode } from './nodes.ts';
+} from './nodes.ts';
 import { marksOf } from './pods.ts';
 import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
 import { countsOf, mostOf, spansWhere } from './steps.ts';

@@ -1,11 +1,10 @@
 // The page of a live cluster: what is next, the chart around the present, why, and the numbers.
 import { liveOutcomes, livePlacesOf } from '../../model/filter.ts';
 import { liveCounts, liveSentence } from '../../model/live/pods.ts';
-import { toLeave } from '../../model/live/times.ts';
+import { toLeave } from '../../model/live/rows.ts';
 import { duration } from '../../model/words.ts';
 import { Chart } from '../chart.tsx';
-import { Find, Hint, Zoom } from '../controls.tsx';
-import { Filters } from '../filters.tsx';
+import { Filters, Find, Hint, Zoom } from '../filters.tsx';
 import { Legend } from '../legend.tsx';
 import { Overview } from '../overview.tsx';
 import { Why } from '../why.tsx';

@@ -2,8 +2,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { LiveInput } from '../../live.ts';
 import { liveFiltered } from '../../model/filter.ts';
-import { liveRows } from '../../model/live/rows.ts';
-import { liveEnd, liveHome } from '../../model/live/times.ts';
+import { liveEnd, liveHome, liveRows } from '../../model/live/rows.ts';
 import type { Clock } from '../../model/words.ts';
 import { addressed, type ChartState, keepInAddress, viewOf } from '../state.ts';
 

@@ -1,18 +1,20 @@
-// The page of a simulation: the result, the chart, why, and the numbers.
+// The page of a simulation: what of it is looked at, the result, the chart, why, and the numbers.
+
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { outcomes, placesOf } from '../../model/filter.ts';
+import { filtered, outcomes, placesOf } from '../../model/filter.ts';
+import { rowsOf } from '../../model/rows.ts';
 import { besides, sentenceOf } from '../../model/sentence.ts';
 import { instantsOf, readerOf } from '../../model/steps.ts';
-import { duration } from '../../model/words.ts';
+import { clock, duration } from '../../model/words.ts';
 import type { PageInput, WhatIfOrigin } from '../../simulation.ts';
 import { Chart } from '../chart.tsx';
-import { Find, Hint, Zoom } from '../controls.tsx';
-import { Filters } from '../filters.tsx';
+import { Filters, Find, Hint, Zoom } from '../filters.tsx';
 import { Legend } from '../legend.tsx';
 import { Overview } from '../overview.tsx';
+import { addressed, type ChartState, keepInAddress, viewOf } from '../state.ts';
 import { Why } from '../why.tsx';
 import { Numbers } from './numbers.tsx';
-import type { PageState } from './state.ts';
 
 export function App({ state }: { readonly state: PageState }) {
   const input = state.input.value;
@@ -104,4 +106,48 @@ function downIn({ workloads: tracks }: PageInput['runs'][number]): readonly Coun
     });
     return { at, value: down.reduce((sum, one) => sum + one, 0) };
   });
+}
+
+export interface PageState extends ChartState {
+  readonly input: Signal<PageInput>;
+  /** What of it is to be seen. */
+  readonly shown: ReadonlySignal<PageInput>;
+}
+
+export function stateOf(input: Signal<PageInput>): PageState {
+  const looked = addressed(new URLSearchParams(location.hash.slice(1)));
+  const end = computed(() => Math.max(1, input.value.untilSeconds));
+  const shown = computed(() => filtered(input.value, looked.filter.value));
+  const state: PageState = {
+    ...{ ...looked, input, shown, end, clock },
+    view: viewOf(
+      looked,
+      end,
+      computed(() => ({ from: 0, until: end.value })),
+    ),
+    rows: computed(() => {
+      const { opened, query, filter } = looked;
+      const { isHarmOnly } = filter.value;
+      return rowsOf(shown.value, { isHarmOnly, opened: opened.value, query: query.value });
+    }),
+    hover: signal<number | null>(null),
+    chosen: signal(null),
+    now: signal(null),
+    startsAt: null,
+  };
+  keepInAddress(state);
+  return state;
+}
+
+const byRules: Readonly<Record<PageInput['runs'][number]['semantics'], string>> = {
+  precise: 'taintmgr',
+  'upstream-1.36': 'kube-controller-manager',
+};
+
+/** Runs that nobody has named have their rules for a name, and get that of whose rules they are. */
+export function withPlainNames(input: PageInput): PageInput {
+  const runs = input.runs.map((run) => {
+    return run.name === run.semantics ? { ...run, name: byRules[run.semantics] } : run;
+  });
+  return { ...input, runs };
 }

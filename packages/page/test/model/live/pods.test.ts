@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LiveInput, LivePod } from '../../../src/live.ts';
 import { inOrder, liveCounts, liveSentence, whenText } from '../../../src/model/live/pods.ts';
-import { liveEnd, liveHome } from '../../../src/model/live/times.ts';
+import { liveEnd, liveHome } from '../../../src/model/live/rows.ts';
 
 const waits: LivePod = {
   ...{ uid: 'u', namespace: 'shop', pod: 'web-1', node: 'a-1', workload: null, state: 'waits' },
