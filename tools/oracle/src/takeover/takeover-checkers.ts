@@ -218,6 +218,7 @@ const zoneHold =
 /** Looks at the pods that are there when nothing has been wrong for a while, or when nobody decides. */
 class SparedPodsChecker {
   readonly #api: ClusterApi;
+  readonly #apiHistory: ApiHistory;
   readonly #history: TakeoverHistory;
   readonly #vetoes: VetoChecker;
   readonly #report: (violation: Violation) => void;
@@ -236,6 +237,7 @@ class SparedPodsChecker {
     report: (violation: Violation) => void,
   ) {
     this.#api = api;
+    this.#apiHistory = apiHistory;
     this.#history = history;
     this.#vetoes = vetoes;
     this.#report = report;
@@ -259,19 +261,22 @@ class SparedPodsChecker {
         .filter((event) => event.reason === heldReason && this.#isTrue(event))
         .map(({ involvedObject }) => involvedObject?.uid),
     );
+    const beganAt = this.#beganAt(calmSince);
     for (const pod of this.#present()) {
       const { uid = '', namespace = '' } = pod.metadata;
       const since = this.#history.during('namespaces', namespace, calmSince, now);
       if (!since.every(({ object }) => isHandedOver(object))) continue;
       const { at: refusedAt } = this.#vetoes.refusals.get(uid) ?? { at: 0 };
       const isRefused = refusedAt > Math.max(calmSince, this.#changedAt(pod));
-      // What was refused beside the end of its last taint is held by nothing.
-      const goes = this.#waitOf(pod) < Number.POSITIVE_INFINITY;
-      if (goes && isRefused && now - refusedAt > recordedMs && !recorded.has(uid)) {
+      // Whoever began later than a taint may know of no start but its own. What was refused beside the
+      // end of its last taint is held by nothing.
+      const knownAt = Math.max(refusedAt, beganAt + this.#waitOf(pod));
+      if (isRefused && now - knownAt > recordedMs && !recorded.has(uid)) {
         const evidence = `${nameOf(pod)} was refused at ${clockTime(refusedAt)}, and is there`;
         this.#report({ invariant: 'nothing says why it is held', at: now, evidence });
       }
       const markedAt = Math.max(this.#marked.get(uid) ?? now, calmSince, this.#changedAt(pod));
+      const goes = this.#waitOf(pod) < Number.POSITIVE_INFINITY;
       if (goes || now - markedAt <= unmarkedMs) continue;
       const evidence = `${nameOf(pod)} stays, and is marked since ${clockTime(markedAt)}`;
       this.#report({ invariant: 'mark not taken away', at: now, evidence });
@@ -287,6 +292,13 @@ class SparedPodsChecker {
       const evidence = `${nameOf(pod)} was due ${clockTime(dueAt)}`;
       this.#report({ invariant: 'spared though nobody decides', at: now, evidence });
     }
+  }
+
+  /** When the last of those began that have decided since then. */
+  #beganAt(calmSince: number): number {
+    const beats = this.#history.during(managers, 'taintmgr', calmSince, this.#api.clock.now());
+    const began = beats.map(({ by }) => by && this.#apiHistory.known.firstOf(by.run, 'nodes'));
+    return Math.max(Number.NEGATIVE_INFINITY, ...began.filter((at) => at !== null));
   }
 
   #followMark(uid: string, pod: KubeObject, previous: KubeObject | null, byUs: boolean): void {

@@ -28,8 +28,8 @@ class World {
   readonly #ours: Exchange;
   readonly #theirs: Exchange;
 
-  /** `refuses`: what the policy of evictions refuses, in CEL. */
-  constructor(refuses = 'false') {
+  /** `refuses`: what the policy of evictions refuses, in CEL. Pods tolerate the taint for so long. */
+  constructor(refuses = 'false', tolerationSeconds = 0) {
     const { api } = this;
     installOwnKinds(api);
     this.pass(3000);
@@ -49,10 +49,21 @@ class World {
       ['out', {}],
     ] as const) {
       api.create('namespaces', { metadata: { name, labels } });
-      api.create('pods', pod(name, 'p', { spec: { nodeName: 'n' } }));
+      const tolerations = [{ ...taint, operator: 'Exists', tolerationSeconds }];
+      api.create('pods', pod(name, 'p', { spec: { nodeName: 'n', tolerations } }));
     }
     this.pass(5000);
+    this.read();
+  }
+
+  read(): void {
     for (const path of lists) this.#send(this.#ours, 'GET', path);
+  }
+
+  /** We die and start anew. */
+  restart(): void {
+    this.#history.first.beginRun();
+    this.read();
   }
 
   pass(ms: number): void {
@@ -203,6 +214,25 @@ describe('checkers of takeover', () => {
     world.beat();
     world.checkers.atCalm(calmSince);
     assert.deepEqual(world.found, ['nothing says why it is held']);
+  });
+
+  it('give whoever began later the whole time of a taint', () => {
+    const world = new World("object.metadata.name == 'p'", 300);
+    world.pass(250_000);
+    world.restart();
+    world.beat();
+    const calmSince = world.clock.now();
+    world.pass(60_000);
+    world.mark('they');
+    for (const [ms, found] of [
+      [70_000, []],
+      [240_000, ['nothing says why it is held']],
+    ] as const) {
+      world.pass(ms);
+      world.beat();
+      world.checkers.atCalm(calmSince);
+      assert.deepEqual(world.found, found);
+    }
   });
 
   it('ask nothing about a pod that was refused beside the end of its taint', () => {
