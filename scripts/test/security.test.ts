@@ -105,9 +105,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       'is not used up by pods that a tenant binds to a tainted node, nor tripped',
       'is shared between namespaces in turn, however many pods one of them has',
     ],
-    'tools/oracle/test/evictions.test.ts': [
-      'those that came after it do not count, and have to go',
-    ],
+    'tools/oracle/test/overdue.test.ts': ['those that came after it do not count, and have to go'],
   },
   'mark their pods as mirrors of static pods, which are never evicted': {
     'packages/k8s-adapter/test/proto/convert.test.ts': [
