@@ -45,7 +45,7 @@ export class Drain {
     const { key, value } = maintenance;
     const spec: NodeDrainSpec = {
       ...{ ...plainDrainSpec, taint: { key, value, effect: 'NoExecute' }, nodes: names },
-      limits: { nodesAtOnce: 0, heldUpNodes: 0, podsAtOnce: 0 },
+      limits: { ...plainDrainSpec.limits, nodesAtOnce: 0, heldUpNodes: 0 },
       ...parts,
     };
     const drainProgram = resolveDrainConfig({ spec, once, leaving });

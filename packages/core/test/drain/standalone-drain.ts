@@ -52,7 +52,10 @@ export function drainConfig(taint: Taint | string, options: DrainOptions = {}): 
     taint: { key, value, effect: effect === 'NoExecute' ? effect : 'NoSchedule' },
     tolerations: tolerations[respect ?? 'tolerations'],
     budgets: budgetsOf(budgets ?? { kind: 'respect' }),
-    limits: { nodesAtOnce: nodesAtOnceMax, heldUpNodes: heldUpNodesMax, podsAtOnce: podsAtOnceMax },
+    limits: {
+      ...plainDrainSpec.limits,
+      ...{ nodesAtOnce: nodesAtOnceMax, heldUpNodes: heldUpNodesMax, podsAtOnce: podsAtOnceMax },
+    },
     timeouts: {
       ...plainDrainSpec.timeouts,
       ...(skipTerminatingMs !== undefined && { terminatingPods: skipTerminatingMs }),

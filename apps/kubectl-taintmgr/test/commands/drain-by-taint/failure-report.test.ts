@@ -152,7 +152,7 @@ describe('what a drain leaves behind', () => {
     [
       'a taint that somebody took off, and zones not begun',
       () => {
-        const limits = { nodesAtOnce: 1, heldUpNodes: 0, podsAtOnce: 0 };
+        const limits = { ...plainDrainSpec.limits, heldUpNodes: 0 };
         const drain = new Drain([web, pod('x', { nodeName: 'n2' })], { order: 'ByZone', limits });
         drain.feed({ kind: 'nodeUpsert', node: node('n1') });
         return drain;
