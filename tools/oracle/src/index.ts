@@ -3,7 +3,7 @@
 export { ApiHistory, type Replica } from './api-history.ts';
 export { Checkers } from './checkers.ts';
 export { LifecycleCheckers } from './lifecycle/lifecycle-checkers.ts';
-export { type LifecycleTerms, lifecycleDefaults } from './lifecycle/terms.ts';
+export { type LifecycleTerms, lifecycleDefaults } from './lifecycle/lifecycle-terms.ts';
 export { NodeDrainCheckers } from './node-drains.ts';
 export type { PauseScope, Pauses } from './pauses.ts';
 export { PressureChecker, type PressureTerms } from './pressure.ts';

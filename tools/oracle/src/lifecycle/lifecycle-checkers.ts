@@ -2,8 +2,9 @@ import type { ClusterApi } from '@taintmgr/sim-cluster';
 import { ApiHistory } from '../api-history.ts';
 import { ObjectHistory } from '../object-history.ts';
 import type { Violation } from '../terms.ts';
-import type { LifecycleEvidence } from './evidence.ts';
 import { Heartbeats } from './heartbeats.ts';
+import type { LifecycleEvidence } from './lifecycle-evidence.ts';
+import type { LifecycleTerms } from './lifecycle-terms.ts';
 import {
   FalseAlarmChecker,
   ForeignFieldChecker,
@@ -14,7 +15,6 @@ import {
 import { RuleHistory } from './rule-history.ts';
 import { LastingRuleChecker, RuleTaintChecker } from './rule-taints.ts';
 import { TaintRateChecker, WaitingNodeChecker } from './taint-rate.ts';
-import type { LifecycleTerms } from './terms.ts';
 import { Zones } from './zones.ts';
 
 /**

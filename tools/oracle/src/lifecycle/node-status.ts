@@ -6,7 +6,7 @@ import { Checker } from '../evidence.ts';
 import type { ObservedChange, State } from '../object-history.ts';
 import { type Condition, isReady, keyOf } from '../objects.ts';
 import { clockTime } from '../terms.ts';
-import type { LifecycleEvidence } from './evidence.ts';
+import type { LifecycleEvidence } from './lifecycle-evidence.ts';
 import {
   areConditionTaintsRight,
   hasWrongUnhealthyTaint,

@@ -4,7 +4,7 @@ import type { Call } from '../call.ts';
 import { Checker } from '../evidence.ts';
 import type { ObservedChange, State } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
-import type { LifecycleEvidence } from './evidence.ts';
+import type { LifecycleEvidence } from './lifecycle-evidence.ts';
 import { isLifecycleTaint, taintsOf } from './node-rule.ts';
 import {
   holdsOn,

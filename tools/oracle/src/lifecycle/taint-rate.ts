@@ -3,7 +3,7 @@ import type { Call, CallKind } from '../call.ts';
 import { Checker } from '../evidence.ts';
 import type { ObservedChange } from '../object-history.ts';
 import { clockTime } from '../terms.ts';
-import type { LifecycleEvidence } from './evidence.ts';
+import type { LifecycleEvidence } from './lifecycle-evidence.ts';
 import { readinessOf, unhealthyTaints } from './node-rule.ts';
 import { zoneOf } from './zones.ts';
 

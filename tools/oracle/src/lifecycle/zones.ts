@@ -1,7 +1,7 @@
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { ObservedChange } from '../object-history.ts';
+import type { LifecycleTerms } from './lifecycle-terms.ts';
 import { readinessOf } from './node-rule.ts';
-import type { LifecycleTerms } from './terms.ts';
 
 const excluded = 'node.kubernetes.io/exclude-disruption';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { node } from '@taintmgr/sim-cluster';
 import { Checkers } from '../../src/checkers.ts';
-import { lifecycleDefaults } from '../../src/lifecycle/terms.ts';
+import { lifecycleDefaults } from '../../src/lifecycle/lifecycle-terms.ts';
 import { Zones, zoneOf } from '../../src/lifecycle/zones.ts';
 import { evictionDefaults } from '../../src/terms.ts';
 import { brokenIn, Scenario, start } from '../world/lifecycle-scenario.ts';

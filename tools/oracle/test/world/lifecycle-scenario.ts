@@ -8,7 +8,7 @@ import {
   virtualCluster,
 } from '../../../../packages/api-server/test/world/virtual-cluster.ts';
 import { LifecycleCheckers } from '../../src/lifecycle/lifecycle-checkers.ts';
-import { type LifecycleTerms, lifecycleDefaults } from '../../src/lifecycle/terms.ts';
+import { type LifecycleTerms, lifecycleDefaults } from '../../src/lifecycle/lifecycle-terms.ts';
 import type { Violation } from '../../src/terms.ts';
 
 // @boundaries-ignore as above

@@ -2,8 +2,8 @@ import type { ApiHistory } from '../api-history.ts';
 import type { ObjectHistory } from '../object-history.ts';
 import type { Violation } from '../terms.ts';
 import type { Heartbeats } from './heartbeats.ts';
+import type { LifecycleTerms } from './lifecycle-terms.ts';
 import type { RuleHistory } from './rule-history.ts';
-import type { LifecycleTerms } from './terms.ts';
 import type { Zones } from './zones.ts';
 
 /** What the checkers of the node lifecycle look at. */
