@@ -1,8 +1,9 @@
 // Files for `doctor -f`, in a folder of their own.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { run } from './run.ts';
 
 /** One of the document's findings, as far as tests read it. */
 export interface Finding {
@@ -53,3 +54,11 @@ metadata: {name: ${name}}
 spec: {${spec}${more}}
 `;
 export const ofWeb = 'selector: {matchLabels: {app: web}}';
+
+/** `LEVEL LINE: message` of each finding in a file. */
+export async function fileFindings(content: string): Promise<readonly string[]> {
+  writeFileSync('file.yaml', content);
+  const { out } = await run('doctor', '-f', 'file.yaml', '-o', 'json');
+  const report: { readonly findings: readonly Finding[] } = JSON.parse(out);
+  return report.findings.map(({ level, line, message }) => `${level} ${line}: ${message}`);
+}
