@@ -27,7 +27,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      budgetPolicyOf budgetsOver deletedByPolicy describeEvictionRequest drainFaultText drainFaultsText drainFlag drainStaleMs drainText
+      budgetsOver deletedByPolicy describeEvictionRequest drainBudgetsOf drainFaultText drainFaultsText drainFlag drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText`,
     types: `

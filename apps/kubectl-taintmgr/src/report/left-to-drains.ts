@@ -9,8 +9,8 @@ import {
   type WorkingDrain,
 } from '@taintmgr/core';
 import {
-  budgetPolicyOf,
   type DrainConfig,
+  drainBudgetsOf,
   drainStaleMs,
   type PlanInput,
   type PlannedPod,
@@ -112,7 +112,7 @@ export class LeftToDrains {
       const one = planned.get(pod.uid);
       const decision = one ? (keptIn(one) ?? decisionIn(one)) : null;
       if (!decision || (reason !== decisive && !isFirst(decision, engineSays))) return [];
-      return [{ decision, budgets: budgetPolicyOf(config.spec) }];
+      return [{ decision, budgets: drainBudgetsOf(config.spec) }];
     });
     return found.reduce<DrainDecision | null>((first, one) => {
       return first === null || isFirst(one.decision, first.decision) ? one : first;

@@ -2,7 +2,7 @@
 
 // Settings.
 
-export { budgetPolicyOf } from '../drain/pod-turns.ts';
+export { drainBudgetsOf } from '../drain/pod-turns.ts';
 export { type DrainConfig, resolveDrainConfig } from '../policy/node-drain.ts';
 
 // The marks by which drains show that they are at work.

@@ -23,7 +23,7 @@ import {
   fateOf,
   skipAt,
 } from './pod-filters.ts';
-import { DrainRequests, heldUpAt, OtherEvictors, PodTurns } from './pod-turns.ts';
+import { DrainRequests, ForeignEvictions, heldUpAt, PodTurns } from './pod-turns.ts';
 import {
   type DrainNode,
   type DrainNote,
@@ -31,6 +31,7 @@ import {
   DrainPods,
   type DrainStop,
   type DrainTarget,
+  type DrainView,
   heldUpMs,
   isDone,
   isStaying,
@@ -63,7 +64,7 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  * what is known; a tick acts. A pod that comes back under the same name is another pod; one that comes to a
  * target node late is drained as well.
  */
-export class DrainMachine {
+export class DrainMachine implements DrainView {
   readonly #config: DrainConfig;
   readonly #times: DrainTimes;
   readonly #decider: DrainDecider;
@@ -71,7 +72,7 @@ export class DrainMachine {
   readonly #pods = new DrainPods();
   readonly #requests: DrainRequests;
   readonly #turns: PodTurns;
-  readonly #others: OtherEvictors;
+  readonly #others: ForeignEvictions;
   readonly #reconciler: PodReconciler;
   #synced = false;
   #notes: DrainNote[] = [];
@@ -98,22 +99,19 @@ export class DrainMachine {
     this.#requests = new DrainRequests(config, site);
     const requests = this.#requests;
     this.#turns = new PodTurns(config, { ...site, requests });
-    this.#others = new OtherEvictors(config, site);
+    this.#others = new ForeignEvictions(config, site);
     const [decider, turns] = [this.#decider, this.#turns];
     this.#reconciler = new PodReconciler(config, { ...site, decider, requests, turns });
   }
 
-  /** The target nodes, in their order. */
   nodes(): readonly DrainNode[] {
     return this.#nodes.phases.list();
   }
 
-  /** All pods of target nodes that were ever seen, in that order. */
   pods(): readonly DrainPod[] {
     return this.#pods.all();
   }
 
-  /** Those that run on where their node's turn has come, and that no DaemonSet and no kubelet brings back. */
   staying(): readonly DrainPod[] {
     const { store } = this.#decider;
     return this.pods().filter((known) => {
@@ -122,7 +120,6 @@ export class DrainMachine {
     });
   }
 
-  /** DaemonSets whose pods that end are not made again where the node's turn has come: the taint keeps them off. */
   keptOff(): readonly string[] {
     const { phases } = this.#nodes;
     const isBarred = (name: string): boolean => phases.has(name) && !phases.isPending(name);
@@ -135,7 +132,6 @@ export class DrainMachine {
     return this.#synced;
   }
 
-  /** True if every node is done with and no request is under way. */
   get finished(): boolean {
     return this.#nodes.phases.allEnded && this.pods().every(({ awaitsAnswer }) => !awaitsAnswer);
   }
@@ -206,7 +202,6 @@ export class DrainMachine {
     return this.#nodes.phases.has(nodeName) && this.#nodes.phases.isPending(nodeName);
   }
 
-  /** True if the node's turn has come, and it is not done with. */
   isBegun(nodeName: string): boolean {
     return this.#nodes.phases.isBegun(nodeName);
   }

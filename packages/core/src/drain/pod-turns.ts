@@ -73,7 +73,7 @@ export class DrainRequests {
 
   send(now: Instant, pod: Pod, known: DrainPod): readonly PodRequest[] {
     const { because, due } = known;
-    const budgets = budgetPolicyOf(this.#config.spec);
+    const budgets = drainBudgetsOf(this.#config.spec);
     const method = methodFor(now, known.budgetsAsked, pod, this.#terms(pod, due));
     const id = this.#pace.start(now, pod.uid, pod.namespace);
     this.#site.gate.sent?.(now, pod);
@@ -137,7 +137,7 @@ export class DrainRequests {
     const begunAt = this.#site.nodes.phases.begunAt(pod.nodeName);
     const since = finishBy(pod, waitCompleted, begunAt) ?? begunAt ?? never;
     const deadline = Math.max(due ?? since, since);
-    return { deadline, budgets: budgetPolicyOf(spec), gracePeriodSeconds, nodeEnd: null };
+    return { deadline, budgets: drainBudgetsOf(spec), gracePeriodSeconds, nodeEnd: null };
   }
 
   /** Between two looks at a budget it means what it did. */
@@ -172,7 +172,7 @@ export class DrainRequests {
 }
 
 /** The same as the eviction of a pod takes it. */
-export function budgetPolicyOf({ budgets }: Pick<NodeDrainSpec, 'budgets'>): BudgetPolicy {
+export function drainBudgetsOf({ budgets }: Pick<NodeDrainSpec, 'budgets'>): BudgetPolicy {
   const { policy, deleteAfter = 0 } = budgets;
   if (policy === 'DeleteAfter') return { kind: 'deleteAfter', afterMs: deleteAfter };
   return { kind: policy === 'Ignore' ? 'ignore' : 'respect' };
@@ -242,8 +242,8 @@ interface EvictorSite {
   readonly note: (note: DrainNote) => void;
 }
 
-/** Other evictors, by the marks that they leave on pods. */
-export class OtherEvictors {
+/** Evictions by others for the taint, by the marks that they leave on pods. */
+export class ForeignEvictions {
   readonly #config: DrainConfig;
   readonly #site: EvictorSite;
   #stop: DrainStop | null = null;
@@ -407,7 +407,7 @@ const annotations = {
 };
 
 /** The pods and rules that decide whose turn comes. */
-export interface Queue {
+interface Queue {
   readonly pods: DrainPods;
   readonly store: StoreView;
   readonly order: PodOrder;

@@ -17,7 +17,7 @@ export interface NodeDrainSpec {
   readonly maintenancePlanned: 'Ignore' | 'Require';
   readonly cordon: 'AtStart' | 'AtTurn' | 'Never';
   readonly tolerations: 'Ignore' | 'NoWait' | 'Respect';
-  readonly pods: DrainPods;
+  readonly pods: DrainedPods;
   readonly budgets: {
     readonly policy: 'DeleteAfter' | 'Ignore' | 'Respect';
     readonly deleteAfter?: Millis;
@@ -88,7 +88,7 @@ type HeededAnnotation =
   | 'cluster-autoscaler.kubernetes.io/safe-to-evict'
   | 'karpenter.sh/do-not-disrupt';
 
-interface DrainPods {
+interface DrainedPods {
   readonly withoutController: boolean;
   readonly withEmptyDir: boolean;
   readonly order: 'ByPriority' | 'Together';

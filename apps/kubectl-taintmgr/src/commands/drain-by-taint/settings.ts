@@ -1,7 +1,7 @@
 // The request for a drain as the flags make it, and the settings that come of it in a cluster.
 import { randomBytes } from 'node:crypto';
 import { formatTaint, parseTaint, selects, type Taint } from '@taintmgr/core';
-import { budgetPolicyOf } from '@taintmgr/core/drain';
+import { drainBudgetsOf } from '@taintmgr/core/drain';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { formatTime, type Instant, parseDuration } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
@@ -51,7 +51,7 @@ export async function readRequest(
     const read = await readDrainFile(flags.filename);
     if (!flags.serverSide) refuseServerFields(read);
     const { taint } = read.drain.spec;
-    const budgets = budgetPolicyOf(read.drain.spec);
+    const budgets = drainBudgetsOf(read.drain.spec);
     refuseOnce(flags, budgets);
     return { taint, dryRun, budgets, flags, ...read };
   }
