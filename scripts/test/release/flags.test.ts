@@ -1,4 +1,3 @@
-// What a release deletes: a folder that a release made, and nothing else.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -79,5 +78,28 @@ describe('the folder of a release', () => {
     );
     assert.equal(status, 1);
     assert.match(stderr, /^error: --folder: \S+out-again has files that are not of a release/);
+  });
+});
+
+describe('the flags of a release', () => {
+  const flags = (...args: readonly string[]) => parseReleaseFlags(args, {});
+  for (const [args, message] of [
+    [[], /^want one of --dry-run, .*, and --publish TARGET,\.\.\.$/],
+    [['--dry-run', '--publish', 'npm'], /^want one of --dry-run/],
+    [
+      ['--publish', 'npn'],
+      '--publish: got "npn", want npm or jsr or image or chart or github or krew',
+    ],
+    [['--dry-run', '--programs', 'some'], '--programs: got "some", want all or own or none'],
+    [['--dry-run', '--repository', 'here'], '--repository: got "here", want OWNER/NAME'],
+  ] as const) {
+    it(`refuse ${args.join(' ') || 'nothing'}`, () => {
+      assert.throws(() => flags(...args), { message });
+    });
+  }
+
+  it('take the repository of the workflow', () => {
+    const { repository } = parseReleaseFlags(['--dry-run'], { GITHUB_REPOSITORY: 'a/b' });
+    assert.equal(repository, 'a/b');
   });
 });

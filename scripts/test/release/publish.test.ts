@@ -227,3 +227,43 @@ describe('a dry run', () => {
     });
   }
 });
+
+describe('the plan of a release', () => {
+  const tarballs = [
+    'core',
+    'sim-cluster',
+    'api-server',
+    'k8s-adapter',
+    'controller',
+    'kubectl-taintmgr',
+  ];
+  const planOf = (version: string, ...more: readonly string[]) => {
+    const files = [...tarballs.map((name) => `taintmgr-${name}-${version}.tgz`), ...more];
+    return releasePlan({ version, repository: 'taintmgr/taintmgr', folder: './release', files });
+  };
+
+  it('is what docs/releases.md shows', () => {
+    const plan = planOf('0.1.0', 'taintmgr-0.1.0.tgz', 'taintmgr.yaml');
+    const shown = plan.map(({ to, command }) => `${to}\n  ${command.join(' ')}\n`).join('');
+    const page = readFileSync(new URL('../../../docs/releases.md', import.meta.url), 'utf8');
+    assert.ok(page.includes(`\`\`\`\n${shown}\`\`\`\n`), shown);
+  });
+
+  it('gives nobody what is not final who does not ask for it', () => {
+    const plan = planOf('1.0.0-rc.1', 'taintmgr.yaml');
+    const npm = plan.filter(({ target }) => target === 'npm');
+    assert.ok(npm.length > 0);
+    for (const { command } of npm) assert.match(command.join(' '), / --tag next$/);
+    assert.deepEqual(
+      plan.filter(({ target }) => target === 'krew'),
+      [],
+    );
+  });
+
+  it('is none where a package is missing', () => {
+    assert.throws(
+      () => releasePlan({ version: '0.1.0', repository: 'a/b', folder: './release', files: [] }),
+      { message: './release has no taintmgr-core-0.1.0.tgz' },
+    );
+  });
+});
