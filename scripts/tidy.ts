@@ -8,7 +8,7 @@ import { importsUp } from './tidy/floors.ts';
 import { fileList, withoutHead } from './tidy/heads.ts';
 import { circles } from './tidy/imports.ts';
 import { oldPictures } from './tidy/pictures.ts';
-import { repository, sourcesOf } from './tidy/tree.ts';
+import { faultLines, repository, sourcesOf } from './tidy/tree.ts';
 
 const checks = [
   tooLong,
@@ -36,6 +36,6 @@ if (files > 0) {
   process.exit();
 }
 const faults = checks.flatMap((check) => check(tree));
-for (const { file, text } of faults) process.stdout.write(`${file}: ${text}\n`);
+for (const line of faultLines(faults)) process.stdout.write(`${line}\n`);
 process.stdout.write(`tidy: ${sourcesOf(tree).length} source files, ${faults.length} faults\n`);
 process.exitCode = faults.length > 0 ? 1 : 0;

@@ -14,6 +14,11 @@ export interface Fault {
   readonly text: string;
 }
 
+/** A line for each fault. */
+export function faultLines(faults: readonly Fault[]): readonly string[] {
+  return faults.map(({ file, text }) => `${file}: ${text}`);
+}
+
 export function treeOf(texts: Readonly<Record<string, string>>): Tree {
   return { files: Object.keys(texts).sort(), read: (file) => texts[file] ?? '' };
 }
