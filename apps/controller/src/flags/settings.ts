@@ -37,7 +37,7 @@ export interface Setting<T> {
 }
 
 /** The values of a group, by the names of its settings. */
-export type Values<G> = {
+type Values<G> = {
   readonly [Name in keyof G]: G[Name] extends Setting<infer T> ? T : never;
 };
 
@@ -47,7 +47,7 @@ interface Row<T> extends Pick<Setting<T>, 'kind' | 'initial' | 'description'> {
 }
 
 /** A row; `names`: those that do not follow from its name in the table. */
-export function row<T>(
+function row<T>(
   kind: Kind<T>,
   initial: NoInfer<T>,
   description: string,
@@ -65,7 +65,7 @@ type SettingsOf<R> = {
  * Makes settings of rows, in one section of the configuration file, null: at its top. `bindAddress` has the flag
  * `bind-address`, after the prefix, and the field `serving.bindAddress`, where the row names no others.
  */
-export function section<R extends Readonly<Record<string, Row<unknown>>>>(
+function section<R extends Readonly<Record<string, Row<unknown>>>>(
   name: string | null,
   rows: R,
   prefix = '',

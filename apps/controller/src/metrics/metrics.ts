@@ -417,7 +417,7 @@ const sizeBuckets = [
 ];
 
 /** Counts as client-go does the requests to the API server at this address (`host:port`). */
-export function restClientMetrics(meter: Meter, host: string): RequestObserver {
+function restClientMetrics(meter: Meter, host: string): RequestObserver {
   const requests = meter.counter(
     'rest_client_requests_total',
     '[ALPHA] Number of HTTP requests, partitioned by status code, method, and host.',

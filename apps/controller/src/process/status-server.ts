@@ -326,11 +326,7 @@ const group = { apiVersion: 'taintmgr.dev/v1alpha1', metadata: { name: component
 export type Facts = () => Readonly<Record<string, string | number | boolean>>;
 
 /** Shows how this process is doing, in the form of kube-controller-manager's /statusz. */
-export function statusHandler(
-  stats: ProcessStats,
-  facts: Facts,
-  paths: readonly string[],
-): Handler {
+function statusHandler(stats: ProcessStats, facts: Facts, paths: readonly string[]): Handler {
   return (inquiry) => {
     const { startedAt } = stats;
     const uptime = process.uptime() * 1000;
@@ -359,14 +355,14 @@ export function statusHandler(
 }
 
 /** A setting as it counts, and who has chosen it. */
-export interface Flag {
+interface Flag {
   readonly flag: string;
   readonly value: string;
   readonly origin: Origin;
 }
 
 /** Shows what was chosen, in the form of kube-controller-manager's /flagz. */
-export function flagsHandler(flags: readonly Flag[]): Handler {
+function flagsHandler(flags: readonly Flag[]): Handler {
   const sorted = flags.toSorted((one, other) => (one.flag < other.flag ? -1 : 1));
   return (inquiry) => {
     if (wantsJson(inquiry)) {

@@ -139,7 +139,7 @@ function checkPem(where: string, file: string, read: () => unknown): void {
 const anyAddress: readonly string[] = ['0.0.0.0', '::'];
 
 /** Tells whether all addresses are meant. */
-export function isAnyAddress(host: string): boolean {
+function isAnyAddress(host: string): boolean {
   return anyAddress.includes(host);
 }
 

@@ -94,13 +94,13 @@ async function reviewToken(
 }
 
 /** A question to the API server that changes nothing. */
-export function reviewRequest(path: string, body: object): ApiRequest {
+function reviewRequest(path: string, body: object): ApiRequest {
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
   return { method: 'POST', path, headers, body: JSON.stringify(body) };
 }
 
 /** The user who asks. */
-export interface Identity {
+interface Identity {
   readonly name: string;
   readonly uid: string;
   readonly groups: readonly string[];
@@ -108,7 +108,7 @@ export interface Identity {
 }
 
 /** Whoever shows no credential. */
-export const anonymous: Identity = {
+const anonymous: Identity = {
   name: 'system:anonymous',
   uid: '',
   groups: ['system:unauthenticated'],

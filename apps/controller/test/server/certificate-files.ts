@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-export const bindAddress = '127.0.0.1';
+const bindAddress = '127.0.0.1';
 export const none = { bindAddress, tlsCertFile: '', tlsPrivateKeyFile: '', clientCaFile: '' };
 
 export const placeOf = (name: string): string => `the place of ${name}`;

@@ -423,7 +423,7 @@ const clockErrorMax: Millis = 24 * 3_600_000;
  * API server's time, never by ours, and is `uncertain` where the holder's clock may be wrong, until
  * a second look.
  */
-export class LeaseLives {
+class LeaseLives {
   readonly #seen = new Map<string, Sighting>();
 
   /** `now` is monotonic; `serverTime` is what the API server said with the lease, null: nothing. */

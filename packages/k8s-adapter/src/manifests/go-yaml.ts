@@ -327,7 +327,7 @@ function fromBase64(text: string): string | Error {
 }
 
 /** A scalar as the key of a member; null: Go takes none such. */
-export function keyText(value: unknown): string | null {
+function keyText(value: unknown): string | null {
   if (typeof value === 'number') return numberText(value);
   return typeof value === 'string' || typeof value === 'boolean' ? String(value) : null;
 }

@@ -147,7 +147,7 @@ export class AnswerCollector {
 }
 
 /** An answer that came as a whole, of so many bytes at most. */
-export function wholeAnswer({ status, headers, data }: WholeAnswer, bytesMax: number): Answer {
+function wholeAnswer({ status, headers, data }: WholeAnswer, bytesMax: number): Answer {
   if (data.length > bytesMax) return tooLong(bytesMax);
   return new Collected(status, headers, { value: undefined, text: '', parts: [data] });
 }

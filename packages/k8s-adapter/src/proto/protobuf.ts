@@ -7,7 +7,7 @@ import type { ApiRequest } from './requests.ts';
  * The type of a field; a list of one message is that message, repeated. Words are texts that many
  * objects share.
  */
-export type FieldType =
+type FieldType =
   | 'text'
   | 'word'
   | 'words'
@@ -42,7 +42,7 @@ const ownerReference: Message = {
 };
 
 /** Of metav1.ObjectMeta what tells one state of one object from another. */
-export const identityMessage: Message = {
+const identityMessage: Message = {
   1: ['name', 'text'],
   3: ['namespace', 'word'],
   5: ['uid', 'text'],

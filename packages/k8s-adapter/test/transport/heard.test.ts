@@ -29,7 +29,7 @@ function words(input: ExchangeInput): string {
 
 it('tells an answer that came as a whole at once', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told)];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told)];
   heard.head(call, 200, headers);
   heard.data(call, Buffer.from('one '));
   heard.data(call, Buffer.from('two'));
@@ -42,7 +42,7 @@ it('tells an answer that came as a whole at once', () => {
 
 it('tells what came together of a watch in one piece, and the rest when it comes', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told)];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told)];
   heard.head(call, 200, headers);
   heard.deliver();
   heard.data(call, Buffer.from('one '));
@@ -56,7 +56,7 @@ it('tells what came together of a watch in one piece, and the rest when it comes
 
 it('tells the parts of a list as they are, but for small ones', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told, 'GET', '/pods')];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told, 'GET', '/pods')];
   heard.head(call, 200, headers);
   const long = 'x'.repeat(5000);
   for (const part of [long, long, 'one ', 'two']) heard.data(call, Buffer.from(part));
@@ -74,7 +74,7 @@ it('tells the parts of a list as they are, but for small ones', () => {
 
 it('keeps the order in which calls were heard of', () => {
   const told: string[] = [];
-  const heard = new Heard();
+  const heard = new Heard(() => 0);
   const [first, second] = [callOf('a', told), callOf('b', told)];
   heard.data(first, Buffer.from('1'));
   heard.head(second, 200, headers);
@@ -86,7 +86,7 @@ it('keeps the order in which calls were heard of', () => {
 
 it('tells nothing of a call that was hung up meanwhile', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told)];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told)];
   heard.head(call, 200, headers);
   heard.end(call);
   call.hangUp();
@@ -96,7 +96,7 @@ it('tells nothing of a call that was hung up meanwhile', () => {
 
 it('refuses an answer that is encoded as nobody asked for', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told)];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told)];
   heard.head(call, 200, { 'content-encoding': 'gzip' });
   heard.data(call, Buffer.from('packed'));
   heard.end(call);
@@ -106,7 +106,7 @@ it('refuses an answer that is encoded as nobody asked for', () => {
 
 it('tells the answer to a write when it is complete, in whatever pieces it came', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told, 'PATCH')];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told, 'PATCH')];
   heard.head(call, 200, headers);
   heard.deliver();
   heard.data(call, Buffer.from('done'));
@@ -119,7 +119,7 @@ it('tells the answer to a write when it is complete, in whatever pieces it came'
 
 it('tells a long answer to a write as it comes', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told, 'PATCH')];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told, 'PATCH')];
   heard.head(call, 200, headers);
   heard.data(call, Buffer.from('x'.repeat(70_000)));
   heard.deliver();
@@ -136,7 +136,7 @@ it('tells what came of a write whose answer breaks off, so that it is not sent a
   };
   const call = new Call(request, sink, { ...nobody, carry });
   call.start();
-  const heard = new Heard();
+  const heard = new Heard(() => 0);
   heard.head(call, 200, headers);
   heard.deliver();
   heard.deliver(true);
@@ -146,7 +146,7 @@ it('tells what came of a write whose answer breaks off, so that it is not sent a
 
 it('forgets what nobody waits for', () => {
   const told: string[] = [];
-  const [heard, call] = [new Heard(), callOf('a', told, 'PATCH')];
+  const [heard, call] = [new Heard(() => 0), callOf('a', told, 'PATCH')];
   heard.head(call, 200, headers);
   heard.forget(call);
   heard.deliver(true);
@@ -177,7 +177,11 @@ function watchTo(hear: (input: ExchangeInput) => void, path = watchPath): Call {
 describe('a long part of a watch', () => {
   it('is told bit by bit, twice as much each time, and an answer in between', () => {
     const [told, answers]: [Uint8Array[], string[]] = [[], []];
-    const [heard, watch, patch] = [new Heard(), watchOf(told), callOf('a', answers, 'PATCH')];
+    const [heard, watch, patch] = [
+      new Heard(() => 0),
+      watchOf(told),
+      callOf('a', answers, 'PATCH'),
+    ];
     heard.data(watch, kilobytes(30));
     heard.data(watch, kilobytes(10));
     assert.equal(heard.deliverSome(false), true);
@@ -198,7 +202,7 @@ describe('a long part of a watch', () => {
 
   it('comes before the end of the watch', () => {
     const told: string[] = [];
-    const [heard, call] = [new Heard(), watchTo(({ kind }) => told.push(kind))];
+    const [heard, call] = [new Heard(() => 0), watchTo(({ kind }) => told.push(kind))];
     heard.head(call, 200, headers);
     heard.data(call, kilobytes(9));
     heard.deliverSome(false);
@@ -209,7 +213,7 @@ describe('a long part of a watch', () => {
 
   it('is told at once where the connection ends, or where it says that all has come', () => {
     const told: Uint8Array[] = [];
-    const [heard, watch] = [new Heard(), watchOf(told)];
+    const [heard, watch] = [new Heard(() => 0), watchOf(told)];
     heard.data(watch, kilobytes(40));
     heard.deliverSome(false);
     heard.deliver();
@@ -221,7 +225,7 @@ describe('a long part of a watch', () => {
 
   it('keeps an answer waiting for no more than a few dozen kilobytes', () => {
     const told: Uint8Array[] = [];
-    const [heard, watch] = [new Heard(), watchOf(told)];
+    const [heard, watch] = [new Heard(() => 0), watchOf(told)];
     for (let at = 0; at < 30; at++) heard.data(watch, kilobytes(10));
     while (heard.deliverSome(false));
     assert.deepEqual(
@@ -269,7 +273,7 @@ describe('a long part of a watch', () => {
 
   it('is not cut where it is a list: nobody has use for a part of one', () => {
     const told: Uint8Array[] = [];
-    const [heard, list] = [new Heard(), watchOf(told, '/api/v1/nodes?limit=500')];
+    const [heard, list] = [new Heard(() => 0), watchOf(told, '/api/v1/nodes?limit=500')];
     heard.data(list, kilobytes(40));
     assert.equal(heard.deliverSome(false), false);
     assert.deepEqual(told, [kilobytes(40)]);
@@ -277,7 +281,7 @@ describe('a long part of a watch', () => {
 
   it('is not told any more where nobody waits for it', () => {
     const told: Uint8Array[] = [];
-    const [heard, watch] = [new Heard(), watchOf(told)];
+    const [heard, watch] = [new Heard(() => 0), watchOf(told)];
     heard.data(watch, kilobytes(40));
     heard.deliverSome(false);
     heard.forget(watch);
@@ -289,7 +293,11 @@ describe('a long part of a watch', () => {
 describe('what comes of a watch in many small parts', () => {
   it('is told once in a turn, all of it together, and answers as they come', () => {
     const [told, answers]: [Uint8Array[], string[]] = [[], []];
-    const [heard, watch, patch] = [new Heard(), watchOf(told), callOf('a', answers, 'PATCH')];
+    const [heard, watch, patch] = [
+      new Heard(() => 0),
+      watchOf(told),
+      callOf('a', answers, 'PATCH'),
+    ];
     heard.data(watch, kilobytes(1));
     assert.equal(heard.deliverSome(false), false);
     assert.equal(told.length, 1);
@@ -311,7 +319,7 @@ describe('what comes of a watch in many small parts', () => {
 
   it('is told with the end of the watch', () => {
     const told: string[] = [];
-    const [heard, call] = [new Heard(), watchTo(({ kind }) => told.push(kind))];
+    const [heard, call] = [new Heard(() => 0), watchTo(({ kind }) => told.push(kind))];
     heard.head(call, 200, headers);
     heard.data(call, kilobytes(1));
     heard.deliverSome(false);

@@ -145,7 +145,7 @@ export interface Keys {
   rejected?: () => void;
 }
 
-export const trust: TlsMaterial = { ca: certificates.ca, servername: 'api.test' };
+const trust: TlsMaterial = { ca: certificates.ca, servername: 'api.test' };
 
 export function access(
   server: string,

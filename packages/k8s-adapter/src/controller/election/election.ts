@@ -408,7 +408,7 @@ export const defaultElectionTiming: ElectionTiming = {
 const jitterFactor = 1.2;
 
 /** The reason why leadership could not be kept or handed over with this timing; null when it could. */
-export function timingFault({ lease, renewDeadline, retry }: ElectionTiming): string | null {
+function timingFault({ lease, renewDeadline, retry }: ElectionTiming): string | null {
   const [whole, deadline] = [formatDuration(lease), formatDuration(renewDeadline)];
   if (lease < 1000 || lease % 1000 !== 0) return 'the lease must last whole seconds, at least 1s';
   if (retry < 1) return 'the retry period must be longer than 0s';

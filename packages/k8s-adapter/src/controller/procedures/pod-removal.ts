@@ -285,7 +285,7 @@ const refusals: readonly Refusal[] = [
 const byBudget = /^poddisruptionbudgets?\.policy "[^"]*" is forbidden: /;
 
 /** The meaning of a refusal: the first row of the table that names the request and its status. */
-export function meaningOf(request: RemovalRequest, failure: Failure): Meaning {
+function meaningOf(request: RemovalRequest, failure: Failure): Meaning {
   // Admission answers with any status, 404 and 409 too: what it says is not about the pod.
   if (isDeniedByAdmission(failure)) return request === 'MarkingDisrupted' ? 'unmarked' : 'failed';
   const refusal = refusals.find(

@@ -57,7 +57,7 @@ export class ProtocolError extends Error {
 
 const headBytes = 9;
 /** Unless somebody allows more; we do not. */
-export const payloadBytesMax = 16_384;
+const payloadBytesMax = 16_384;
 
 /** The part of a longer frame of data that has come is given on; shorter ones are waited for. */
 const wholeBytesMax = 1024;
