@@ -80,7 +80,7 @@ export const houses: Readonly<Record<string, House>> = {
       'html.ts bundled.ts',
       'build.ts',
       'browser/',
-      'model/ history.ts',
+      'model/ live-history.ts',
       'live.ts',
       'simulation.ts what-if.ts',
     ],

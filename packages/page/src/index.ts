@@ -1,5 +1,5 @@
 // The door of the page: what it takes, and how it is made.
-export { LiveHistory } from './history.ts';
+
 export { type LivePage, livePage, pageHtml, whatIfPage } from './html.ts';
 export type {
   LeftOut,
@@ -11,6 +11,7 @@ export type {
   LivePod,
   LiveZone,
 } from './live.ts';
+export { LiveHistory } from './live-history.ts';
 export type {
   AssumedTime,
   Assumption,

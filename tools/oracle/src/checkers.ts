@@ -9,11 +9,11 @@ import {
 import { BudgetChecker, EvictionChecker, GraceChecker } from './evictions.ts';
 import type { Evidence } from './evidence.ts';
 import { KeptStartsChecker } from './kept-starts.ts';
+import { LeadershipChecker, OwnReplicaChecker } from './leadership.ts';
 import { ObjectHistory } from './object-history.ts';
 import { OverdueChecker } from './overdue.ts';
 import { PauseHistory, Pauses } from './pauses.ts';
 import { PolicyHistory } from './policies.ts';
-import { LeadershipChecker, OwnReplicaChecker } from './replicas.ts';
 import { TaintStarts } from './taint-starts.ts';
 import type { Terms, Violation } from './terms.ts';
 
