@@ -67,7 +67,7 @@ export const upstreamEvictionReason = 'TaintManagerEviction';
 
 /**
  * The same with Events by which kube-controller-manager says that it has evicted: a hint where nothing
- * proves what it does, and where only its administrator says it. Null: its flags say it.
+ * proves what it does, and where only its administrator says it.
  */
 export function withEvents(evictors: Evictors, events: readonly unknown[], now: Instant): Evictors {
   const by = (events as readonly EventObject[]).filter(({ reason, source, reportingComponent }) => {

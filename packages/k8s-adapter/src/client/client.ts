@@ -49,7 +49,7 @@ export class ApiClient {
     this.#options = options;
   }
 
-  /** Sends one request, e.g. of request.ts; the parsed body of a 2xx. */
+  /** Sends one request, e.g. of requests.ts; the parsed body of a 2xx. */
   async send(request: ApiRequest): Promise<unknown> {
     return (await this.ask(request)).value;
   }
@@ -234,12 +234,12 @@ function httpDate(text = ''): Instant | null {
   return Number.isNaN(millis) ? null : millis;
 }
 
-/** About a resource that it does not know an API server does not say which; an old one lacks policy/v1, say. */
 /** Null: it is a 2xx. */
 function refusalOf(answer: Responded, request: ApiRequest): ApiError | null {
   return succeeded(answer) ? null : new ApiError(located(failureOf(answer), request));
 }
 
+/** About a resource that it does not know an API server does not say which; an old one lacks policy/v1, say. */
 function located(failure: Failure, { method, path }: ApiRequest): Failure {
   if (failure.status !== 404 || failure.name !== '') return failure;
   const [resource = path] = path.split('?');

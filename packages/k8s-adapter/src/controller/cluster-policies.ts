@@ -125,7 +125,7 @@ type Effects = readonly (Event | SourceEffect)[];
  * that needs all pods makes the source of pods read them all, and reaches the machine when they are
  * known; until then it might count too few, so that a pause holds all evictions. The pause lasts for a
  * list of pods, and pods have back the time that it takes. When no policy needs all pods any more, they
- * may be read by node again, as in any cluster that has become calm (scope.ts).
+ * may be read by node again, as in any cluster that has become calm (pod-source.ts).
  */
 export class AllPodsPolicies {
   readonly #pods: PodSource;

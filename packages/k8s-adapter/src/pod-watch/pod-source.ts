@@ -303,7 +303,7 @@ class NodeNeeds {
     this.#lingerMs = lingerMs;
   }
 
-  /** The number of pods there are, lingering ones included. */
+  /** The number of nodes whose pods are read, lingering ones included. */
   get size(): number {
     return this.#needed.size + this.#lingering.size;
   }
