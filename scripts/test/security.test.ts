@@ -440,10 +440,10 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'bring a package with a license that we may not pass on': {
-    'scripts/test/release.test.ts': ['have licenses that are allowed, all of them'],
+    'scripts/test/release/bundled.test.ts': ['have licenses that are allowed, all of them'],
   },
   'change what was made before it is published': {
-    'scripts/test/release.test.ts': ['is listed, and read again only as it was listed'],
+    'scripts/test/release/artifacts.test.ts': ['is listed, and read again only as it was listed'],
   },
   'put a command into an input of a workflow or of the action, or into a name of a manifest': {
     'scripts/test/action.test.ts': [
