@@ -58,7 +58,9 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
     new Ownership(context),
     new Workloads(context, rolloutHistory),
   ],
-  scheduler: (context, { resting }) => [new Scheduler(context, resting?.nextPlace)],
+  scheduler: (context, { seed, resting }) => [
+    new Scheduler(context, seedFor(seed, 'scheduler'), resting?.nextPlace),
+  ],
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
   namespaces: (context) => [new Namespaces(context)],

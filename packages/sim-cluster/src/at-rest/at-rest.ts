@@ -146,7 +146,7 @@ class Settling {
   readonly #api: ClusterApi;
   readonly #drafts: Drafts;
   readonly #workloads: Workloads;
-  readonly #placement = new Placement();
+  readonly #placement: Placement;
   readonly #moulds: NodeMoulds;
   readonly #leases = new Map<string, ObjectMeta>();
   readonly #machines = new Map<string, Machine>();
@@ -171,6 +171,11 @@ class Settling {
     this.#drafts = new Drafts(this.#api, (given) => {
       const { namespace = '' } = given.metadata;
       return brief.draftPod(storedResource('pods'), given, namespace, { manager });
+    });
+    this.#placement = new Placement({
+      objects: this.#drafts,
+      seed: seedFor(seed, 'scheduler'),
+      ignoresClaims: true,
     });
     this.#workloads = new Workloads(contextOf(this.#drafts));
     this.#drafts.subscribe(

@@ -1,4 +1,4 @@
-// Matches nodes with the node selector and affinity of a pod.
+// Matches nodes with the node selector and affinity of a pod, and with those of a volume.
 import { entry } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 
@@ -8,9 +8,15 @@ interface Requirement {
   readonly values?: readonly string[];
 }
 
-interface Term {
+/** Some requirements that must all hold; one without any matches nothing. */
+export interface NodeTerm {
   readonly matchExpressions?: readonly Requirement[];
   readonly matchFields?: readonly Requirement[];
+}
+
+interface PreferredTerm {
+  readonly weight: number;
+  readonly preference?: NodeTerm;
 }
 
 /** What is asked of a node; the spec of a pod or of a pod template. */
@@ -19,8 +25,9 @@ export interface NodeWishes {
   readonly affinity?: {
     readonly nodeAffinity?: {
       readonly requiredDuringSchedulingIgnoredDuringExecution?: {
-        readonly nodeSelectorTerms?: readonly Term[];
+        readonly nodeSelectorTerms?: readonly NodeTerm[];
       };
+      readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredTerm[];
     };
   };
 }
@@ -34,9 +41,54 @@ export function admitsNode(wishes: NodeWishes, node: KubeObject): boolean {
     if (labels[key] !== value) return false;
   }
   const terms = requiredTerms(wishes);
-  if (!terms) return true;
+  return !terms || matchesTerms(terms, node);
+}
+
+/** Whether a pod asks for certain nodes. */
+export function asksForNodes(wishes: NodeWishes): boolean {
+  return wishes.nodeSelector !== undefined || requiredTerms(wishes) !== undefined;
+}
+
+/** Whether one of the terms matches the node. */
+export function matchesTerms(terms: readonly NodeTerm[], node: KubeObject): boolean {
+  const labels = node.metadata.labels ?? {};
   const fields = { 'metadata.name': node.metadata.name };
   return terms.some((term) => matchesTerm(term, labels, fields));
+}
+
+/** The preferred terms that count. */
+export function preferredTerms(wishes: NodeWishes): readonly PreferredTerm[] {
+  const terms = wishes.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution;
+  return terms ?? [];
+}
+
+/** The weights of the preferred terms that match the node, summed up. */
+export function preferenceFor(terms: readonly PreferredTerm[], node: KubeObject): number {
+  const labels = node.metadata.labels ?? {};
+  const fields = { 'metadata.name': node.metadata.name };
+  let total = 0;
+  for (const { weight, preference } of terms) {
+    if (preference && matchesTerm(preference, labels, fields)) total += weight;
+  }
+  return total;
+}
+
+/**
+ * The nodes that a pod may run on by their names alone, when each of its terms names some: those of one term
+ * are in all of its lists of names. Null: names do not limit it.
+ */
+export function namedNodes(wishes: NodeWishes): ReadonlySet<string> | null {
+  const named = new Set<string>();
+  const terms = requiredTerms(wishes);
+  if (!terms || terms.length === 0) return null;
+  for (const { matchFields = [] } of terms) {
+    const [first, ...others] = matchFields
+      .filter(({ key, operator }) => key === 'metadata.name' && operator === 'In')
+      .map(({ values = [] }) => values);
+    if (!first) return null;
+    for (const name of first) if (others.every((names) => names.includes(name))) named.add(name);
+  }
+  return named;
 }
 
 /**
@@ -52,13 +104,12 @@ export function onlyNode(wishes: NodeWishes): string | null {
     : null;
 }
 
-function requiredTerms(wishes: NodeWishes): readonly Term[] | undefined {
+function requiredTerms(wishes: NodeWishes): readonly NodeTerm[] | undefined {
   return wishes.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
     ?.nodeSelectorTerms;
 }
 
-/** A term without any requirement matches nothing. */
-function matchesTerm(term: Term, labels: Labels, fields: Labels): boolean {
+function matchesTerm(term: NodeTerm, labels: Labels, fields: Labels): boolean {
   const { matchExpressions = [], matchFields = [] } = term;
   if (matchExpressions.length + matchFields.length === 0) return false;
   return (
@@ -79,10 +130,15 @@ function isMet({ key, operator, values = [] }: Requirement, labels: Labels): boo
     case 'DoesNotExist':
       return value === undefined;
     case 'Gt':
-      return Number(value) > Number(values[0]);
+      return integer(value) > integer(values[0]);
     case 'Lt':
-      return Number(value) < Number(values[0]);
+      return integer(value) < integer(values[0]);
     default:
       return false;
   }
+}
+
+/** A label read as Go reads an int64: `07` is 7, `v3` and nothing are no numbers. */
+function integer(text: string | undefined): number {
+  return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
 }

@@ -1,160 +1,144 @@
+// The nodes of a cluster and the pods on them, as the scheduler counts them.
 import { isTerminal } from '../controllers/pods.ts';
-import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { type Resources, requestsOf, type SchedulingNode, schedulingNode } from './node-fit.ts';
+import { looksAlike, offerOf, Place } from './place.ts';
+import type { NamespaceLabels } from './pod-selector.ts';
+import { PodTallies } from './pod-tallies.ts';
+import { Rooms } from './rooms.ts';
+import { countsAlike, type SchedulingPod, schedulingPod } from './scheduling-pod.ts';
+import { TermHolders } from './term-holders.ts';
 
-// The room left on each node, in rows of numbers: the scheduler goes through them for every pod.
-
-/**
- * The nodes of a pool as numbers, in the order of the pool. A few hundred are compared for each pod, which
- * in objects takes longer than all else that happens to the pod.
- */
-class Rooms {
-  #cpu = new Float64Array();
-  #memory = new Float64Array();
-  #pods = new Float64Array();
-  #used = new Float64Array();
-  #zone = new Int32Array();
-  #isOpen = new Uint8Array();
-  /** How many siblings of the pod that is being placed are on each node and in each zone. */
-  #siblings = new Int32Array();
-  #zoneSiblings: number[] = [];
-  #zones = new Map<string, number>();
-
-  /** Forgets all, and has so many nodes. */
-  reset(length: number): void {
-    this.#cpu = new Float64Array(length);
-    this.#memory = new Float64Array(length);
-    this.#pods = new Float64Array(length);
-    this.#used = new Float64Array(length);
-    this.#zone = new Int32Array(length);
-    this.#isOpen = new Uint8Array(length);
-    this.#siblings = new Int32Array(length);
-    this.#zones = new Map();
-    this.#zoneSiblings = [];
-  }
-
-  /** Takes in what a node offers, and what is taken of it. */
-  set(index: number, { allocatable, isOpen, zone }: SchedulingNode, used: Resources): void {
-    this.#cpu[index] = allocatable.cpu - used.cpu;
-    this.#memory[index] = allocatable.memory - used.memory;
-    this.#pods[index] = allocatable.pods - used.pods;
-    this.#used[index] = used.pods;
-    this.#isOpen[index] = isOpen ? 1 : 0;
-    const known = this.#zones.get(zone) ?? this.#zones.size;
-    this.#zones.set(zone, known);
-    this.#zoneSiblings[known] ??= 0;
-    this.#zone[index] = known;
-  }
-
-  /** Notes that a node has so many siblings of the pod that is to be placed; 0 takes that back. */
-  noteSiblings(index: number, count: number): void {
-    const zone = this.#zone[index] ?? 0;
-    const before = this.#siblings[index] ?? 0;
-    this.#zoneSiblings[zone] = (this.#zoneSiblings[zone] ?? 0) + count - before;
-    this.#siblings[index] = count;
-  }
-
-  /** Whether a node lets every pod in that asks for no node in particular. */
-  isOpen(index: number): boolean {
-    return this.#isOpen[index] === 1;
-  }
-
-  /** Whether there is room on a node. */
-  fits(index: number, wants: Resources): boolean {
-    return (
-      (this.#pods[index] ?? 0) >= 1 &&
-      (wants.cpu === 0 || (this.#cpu[index] ?? 0) >= wants.cpu) &&
-      (wants.memory === 0 || (this.#memory[index] ?? 0) >= wants.memory)
-    );
-  }
-
-  /**
-   * Whether the one is better than the other: fewer siblings in its zone, then on the node, then fewer
-   * pods at all.
-   */
-  isBetter(index: number, other: number): boolean {
-    const zone = this.#inZone(index) - this.#inZone(other);
-    if (zone !== 0) return zone < 0;
-    const own = (this.#siblings[index] ?? 0) - (this.#siblings[other] ?? 0);
-    if (own !== 0) return own < 0;
-    return (this.#used[index] ?? 0) < (this.#used[other] ?? 0);
-  }
-
-  #inZone(index: number): number {
-    return this.#zoneSiblings[this.#zone[index] ?? 0] ?? 0;
-  }
+/** The values that a label has on nodes, numbered. */
+export interface Domains {
+  /** By the place of a node in the order: the number of its value; -1: it has no such label. */
+  readonly of: Int32Array;
+  /** How many values there are. */
+  readonly size: number;
 }
 
-/** A node with what its pods take of it, as that is now. */
-export type Place = Readonly<Slot>;
-
-interface Slot {
-  readonly name: string;
-  seen: SchedulingNode;
-  /** Changes as pods come and go. */
-  readonly used: Resources;
-  /** Its place in the order of all; -1 while there is no order. */
-  index: number;
+interface Counted {
+  readonly pod: SchedulingPod;
+  readonly place: Place;
 }
 
-type Used = { -readonly [resource in keyof Resources]: Resources[resource] };
-
 /**
- * The scheduler's picture of the nodes, kept up to date change by change: what they offer, what
- * is taken, and an order in which zones take turns.
+ * Keeps what is taken of each node, and an order in which zones take turns, as kube-scheduler's list of
+ * nodes has it.
  */
 export class NodePool {
-  readonly #slots = new Map<string, Slot>();
-  readonly #used = new Map<string, Used>();
-  /** What each counted pod takes and where. */
-  readonly #pods = new Map<string, { readonly nodeName: string; readonly takes: Resources }>();
-  #order: readonly Slot[] | null = null;
+  readonly #places = new Map<string, Place>();
+  /** The pods that count on a node. */
+  readonly #pods = new Map<string, Counted>();
+  /** How many pods there are of each priority. */
+  readonly #priorities = new Map<number, number>();
+  /** By namespace and name of a claim, the nodes of the pods that have it. */
+  readonly #users = new Map<string, Map<string, Place>>();
+  readonly #domains = new Map<string, Domains>();
+  #order: readonly Place[] | null = null;
+  #nodes = 0;
+  #shyNodes = 0;
   /** What is left on each node, in that order. */
   readonly rooms: Rooms = new Rooms();
+  readonly tallies: PodTallies;
+  readonly holders: TermHolders;
+
+  constructor(labelsOf: NamespaceLabels = () => ({})) {
+    this.tallies = new PodTallies(() => this.#places.values(), labelsOf);
+    this.holders = new TermHolders(labelsOf);
+  }
+
+  /** How many nodes there are. */
+  get size(): number {
+    return this.#nodes;
+  }
+
+  /** Whether some nodes ask pods to prefer others. */
+  get hasShyNodes(): boolean {
+    return this.#shyNodes > 0;
+  }
 
   /** Returns whether something that matters for scheduling has changed. */
   setNode(node: KubeObject): boolean {
-    const { name } = node.metadata;
-    const slot = this.#slots.get(name);
-    const before = slot?.seen;
-    const after = schedulingNode(node);
-    if (slot) slot.seen = after;
-    else this.#slots.set(name, { name, seen: after, used: this.#usedOn(name), index: -1 });
+    const place = this.#place(node.metadata.name);
+    const before = place.offer;
+    if (before && looksAlike(before, node)) return false;
+    const after = offerOf(node);
+    place.offer = after;
+    if (!before) this.#nodes++;
+    this.#shyNodes += Number(after.isShy) - Number(before?.isShy ?? false);
+    this.#domains.clear();
     if (before?.zone !== after.zone) this.#order = null;
-    else if (slot) this.#refresh(slot);
-    return !before || !looksAlike(before, after);
+    else if (this.#order) this.rooms.set(place);
+    return true;
   }
 
   deleteNode(name: string): void {
-    this.#slots.delete(name);
+    const place = this.#places.get(name);
+    if (!place?.offer) return;
+    if (place.offer.isShy) this.#shyNodes--;
+    place.offer = null;
+    place.index = -1;
+    this.#nodes--;
     this.#order = null;
+    this.#domains.clear();
+    if (place.pods.size + place.nominated.size === 0) this.#places.delete(name);
   }
 
-  /** Counts a bound pod, once; a pod that has ended takes nothing any more. */
-  setPod(key: string, pod: KubeObject): void {
-    const takesNothing = !pod.spec.nodeName || isTerminal(pod);
-    if (this.#pods.has(key) && !takesNothing) return;
-    this.deletePod(key);
-    if (takesNothing) return;
-    const takes = requestsOf(pod);
-    this.#pods.set(key, { nodeName: pod.spec.nodeName, takes });
-    this.#take(pod.spec.nodeName, takes, 1);
-  }
-
-  deletePod(key: string): void {
+  /**
+   * Counts a pod in the state that it has now, where it is bound; one that has ended takes nothing any more.
+   * Returns whether that changes what is counted.
+   */
+  setPod(key: string, pod: KubeObject): boolean {
     const counted = this.#pods.get(key);
-    if (!counted) return;
+    const nodeName: string = isTerminal(pod) ? '' : (pod.spec.nodeName ?? '');
+    if (counted && nodeName === counted.place.name && countsAlike(counted.pod, pod)) {
+      counted.pod.pod = pod;
+      return false;
+    }
+    const was = this.deletePod(key);
+    if (nodeName === '') return was;
+    this.count(schedulingPod(key, pod), this.#place(nodeName));
+    return true;
+  }
+
+  /** Counts a pod on a node. */
+  count(pod: SchedulingPod, place: Place): void {
+    this.#pods.set(pod.key, { pod, place });
+    place.add(pod);
+    this.#recount(pod, place, 1);
+  }
+
+  /** Returns whether it was counted. */
+  deletePod(key: string): boolean {
+    const counted = this.#pods.get(key);
+    if (!counted) return false;
+    const { pod, place } = counted;
     this.#pods.delete(key);
-    this.#take(counted.nodeName, counted.takes, -1);
+    place.delete(pod);
+    this.#recount(pod, place, -1);
+    return true;
   }
 
-  get size(): number {
-    return this.#slots.size;
-  }
-
+  /** The place of a node; null: there is no such node. */
   place(name: string): Place | null {
-    return this.#slots.get(name) ?? null;
+    const place = this.#places.get(name);
+    return place?.offer ? place : null;
+  }
+
+  /** The node that a pod counts on. */
+  placeOf(key: string): Place | null {
+    return this.#pods.get(key)?.place ?? null;
+  }
+
+  /** Whether pods of a lower priority are on nodes. */
+  hasBelow(priority: number): boolean {
+    for (const one of this.#priorities.keys()) if (one < priority) return true;
+    return false;
+  }
+
+  /** The nodes of the pods that have a claim, by the pods' keys. */
+  usersOf(namespace: string, claim: string): ReadonlyMap<string, Place> {
+    return this.#users.get(`${namespace}/${claim}`) ?? nobody;
   }
 
   /** All nodes: by name within a zone, zones taking turns. Their `rooms` are in the same order. */
@@ -162,59 +146,76 @@ export class NodePool {
     if (this.#order) return this.#order;
     const order = this.#interleaved();
     this.#order = order;
+    this.#domains.clear();
     this.rooms.reset(order.length);
-    for (const [index, slot] of order.entries()) {
-      slot.index = index;
-      this.#refresh(slot);
+    for (const [index, place] of order.entries()) {
+      place.index = index;
+      this.rooms.set(place);
     }
     return order;
   }
 
-  #interleaved(): readonly Slot[] {
-    const zones = new Map<string, Slot[]>();
-    const byName = [...this.#slots.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const slot of byName) {
-      const members = zones.get(slot.seen.zone);
-      if (members) members.push(slot);
-      else zones.set(slot.seen.zone, [slot]);
+  /** The domains that a label makes of the nodes. */
+  domains(label: string): Domains {
+    const known = this.#domains.get(label);
+    if (known) return known;
+    const places = this.places();
+    const numbers = new Map<string, number>();
+    const of = new Int32Array(places.length).fill(-1);
+    for (const [index, { offer }] of places.entries()) {
+      const value = offer?.labels[label];
+      if (value === undefined) continue;
+      const number = numbers.get(value) ?? numbers.size;
+      numbers.set(value, number);
+      of[index] = number;
+    }
+    const domains = { of, size: numbers.size };
+    this.#domains.set(label, domains);
+    return domains;
+  }
+
+  #place(name: string): Place {
+    const known = this.#places.get(name);
+    if (known) return known;
+    const place = new Place(name);
+    this.#places.set(name, place);
+    return place;
+  }
+
+  #interleaved(): readonly Place[] {
+    const zones = new Map<string, Place[]>();
+    const named = [...this.#places.values()].filter(({ offer }) => offer !== null);
+    for (const place of named.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const zone = place.offer?.zone ?? '';
+      const members = zones.get(zone);
+      if (members) members.push(place);
+      else zones.set(zone, [place]);
     }
     const queues = [...zones].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, members]) => members);
-    const slots: Slot[] = [];
-    for (let turn = 0; slots.length < this.#slots.size; turn++) {
-      for (const members of queues) slots.push(...members.slice(turn, turn + 1));
+    const places: Place[] = [];
+    for (let turn = 0; places.length < named.length; turn++) {
+      for (const members of queues) places.push(...members.slice(turn, turn + 1));
     }
-    return slots;
+    return places;
   }
 
-  #refresh({ index, seen, used }: Slot): void {
-    if (this.#order) this.rooms.set(index, seen, used);
+  #recount(pod: SchedulingPod, place: Place, by: 1 | -1): void {
+    this.tallies.count(pod, place, by);
+    this.holders.count(pod, place, by);
+    const peers = (this.#priorities.get(pod.priority) ?? 0) + by;
+    if (peers === 0) this.#priorities.delete(pod.priority);
+    else this.#priorities.set(pod.priority, peers);
+    for (const claim of pod.claims) this.#setUser(`${pod.namespace}/${claim}`, pod, place, by);
+    if (this.#order && place.index >= 0) this.rooms.setUsed(place);
   }
 
-  #usedOn(nodeName: string): Used {
-    const known = this.#used.get(nodeName);
-    if (known) return known;
-    const used = { cpu: 0, memory: 0, pods: 0 };
-    this.#used.set(nodeName, used);
-    return used;
-  }
-
-  #take(nodeName: string, amount: Resources, sign: 1 | -1): void {
-    const used = this.#usedOn(nodeName);
-    used.cpu += sign * amount.cpu;
-    used.memory += sign * amount.memory;
-    used.pods += sign * amount.pods;
-    const slot = this.#slots.get(nodeName);
-    if (slot) this.#refresh(slot);
+  #setUser(claim: string, { key }: SchedulingPod, place: Place, by: 1 | -1): void {
+    const users = this.#users.get(claim) ?? new Map<string, Place>();
+    if (by > 0) users.set(key, place);
+    else users.delete(key);
+    if (users.size > 0) this.#users.set(claim, users);
+    else this.#users.delete(claim);
   }
 }
 
-/** Heartbeats leave all of this as it was. */
-function looksAlike(a: SchedulingNode, b: SchedulingNode): boolean {
-  return (
-    a.zone === b.zone &&
-    Boolean(a.node.spec?.unschedulable) === Boolean(b.node.spec?.unschedulable) &&
-    equal(a.taints, b.taints) &&
-    equal(a.allocatable, b.allocatable) &&
-    equal(a.node.metadata.labels, b.node.metadata.labels)
-  );
-}
+const nobody: ReadonlyMap<string, Place> = new Map();

@@ -1,75 +1,78 @@
 // Chooses the node of a pending pod.
-import { controllerOf, isActive } from '../controllers/pods.ts';
-import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
-import { onlyNode } from './node-affinity.ts';
-import { isUndemanding, misfits, type Resources, requestsOf } from './node-fit.ts';
-import { NodePool, type Place } from './node-pool.ts';
-
-// Counts the pods of each owner on each node, for the scheduler to spread them.
-
-interface Counted {
-  readonly owners: readonly OwnerReference[];
-  readonly nodeName: string;
-}
-
-const nowhere: ReadonlyMap<string, number> = new Map();
-
-/** The active pods of each owner by node, counted as they change. */
-class Siblings {
-  readonly #pods = new Map<string, Counted>();
-  readonly #nodes = new Map<string, Map<string, number>>();
-
-  /** How many pods of the owner with this uid each node has. */
-  of(ownerUid: string): ReadonlyMap<string, number> {
-    return this.#nodes.get(ownerUid) ?? nowhere;
-  }
-
-  /** Takes a pod in the state that it has now. */
-  set(key: string, pod: KubeObject): void {
-    const { ownerReferences: owners } = pod.metadata;
-    const { nodeName } = pod.spec;
-    const counted = this.#pods.get(key);
-    const counts = owners !== undefined && nodeName !== undefined && isActive(pod);
-    if (counts && counted?.owners === owners && counted.nodeName === nodeName) return;
-    this.delete(key);
-    if (!counts) return;
-    this.#pods.set(key, { owners, nodeName });
-    for (const { uid } of owners) this.#count(uid, nodeName, 1);
-  }
-
-  delete(key: string): void {
-    const counted = this.#pods.get(key);
-    if (!counted) return;
-    this.#pods.delete(key);
-    for (const { uid } of counted.owners) this.#count(uid, counted.nodeName, -1);
-  }
-
-  #count(uid: string, nodeName: string, by: 1 | -1): void {
-    const nodes = this.#nodes.get(uid) ?? new Map<string, number>();
-    const count = (nodes.get(nodeName) ?? 0) + by;
-    if (count > 0) nodes.set(nodeName, count);
-    else nodes.delete(nodeName);
-    if (nodes.size > 0) this.#nodes.set(uid, nodes);
-    else this.#nodes.delete(uid);
-  }
-}
+import { keyOf } from '../controllers/pods.ts';
+import { seedFor } from '../kernel/hash.ts';
+import { randomInteger, seededRandom } from '../kernel/prng.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { type Failure, failureText } from './failure.ts';
+import { type Filter, firstRejection, type Rejection } from './filter.ts';
+import { namedNodes } from './node-affinity.ts';
+import {
+  diskFilters,
+  nodeAffinityFilters,
+  portFilters,
+  resourceFilter,
+  taintFilter,
+} from './node-filters.ts';
+import { NodePool } from './node-pool.ts';
+import type { Place } from './place.ts';
+import { podAffinityFilters } from './pod-affinity.ts';
+import { PodPeers } from './pod-peers.ts';
+import type { NamespaceLabels } from './pod-selector.ts';
+import { type SchedulingPod, schedulingPod } from './scheduling-pod.ts';
+import { bestOf, type PluginScores, scoresOf } from './scores.ts';
+import { spreadFilters } from './topology-spread.ts';
+import type { Objects } from './volume-claims.ts';
+import { claimsRefusal, volumeFilters } from './volumes.ts';
 
 /** With fewer nodes than this all are compared; with more, only a share that fits. */
 const compareAllBelow = 100;
 
+export interface PlacementOptions {
+  /** Whatever else is stored and matters. */
+  readonly objects: Objects;
+  readonly seed: number;
+  /** Where the search goes on that another one has begun. */
+  readonly next?: number;
+  /** Whether claims are left out of account, as where nobody gives them volumes. */
+  readonly ignoresClaims?: boolean;
+}
+
+/** What came of the search for a node. */
+export type Search =
+  | { readonly place: Place; readonly failure: null }
+  | { readonly place: null; readonly failure: Failure };
+
+/** The rules for one pod: those that a node is tried by first, and all in the order of their reasons. */
+interface Rules {
+  readonly extra: readonly Filter[];
+  readonly all: readonly Filter[];
+}
+
 /**
- * Finds places for pods, one after the other. A pod goes to the node that fits and where, in this order,
- * its zone has the fewest pods of the same controller, the node has the fewest of them, the node has
- * the fewest pods at all; then the order of the pool decides, so equal clusters schedule equally.
+ * Finds places for pods, one after the other, as kube-scheduler 1.36 does in its default profile: of the nodes
+ * that pass all filters it takes one of those with the highest score. Which of equal ones is drawn for each
+ * pod by its name, so that what happens to one pod does not change the lot of others.
  */
 export class Placement {
-  readonly #pool = new NodePool();
-  readonly #siblings = new Siblings();
+  readonly pool: NodePool;
+  readonly #objects: Objects;
+  readonly #seed: number;
+  readonly #ignoresClaims: boolean;
+  readonly #peers: PodPeers;
+  readonly #labelsOf: NamespaceLabels;
+  /** The nodes for which pods were nominated, by the keys of those. */
+  readonly #nominations = new Map<string, Place>();
   #next: number;
 
-  /** `next`: where the search goes on that another one has begun. */
-  constructor(next = 0) {
+  constructor({ objects, seed, next = 0, ignoresClaims = false }: PlacementOptions) {
+    this.#objects = objects;
+    this.#seed = seed;
     this.#next = next;
+    this.#ignoresClaims = ignoresClaims;
+    this.#peers = new PodPeers(objects);
+    this.#labelsOf = (namespace) =>
+      objects.get('namespaces', '', namespace)?.metadata.labels ?? noLabels;
+    this.pool = new NodePool(this.#labelsOf);
   }
 
   /** Where the next search begins. */
@@ -79,104 +82,217 @@ export class Placement {
 
   /** Returns whether something that matters for scheduling has changed. */
   setNode(node: KubeObject): boolean {
-    return this.#pool.setNode(node);
+    return this.pool.setNode(node);
   }
 
   deleteNode(name: string): void {
-    this.#pool.deleteNode(name);
+    this.pool.deleteNode(name);
   }
 
-  /** Takes a pod in the state that it has now. */
-  setPod(key: string, pod: KubeObject): void {
-    this.#pool.setPod(key, pod);
-    this.#siblings.set(key, pod);
+  /** Takes a pod in the state that it has now; returns whether that changes what is counted. */
+  setPod(key: string, pod: KubeObject): boolean {
+    return this.pool.setPod(key, pod);
   }
 
-  deletePod(key: string): void {
-    this.#pool.deletePod(key);
-    this.#siblings.delete(key);
+  deletePod(key: string): boolean {
+    return this.pool.deletePod(key);
+  }
+
+  /** Something else has changed that pods are placed by: a Service, a controller, a namespace. */
+  forget(resource: string): void {
+    if (resource === 'namespaces') this.pool.tallies.clear();
+    else this.#peers.clear();
+  }
+
+  /** Notes the node on which a pod has made room for itself, or none; returns whether it had one. */
+  nominate(key: string, name: string | null, pod: KubeObject | null = null): boolean {
+    const before = this.#nominations.get(key);
+    before?.nominated.delete(key);
+    this.#nominations.delete(key);
+    const place = name === null ? null : this.pool.place(name);
+    if (!place || !pod) return before !== undefined;
+    place.nominated.set(key, schedulingPod(key, pod));
+    this.#nominations.set(key, place);
+    return before !== undefined;
   }
 
   /** The best place that fits; null: none does. */
   best(pod: KubeObject): Place | null {
-    const wants = requestsOf(pod);
-    const single = this.#onlyPlace(pod);
-    if (single) return admits(pod, wants, single) ? single : null;
-    const places = this.#pool.places();
-    const siblings = this.#siblings.of(controllerOf(pod)?.uid ?? '');
-    this.#noteSiblings(siblings, true);
-    const best = this.#search(pod, wants, places);
-    this.#noteSiblings(siblings, false);
-    return best === null ? null : (places[best] ?? null);
+    return this.search(schedulingPod(keyOf(pod), pod)).place;
+  }
+
+  /** Looks for the best place, first of all where the pod was nominated. */
+  search(pod: SchedulingPod): Search {
+    const { pool } = this;
+    // The rules go by the places of nodes in their order.
+    pool.places();
+    const refusal = this.#refusal(pod);
+    if (pool.size === 0 || refusal !== null) return this.#failed({ refusal });
+    const rules = this.#rulesFor(pod);
+    const nominated = this.#nominations.get(pod.key);
+    if (nominated?.offer && !this.rejection(rules.all, pod, nominated)) {
+      return { place: nominated, failure: null };
+    }
+    const compared = this.#feasible(pod, rules);
+    const [only] = compared;
+    if (only === undefined) return this.#failed({ pod, filters: rules.all });
+    const index = compared.length === 1 ? only : this.#chosen(pod, compared);
+    const place = pool.places()[index];
+    if (!place) throw new Error(`no node stands at ${index}`);
+    return { place, failure: null };
+  }
+
+  /** What each plugin says of the nodes that fit, by name: what the choice is made by. */
+  scores(pod: SchedulingPod): { readonly names: readonly string[]; readonly of: PluginScores[] } {
+    const places = this.pool.places();
+    const compared = this.#feasible(pod, this.#rulesFor(pod));
+    return {
+      names: compared.map((index) => places[index]?.name ?? ''),
+      of: [...this.#scoresOf(pod, compared)],
+    };
+  }
+
+  /** Why a pod fits nowhere. */
+  refusal(pod: KubeObject): string {
+    const { failure } = this.search(schedulingPod(keyOf(pod), pod));
+    return failure ? failureText(failure) : '';
   }
 
   /**
-   * The best of as many nodes that fit as are compared. The search goes on where the last one stopped
-   * when not all are read.
+   * Why a node cannot take the pod; null: it can, whether or not the pods come that made room there for
+   * themselves and are not less important.
    */
-  #search(pod: KubeObject, wants: Resources, places: readonly Place[]): number | null {
-    const { rooms } = this.#pool;
-    const takesAny = isUndemanding(pod);
-    let index = places.length < compareAllBelow ? 0 : this.#next % places.length;
-    let left = comparedAtMost(places.length);
-    let best: number | null = null;
-    for (let step = 0; step < places.length && left > 0; step++) {
-      const place = takesAny && rooms.isOpen(index) ? null : places[index];
-      if (place ? admits(pod, wants, place) : rooms.fits(index, wants)) {
-        left--;
-        if (best === null || rooms.isBetter(index, best)) best = index;
-      }
+  rejection(filters: readonly Filter[], pod: SchedulingPod, place: Place): Rejection | null {
+    const before = place.nominated.size === 0 ? none : nominatedBefore(pod, place);
+    if (before.length > 0) {
+      for (const other of before) shift(filters, other, place, 1);
+      const rejection = firstRejection(filters, place);
+      for (const other of before) shift(filters, other, place, -1);
+      if (rejection) return rejection;
+    }
+    return firstRejection(filters, place);
+  }
+
+  #refusal(pod: SchedulingPod): string | null {
+    if (namedNodes(pod.pod.spec)?.size === 0) return 'pod affinity terms conflict';
+    if (this.#ignoresClaims || pod.claims.length === 0) return null;
+    return claimsRefusal(this.#objects, pod);
+  }
+
+  #rulesFor(pod: SchedulingPod): Rules {
+    const { pool } = this;
+    const objects = this.#objects;
+    const taints = taintFilter(pod);
+    const affinity = nodeAffinityFilters(pod);
+    const ports = portFilters(pod);
+    const resources = resourceFilter(pod);
+    const others = [
+      ...diskFilters(pod),
+      ...(this.#ignoresClaims ? [] : volumeFilters(objects, pool, pod)),
+      ...spreadFilters(pool, pod),
+      ...podAffinityFilters(pool, pod, this.#labelsOf),
+    ];
+    const rare = pod.requests.others.size > 0 ? [resources] : [];
+    return {
+      extra: [...affinity, ...ports, ...rare, ...others],
+      all: [taints, ...affinity, ...ports, resources, ...others],
+    };
+  }
+
+  /**
+   * The nodes that fit, as many as are compared, by their places in the order of the pool. The search goes on
+   * where the last one stopped when not all are read.
+   */
+  #feasible(pod: SchedulingPod, rules: Rules): readonly number[] {
+    const names = namedNodes(pod.pod.spec);
+    const places = this.pool.places();
+    if (names) {
+      const named = [...names].flatMap((name) => this.pool.place(name) ?? []);
+      const fit = named.filter((place) => !this.rejection(rules.all, pod, place));
+      return fit.map(({ index }) => index).sort((one, other) => one - other);
+    }
+    const isAny = places.length < compareAllBelow;
+    let index = isAny ? 0 : this.#next % places.length;
+    const wanted = comparedAtMost(places.length);
+    const found: number[] = [];
+    for (let step = 0; step < places.length && found.length < wanted; step++) {
+      if (this.#fits(pod, rules, places, index)) found.push(index);
       index++;
-      this.#next = index;
       if (index === places.length) index = 0;
     }
-    return best;
+    if (!isAny) this.#next = index;
+    return found;
   }
 
-  #noteSiblings(byNode: ReadonlyMap<string, number>, areThere: boolean): void {
-    // For every pod that is placed: an iterator would make a pair of each entry.
-    byNode.forEach((count, name) => {
-      const place = this.#pool.place(name);
-      if (place) this.#pool.rooms.noteSiblings(place.index, areThere ? count : 0);
-    });
+  /** Most nodes are judged by the rows of numbers alone. */
+  #fits(pod: SchedulingPod, rules: Rules, places: readonly Place[], index: number): boolean {
+    const { rooms } = this.pool;
+    if (!rooms.fits(index, pod.requests)) return false;
+    const isQuick = this.#nominations.size === 0 && rules.extra.length === 0;
+    if (isQuick && rooms.isOpen(index)) return true;
+    const place = places[index];
+    if (!place) return false;
+    if (place.nominated.size > 0) return !this.rejection(rules.all, pod, place);
+    const [taints] = rules.all;
+    if (!rooms.isOpen(index) && taints?.check(place)) return false;
+    return !firstRejection(rules.extra, place);
   }
 
-  /** The node that the pod's affinity names, where there is one. */
-  #onlyPlace(pod: KubeObject): Place | null {
-    const only = onlyNode(pod.spec);
-    return only === null ? null : this.#pool.place(only);
+  #chosen(pod: SchedulingPod, compared: readonly number[]): number {
+    const best = bestOf(compared.length, this.#scoresOf(pod, compared));
+    const [first = 0] = best;
+    if (best.length === 1) return compared[first] ?? 0;
+    const random = seededRandom(seedFor(this.#seed, pod.key));
+    return compared[best[randomInteger(random, 0, best.length)] ?? first] ?? 0;
   }
 
-  /** Why a pod fits on no node, and on how many not. */
-  #refusals(pod: KubeObject): ReadonlyMap<string, number> {
-    const wants = requestsOf(pod);
-    const refusals = new Map<string, number>();
-    const single = this.#onlyPlace(pod);
-    for (const { seen, used } of single ? [single] : this.#pool.places()) {
-      for (const reason of misfits(pod, wants, seen, used)) {
-        refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
-      }
+  #scoresOf(pod: SchedulingPod, compared: readonly number[]): readonly PluginScores[] {
+    return scoresOf(this.pool, pod, compared, (one) => this.#peers.of(one));
+  }
+
+  #failed(of: { pod: SchedulingPod; filters: readonly Filter[] } | { refusal: string | null }): {
+    readonly place: null;
+    readonly failure: Failure;
+  } {
+    const nodes = this.pool.size;
+    if ('refusal' in of) {
+      const { refusal } = of;
+      return { place: null, failure: { nodes, refusal, rejections: new Map(), filters: [] } };
     }
-    return refusals;
-  }
-
-  /** Why a pod fits nowhere, in kube-scheduler's words. */
-  refusal(pod: KubeObject): string {
-    const refusals = this.#refusals(pod);
-    const total = this.#pool.size;
-    if (total === 0) return 'no nodes available to schedule pods';
-    const texts = [...refusals].map(([reason, count]) => `${count} ${reason}`);
-    const only = onlyNode(pod.spec);
-    if (total > 1 && only !== null && this.#pool.place(only)) {
-      texts.push(`${total - 1} node(s) didn't satisfy plugin(s) [NodeAffinity]`);
+    const { pod, filters } = of;
+    const names = namedNodes(pod.pod.spec);
+    const asked = names
+      ? [...names].flatMap((name) => this.pool.place(name) ?? [])
+      : this.pool.places();
+    const rejections = new Map<Place, Rejection>();
+    for (const place of asked) {
+      const rejection = this.rejection(filters, pod, place);
+      if (rejection) rejections.set(place, rejection);
     }
-    texts.sort();
-    return `0/${total} nodes are available: ${texts.join(', ')}.`;
+    return { place: null, failure: { nodes, refusal: null, rejections, filters } };
   }
 }
 
-function admits(pod: KubeObject, wants: Resources, { seen, used }: Place): boolean {
-  return misfits(pod, wants, seen, used).length === 0;
+const noLabels = {};
+const none: readonly SchedulingPod[] = [];
+
+/** Pods that were nominated for the node and do not give way to this one. */
+function nominatedBefore(pod: SchedulingPod, place: Place): readonly SchedulingPod[] {
+  return [...place.nominated.values()].filter(
+    ({ key, priority }) => key !== pod.key && priority >= pod.priority,
+  );
+}
+
+/** Puts a pod on a node, or takes it away, for the rules of another one alone. */
+export function shift(
+  filters: readonly Filter[],
+  pod: SchedulingPod,
+  place: Place,
+  by: 1 | -1,
+): void {
+  if (by > 0) place.add(pod);
+  else place.delete(pod);
+  for (const filter of filters) filter.note?.(pod, place, by);
 }
 
 /** kube-scheduler's adaptive share: half of 100 nodes, falling to 5 %, never below 100 nodes. */

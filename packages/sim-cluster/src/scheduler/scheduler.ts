@@ -1,31 +1,76 @@
+// The queue and the cycle of the scheduler.
 import { Controller, type ControllerContext } from '../controllers/controller.ts';
-import { conditionOf, isActive, isTerminal, keyOf, withCondition } from '../controllers/pods.ts';
-import type { Timer } from '../kernel/clock.ts';
+import { isActive, isTerminal, keyOf } from '../controllers/pods.ts';
+import { seedFor } from '../kernel/hash.ts';
+import { seededRandom } from '../kernel/prng.ts';
+import { ApiError } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { formatTime } from '../objects/time.ts';
 import type { Change } from '../store/cluster-api.ts';
+import { type Failure, failureText, subjectsOf } from './failure.ts';
+import type { Subject } from './filter.ts';
+import type { Place } from './place.ts';
 import { Placement } from './placement.ts';
+import { PodReports } from './pod-reports.ts';
+import { type Preemption, preempt } from './preemption.ts';
+import { type SchedulingPod, schedulingPod } from './scheduling-pod.ts';
+import { ownSchedulerName } from './unknown-rules.ts';
+import { isBound, isPromised, selectedNode } from './volume-claims.ts';
+import { volumeChoice } from './volumes.ts';
+import { ActivePods, signatureOf, UnschedulablePods } from './waiting-pods.ts';
 
-const followed = new Set(['nodes', 'pods']);
-const ownSchedulerName = 'default-scheduler';
-/** Pods that did not fit are tried again this long after something has changed. */
-const retryMs = 1000;
+/** What a change of these may help; null: anything. */
+const helpedBy: Readonly<Record<string, readonly Subject[]>> = {
+  persistentvolumeclaims: ['volumes', 'disks'],
+  persistentvolumes: ['volumes'],
+  storageclasses: ['volumes'],
+  csinodes: ['volumes'],
+  namespaces: ['podAffinity'],
+  services: [],
+};
+const followed = new Set(['nodes', 'pods', ...Object.keys(helpedBy)]);
+const byLeaving: readonly Subject[] = [
+  ...['resources', 'ports', 'disks', 'volumes', 'spread', 'podAffinity'],
+] as readonly Subject[];
+const byComing: readonly Subject[] = ['spread', 'podAffinity'];
+/** A pod whose binding was refused is tried again after this. */
+const refusedMs = 1000;
+/** The key of the work that tries all active pods. */
+const round = '';
 
-/** A small scheduler: binds each pending pod to a node that fits, see Placement. */
+/** What a kind of pods was told, as long as nothing has changed. */
+interface Told {
+  readonly message: string;
+  readonly subjects: ReadonlySet<Subject>;
+}
+
+/**
+ * Binds each pending pod to a node, see Placement. A pod that fits nowhere gets its condition, may make room
+ * for itself, and is tried again at once when something changes that could help it: kube-scheduler takes pods
+ * out of their backoff as soon as it has nothing else to do.
+ */
 export class Scheduler extends Controller {
-  readonly #unschedulable = new Set<string>();
+  readonly #seed: number;
+  readonly #reports: PodReports;
+  readonly #active = new ActivePods();
+  readonly #unschedulable = new UnschedulablePods();
+  /** Pods that have their node and wait for their volumes. */
+  readonly #binding = new Map<string, string>();
+  readonly #told = new Map<string, Told>();
+  /** The pod that is removing others; until it is done, it is not tried again for their going. */
+  #preempting: string | null = null;
   #placement: Placement;
-  #retry: Timer | null = null;
 
   /** `next`: where the search goes on that another one has begun. */
-  constructor(context: ControllerContext, next = 0) {
+  constructor(context: ControllerContext, seed: number, next = 0) {
     super(context);
-    this.#placement = new Placement(next);
+    this.#seed = seed;
+    this.#reports = new PodReports(this.api);
+    this.#placement = this.#newPlacement(next);
   }
 
   override get isIdle(): boolean {
-    return super.isIdle && this.#retry === null;
+    return super.isIdle && this.#active.size === 0 && this.#binding.size === 0;
   }
 
   protected override get follows(): ReadonlySet<string> {
@@ -33,77 +78,260 @@ export class Scheduler extends Controller {
   }
 
   protected override begin(): void {
-    this.#placement = new Placement(this.#placement.next);
+    this.#placement = this.#newPlacement(this.#placement.next);
     for (const node of this.api.list('nodes')) this.#placement.setNode(node);
-    for (const pod of this.api.list('pods')) this.#noticePod(keyOf(pod), pod);
+    for (const pod of this.api.list('pods')) this.#noticePod(keyOf(pod), pod, null);
   }
 
   override stop(): void {
     super.stop();
+    this.#active.clear();
     this.#unschedulable.clear();
-    this.#retry?.cancel();
-    this.#retry = null;
+    this.#binding.clear();
+    this.#told.clear();
+  }
+
+  #newPlacement(next: number): Placement {
+    return new Placement({ objects: this.api, seed: this.#seed, next });
   }
 
   protected override notice({ type, resource, key, object, previous }: Change): void {
     const isGone = type === 'DELETED';
     if (resource === 'nodes') {
       if (isGone) this.#placement.deleteNode(object.metadata.name);
-      else if (this.#placement.setNode(object)) this.#retrySoon();
+      if (isGone || this.#placement.setNode(object)) this.#helped(null);
     } else if (resource === 'pods') {
-      if (previous && !equal(previous.spec, object.spec)) this.#unschedulable.delete(key);
       if (isGone) this.#forgetPod(key, object);
-      else this.#noticePod(key, object);
+      else this.#noticePod(key, object, previous);
+    } else {
+      this.#noticeOther(resource, object, previous);
     }
   }
 
-  #forgetPod(key: string, pod: KubeObject): void {
-    this.#placement.deletePod(key);
-    this.#unschedulable.delete(key);
-    if (pod.spec.nodeName) this.#retrySoon();
+  #noticeOther(resource: string, object: KubeObject, previous: KubeObject | null): void {
+    const labels = previous?.metadata.labels;
+    if (resource === 'namespaces' && previous && equal(labels, object.metadata.labels)) return;
+    if (resource === 'namespaces' || resource === 'services') this.#placement.forget(resource);
+    this.#helped(helpedBy[resource] ?? null);
+    for (const key of this.#binding.keys()) this.queue.add(key);
   }
 
-  #noticePod(key: string, pod: KubeObject): void {
-    this.#placement.setPod(key, pod);
-    if (isTerminal(pod)) this.#retrySoon();
-    else if (!pod.spec.nodeName && !this.#unschedulable.has(key)) this.queue.add(key);
+  #forgetPod(key: string, { spec }: KubeObject): void {
+    const wasNominated = this.#placement.nominate(key, null);
+    const wasCounted = this.#placement.deletePod(key);
+    this.#forgetWaiting(key);
+    if (spec.nodeName || wasCounted || wasNominated) this.#helped(byLeaving);
   }
 
-  #retrySoon(): void {
-    if (this.#unschedulable.size === 0 || this.#retry) return;
-    this.#retry = this.api.clock.after(retryMs, () => {
-      this.#retry = null;
-      for (const key of this.#unschedulable) this.queue.add(key);
-      this.#unschedulable.clear();
-    });
+  #forgetWaiting(key: string): string | null {
+    this.#active.delete(key);
+    this.#binding.delete(key);
+    this.#reports.forget(key);
+    return this.#unschedulable.delete(key);
+  }
+
+  #noticePod(key: string, pod: KubeObject, previous: KubeObject | null): void {
+    if (pod.spec.nodeName || !isActive(pod)) this.#noticePlaced(key, pod, previous);
+    else if (isPending(pod)) this.#noticePending(key, pod, previous);
+    else if (isGated(pod)) this.#activate(key, pod);
+  }
+
+  #noticePlaced(key: string, pod: KubeObject, previous: KubeObject | null): void {
+    if (!previous?.spec.nodeName) {
+      this.#placement.nominate(key, null);
+      this.#forgetWaiting(key);
+    }
+    if (!this.#placement.setPod(key, pod)) return;
+    const isThere = previous?.spec.nodeName !== undefined;
+    if (isTerminal(pod)) this.#helped(byLeaving);
+    // That its deletion has begun helps nobody: it is counted until it has gone.
+    else if (!isThere || !equal(previous.metadata.labels, pod.metadata.labels)) this.#helped(byComing);
+  }
+
+  #noticePending(key: string, pod: KubeObject, previous: KubeObject | null): void {
+    if (this.#binding.has(key)) return;
+    const isChanged =
+      previous !== null &&
+      !(
+        equal(previous.spec, pod.spec) && equal(previous.metadata.labels, pod.metadata.labels)
+      );
+    if (isChanged) this.#unschedulable.delete(key);
+    const { nominatedNodeName } = pod.status ?? {};
+    if (nominatedNodeName) this.#placement.nominate(key, nominatedNodeName, pod);
+    if (!this.#unschedulable.has(key)) this.#activate(key, pod);
+  }
+
+  #activate(key: string, { spec }: KubeObject): void {
+    this.#active.add(key, spec.priority ?? 0);
+    this.queue.add(round);
+  }
+
+  /** Something has changed: pods that it may help are tried again, one of each kind. */
+  #helped(subjects: readonly Subject[] | null): void {
+    this.#told.clear();
+    for (const key of this.#unschedulable.helpedBy(subjects)) {
+      const pod = key === this.#preempting ? null : this.api.find('pods', key);
+      if (pod) this.#activate(key, pod);
+    }
   }
 
   protected override sync(key: string): void {
-    const { api } = this;
-    const pod = api.find('pods', key);
-    if (!pod || !isPending(pod)) return;
-    const { namespace = '', name } = pod.metadata;
-    const best = this.#placement.best(pod);
-    if (best) api.bind(namespace, name, best.name);
-    else this.#reportUnschedulable(key, pod, this.#placement.refusal(pod));
+    if (key === round) this.#tryAll();
+    else if (this.#binding.has(key)) this.#finish(key);
+    else this.#try(key);
   }
 
-  #reportUnschedulable(key: string, pod: KubeObject, message: string): void {
-    this.#unschedulable.add(key);
-    const old = conditionOf(pod, 'PodScheduled');
-    if (old?.status === 'False' && old.message === message) return;
-    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
-    const { api } = this;
-    const now = formatTime(api.clock.now());
-    const conditions = withCondition(pod.status?.conditions, condition, now);
-    api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
+  #tryAll(): void {
+    for (let key = this.#active.take(); key !== null; key = this.#active.take()) this.#try(key);
   }
+
+  #try(key: string): void {
+    try {
+      this.#cycle(key);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.queue.addAfter(key, refusedMs);
+    }
+  }
+
+  /** One pod's turn. */
+  #cycle(key: string): void {
+    const pod = this.api.find('pods', key);
+    if (!pod) return;
+    if (isGated(pod)) return this.#reports.gated(pod);
+    if (!isPending(pod) || this.#binding.has(key)) return;
+    if (this.#told.size > 0 && this.#isTold(key, pod)) return;
+    const wanted = schedulingPod(key, pod);
+    const { place, failure } = this.#placement.search(wanted);
+    if (place) this.#place(wanted, place);
+    else this.#fail(wanted, failure);
+  }
+
+  /** Whether one like it has just failed, and nothing has changed. */
+  #isTold(key: string, pod: KubeObject): boolean {
+    const signature = signatureOf(pod);
+    const told = this.#told.get(signature);
+    if (!told) return false;
+    this.#unschedulable.add(key, signature, told.subjects);
+    this.#reports.unschedulable(key, pod, told.message, pod.status?.nominatedNodeName ?? '');
+    return true;
+  }
+
+  #place(wanted: SchedulingPod, place: Place): void {
+    const { key } = wanted;
+    const next = this.#unschedulable.delete(key);
+    if (this.#bindsVolumes(wanted, place)) {
+      this.#placement.nominate(key, null);
+      this.#placement.pool.count(wanted, place);
+      this.#binding.set(key, place.name);
+      this.queue.add(key);
+    } else {
+      const { namespace = '', name } = wanted.pod.metadata;
+      this.api.bind(namespace, name, place.name);
+    }
+    if (next === null) return;
+    const pod = this.api.find('pods', next);
+    if (pod) this.#activate(next, pod);
+  }
+
+  /** Promises volumes to the claims that wait for a node; returns whether there are such. */
+  #bindsVolumes(wanted: SchedulingPod, { name, offer }: Place): boolean {
+    if (wanted.claims.length === 0 || !offer) return false;
+    const { api } = this;
+    const choice = volumeChoice(api, wanted, offer.node);
+    for (const [claim, volume] of choice) {
+      if (volume && isPromised(volume, claim)) continue;
+      if (volume) api.update('persistentvolumes', promised(volume, claim));
+      else api.update('persistentvolumeclaims', withNode(claim, name));
+    }
+    return choice.size > 0;
+  }
+
+  /** Binds a pod when all its claims have their volumes. */
+  #finish(key: string): void {
+    const pod = this.api.find('pods', key);
+    const nodeName = this.#binding.get(key) ?? '';
+    if (!pod) return;
+    const { namespace = '', name } = pod.metadata;
+    const { claims } = schedulingPod(key, pod);
+    const isReady = claims.every((claim) => {
+      const found = this.api.get('persistentvolumeclaims', namespace, claim);
+      return found !== null && isBound(found);
+    });
+    if (isReady) this.api.bind(namespace, name, nodeName);
+  }
+
+  #fail(wanted: SchedulingPod, failure: Failure): void {
+    const { key, pod } = wanted;
+    const room = failure.refusal === null && failure.nodes > 0 ? this.#preempt(wanted, failure) : null;
+    const text = failureText(failure);
+    const message = room?.text
+      ? `${text} no new claims to deallocate, preemption: ${room.text}`
+      : text;
+    const nominated = this.#nominated(pod, room);
+    const subjects = subjectsOf(failure);
+    const signature = signatureOf({ ...pod, status: { nominatedNodeName: nominated || undefined } });
+    this.#unschedulable.add(key, signature, subjects);
+    if (!room?.place && nominated === '') this.#told.set(signature, { message, subjects });
+    this.#placement.nominate(key, nominated || null, pod);
+    const written = this.#reports.unschedulable(key, pod, message, nominated);
+    if (room?.place) this.#remove(written, room.place, room.victims);
+  }
+
+  #preempt(wanted: SchedulingPod, failure: Failure): Preemption {
+    const budgets = this.api.list('poddisruptionbudgets');
+    const begin = seededRandom(seedFor(this.#seed, `${wanted.key} preempts`))();
+    return preempt(this.#placement, wanted, failure, { budgets, begin });
+  }
+
+  /** The node for which a pod is nominated after that; '' for none. */
+  #nominated({ status }: KubeObject, room: Preemption | null): string {
+    if (room?.place) return room.place.name;
+    return room && !room.isRefused ? '' : (status?.nominatedNodeName ?? '');
+  }
+
+  /** Removes the victims; pods that are less important give up their claim to the node. */
+  #remove(by: KubeObject, place: Place, victims: readonly SchedulingPod[]): void {
+    const priority: number = by.spec.priority ?? 0;
+    for (const other of [...place.nominated.values()]) {
+      if (other.priority >= priority) continue;
+      this.#placement.nominate(other.key, null);
+      const pod = this.api.find('pods', other.key);
+      if (pod) this.#reports.withdraw(pod);
+    }
+    this.#preempting = keyOf(by);
+    for (const { key } of victims) {
+      const victim = this.api.find('pods', key);
+      if (victim) this.#reports.preempt(victim, by, place.name);
+    }
+    this.#preempting = null;
+    const isDone = victims.every(({ key }) => this.api.find('pods', key) === null);
+    if (isDone) this.#activate(keyOf(by), by);
+  }
+}
+
+function promised(volume: KubeObject, { metadata }: KubeObject): KubeObject {
+  const { namespace, name, uid } = metadata;
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid };
+  return { ...volume, spec: { ...volume.spec, claimRef } };
+}
+
+function withNode(claim: KubeObject, nodeName: string): KubeObject {
+  const annotations = { ...claim.metadata.annotations, [selectedNode]: nodeName };
+  return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
 /** Whether a pod waits for a place, from this scheduler. */
 export function isPending(pod: KubeObject): boolean {
-  const { nodeName, schedulerName = ownSchedulerName, schedulingGates = [] } = pod.spec;
-  return (
-    !nodeName && schedulerName === ownSchedulerName && schedulingGates.length === 0 && isActive(pod)
-  );
+  return isOurs(pod) && (pod.spec.schedulingGates ?? []).length === 0;
+}
+
+/** Whether a pod does not enter the queue yet. */
+function isGated(pod: KubeObject): boolean {
+  return isOurs(pod) && (pod.spec.schedulingGates ?? []).length > 0;
+}
+
+function isOurs(pod: KubeObject): boolean {
+  const { nodeName, schedulerName = ownSchedulerName } = pod.spec;
+  return !nodeName && schedulerName === ownSchedulerName && isActive(pod);
 }

@@ -1,0 +1,45 @@
+// Why a pod fits on no node, in kube-scheduler's words.
+import type { Filter, Rejection, Subject } from './filter.ts';
+import type { Place } from './place.ts';
+
+/** What a pod that found no node was told. */
+export interface Failure {
+  /** How many nodes there are. */
+  readonly nodes: number;
+  /** What is wrong with the pod itself, so that no node was asked; null: they were. */
+  readonly refusal: string | null;
+  /** By node, but for those that its affinity does not name. */
+  readonly rejections: ReadonlyMap<Place, Rejection>;
+  /** The rules that rejected it. */
+  readonly filters: readonly Filter[];
+}
+
+const elsewhere = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
+
+/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
+export function failureText({ nodes, refusal, rejections }: Failure): string {
+  if (nodes === 0) return 'no nodes available to schedule pods';
+  // Whoever would be asked next has then nothing to go by, which is said as well.
+  if (refusal !== null) return `0/${nodes} nodes are available: ${refusal}. not found`;
+  const counts = new Map<string, number>();
+  for (const { reasons } of rejections.values()) {
+    for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  if (nodes > rejections.size) counts.set(elsewhere, nodes - rejections.size);
+  return availableText(nodes, counts);
+}
+
+/** The reasons with how often each was given, sorted as texts. */
+export function availableText(nodes: number, counts: ReadonlyMap<string, number>): string {
+  const texts = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${nodes} nodes are available: ${texts.join(', ')}.`;
+}
+
+/** What the changes are about that could help the pod. */
+export function subjectsOf({ nodes, refusal, rejections }: Failure): ReadonlySet<Subject> {
+  if (nodes === 0) return new Set(['node']);
+  if (refusal !== null) return new Set(['volumes']);
+  const subjects = new Set<Subject>(['node']);
+  for (const { subject } of rejections.values()) subjects.add(subject);
+  return subjects;
+}

@@ -1,0 +1,127 @@
+// What the scheduler writes down about pods: conditions, nominations, events, and the removal of victims.
+import { withCondition } from '../controllers/pods.ts';
+import { conditionOf } from '../controllers/pods.ts';
+import type { KubeObject } from '../objects/kube-object.ts';
+import { formatMicroTime, formatTime } from '../objects/time.ts';
+import type { ClusterApi } from '../store/cluster-api.ts';
+import { ownSchedulerName } from './unknown-rules.ts';
+
+/** After so long without another failure of a pod, the next one is an event of its own. */
+const seriesMs = 6 * 60_000;
+
+/** An event about a pod. */
+interface Notice {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly action: string;
+  readonly message: string;
+  readonly related?: KubeObject;
+}
+
+/** Writes for the scheduler. */
+export class PodReports {
+  readonly #api: ClusterApi;
+  /** When each pod that waits has last failed. */
+  readonly #failedAt = new Map<string, number>();
+  #events = 0;
+
+  constructor(api: ClusterApi) {
+    this.#api = api;
+  }
+
+  /** Forgets a pod that waits no more. */
+  forget(key: string): void {
+    this.#failedAt.delete(key);
+  }
+
+  /** Says that a pod does not enter the queue. */
+  gated(pod: KubeObject): void {
+    const message = 'Scheduling is blocked due to non-empty scheduling gates';
+    this.#condition(pod, { reason: 'SchedulingGated', message });
+  }
+
+  /** Says why a pod fits nowhere, and for which node it is nominated; '' for none. */
+  unschedulable(key: string, pod: KubeObject, message: string, nominated: string): KubeObject {
+    const { api, now } = { api: this.#api, now: this.#api.clock.now() };
+    const isSeries = now - (this.#failedAt.get(key) ?? Number.NEGATIVE_INFINITY) < seriesMs;
+    this.#failedAt.set(key, now);
+    const given = { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling' } as const;
+    if (!isSeries) this.#event(pod, { ...given, message });
+    const { nominatedNodeName = '', ...status } = pod.status ?? {};
+    const isSame = nominatedNodeName === nominated;
+    const next = isSame
+      ? pod
+      : { ...pod, status: nominated ? { ...status, nominatedNodeName: nominated } : status };
+    return this.#condition(next, { reason: 'Unschedulable', message }) ?? (isSame
+      ? pod
+      : api.update('pods', next, 'status'));
+  }
+
+  /** Takes the nomination back that a more important pod has overridden. */
+  withdraw(pod: KubeObject): void {
+    const { nominatedNodeName, ...status } = pod.status ?? {};
+    if (nominatedNodeName) this.#api.update('pods', { ...pod, status }, 'status');
+  }
+
+  /**
+   * Removes a pod to make room for another one: first it is marked, then deleted with its own grace period,
+   * whatever budgets say. One that is going already is left alone.
+   */
+  preempt(victim: KubeObject, by: KubeObject, nodeName: string): void {
+    const { namespace = '', name, uid = '', deletionTimestamp } = victim.metadata;
+    const api = this.#api;
+    if (deletionTimestamp !== undefined) return;
+    const scheduler = by.spec.schedulerName ?? ownSchedulerName;
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: `${scheduler}: preempting to accommodate a higher priority pod`,
+    };
+    const now = formatTime(api.clock.now());
+    const conditions = withCondition(victim.status?.conditions, condition, now);
+    api.update('pods', { ...victim, status: { ...victim.status, conditions } }, 'status');
+    api.delete('pods', namespace, name, { uid });
+    const message = `Preempted by pod ${by.metadata.uid} on node ${nodeName}`;
+    const given = { type: 'Normal', reason: 'Preempted', action: 'Preempting' } as const;
+    this.#event(victim, { ...given, message, related: by });
+  }
+
+  /** Null: the pod says so already. */
+  #condition(
+    pod: KubeObject,
+    { reason, message }: { readonly reason: string; readonly message: string },
+  ): KubeObject | null {
+    const old = conditionOf(pod, 'PodScheduled');
+    if (old?.status === 'False' && old.reason === reason && old.message === message) return null;
+    const condition = { type: 'PodScheduled', status: 'False', reason, message };
+    const api = this.#api;
+    const now = formatTime(api.clock.now());
+    const conditions = withCondition(pod.status?.conditions, condition, now);
+    return api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
+  }
+
+  #event(pod: KubeObject, { related, ...notice }: Notice): void {
+    const { namespace = '', name } = pod.metadata;
+    const api = this.#api;
+    const now = api.clock.now();
+    const number = BigInt(now) * 1_000_000n + BigInt(this.#events++ % 1_000_000);
+    api.create('events', {
+      metadata: { name: `${name}.${number.toString(16)}`, namespace },
+      involvedObject: referenceTo(pod),
+      ...(related ? { related: referenceTo(related) } : {}),
+      ...notice,
+      eventTime: formatMicroTime(now),
+      firstTimestamp: null,
+      lastTimestamp: null,
+      source: {},
+      reportingComponent: ownSchedulerName,
+      reportingInstance: `${ownSchedulerName}-0`,
+    });
+  }
+}
+
+function referenceTo({ metadata }: KubeObject): KubeObject['involvedObject'] {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return { kind: 'Pod', apiVersion: 'v1', namespace, name, uid, resourceVersion };
+}

@@ -1,0 +1,89 @@
+// Counts of pods by node that some selectors select, kept as pods come and go.
+import type { Place } from './place.ts';
+import { type NamespaceLabels, type PodSelector, SelectorIndex, selects } from './pod-selector.ts';
+import type { SchedulingPod } from './scheduling-pod.ts';
+
+/** How many pods of something are where. */
+export type CountByPlace = ReadonlyMap<Place, number>;
+
+class Tally {
+  readonly selector: PodSelector;
+  /** Also those whose deletion has begun. */
+  readonly all = new Map<Place, number>();
+  readonly staying = new Map<Place, number>();
+
+  constructor(selector: PodSelector) {
+    this.selector = selector;
+  }
+
+  count(pod: SchedulingPod, place: Place, by: 1 | -1): void {
+    countAt(this.all, place, by);
+    if (!pod.isEnding) countAt(this.staying, place, by);
+  }
+}
+
+/** Changes a count by so much; a count of 0 is left out. */
+export function countAt(counts: Map<Place, number>, place: Place, by: number): void {
+  const count = (counts.get(place) ?? 0) + by;
+  if (count === 0) counts.delete(place);
+  else counts.set(place, count);
+}
+
+/**
+ * The pods on nodes by what selects them. A count is made when it is first asked for, by a walk over all pods,
+ * and kept after that, until nothing is left to count.
+ */
+export class PodTallies {
+  readonly #places: () => Iterable<Place>;
+  readonly #labelsOf: NamespaceLabels;
+  readonly #tallies = new Map<string, Tally>();
+  readonly #index: SelectorIndex<Tally>;
+
+  constructor(places: () => Iterable<Place>, labelsOf: NamespaceLabels) {
+    this.#places = places;
+    this.#labelsOf = labelsOf;
+    this.#index = new SelectorIndex(labelsOf);
+  }
+
+  /** The selected pods by node. */
+  of(selector: PodSelector): CountByPlace {
+    return this.#tally(selector).all;
+  }
+
+  /** The same without those whose deletion has begun. */
+  staying(selector: PodSelector): CountByPlace {
+    return this.#tally(selector).staying;
+  }
+
+  count(pod: SchedulingPod, place: Place, by: 1 | -1): void {
+    this.#index.forEach(pod, (tally) => {
+      tally.count(pod, place, by);
+      if (by < 0 && tally.all.size === 0) this.#forget(tally);
+    });
+  }
+
+  /** Forgets all counts: the namespaces have changed by which some of them choose. */
+  clear(): void {
+    this.#tallies.clear();
+    this.#index.clear();
+  }
+
+  #tally(selector: PodSelector): Tally {
+    const known = this.#tallies.get(selector.key);
+    if (known) return known;
+    const tally = new Tally(selector);
+    for (const place of this.#places()) {
+      for (const pod of place.pods.values()) {
+        if (selects(selector, pod, this.#labelsOf)) tally.count(pod, place, 1);
+      }
+    }
+    this.#tallies.set(selector.key, tally);
+    this.#index.add(tally);
+    return tally;
+  }
+
+  #forget(tally: Tally): void {
+    this.#tallies.delete(tally.selector.key);
+    this.#index.delete(tally);
+  }
+}

@@ -1,0 +1,33 @@
+// Taints as scheduling reads them: some keep pods out, others ask them to prefer another node.
+import { type Taint, type Toleration, tolerates, untolerated } from '../objects/tolerations.ts';
+import type { Offer, Place } from './place.ts';
+import type { SchedulingPod } from './scheduling-pod.ts';
+
+const unschedulableTaint: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const schedulingEffects = ['NoSchedule', 'NoExecute'];
+const none: readonly Toleration[] = [];
+
+/** The tolerations of a pod. */
+export function tolerationsOf({ pod }: Readonly<SchedulingPod>): readonly Toleration[] {
+  return pod.spec.tolerations ?? none;
+}
+
+/** Whether the node is cordoned for pods of these tolerations. */
+export function isShut({ isCordoned }: Offer, tolerations: readonly Toleration[]): boolean {
+  return isCordoned && untolerated([unschedulableTaint], tolerations, schedulingEffects) !== null;
+}
+
+/** Whether a taint keeps pods of these tolerations out. */
+export function isKeptOut({ taints }: Offer, tolerations: readonly Toleration[]): boolean {
+  return untolerated(taints, tolerations, schedulingEffects) !== null;
+}
+
+/** How many taints ask pods of these tolerations to prefer another node. */
+export function shynessOf({ offer }: Place, tolerations: readonly Toleration[]): number {
+  let count = 0;
+  for (const taint of offer?.taints ?? []) {
+    if (taint.effect !== 'PreferNoSchedule') continue;
+    if (!tolerations.some((toleration) => tolerates(toleration, taint))) count++;
+  }
+  return count;
+}
