@@ -1,37 +1,48 @@
-// Runs recorded vectors against the core: npm run conformance -- [--vectors DIR]
-// A line for each file, at last `N passed, M failed`; exit 1 when any failed.
+// Runs recorded vectors against the core and the simulated cluster: npm run conformance -- [--vectors DIR]
+// A line for each file and one for each case that failed, at last `N passed, M failed`; exit 1 when any failed.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checks, runVectors } from '../packages/core/test/conformance/index.ts';
+import { checks as coreChecks, runVectors } from '../packages/core/test/conformance/index.ts';
+import { checks as clusterChecks } from '../packages/sim-cluster/test/conformance/index.ts';
 
-const shownMax = 5;
-const ownCopy = join(import.meta.dirname, '../packages/core/test/testdata/vectors');
+/** Who reads a file, by its name without `.jsonl`. */
+const checks = { ...coreChecks, ...clusterChecks };
+const ownCopies = ['core', 'sim-cluster'].map((name) =>
+  join(import.meta.dirname, `../packages/${name}/test/testdata/vectors`),
+);
 
-let folder = ownCopy;
+let folders: readonly string[] = ownCopies;
 try {
-  folder = parseArgs({ options: { vectors: { type: 'string' } } }).values.vectors ?? ownCopy;
-  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a directory`);
+  const { vectors } = parseArgs({ options: { vectors: { type: 'string' } } }).values;
+  if (vectors !== undefined) folders = [vectors];
+  for (const folder of folders) {
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a directory`);
+  }
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`error: --vectors: ${message}\n`);
   process.exit(2);
 }
 
+const files = folders.flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(folder, name)),
+);
+
 let [passed, failed] = [0, 0];
-for (const file of readdirSync(folder)
-  .filter((name) => name.endsWith('.jsonl'))
-  .sort()) {
+for (const file of files.sort()) {
   const name = basename(file, '.jsonl');
   if (!Object.hasOwn(checks, name)) {
     process.stdout.write(`${name}: left out, no check knows how to read it\n`);
     continue;
   }
-  const result = runVectors(name, readFileSync(join(folder, file), 'utf8'));
+  const result = runVectors(name, readFileSync(file, 'utf8'), checks[name]);
   passed += result.passed;
   failed += result.failures.length;
   process.stdout.write(`${name}: ${result.passed} passed, ${result.failures.length} failed\n`);
-  for (const line of result.failures.slice(0, shownMax)) process.stdout.write(`  ${line}\n`);
+  for (const line of result.failures) process.stdout.write(`  ${line}\n`);
 }
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

@@ -59,6 +59,7 @@ const loaded = {
 /** A cluster in which a case is played. */
 export class PlayedCase {
   readonly #cluster: Cluster;
+  get api() { return this.#cluster.api; }
   readonly #clock = new VirtualClock(start);
   readonly #given: SchedulingCase;
   /** Pods that were deleted, in the state in which they were last seen. */
