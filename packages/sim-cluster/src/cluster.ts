@@ -11,7 +11,7 @@ import { PodCollector } from './controllers/pod-collector.ts';
 import { conditionOf, isReady } from './controllers/pods.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
 import { StandAside } from './controllers/stand-aside.ts';
-import { VolumeBinder } from './controllers/volume-binder.ts';
+import { VolumeBinder } from './scheduler/volume-binder.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
 import type { Clock, Timer } from './kernel/clock.ts';

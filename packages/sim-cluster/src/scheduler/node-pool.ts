@@ -1,6 +1,7 @@
 // The nodes of a cluster and the pods on them, as the scheduler counts them.
 import { isTerminal } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { LabelledPods, type PlacedPod } from './labelled-pods.ts';
 import { looksAlike, offerOf, Place } from './place.ts';
 import type { NamespaceLabels } from './pod-selector.ts';
 import { PodTallies } from './pod-tallies.ts';
@@ -16,11 +17,6 @@ export interface Domains {
   readonly size: number;
 }
 
-interface Counted {
-  readonly pod: SchedulingPod;
-  readonly place: Place;
-}
-
 /**
  * Keeps what is taken of each node, and an order in which zones take turns, as kube-scheduler's list of
  * nodes has it.
@@ -28,11 +24,12 @@ interface Counted {
 export class NodePool {
   readonly #places = new Map<string, Place>();
   /** The pods that count on a node. */
-  readonly #pods = new Map<string, Counted>();
+  readonly #pods = new Map<string, PlacedPod>();
   /** How many pods there are of each priority. */
   readonly #priorities = new Map<number, number>();
   /** By namespace and name of a claim, the nodes of the pods that have it. */
   readonly #users = new Map<string, Map<string, Place>>();
+  readonly #labelled = new LabelledPods();
   readonly #domains = new Map<string, Domains>();
   #order: readonly Place[] | null = null;
   #nodes = 0;
@@ -43,7 +40,7 @@ export class NodePool {
   readonly holders: TermHolders;
 
   constructor(labelsOf: NamespaceLabels = () => ({})) {
-    this.tallies = new PodTallies(() => this.#places.values(), labelsOf);
+    this.tallies = new PodTallies(this.#labelled, labelsOf);
     this.holders = new TermHolders(labelsOf);
   }
 
@@ -103,19 +100,21 @@ export class NodePool {
 
   /** Counts a pod on a node. */
   count(pod: SchedulingPod, place: Place): void {
-    this.#pods.set(pod.key, { pod, place });
+    const placed = { pod, place };
+    this.#pods.set(pod.key, placed);
+    this.#labelled.add(placed);
     place.add(pod);
-    this.#recount(pod, place, 1);
+    this.#recount(placed, 1);
   }
 
   /** Returns whether it was counted. */
   deletePod(key: string): boolean {
     const counted = this.#pods.get(key);
     if (!counted) return false;
-    const { pod, place } = counted;
     this.#pods.delete(key);
-    place.delete(pod);
-    this.#recount(pod, place, -1);
+    this.#labelled.delete(counted);
+    counted.place.delete(counted.pod);
+    this.#recount(counted, -1);
     return true;
   }
 
@@ -199,7 +198,7 @@ export class NodePool {
     return places;
   }
 
-  #recount(pod: SchedulingPod, place: Place, by: 1 | -1): void {
+  #recount({ pod, place }: PlacedPod, by: 1 | -1): void {
     this.tallies.count(pod, place, by);
     this.holders.count(pod, place, by);
     const peers = (this.#priorities.get(pod.priority) ?? 0) + by;

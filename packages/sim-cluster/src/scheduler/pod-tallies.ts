@@ -1,4 +1,5 @@
 // Counts of pods by node that some selectors select, kept as pods come and go.
+import type { LabelledPods } from './labelled-pods.ts';
 import type { Place } from './place.ts';
 import { type NamespaceLabels, type PodSelector, SelectorIndex, selects } from './pod-selector.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';
@@ -30,17 +31,17 @@ export function countAt(counts: Map<Place, number>, place: Place, by: number): v
 }
 
 /**
- * The pods on nodes by what selects them. A count is made when it is first asked for, by a walk over all pods,
- * and kept after that, until nothing is left to count.
+ * The pods on nodes by what selects them. A count is made when it is first asked for, and kept after that, until
+ * nothing is left to count.
  */
 export class PodTallies {
-  readonly #places: () => Iterable<Place>;
+  readonly #pods: LabelledPods;
   readonly #labelsOf: NamespaceLabels;
   readonly #tallies = new Map<string, Tally>();
   readonly #index: SelectorIndex<Tally>;
 
-  constructor(places: () => Iterable<Place>, labelsOf: NamespaceLabels) {
-    this.#places = places;
+  constructor(pods: LabelledPods, labelsOf: NamespaceLabels) {
+    this.#pods = pods;
     this.#labelsOf = labelsOf;
     this.#index = new SelectorIndex(labelsOf);
   }
@@ -72,11 +73,9 @@ export class PodTallies {
     const known = this.#tallies.get(selector.key);
     if (known) return known;
     const tally = new Tally(selector);
-    for (const place of this.#places()) {
-      for (const pod of place.pods.values()) {
-        if (selects(selector, pod, this.#labelsOf)) tally.count(pod, place, 1);
-      }
-    }
+    this.#pods.forEach(selector, ({ pod, place }) => {
+      if (selects(selector, pod, this.#labelsOf)) tally.count(pod, place, 1);
+    });
     this.#tallies.set(selector.key, tally);
     this.#index.add(tally);
     return tally;

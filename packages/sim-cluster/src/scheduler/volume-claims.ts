@@ -11,7 +11,8 @@ export interface Objects {
 }
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
-const bindCompleted = 'pv.kubernetes.io/bind-completed';
+/** On a claim: both sides know that it is bound. */
+export const bindCompleted = 'pv.kubernetes.io/bind-completed';
 /** On a claim: the node for which its volume is to be made. */
 export const selectedNode = 'volume.kubernetes.io/selected-node';
 /** The provisioner of classes whose volumes somebody makes by hand. */
