@@ -18,6 +18,7 @@ interface PodSpec {
   readonly restartPolicy?: string;
   readonly nodeName?: string;
   readonly tolerations?: readonly TimedToleration[];
+  readonly schedulingGates?: readonly { readonly name: string }[];
   readonly activeDeadlineSeconds?: number;
   readonly terminationGracePeriodSeconds?: number;
 }
@@ -91,6 +92,11 @@ export function validatePodUpdate(next: KubeObject, previous: KubeObject): reado
     const text = 'existing toleration can not be modified except its tolerationSeconds';
     return [forbiddenValue('spec.tolerations', text)];
   }
+  const gate = addedGate(after, before);
+  if (gate !== undefined) {
+    const text = `only deletion is allowed, but found new scheduling gate '${gate}'`;
+    return [forbiddenValue('spec.schedulingGates', text)];
+  }
   const allowed = withAllowedChanges(after, before);
   if (equal(allowed, before)) return [];
   return [forbiddenValue('spec', `${immutableMessage}\n${difference(allowed, before)}`)];
@@ -118,6 +124,12 @@ function keepsTolerations(
   return before.every((toleration) => present.has(bare(toleration)));
 }
 
+/** The name of a gate that was not there before. */
+function addedGate(after: PodSpec, before: PodSpec): string | undefined {
+  const known = before.schedulingGates?.map(({ name }) => name);
+  return after.schedulingGates?.find(({ name }) => !known?.includes(name))?.name;
+}
+
 /** `after` with the parts that may change put back to what they were. */
 function withAllowedChanges(after: PodSpec, before: PodSpec): PodSpec {
   const images = (now: readonly Container[] | null | undefined, then: typeof now): typeof now =>
@@ -125,10 +137,16 @@ function withAllowedChanges(after: PodSpec, before: PodSpec): PodSpec {
       const image = then?.[index]?.image;
       return image === undefined ? container : { ...container, image };
     });
-  const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, ...rest } = after;
-  const { activeDeadlineSeconds, tolerations } = before;
+  const {
+    activeDeadlineSeconds: _deadline,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    ...rest
+  } = after;
+  const { activeDeadlineSeconds, tolerations, schedulingGates } = before;
   return {
     ...rest,
+    ...(schedulingGates === undefined ? {} : { schedulingGates }),
     ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
     ...(tolerations === undefined ? {} : { tolerations }),
     ...(after.containers ? { containers: images(after.containers, before.containers) } : {}),

@@ -27,6 +27,8 @@ export interface LoadReport {
   readonly unloaded: readonly Unloaded[];
   /** Namespaces that objects were in but that were not among them; they were created. */
   readonly createdNamespaces: readonly string[];
+  /** Claims, `namespace/name`, that pods had and that were not among them, or not their volumes; they were created. */
+  readonly createdClaims: readonly string[];
 }
 
 type Item = { readonly [key: string]: Json };
@@ -34,8 +36,8 @@ type Item = { readonly [key: string]: Json };
 /**
  * Takes over objects of a real cluster, lists or single ones as `kubectl get -o json` prints
  * them, just as they are: uid, times, status and ownership are kept, only the resourceVersion is
- * given anew. No defaults, no admission. What cannot be taken is reported, never thrown. Namespaces and
- * PriorityClasses that they name and that are not among them are made up.
+ * given anew. No defaults, no admission. What cannot be taken is reported, never thrown. Namespaces,
+ * PriorityClasses and the claims of pods that they name and that are not among them are made up.
  */
 export function loadObjects(backend: Backend, values: readonly unknown[]): LoadReport {
   const unloaded: Unloaded[] = [];
@@ -54,7 +56,8 @@ export function loadObjects(backend: Backend, values: readonly unknown[]): LoadR
     else unloaded.push(describe(item, outcome));
   }
   createMissingClasses(backend, items);
-  return { loaded, unloaded, createdNamespaces };
+  const createdClaims = createMissingClaims(backend, items);
+  return { loaded, unloaded, createdNamespaces, createdClaims };
 }
 
 /** Namespaces come first, then the definitions by which others are read. */
@@ -245,4 +248,59 @@ function podSpecIn(item: unknown): readonly KubeObject['spec'][] {
   if (item.kind === 'Pod') return [spec];
   const template = isObject(spec.template) ? spec.template : {};
   return isObject(template.spec) ? [template.spec] : [];
+}
+
+// Claims of pods, and volumes of claims, that are not among loaded objects.
+
+/**
+ * Makes up those of pods that have a node, as else no pod could take their place: nobody knows where such a
+ * volume can be reached, so it is reached everywhere. Returns the keys of the claims.
+ */
+function createMissingClaims(backend: Backend, items: readonly unknown[]): readonly string[] {
+  const created = new Set<string>();
+  for (const [namespace, name] of items.flatMap(claimsIn)) {
+    const found = backend.store.get('persistentvolumeclaims', namespace, name);
+    const volumeName: string = found ? (found.spec?.volumeName ?? '') : `made-up-${namespace}-${name}`;
+    if (volumeName === '' || backend.store.get('persistentvolumes', '', volumeName)) continue;
+    const claim = claimItem(namespace, name, volumeName);
+    // Only what nobody can load is left out: a name that no object can have.
+    if (!found && loadItem(backend, claim, []) !== null) continue;
+    loadItem(backend, volumeItem(namespace, name, volumeName), []);
+    created.add(`${namespace}/${name}`);
+  }
+  return [...created];
+}
+
+/** The claims of a pod that has a node. */
+function claimsIn(item: unknown): readonly (readonly [namespace: string, name: string])[] {
+  if (!isObject(item) || item.kind !== 'Pod' || !isObject(item.spec)) return [];
+  const { volumes, nodeName } = item.spec;
+  const namespace = isObject(item.metadata) ? item.metadata.namespace : null;
+  if (!nodeName || !isList(volumes) || typeof namespace !== 'string') return [];
+  return volumes.flatMap((volume) => {
+    const claim = isObject(volume) ? volume.persistentVolumeClaim : null;
+    const name = isObject(claim) ? claim.claimName : null;
+    return typeof name === 'string' && name !== '' ? [[namespace, name] as const] : [];
+  });
+}
+
+const accessModes: readonly string[] = ['ReadWriteOnce'];
+
+function claimItem(namespace: string, name: string, volumeName: string): Item {
+  return {
+    ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+    metadata: { namespace, name },
+    spec: { accessModes, volumeName },
+    status: { phase: 'Bound' },
+  };
+}
+
+function volumeItem(namespace: string, name: string, volumeName: string): Item {
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name };
+  return {
+    ...{ apiVersion: 'v1', kind: 'PersistentVolume' },
+    metadata: { name: volumeName },
+    spec: { accessModes, claimRef },
+    status: { phase: 'Bound' },
+  };
 }

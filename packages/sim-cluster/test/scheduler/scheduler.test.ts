@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { PlainServer } from '../../src/api/plain-server.ts';
 import { deployment, node, pod, toleration } from '../../src/builders.ts';
 import { conditionOf } from '../../src/controllers/pods.ts';
-import type { Json, OwnerReference } from '../../src/objects/kube-object.ts';
+import type { Json, ObjectMeta } from '../../src/objects/kube-object.ts';
 import { milliQuantity } from '../../src/objects/quantity.ts';
 import { untolerated } from '../../src/objects/tolerations.ts';
 import { onlyNode } from '../../src/scheduler/node-affinity.ts';
@@ -36,11 +36,13 @@ function addPod(
   api: PlainServer,
   name: string,
   spec: { readonly [field: string]: Json } = {},
-  metadata: { readonly ownerReferences?: readonly OwnerReference[] } = {},
+  metadata: Partial<ObjectMeta> = {},
 ): void {
   const made = pod('default', name, { spec: { ...pod('', name).spec, ...spec } });
   api.create('pods', { ...made, metadata: { ...made.metadata, ...metadata } });
 }
+
+const roomy = { cpu: '64', memory: '256Gi', pods: '100' };
 
 /** Metadata of pods that have one owner. */
 const owned = {
@@ -50,10 +52,17 @@ const owned = {
 };
 
 /** By then pods that fitted nowhere have been looked at again. */
-const retriedMs = 1000;
+const retriedMs = 0;
 
 const nodeOf = (api: PlainServer, name: string): string =>
   stored(api, 'pods', 'default', name).spec.nodeName ?? 'nowhere';
+
+const noClaims = 'no new claims to deallocate';
+const notHelpful = 'Preemption is not helpful for scheduling';
+const noVictims = 'No preemption victims found for incoming pod';
+
+const eventsOf = (api: PlainServer, reason: string): readonly string[] =>
+  api.list('events').flatMap((event) => (event.reason === reason ? event.message : []));
 
 const reasonOf = (api: PlainServer, name: string): string | undefined =>
   conditionOf(stored(api, 'pods', 'default', name), 'PodScheduled')?.message;
@@ -69,14 +78,11 @@ describe('the scheduler', () => {
     assert.deepEqual(placesOf(api, 'web'), ['a-1', 'a-2', 'b-1', 'b-2', 'c-1', 'c-2']);
   });
 
-  it('puts pods where the fewest are, the first node in order when that is equal', () => {
+  it('puts pods where the most room is', () => {
     const { api, pass } = bareCluster('n-2', 'n-1');
-    for (const name of ['p-1', 'p-2', 'p-3']) addPod(api, name);
+    for (const name of ['p-1', 'p-2']) addPod(api, name);
     pass(0);
-    assert.deepEqual(
-      ['p-1', 'p-2', 'p-3'].map((name) => nodeOf(api, name)),
-      ['n-1', 'n-2', 'n-1'],
-    );
+    assert.deepEqual(['p-1', 'p-2'].map((name) => nodeOf(api, name)).sort(), ['n-1', 'n-2']);
   });
 
   const obstacles: readonly (readonly [
@@ -84,24 +90,28 @@ describe('the scheduler', () => {
     obstruct: (api: PlainServer) => void,
     spec: { readonly [field: string]: Json },
     message: string,
+    preemption: string,
   ])[] = [
     [
       'a NoSchedule taint',
       (api) => setTaints(api, 'n-1', 'k=v:NoSchedule'),
       { tolerations: [{ key: 'k', value: 'w' }] },
-      '0/1 nodes are available: 1 node(s) had untolerated taint(s).',
+      '1 node(s) had untolerated taint(s)',
+      notHelpful,
     ],
     [
       'a NoExecute taint',
       (api) => setTaints(api, 'n-1', 'k=v:NoExecute'),
       {},
-      '0/1 nodes are available: 1 node(s) had untolerated taint(s).',
+      '1 node(s) had untolerated taint(s)',
+      notHelpful,
     ],
     [
       'a cordon',
       (api) => setSpec(api, 'nodes', stored(api, 'nodes', '', 'n-1'), { unschedulable: true }),
       {},
-      '0/1 nodes are available: 1 node(s) were unschedulable.',
+      '1 node(s) were unschedulable',
+      notHelpful,
     ],
     [
       'a node that is not Ready',
@@ -111,19 +121,22 @@ describe('the scheduler', () => {
         api.update('nodes', { ...found, status: { ...found.status, conditions } }, 'status');
       },
       {},
-      '0/1 nodes are available: 1 node(s) had untolerated taint(s).',
+      '1 node(s) had untolerated taint(s)',
+      notHelpful,
     ],
     [
       'a node selector',
       () => {},
       { nodeSelector: { disk: 'fast' } },
-      "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
+      "1 node(s) didn't match Pod's node affinity/selector",
+      notHelpful,
     ],
     [
       'requests that are too large',
       () => {},
       { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '4001m' } } }] },
-      '0/1 nodes are available: 1 Insufficient cpu.',
+      '1 Insufficient cpu',
+      notHelpful,
     ],
     [
       'a full node',
@@ -131,10 +144,11 @@ describe('the scheduler', () => {
         for (const name of ['f-1', 'f-2', 'f-3']) addPod(api, name, { nodeName: 'n-1' });
       },
       {},
-      '0/1 nodes are available: 1 Too many pods.',
+      '1 Too many pods',
+      noVictims,
     ],
   ];
-  for (const [name, obstruct, spec, message] of obstacles) {
+  for (const [name, obstruct, spec, message, preemption] of obstacles) {
     it(`is stopped by ${name}, says so, and binds to a node without it`, () => {
       const { api, pass } = bareCluster('n-1');
       obstruct(api);
@@ -143,7 +157,9 @@ describe('the scheduler', () => {
       assert.equal(nodeOf(api, 'p'), 'nowhere');
       const condition = conditionOf(stored(api, 'pods', 'default', 'p'), 'PodScheduled');
       assert.equal(condition?.reason, 'Unschedulable');
-      assert.equal(condition?.message, message);
+      const text = `0/1 nodes are available: ${message}. ${noClaims}, preemption: 0/1 nodes are available: 1 ${preemption}.`;
+      assert.equal(condition?.message, text);
+      assert.deepEqual(eventsOf(api, 'FailedScheduling'), [text]);
       addNode(api, 'n-2', '8', { disk: 'fast' });
       pass(1000);
       assert.equal(nodeOf(api, 'p'), 'n-2');
@@ -167,7 +183,7 @@ describe('the scheduler', () => {
     pass(2000);
     assert.equal(nodeOf(api, 'p'), 'nowhere');
     api.delete('pods', 'default', 'f-2', { gracePeriodSeconds: 0 });
-    pass(1000);
+    pass(retriedMs);
     assert.equal(nodeOf(api, 'p'), 'n-1');
     api.delete('pods', 'default', 'f-1', { gracePeriodSeconds: 0 });
     setTaints(api, 'n-1', 'k:NoSchedule');
@@ -210,7 +226,7 @@ describe('the scheduler', () => {
     assert.equal(nodeOf(api, 'web-2'), 'n-1', 'where the fewest pods are');
   });
 
-  it('looks at zones before it looks at nodes', () => {
+  it('spreads the pods of a Service over zones more than over nodes', () => {
     const { api, pass } = bareCluster();
     const zone = 'topology.kubernetes.io/zone';
     for (const [name, inZone] of [
@@ -218,14 +234,17 @@ describe('the scheduler', () => {
       ['a-2', 'a'],
       ['b-1', 'b'],
     ] as const) {
-      addNode(api, name, '4', { [zone]: inZone });
+      const labels = { [zone]: inZone, 'kubernetes.io/hostname': name };
+      api.create('nodes', node(name, { labels, status: { allocatable: roomy } }));
     }
+    const spec = { selector: { app: 'web' }, ports: [{ port: 80 }] };
+    api.create('services', { metadata: { name: 'web', namespace: 'default' }, spec });
     pass(0);
     const names = ['p-1', 'p-2', 'p-3', 'p-4'];
-    for (const name of names) addPod(api, name, {}, owned);
+    for (const name of names) addPod(api, name, {}, { labels: { app: 'web' } });
     pass(0);
-    const places = names.map((name) => nodeOf(api, name));
-    assert.deepEqual(places, ['a-1', 'b-1', 'a-2', 'b-1']);
+    const places = names.map((name) => nodeOf(api, name)[0]).sort();
+    assert.deepEqual(places, ['a', 'a', 'b', 'b']);
   });
 
   it('forgets the pods of one owner when it places the next', () => {
@@ -241,9 +260,6 @@ describe('the scheduler', () => {
 
   it('binds nothing to a node that is gone', () => {
     const { api, pass } = bareCluster('n-1', 'n-2');
-    addPod(api, 'p-1');
-    pass(0);
-    assert.equal(nodeOf(api, 'p-1'), 'n-1');
     api.delete('nodes', '', 'n-1');
     for (const name of ['p-2', 'p-3']) addPod(api, name);
     pass(0);
@@ -257,6 +273,81 @@ describe('the scheduler', () => {
     pass(5000);
     assert.equal(nodeOf(api, 'gated'), 'nowhere');
     assert.equal(nodeOf(api, 'other'), 'nowhere');
+    const message = 'Scheduling is blocked due to non-empty scheduling gates';
+    assert.equal(reasonOf(api, 'gated'), message);
+    assert.equal(reasonOf(api, 'other'), undefined);
+    const gated = stored(api, 'pods', 'default', 'gated');
+    assert.throws(
+      () => setSpec(api, 'pods', gated, { schedulingGates: [{ name: 'more' }] }),
+      /only deletion is allowed, but found new scheduling gate 'more'/,
+    );
+    setSpec(api, 'pods', gated, { schedulingGates: [] });
+    pass(0);
+    assert.equal(nodeOf(api, 'gated'), 'n-1');
+  });
+
+  it('tries pods of higher priorities first', () => {
+    const { api, pass } = bareCluster('n-1');
+    for (const name of ['f-1', 'f-2']) addPod(api, name, { nodeName: 'n-1' });
+    addPod(api, 'plain');
+    addPod(api, 'urgent', { priorityClassName: 'system-node-critical' });
+    pass(0);
+    assert.deepEqual([nodeOf(api, 'urgent'), nodeOf(api, 'plain')], ['n-1', 'nowhere']);
+  });
+
+  it('binds as many of the pods that are alike as find room, one change after another', () => {
+    const { api, pass } = bareCluster('n-1');
+    for (const name of ['f-1', 'f-2', 'f-3']) addPod(api, name, { nodeName: 'n-1' });
+    const names = ['p-1', 'p-2', 'p-3', 'p-4'];
+    for (const name of names) addPod(api, name);
+    pass(0);
+    assert.deepEqual(names.map((name) => nodeOf(api, name)), Array(4).fill('nowhere'));
+    api.delete('pods', 'default', 'f-1', { gracePeriodSeconds: 0 });
+    pass(0);
+    assert.deepEqual(names.map((name) => nodeOf(api, name)), ['n-1', ...Array(3).fill('nowhere')]);
+    addNode(api, 'n-2', '8');
+    pass(0);
+    assert.deepEqual(names.map((name) => nodeOf(api, name)), ['n-1', 'n-2', 'n-2', 'n-2']);
+  });
+
+  it('makes room, and binds when the victims have gone', () => {
+    const { api, pass } = bareCluster('n-1');
+    for (const name of ['f-1', 'f-2', 'f-3']) addPod(api, name, { nodeName: 'n-1' });
+    addPod(api, 'urgent', { priorityClassName: 'system-node-critical' });
+    pass(0);
+    const urgent = stored(api, 'pods', 'default', 'urgent');
+    assert.equal(urgent.status?.nominatedNodeName, 'n-1');
+    assert.equal(reasonOf(api, 'urgent'), '0/1 nodes are available: 1 Too many pods.');
+    const going = api.list('pods').filter(({ metadata }) => metadata.deletionTimestamp);
+    assert.equal(going.length, 1);
+    const [victim] = going;
+    assert.ok(victim);
+    assert.equal(conditionOf(victim, 'DisruptionTarget')?.reason, 'PreemptionByScheduler');
+    assert.deepEqual(eventsOf(api, 'Preempted'), [
+      `Preempted by pod ${urgent.metadata.uid} on node n-1`,
+    ]);
+    addPod(api, 'plain');
+    pass(0);
+    api.delete('pods', 'default', victim.metadata.name, { gracePeriodSeconds: 0 });
+    pass(0);
+    assert.deepEqual([nodeOf(api, 'urgent'), nodeOf(api, 'plain')], ['n-1', 'nowhere']);
+  });
+
+  it('draws among equal nodes for each pod by itself', () => {
+    const names = Array.from({ length: 20 }, (_, number) => `p-${number}`);
+    const placesOf = (kept: readonly string[]): readonly string[] => {
+      const { api, pass } = bareCluster('n-1', 'n-2');
+      return kept.map((name) => {
+        addPod(api, name);
+        pass(0);
+        const place = nodeOf(api, name);
+        api.delete('pods', 'default', name, { gracePeriodSeconds: 0 });
+        return place;
+      });
+    };
+    const all = placesOf(names);
+    assert.deepEqual(new Set(all), new Set(['n-1', 'n-2']));
+    assert.deepEqual(placesOf(names.slice(10)), all.slice(10), 'whoever came before');
   });
 });
 

@@ -66,7 +66,10 @@ describe('recorded objects', () => {
   it('load as the lists they came in, and can be worked with', () => {
     const { api, client } = fixture();
     const report = api.load(['namespace.json', 'node.json', 'pods.json'].map(read));
-    assert.deepEqual(report, { loaded: 6, unloaded: [], createdNamespaces: [] });
+    assert.deepEqual(report, {
+      ...{ loaded: 6, unloaded: [] },
+      ...{ createdNamespaces: [], createdClaims: [] },
+    });
     const [pod] = objectsOf('pods.json');
     const path = pathOf(pod!);
     assert.equal(client.patch(path, { metadata: { labels: { x: 'y' } } }).status, 200);
@@ -153,6 +156,29 @@ describe('load', () => {
     const { uid, creationTimestamp } = api.get('pods', 'lost', 'p')!.metadata;
     assert.match(uid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     assert.equal(Date.parse(creationTimestamp ?? ''), start);
+  });
+
+  it('makes up the claims and volumes that pods on nodes have and that are not among them', () => {
+    const { api } = fixture();
+    const pod = (name: string, claimName: string, nodeName: string): object => ({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop' } },
+      spec: { nodeName, volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }] },
+    });
+    const claim = {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+      metadata: { name: 'half', namespace: 'shop' },
+      spec: { volumeName: 'pv-half' },
+    };
+    const pods = [pod('a', 'lost', 'n'), pod('b', 'half', 'n'), pod('c', 'awaited', '')];
+    const { createdClaims, unloaded } = api.load([claim, ...pods]);
+    assert.deepEqual(unloaded, []);
+    assert.deepEqual(createdClaims, ['shop/lost', 'shop/half']);
+    const lost = api.get('persistentvolumeclaims', 'shop', 'lost');
+    assert.equal(lost?.status?.phase, 'Bound');
+    for (const name of [lost?.spec?.volumeName, 'pv-half']) {
+      assert.equal(api.get('persistentvolumes', '', name)?.status?.phase, 'Bound');
+    }
+    assert.equal(api.get('persistentvolumeclaims', 'shop', 'awaited'), null);
   });
 
   it('makes up the PriorityClasses that pods name and that are not among them', () => {

@@ -265,7 +265,7 @@ export function reportLines(
   report: LoadReport,
   faults: readonly string[],
 ): readonly string[] {
-  const { loaded, unloaded, createdNamespaces } = report;
+  const { loaded, unloaded, createdNamespaces, createdClaims } = report;
   const missing = unloaded.length + faults.length;
   const all = [...faults, ...unloaded.map((entry) => `${nameOf(entry)}: ${entry.reason}`)];
   const more = all.length - linesMax;
@@ -274,6 +274,9 @@ export function reportLines(
     ...(more > 0 ? [`not taken: and ${more} more`] : []),
     ...(createdNamespaces.length > 0
       ? [`namespaces made up for its objects: ${createdNamespaces.join(', ')}`]
+      : []),
+    ...(createdClaims.length > 0
+      ? [`claims or volumes made up for its pods: ${createdClaims.join(', ')}`]
       : []),
     `snapshot ${file}: ${loaded} objects taken, ${missing} not taken${kinds(unloaded)}`,
   ];

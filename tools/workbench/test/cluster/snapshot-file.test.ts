@@ -124,13 +124,18 @@ it('the report names each thing that was not taken and counts them', () => {
     { ...entry, kind: 'Node', namespace: '', name: 'n' },
     { ...entry, kind: '', namespace: '', name: '' },
   ];
-  const report = { loaded: 5, unloaded, createdNamespaces: ['a', 'b'] };
+  const report = {
+    ...{ loaded: 5, unloaded },
+    createdNamespaces: ['a', 'b'],
+    createdClaims: ['a/data'],
+  };
   assert.deepEqual(reportLines('f.yaml', report, ['item 3: odd']), [
     'not taken: item 3: odd',
     'not taken: Pod shop/p: no spec',
     'not taken: Node n: no spec',
     'not taken: something without a kind (without a name): no spec',
     'namespaces made up for its objects: a, b',
+    'claims or volumes made up for its pods: a/data',
     'snapshot f.yaml: 5 objects taken, 4 not taken (Pod 1, Node 1, ? 1)',
   ]);
 });
