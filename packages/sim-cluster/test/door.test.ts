@@ -7,13 +7,13 @@ import * as door from '../src/index.ts';
 const values = `
   ApiError Cluster PlainServer RealClock VirtualClock bringToRest daemonSet defaultTiming
   deployment hasUnreadyContainers isShallow job namespace node pdb pod seededRandom statefulSet
-  taint threeZones toleration topologyObjects withSystemPods`;
+  taint threeZones toleration topologyObjects unknownRulesOf withSystemPods`;
 
 const types = `
   ApiRequest Change Clock ClusterApi ClusterPart Exchange Fault FaultRule Json KubeObject Kubelet
   KubeletTiming LoadReport NodeConditionType NodeDescription ObjectMeta OwnerReference PodTiming
   Random RangeMs ResponseSink RestingCluster Rule StatsFault TimedToleration Timer Topology
-  Unloaded User WorkloadOptions`;
+  UnknownRule Unloaded User WorkloadOptions`;
 
 it('the package offers exactly these values and types', () => {
   const source = readFileSync(new URL('../src/index.ts', import.meta.url), 'utf8');

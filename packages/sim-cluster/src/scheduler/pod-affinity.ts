@@ -40,7 +40,7 @@ class DomainSums {
   }
 
   addAll(label: string, counts: CountByPlace, weight = 1): void {
-    counts.forEach((count, place) => this.add(label, place, count * weight));
+    for (const [place, count] of counts) this.add(label, place, count * weight);
   }
 
   /** Of the domain of a node; 0 where it has no such label. */
@@ -84,11 +84,7 @@ function countsOfAll(
 }
 
 /** What a pod wants near it: pods that match all of its terms. */
-function affinityFilter(
-  pool: NodePool,
-  pod: SchedulingPod,
-  labelsOf: NamespaceLabels,
-): Filter {
+function affinityFilter(pool: NodePool, pod: SchedulingPod, labelsOf: NamespaceLabels): Filter {
   const { near } = pod.terms;
   const selectors = near.map(({ selector }) => selector);
   const matchesAll = (other: SchedulingPod): boolean =>

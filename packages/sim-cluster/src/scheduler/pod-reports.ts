@@ -1,6 +1,5 @@
 // What the scheduler writes down about pods: conditions, nominations, events, and the removal of victims.
-import { withCondition } from '../controllers/pods.ts';
-import { conditionOf } from '../controllers/pods.ts';
+import { conditionOf, withCondition } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
@@ -52,9 +51,10 @@ export class PodReports {
     const next = isSame
       ? pod
       : { ...pod, status: nominated ? { ...status, nominatedNodeName: nominated } : status };
-    return this.#condition(next, { reason: 'Unschedulable', message }) ?? (isSame
-      ? pod
-      : api.update('pods', next, 'status'));
+    return (
+      this.#condition(next, { reason: 'Unschedulable', message }) ??
+      (isSame ? pod : api.update('pods', next, 'status'))
+    );
   }
 
   /** Takes the nomination back that a more important pod has overridden. */

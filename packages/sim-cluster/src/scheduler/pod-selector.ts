@@ -151,12 +151,7 @@ export class SelectorIndex<T extends Entry> {
   }
 }
 
-function within<V>(
-  map: Map<string, V>,
-  key: string,
-  makes: boolean,
-  make: () => V,
-): V | undefined {
+function within<V>(map: Map<string, V>, key: string, makes: boolean, make: () => V): V | undefined {
   const known = map.get(key);
   if (known !== undefined || !makes) return known;
   const made = make();

@@ -145,16 +145,15 @@ export class Scheduler extends Controller {
     const isThere = previous?.spec.nodeName !== undefined;
     if (isTerminal(pod)) this.#helped(byLeaving);
     // That its deletion has begun helps nobody: it is counted until it has gone.
-    else if (!isThere || !equal(previous.metadata.labels, pod.metadata.labels)) this.#helped(byComing);
+    else if (!isThere || !equal(previous.metadata.labels, pod.metadata.labels))
+      this.#helped(byComing);
   }
 
   #noticePending(key: string, pod: KubeObject, previous: KubeObject | null): void {
     if (this.#binding.has(key)) return;
     const isChanged =
       previous !== null &&
-      !(
-        equal(previous.spec, pod.spec) && equal(previous.metadata.labels, pod.metadata.labels)
-      );
+      !(equal(previous.spec, pod.spec) && equal(previous.metadata.labels, pod.metadata.labels));
     if (isChanged) this.#unschedulable.delete(key);
     const { nominatedNodeName } = pod.status ?? {};
     if (nominatedNodeName) this.#placement.nominate(key, nominatedNodeName, pod);
@@ -198,7 +197,7 @@ export class Scheduler extends Controller {
   #cycle(key: string): void {
     const pod = this.api.find('pods', key);
     if (!pod) return;
-    if (isGated(pod)) return this.#reports.gated(pod);
+    if (isGated(pod)) this.#reports.gated(pod);
     if (!isPending(pod) || this.#binding.has(key)) return;
     if (this.#told.size > 0 && this.#isTold(key, pod)) return;
     const wanted = schedulingPod(key, pod);
@@ -263,14 +262,18 @@ export class Scheduler extends Controller {
 
   #fail(wanted: SchedulingPod, failure: Failure): void {
     const { key, pod } = wanted;
-    const room = failure.refusal === null && failure.nodes > 0 ? this.#preempt(wanted, failure) : null;
+    const room =
+      failure.refusal === null && failure.nodes > 0 ? this.#preempt(wanted, failure) : null;
     const text = failureText(failure);
     const message = room?.text
       ? `${text} no new claims to deallocate, preemption: ${room.text}`
       : text;
     const nominated = this.#nominated(pod, room);
     const subjects = subjectsOf(failure);
-    const signature = signatureOf({ ...pod, status: { nominatedNodeName: nominated || undefined } });
+    const signature = signatureOf({
+      ...pod,
+      status: { nominatedNodeName: nominated || undefined },
+    });
     this.#unschedulable.add(key, signature, subjects);
     if (!room?.place && nominated === '') this.#told.set(signature, { message, subjects });
     this.#placement.nominate(key, nominated || null, pod);

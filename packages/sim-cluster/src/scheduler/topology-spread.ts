@@ -5,7 +5,13 @@ import { type Filter, rejected, rejectedForGood } from './filter.ts';
 import { admitsNode } from './node-affinity.ts';
 import type { Domains, NodePool } from './node-pool.ts';
 import type { Offer, Place } from './place.ts';
-import { type Labels, type PodSelector, podSelector, requirementsWith, selects } from './pod-selector.ts';
+import {
+  type Labels,
+  type PodSelector,
+  podSelector,
+  requirementsWith,
+  selects,
+} from './pod-selector.ts';
 import type { CountByPlace } from './pod-tallies.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';
 import { isKeptOut, tolerationsOf } from './taints.ts';
@@ -304,7 +310,8 @@ function normalized(scores: Float64Array, left: Uint8Array | null): Float64Array
   }
   for (let at = 0; at < scores.length; at++) {
     if (left?.[at] === 1) scores[at] = 0;
-    else scores[at] = most === 0 ? 100 : Math.trunc((100 * (most + least - (scores[at] ?? 0))) / most);
+    else
+      scores[at] = most === 0 ? 100 : Math.trunc((100 * (most + least - (scores[at] ?? 0))) / most);
   }
   return scores;
 }

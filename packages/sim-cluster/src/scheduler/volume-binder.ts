@@ -127,7 +127,12 @@ export class VolumeBinder extends Controller {
       if (!isIts) continue;
       const isMade = metadata.name === `pvc-${spec.claimRef.uid}`;
       if (isMade) this.api.delete('persistentvolumes', '', metadata.name);
-      else this.api.update('persistentvolumes', { ...volume, status: { phase: 'Released' } }, 'status');
+      else
+        this.api.update(
+          'persistentvolumes',
+          { ...volume, status: { phase: 'Released' } },
+          'status',
+        );
     }
   }
 }

@@ -260,7 +260,9 @@ function createMissingClaims(backend: Backend, items: readonly unknown[]): reado
   const created = new Set<string>();
   for (const [namespace, name] of items.flatMap(claimsIn)) {
     const found = backend.store.get('persistentvolumeclaims', namespace, name);
-    const volumeName: string = found ? (found.spec?.volumeName ?? '') : `made-up-${namespace}-${name}`;
+    const volumeName: string = found
+      ? (found.spec?.volumeName ?? '')
+      : `made-up-${namespace}-${name}`;
     if (volumeName === '' || backend.store.get('persistentvolumes', '', volumeName)) continue;
     const claim = claimItem(namespace, name, volumeName);
     // Only what nobody can load is left out: a name that no object can have.

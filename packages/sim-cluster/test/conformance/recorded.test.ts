@@ -8,7 +8,9 @@ const folder = join(import.meta.dirname, '../testdata/vectors');
 
 for (const [name, check] of Object.entries(checks)) {
   describe(`recorded of kube-scheduler 1.36.2: ${name}`, () => {
-    const lines = readFileSync(join(folder, `${name}.jsonl`), 'utf8').trim().split('\n');
+    const lines = readFileSync(join(folder, `${name}.jsonl`), 'utf8')
+      .trim()
+      .split('\n');
     for (const line of lines) {
       it(JSON.parse(line).name, () => assert.equal(check(line), null));
     }

@@ -59,7 +59,6 @@ const loaded = {
 /** A cluster in which a case is played. */
 export class PlayedCase {
   readonly #cluster: Cluster;
-  get api() { return this.#cluster.api; }
   readonly #clock = new VirtualClock(start);
   readonly #given: SchedulingCase;
   /** Pods that were deleted, in the state in which they were last seen. */
@@ -78,20 +77,29 @@ export class PlayedCase {
     for (const pod of given.pods) this.#addBound(pod);
   }
 
+  /** All that is stored. */
+  get objects(): Pick<Cluster['api'], 'get' | 'list'> {
+    return this.#cluster.api;
+  }
+
   /** Creates the pods of the case and lets the scheduler work. */
   play(): void {
     const { earlier, pod } = this.#given;
     this.#cluster.start();
     this.#settle();
     if (earlier) this.#create(earlier);
-    this.#cluster.api.subscribe(({ object, type, previous }) => {
-      if (!object.metadata.deletionTimestamp || previous?.metadata.deletionTimestamp) {
-        const known = this.#deleted.get(keyOf(object));
-        if (known && type === 'DELETED') this.#deleted.set(keyOf(object), { ...known, isGone: true });
-        return;
-      }
-      this.#deleted.set(keyOf(object), { pod: object, isGone: type === 'DELETED' });
-    }, new Set(['pods']));
+    this.#cluster.api.subscribe(
+      ({ object, type, previous }) => {
+        if (!object.metadata.deletionTimestamp || previous?.metadata.deletionTimestamp) {
+          const known = this.#deleted.get(keyOf(object));
+          if (known && type === 'DELETED')
+            this.#deleted.set(keyOf(object), { ...known, isGone: true });
+          return;
+        }
+        this.#deleted.set(keyOf(object), { pod: object, isGone: type === 'DELETED' });
+      },
+      new Set(['pods']),
+    );
     this.#create(pod);
   }
 

@@ -27,7 +27,7 @@ describe('what the scheduler sees of a node that is written again', () => {
       [
         'it is not ready',
         (one) => withStatus(one, { conditions: [{ ...ready, status: 'Unknown' }] }),
-        true,
+        false,
       ],
       [
         'it offers more',

@@ -301,13 +301,22 @@ describe('the scheduler', () => {
     const names = ['p-1', 'p-2', 'p-3', 'p-4'];
     for (const name of names) addPod(api, name);
     pass(0);
-    assert.deepEqual(names.map((name) => nodeOf(api, name)), Array(4).fill('nowhere'));
+    assert.deepEqual(
+      names.map((name) => nodeOf(api, name)),
+      Array(4).fill('nowhere'),
+    );
     api.delete('pods', 'default', 'f-1', { gracePeriodSeconds: 0 });
     pass(0);
-    assert.deepEqual(names.map((name) => nodeOf(api, name)), ['n-1', ...Array(3).fill('nowhere')]);
+    assert.deepEqual(
+      names.map((name) => nodeOf(api, name)),
+      ['n-1', ...Array(3).fill('nowhere')],
+    );
     addNode(api, 'n-2', '8');
     pass(0);
-    assert.deepEqual(names.map((name) => nodeOf(api, name)), ['n-1', 'n-2', 'n-2', 'n-2']);
+    assert.deepEqual(
+      names.map((name) => nodeOf(api, name)),
+      ['n-1', 'n-2', 'n-2', 'n-2'],
+    );
   });
 
   it('makes room, and binds when the victims have gone', () => {

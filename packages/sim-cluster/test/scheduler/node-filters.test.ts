@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { node, pod } from '../../src/builders.ts';
 import type { Json, KubeObject } from '../../src/objects/kube-object.ts';
-import { requestsOf } from '../../src/scheduler/node-fit.ts';
-import { Placement } from '../../src/scheduler/placement.ts';
+import { placementOf } from '../world/placements.ts';
 
 type Fields = { readonly [field: string]: Json };
 
@@ -11,52 +10,6 @@ const asking = (requests: Fields): KubeObject =>
   pod('default', 'p', {
     spec: { containers: [{ name: 'c', image: 'i', resources: { requests } }] },
   });
-
-describe('what a pod asks for', () => {
-  const container = (resources?: Fields): Fields => ({
-    name: 'c',
-    ...(resources && { resources }),
-  });
-  const cases: readonly (readonly [
-    name: string,
-    spec: Fields,
-    expected: readonly [cpu: number, memory: number],
-  ])[] = [
-    ['nothing', { containers: [container()] }, [0, 0]],
-    [
-      'the sum of its containers',
-      {
-        containers: [
-          container({ requests: { cpu: '1', memory: '1k' } }),
-          container({ requests: { cpu: '250m' } }),
-        ],
-      },
-      [1250, 1_000_000],
-    ],
-    ['a limit without a request', { containers: [container({ limits: { cpu: '2' } })] }, [2000, 0]],
-    [
-      'the request, where there is a limit too',
-      { containers: [container({ requests: { cpu: '1' }, limits: { cpu: '2' } })] },
-      [1000, 0],
-    ],
-    [
-      'its largest init container, where that is more',
-      {
-        containers: [container({ requests: { cpu: '1', memory: '3' } })],
-        initContainers: [
-          container({ requests: { cpu: '2', memory: '1' } }),
-          container({ requests: { cpu: '3', memory: '2' } }),
-        ],
-      },
-      [3000, 3000],
-    ],
-  ];
-  for (const [name, spec, [cpu, memory]] of cases) {
-    it(name, () =>
-      assert.deepEqual(requestsOf(pod('default', 'p', { spec })), { cpu, memory, pods: 1 }),
-    );
-  }
-});
 
 describe('a node of 4 CPUs, 16Gi and three places', () => {
   const bound = (name: string, one: KubeObject): KubeObject => {
@@ -111,7 +64,7 @@ describe('a node of 4 CPUs, 16Gi and three places', () => {
       [', for one that asks for a certain node', { nodeSelector: {} }],
     ] as const) {
       it(`${name}${kind}`, () => {
-        const placement = new Placement();
+        const placement = placementOf();
         placement.setNode(
           node('n-1', {
             spec: change,
@@ -127,14 +80,9 @@ describe('a node of 4 CPUs, 16Gi and three places', () => {
   }
 });
 
-it('a node of which nobody has said that it is ready takes no pods', () => {
+it('is no matter of readiness: whoever looks after nodes taints those that are not ready', () => {
   const { status, ...rest } = node('n-1');
   const { conditions: _none, ...said } = status;
-  const placement = new Placement();
-  placement.setNode({ ...rest, status: said });
-  assert.equal(placement.best(asking({})), null);
-  assert.equal(
-    placement.refusal(asking({})),
-    '0/1 nodes are available: 1 node(s) had untolerated taint(s).',
-  );
+  const placement = placementOf({ ...rest, status: said });
+  assert.equal(placement.best(asking({}))?.name, 'n-1');
 });
