@@ -92,8 +92,8 @@ export class NodePool {
       counted.pod.pod = pod;
       return false;
     }
-    const was = this.deletePod(key);
-    if (nodeName === '') return was;
+    const left = this.deletePod(key);
+    if (nodeName === '') return left !== null;
     this.count(schedulingPod(key, pod), this.#place(nodeName));
     return true;
   }
@@ -107,26 +107,21 @@ export class NodePool {
     this.#recount(placed, 1);
   }
 
-  /** Returns whether it was counted. */
-  deletePod(key: string): boolean {
+  /** Returns the pod as it was counted; null: it was not. */
+  deletePod(key: string): PlacedPod | null {
     const counted = this.#pods.get(key);
-    if (!counted) return false;
+    if (!counted) return null;
     this.#pods.delete(key);
     this.#labelled.delete(counted);
     counted.place.delete(counted.pod);
     this.#recount(counted, -1);
-    return true;
+    return counted;
   }
 
   /** The place of a node; null: there is no such node. */
   place(name: string): Place | null {
     const place = this.#places.get(name);
     return place?.offer ? place : null;
-  }
-
-  /** The node that a pod counts on. */
-  placeOf(key: string): Place | null {
-    return this.#pods.get(key)?.place ?? null;
   }
 
   /** Whether pods of a lower priority are on nodes. */

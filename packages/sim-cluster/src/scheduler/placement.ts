@@ -5,6 +5,7 @@ import { randomInteger, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Failure, failureText } from './failure.ts';
 import { type Filter, firstRejection, type Rejection } from './filter.ts';
+import type { PlacedPod } from './labelled-pods.ts';
 import { namedNodes } from './node-affinity.ts';
 import {
   diskFilters,
@@ -15,12 +16,12 @@ import {
 } from './node-filters.ts';
 import { NodePool } from './node-pool.ts';
 import type { Place } from './place.ts';
-import { podAffinityFilters } from './pod-affinity.ts';
+import { heedsInAffinity, podAffinityFilters } from './pod-affinity.ts';
 import { PodPeers } from './pod-peers.ts';
 import type { NamespaceLabels } from './pod-selector.ts';
 import { type SchedulingPod, schedulingPod } from './scheduling-pod.ts';
 import { bestOf, type PluginScores, scoresOf } from './scores.ts';
-import { spreadFilters } from './topology-spread.ts';
+import { heedsInSpread, spreadFilters } from './topology-spread.ts';
 import type { Objects } from './volume-claims.ts';
 import { claimsRefusal, volumeFilters } from './volumes.ts';
 
@@ -94,8 +95,23 @@ export class Placement {
     return this.pool.setPod(key, pod);
   }
 
-  deletePod(key: string): boolean {
+  /** Returns the pod as it was counted; null: it was not. */
+  deletePod(key: string): PlacedPod | null {
     return this.pool.deletePod(key);
+  }
+
+  /**
+   * Whether it may help a pod that fitted nowhere that another one has left a node: there is room for it now, or
+   * less important pods could make some, or it heeds the other one wherever that was.
+   */
+  isHelpedBy(pod: SchedulingPod, { pod: left, place }: PlacedPod): boolean {
+    const { pool } = this;
+    if (place.offer && pool.places() && pool.rooms.fits(place.index, pod.requests)) return true;
+    if (heedsInSpread(pod, left) || heedsInAffinity(pod, left, this.#labelsOf)) return true;
+    if (pod.claims.some((claim) => left.claims.includes(claim))) return true;
+    if (!pool.hasBelow(pod.priority)) return false;
+    for (const { priority } of place.pods.values()) if (priority < pod.priority) return true;
+    return false;
   }
 
   /** Something else has changed that pods are placed by: a Service, a controller, a namespace. */

@@ -170,6 +170,20 @@ export function podAffinityFilters(
   ];
 }
 
+/** Whether a pod heeds where another one is, by required terms of either. */
+export function heedsInAffinity(
+  pod: SchedulingPod,
+  other: SchedulingPod,
+  labelsOf: NamespaceLabels,
+): boolean {
+  const { near, far } = pod.terms;
+  return (
+    near.some(({ selector }) => selects(selector, other, labelsOf)) ||
+    far.some(({ selector }) => selects(selector, other, labelsOf)) ||
+    other.terms.far.some(({ selector }) => selects(selector, pod, labelsOf))
+  );
+}
+
 /**
  * The scores of InterPodAffinity, before they are weighted; null: no terms are about the pod or any other.
  * `compared`: the nodes, by their places in the order of the pool.

@@ -112,7 +112,7 @@ function victimsOn(
   const gone = new Set(lower);
   const rejection = placement.rejection(filters, pod, place);
   const victims: SchedulingPod[] = [];
-  const [breaking, others] = byBudgets(lower.sort(byImportance), budgets);
+  const [breaking, others] = byBudgets(byImportance(lower), budgets);
   let broken = 0;
   if (!rejection) {
     for (const other of [...breaking, ...others]) {
@@ -124,7 +124,7 @@ function victimsOn(
   for (const other of gone) shift(filters, other, place, 1);
   restoreOrder(place, inOrder);
   if (rejection) return rejection.reasons;
-  return { place, victims: victims.sort(byImportance), broken };
+  return { place, victims: byImportance(victims), broken };
 }
 
 /** Whether there is room for both. */
@@ -148,9 +148,11 @@ function restoreOrder({ pods }: Place, inOrder: readonly SchedulingPod[]): void 
 }
 
 /** Higher priorities first, then those that started earlier. */
-function byImportance(one: SchedulingPod, other: SchedulingPod): number {
-  if (one.priority !== other.priority) return other.priority - one.priority;
-  return startOf(one) - startOf(other);
+function byImportance(pods: readonly SchedulingPod[]): readonly SchedulingPod[] {
+  return pods
+    .map((pod) => ({ pod, start: startOf(pod) }))
+    .sort((one, other) => other.pod.priority - one.pod.priority || one.start - other.start)
+    .map(({ pod }) => pod);
 }
 
 /** A pod that has not started counts as one that starts now, the least important. */

@@ -9,6 +9,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { type Failure, failureText, subjectsOf } from './failure.ts';
 import type { Subject } from './filter.ts';
+import type { PlacedPod } from './labelled-pods.ts';
 import type { Place } from './place.ts';
 import { Placement } from './placement.ts';
 import { PodReports } from './pod-reports.ts';
@@ -57,6 +58,10 @@ export class Scheduler extends Controller {
   /** Pods that have their node and wait for their volumes. */
   readonly #binding = new Map<string, string>();
   readonly #told = new Map<string, Told>();
+  /** Pods that have left their nodes since the last round. */
+  #left: PlacedPod[] = [];
+  /** Active pods that are worth a try only if one of those helps them. */
+  readonly #hopeful = new Set<string>();
   /** The pod that is removing others; until it is done, it is not tried again for their going. */
   #preempting: string | null = null;
   #placement: Placement;
@@ -89,6 +94,8 @@ export class Scheduler extends Controller {
     this.#unschedulable.clear();
     this.#binding.clear();
     this.#told.clear();
+    this.#hopeful.clear();
+    this.#left = [];
   }
 
   #newPlacement(next: number): Placement {
@@ -118,9 +125,24 @@ export class Scheduler extends Controller {
 
   #forgetPod(key: string, { spec }: KubeObject): void {
     const wasNominated = this.#placement.nominate(key, null);
-    const wasCounted = this.#placement.deletePod(key);
+    this.#leave(key);
     this.#forgetWaiting(key);
-    if (spec.nodeName || wasCounted || wasNominated) this.#helped(byLeaving);
+    if (wasNominated && !spec.nodeName) this.#helped(byLeaving);
+  }
+
+  /** A pod takes nothing any more. */
+  #leave(key: string): void {
+    const left = this.#placement.deletePod(key);
+    if (!left) return;
+    this.#left.push(left);
+    this.#told.clear();
+    for (const waiting of this.#unschedulable.helpedBy(byLeaving)) {
+      if (waiting === this.#preempting || this.#active.has(waiting)) continue;
+      const pod = this.api.find('pods', waiting);
+      if (!pod) continue;
+      this.#activate(waiting, pod);
+      this.#hopeful.add(waiting);
+    }
   }
 
   #forgetWaiting(key: string): string | null {
@@ -141,12 +163,11 @@ export class Scheduler extends Controller {
       this.#placement.nominate(key, null);
       this.#forgetWaiting(key);
     }
+    if (isTerminal(pod)) this.#leave(key);
     if (!this.#placement.setPod(key, pod)) return;
     const isThere = previous?.spec.nodeName !== undefined;
-    if (isTerminal(pod)) this.#helped(byLeaving);
     // That its deletion has begun helps nobody: it is counted until it has gone.
-    else if (!isThere || !equal(previous.metadata.labels, pod.metadata.labels))
-      this.#helped(byComing);
+    if (!isThere || !equal(previous.metadata.labels, pod.metadata.labels)) this.#helped(byComing);
   }
 
   #noticePending(key: string, pod: KubeObject, previous: KubeObject | null): void {
@@ -161,6 +182,7 @@ export class Scheduler extends Controller {
   }
 
   #activate(key: string, { spec }: KubeObject): void {
+    this.#hopeful.delete(key);
     this.#active.add(key, spec.priority ?? 0);
     this.queue.add(round);
   }
@@ -182,6 +204,7 @@ export class Scheduler extends Controller {
 
   #tryAll(): void {
     for (let key = this.#active.take(); key !== null; key = this.#active.take()) this.#try(key);
+    this.#left = [];
   }
 
   #try(key: string): void {
@@ -201,9 +224,16 @@ export class Scheduler extends Controller {
     if (!isPending(pod) || this.#binding.has(key)) return;
     if (this.#told.size > 0 && this.#isTold(key, pod)) return;
     const wanted = schedulingPod(key, pod);
+    if (this.#hopeful.delete(key) && !this.#isHelped(wanted)) return;
     const { place, failure } = this.#placement.search(wanted);
     if (place) this.#place(wanted, place);
     else this.#fail(wanted, failure);
+  }
+
+  /** Whether one of the pods that have left makes a difference. */
+  #isHelped(wanted: SchedulingPod): boolean {
+    if (wanted.pod.status?.nominatedNodeName) return true;
+    return this.#left.some((left) => this.#placement.isHelpedBy(wanted, left));
   }
 
   /** Whether one like it has just failed, and nothing has changed. */

@@ -162,6 +162,14 @@ export function spreadFilters(pool: NodePool, pod: SchedulingPod): readonly Filt
   ];
 }
 
+/** Whether a pod heeds where another one is, by constraints that must hold. */
+export function heedsInSpread(pod: SchedulingPod, other: SchedulingPod): boolean {
+  if (givenIn(pod).length === 0) return false;
+  return constraintsOf(pod, 'DoNotSchedule').some(({ selector }) =>
+    selects(selector, other, noLabels),
+  );
+}
+
 /** The nodes that are compared, by their places in the order of the pool. */
 type Compared = readonly number[];
 

@@ -11,6 +11,10 @@ export class ActivePods {
     return this.#priorities.size;
   }
 
+  has(key: string): boolean {
+    return this.#priorities.has(key);
+  }
+
   add(key: string, priority: number): void {
     const known = this.#priorities.get(key);
     if (known === priority) return;

@@ -77,14 +77,15 @@ export function checkSubresourceName(target: Target, body: KubeObject): void {
   }
 }
 
-/** The pod on its node, since `now`. */
+/** The pod on its node, since `now`; for which node it was nominated matters no more. */
 export function boundTo(pod: KubeObject, nodeName: string, now: string): KubeObject {
   const others: readonly { readonly type: string }[] = pod.status?.conditions ?? [];
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now };
   const conditions = [...others.filter(({ type }) => type !== 'PodScheduled'), scheduled];
+  const { nominatedNodeName: _, ...status } = pod.status ?? {};
   return {
     ...pod,
     spec: { ...pod.spec, nodeName },
-    status: { ...pod.status, conditions },
+    status: { ...status, conditions },
   };
 }
