@@ -10,7 +10,7 @@ import {
 export type Labels = Readonly<Record<string, string>>;
 
 /** What a selector reads of a pod. */
-export interface Labelled {
+interface Labelled {
   readonly namespace: string;
   readonly labels: Labels;
 }

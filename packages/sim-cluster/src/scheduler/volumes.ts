@@ -17,14 +17,14 @@ import {
 } from './volume-claims.ts';
 
 /** A claim that gets its volume with the node of the pod. */
-export interface Waiting {
+interface Waiting {
   readonly claim: KubeObject;
   readonly candidates: readonly KubeObject[];
   readonly storageClass: KubeObject | null;
 }
 
 /** The claims of a pod, as they are now. */
-export interface PodVolumes {
+interface PodVolumes {
   /** The volumes of those that are bound. */
   readonly bound: readonly KubeObject[];
   /** The least demanding first. */
