@@ -83,28 +83,27 @@ export class NodePool {
 
   /**
    * Counts a pod in the state that it has now, where it is bound; one that has ended takes nothing any more.
-   * Returns whether that changes what is counted.
+   * Returns how it counts, where that has changed; else null.
    */
-  setPod(key: string, pod: KubeObject): boolean {
+  setPod(key: string, pod: KubeObject): PlacedPod | null {
     const counted = this.#pods.get(key);
     const nodeName: string = isTerminal(pod) ? '' : (pod.spec.nodeName ?? '');
     if (counted && nodeName === counted.place.name && countsAlike(counted.pod, pod)) {
       counted.pod.pod = pod;
-      return false;
+      return null;
     }
-    const left = this.deletePod(key);
-    if (nodeName === '') return left !== null;
-    this.count(schedulingPod(key, pod), this.#place(nodeName));
-    return true;
+    this.deletePod(key);
+    return nodeName === '' ? null : this.count(schedulingPod(key, pod), this.#place(nodeName));
   }
 
   /** Counts a pod on a node. */
-  count(pod: SchedulingPod, place: Place): void {
+  count(pod: SchedulingPod, place: Place): PlacedPod {
     const placed = { pod, place };
     this.#pods.set(pod.key, placed);
     this.#labelled.add(placed);
     place.add(pod);
     this.#recount(placed, 1);
+    return placed;
   }
 
   /** Returns the pod as it was counted; null: it was not. */

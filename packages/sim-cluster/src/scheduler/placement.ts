@@ -38,6 +38,11 @@ export interface PlacementOptions {
   readonly ignoresClaims?: boolean;
 }
 
+/** A pod that has come to a node, or is gone from it. */
+export interface MovedPod extends PlacedPod {
+  readonly isGone: boolean;
+}
+
 /** What came of the search for a node. */
 export type Search =
   | { readonly place: Place; readonly failure: null }
@@ -90,8 +95,8 @@ export class Placement {
     this.pool.deleteNode(name);
   }
 
-  /** Takes a pod in the state that it has now; returns whether that changes what is counted. */
-  setPod(key: string, pod: KubeObject): boolean {
+  /** Takes a pod in the state that it has now; returns how it counts, where that has changed; else null. */
+  setPod(key: string, pod: KubeObject): PlacedPod | null {
     return this.pool.setPod(key, pod);
   }
 
@@ -101,14 +106,15 @@ export class Placement {
   }
 
   /**
-   * Whether it may help a pod that fitted nowhere that another one has left a node: there is room for it now, or
-   * less important pods could make some, or it heeds the other one wherever that was.
+   * Whether it may help a pod that fitted nowhere that another one has come to a node or has left it: it heeds
+   * the other one, or there is room on that node now, or less important pods could make some.
    */
-  isHelpedBy(pod: SchedulingPod, { pod: left, place }: PlacedPod): boolean {
+  isHelpedBy(pod: SchedulingPod, { pod: moved, place, isGone }: MovedPod): boolean {
     const { pool } = this;
+    if (heedsInSpread(pod, moved) || heedsInAffinity(pod, moved, this.#labelsOf)) return true;
+    if (!isGone) return false;
     if (place.offer && pool.places() && pool.rooms.fits(place.index, pod.requests)) return true;
-    if (heedsInSpread(pod, left) || heedsInAffinity(pod, left, this.#labelsOf)) return true;
-    if (pod.claims.some((claim) => left.claims.includes(claim))) return true;
+    if (pod.claims.some((claim) => moved.claims.includes(claim))) return true;
     if (!pool.hasBelow(pod.priority)) return false;
     for (const { priority } of place.pods.values()) if (priority < pod.priority) return true;
     return false;

@@ -9,9 +9,8 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { type Failure, failureText, subjectsOf } from './failure.ts';
 import type { Subject } from './filter.ts';
-import type { PlacedPod } from './labelled-pods.ts';
 import type { Place } from './place.ts';
-import { Placement } from './placement.ts';
+import { type MovedPod, Placement } from './placement.ts';
 import { PodReports } from './pod-reports.ts';
 import { type Preemption, preempt } from './preemption.ts';
 import { type SchedulingPod, schedulingPod } from './scheduling-pod.ts';
@@ -58,9 +57,9 @@ export class Scheduler extends Controller {
   /** Pods that have their node and wait for their volumes. */
   readonly #binding = new Map<string, string>();
   readonly #told = new Map<string, Told>();
-  /** Pods that have left their nodes since the last round. */
-  #left: PlacedPod[] = [];
-  /** Active pods that are worth a try only if one of those helps them. */
+  /** Pods that have come to nodes or left them since the last round. */
+  #moved: MovedPod[] = [];
+  /** Active pods that are worth a try only if one of those makes a difference to them. */
   readonly #hopeful = new Set<string>();
   /** The pod that is removing others; until it is done, it is not tried again for their going. */
   #preempting: string | null = null;
@@ -95,7 +94,7 @@ export class Scheduler extends Controller {
     this.#binding.clear();
     this.#told.clear();
     this.#hopeful.clear();
-    this.#left = [];
+    this.#moved = [];
   }
 
   #newPlacement(next: number): Placement {
@@ -133,16 +132,21 @@ export class Scheduler extends Controller {
   /** A pod takes nothing any more. */
   #leave(key: string): void {
     const left = this.#placement.deletePod(key);
-    if (!left) return;
-    this.#left.push(left);
+    if (left) this.#noteMove({ ...left, isGone: true }, byLeaving);
+  }
+
+  #noteMove(moved: MovedPod, subjects: readonly Subject[]): void {
     this.#told.clear();
-    for (const waiting of this.#unschedulable.helpedBy(byLeaving)) {
+    this.#moved.push(moved);
+    for (const waiting of this.#unschedulable.helpedBy(subjects)) {
       if (waiting === this.#preempting || this.#active.has(waiting)) continue;
       const pod = this.api.find('pods', waiting);
       if (!pod) continue;
       this.#activate(waiting, pod);
       this.#hopeful.add(waiting);
     }
+    // Nobody waits for it.
+    if (this.#active.size === 0) this.#moved = [];
   }
 
   #forgetWaiting(key: string): string | null {
@@ -164,10 +168,11 @@ export class Scheduler extends Controller {
       this.#forgetWaiting(key);
     }
     if (isTerminal(pod)) this.#leave(key);
-    if (!this.#placement.setPod(key, pod)) return;
-    const isThere = previous?.spec.nodeName !== undefined;
+    const came = this.#placement.setPod(key, pod);
     // That its deletion has begun helps nobody: it is counted until it has gone.
-    if (!isThere || !equal(previous.metadata.labels, pod.metadata.labels)) this.#helped(byComing);
+    const isSame =
+      previous?.spec.nodeName !== undefined && equal(previous.metadata.labels, pod.metadata.labels);
+    if (came && !isSame) this.#noteMove({ ...came, isGone: false }, byComing);
   }
 
   #noticePending(key: string, pod: KubeObject, previous: KubeObject | null): void {
@@ -204,7 +209,7 @@ export class Scheduler extends Controller {
 
   #tryAll(): void {
     for (let key = this.#active.take(); key !== null; key = this.#active.take()) this.#try(key);
-    this.#left = [];
+    this.#moved = [];
   }
 
   #try(key: string): void {
@@ -230,10 +235,10 @@ export class Scheduler extends Controller {
     else this.#fail(wanted, failure);
   }
 
-  /** Whether one of the pods that have left makes a difference. */
+  /** Whether one of the pods that have come or left makes a difference. */
   #isHelped(wanted: SchedulingPod): boolean {
     if (wanted.pod.status?.nominatedNodeName) return true;
-    return this.#left.some((left) => this.#placement.isHelpedBy(wanted, left));
+    return this.#moved.some((moved) => this.#placement.isHelpedBy(wanted, moved));
   }
 
   /** Whether one like it has just failed, and nothing has changed. */
