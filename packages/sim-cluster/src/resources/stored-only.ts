@@ -1,6 +1,6 @@
 // Kinds that are stored and served and nothing more: no defaults, no rules beyond those of every
-// object's metadata, and nobody acts on them. Clients such as kube-controller-manager open these
-// collections when they start, and fail where they are missing.
+// object's metadata. Clients such as kube-controller-manager open these collections when they start, and
+// fail where they are missing; the scheduler reads those of volumes and priorities.
 import { withEmptyStatus } from '../defaults/kinds.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { defineResource, type Resource, statusSubresource } from './resource.ts';
