@@ -54,11 +54,11 @@ export class NodePool {
     return this.#shyNodes > 0;
   }
 
-  /** Returns whether something that matters for scheduling has changed. */
-  setNode(node: KubeObject): boolean {
+  /** Returns the node, if something that matters for scheduling has changed; else null. */
+  setNode(node: KubeObject): Place | null {
     const place = this.#place(node.metadata.name);
     const before = place.offer;
-    if (before && looksAlike(before, node)) return false;
+    if (before && looksAlike(before, node)) return null;
     const after = offerOf(node);
     place.offer = after;
     if (!before) this.#nodes++;
@@ -66,12 +66,13 @@ export class NodePool {
     this.#domains.clear();
     if (before?.zone !== after.zone) this.#order = null;
     else if (this.#order) this.rooms.set(place);
-    return true;
+    return place;
   }
 
-  deleteNode(name: string): void {
+  /** Returns what is left of the node; null: it was not there. */
+  deleteNode(name: string): Place | null {
     const place = this.#places.get(name);
-    if (!place?.offer) return;
+    if (!place?.offer) return null;
     if (place.offer.isShy) this.#shyNodes--;
     place.offer = null;
     place.index = -1;
@@ -79,6 +80,7 @@ export class NodePool {
     this.#order = null;
     this.#domains.clear();
     if (place.pods.size + place.nominated.size === 0) this.#places.delete(name);
+    return place;
   }
 
   /**

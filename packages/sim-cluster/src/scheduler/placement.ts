@@ -86,13 +86,14 @@ export class Placement {
     return this.#next;
   }
 
-  /** Returns whether something that matters for scheduling has changed. */
-  setNode(node: KubeObject): boolean {
+  /** Returns the node, if something that matters for scheduling has changed; else null. */
+  setNode(node: KubeObject): Place | null {
     return this.pool.setNode(node);
   }
 
-  deleteNode(name: string): void {
-    this.pool.deleteNode(name);
+  /** Returns what is left of the node; null: it was not there. */
+  deleteNode(name: string): Place | null {
+    return this.pool.deleteNode(name);
   }
 
   /** Takes a pod in the state that it has now; returns how it counts, where that has changed; else null. */
@@ -107,14 +108,28 @@ export class Placement {
 
   /**
    * Whether it may help a pod that fitted nowhere that another one has come to a node or has left it: it heeds
-   * the other one, or there is room on that node now, or less important pods could make some.
+   * the other one, or there is room on that node now.
    */
   isHelpedBy(pod: SchedulingPod, { pod: moved, place, isGone }: MovedPod): boolean {
-    const { pool } = this;
     if (heedsInSpread(pod, moved) || heedsInAffinity(pod, moved, this.#labelsOf)) return true;
     if (!isGone) return false;
-    if (place.offer && pool.places() && pool.rooms.fits(place.index, pod.requests)) return true;
     if (pod.claims.some((claim) => moved.claims.includes(claim))) return true;
+    return this.#hasRoom(pod, place);
+  }
+
+  /** Whether it may help a pod that fitted nowhere that a node is there, is another, or is gone. */
+  isHelpedByNode(pod: SchedulingPod, place: Place): boolean {
+    if (pod.pod.spec.topologySpreadConstraints || pod.terms.near.length > 0) return true;
+    if (!place.offer || taintFilter(pod).check(place)) return false;
+    if (firstRejection(nodeAffinityFilters(pod), place)) return false;
+    return this.#hasRoom(pod, place);
+  }
+
+  /** Whether CPU, memory and a place are left, or less important pods could leave them. */
+  #hasRoom(pod: SchedulingPod, place: Place): boolean {
+    const { pool } = this;
+    if (!place.offer || pool.places().length === 0) return false;
+    if (pool.rooms.fits(place.index, pod.requests)) return true;
     if (!pool.hasBelow(pod.priority)) return false;
     for (const { priority } of place.pods.values()) if (priority < pod.priority) return true;
     return false;

@@ -33,6 +33,11 @@ export class PodReports {
     this.#failedAt.delete(key);
   }
 
+  /** How long ago a pod that waits has last failed, in milliseconds. */
+  sinceFailure(key: string): number {
+    return this.#api.clock.now() - (this.#failedAt.get(key) ?? Number.NEGATIVE_INFINITY);
+  }
+
   /** Says that a pod does not enter the queue. */
   gated(pod: KubeObject): void {
     const message = 'Scheduling is blocked due to non-empty scheduling gates';
@@ -41,20 +46,24 @@ export class PodReports {
 
   /** Says why a pod fits nowhere, and for which node it is nominated; '' for none. */
   unschedulable(key: string, pod: KubeObject, message: string, nominated: string): KubeObject {
-    const { api, now } = { api: this.#api, now: this.#api.clock.now() };
-    const isSeries = now - (this.#failedAt.get(key) ?? Number.NEGATIVE_INFINITY) < seriesMs;
-    this.#failedAt.set(key, now);
-    const given = { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling' } as const;
-    if (!isSeries) this.#event(pod, { ...given, message });
+    this.#noteFailure(key, pod, message);
     const { nominatedNodeName = '', ...status } = pod.status ?? {};
-    const isSame = nominatedNodeName === nominated;
-    const next = isSame
-      ? pod
-      : { ...pod, status: nominated ? { ...status, nominatedNodeName: nominated } : status };
-    return (
-      this.#condition(next, { reason: 'Unschedulable', message }) ??
-      (isSame ? pod : api.update('pods', next, 'status'))
-    );
+    const reason = 'Unschedulable';
+    if (nominatedNodeName === nominated) return this.#condition(pod, { reason, message }) ?? pod;
+    const next = {
+      ...pod,
+      status: { ...status, ...(nominated && { nominatedNodeName: nominated }) },
+    };
+    return this.#condition(next, { reason, message }) ?? this.#api.update('pods', next, 'status');
+  }
+
+  /** Failures in a row are one event. */
+  #noteFailure(key: string, pod: KubeObject, message: string): void {
+    const isSeries = this.sinceFailure(key) < seriesMs;
+    this.#failedAt.set(key, this.#api.clock.now());
+    if (isSeries) return;
+    const notice = { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling' } as const;
+    this.#event(pod, { ...notice, message });
   }
 
   /** Takes the nomination back that a more important pod has overridden. */

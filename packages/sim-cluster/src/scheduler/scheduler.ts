@@ -33,10 +33,15 @@ const byLeaving: readonly Subject[] = [
   ...['resources', 'ports', 'disks', 'volumes', 'spread', 'podAffinity'],
 ] as readonly Subject[];
 const byComing: readonly Subject[] = ['spread', 'podAffinity'];
+/** What a pod was told is not older than this when something changes that might help it. */
+const staleMs = 10_000;
 /** A pod whose binding was refused is tried again after this. */
 const refusedMs = 1000;
 /** The key of the work that tries all active pods. */
 const round = '';
+
+/** A pod that has come or left; null: the node itself is another. */
+type PlaceChange = MovedPod | { readonly place: Place; readonly pod: null };
 
 /** What a kind of pods was told, as long as nothing has changed. */
 interface Told {
@@ -57,8 +62,8 @@ export class Scheduler extends Controller {
   /** Pods that have their node and wait for their volumes. */
   readonly #binding = new Map<string, string>();
   readonly #told = new Map<string, Told>();
-  /** Pods that have come to nodes or left them since the last round. */
-  #moved: MovedPod[] = [];
+  /** Pods that have come to nodes or left them, and nodes that have changed, since the last round. */
+  #changes: PlaceChange[] = [];
   /** Active pods that are worth a try only if one of those makes a difference to them. */
   readonly #hopeful = new Set<string>();
   /** The pod that is removing others; until it is done, it is not tried again for their going. */
@@ -94,7 +99,7 @@ export class Scheduler extends Controller {
     this.#binding.clear();
     this.#told.clear();
     this.#hopeful.clear();
-    this.#moved = [];
+    this.#changes = [];
   }
 
   #newPlacement(next: number): Placement {
@@ -104,8 +109,10 @@ export class Scheduler extends Controller {
   protected override notice({ type, resource, key, object, previous }: Change): void {
     const isGone = type === 'DELETED';
     if (resource === 'nodes') {
-      if (isGone) this.#placement.deleteNode(object.metadata.name);
-      if (isGone || this.#placement.setNode(object)) this.#helped(null);
+      const { name } = object.metadata;
+      const placement = this.#placement;
+      const place = isGone ? placement.deleteNode(name) : placement.setNode(object);
+      if (place) this.#noteChange({ place, pod: null }, null);
     } else if (resource === 'pods') {
       if (isGone) this.#forgetPod(key, object);
       else this.#noticePod(key, object, previous);
@@ -132,12 +139,12 @@ export class Scheduler extends Controller {
   /** A pod takes nothing any more. */
   #leave(key: string): void {
     const left = this.#placement.deletePod(key);
-    if (left) this.#noteMove({ ...left, isGone: true }, byLeaving);
+    if (left) this.#noteChange({ ...left, isGone: true }, byLeaving);
   }
 
-  #noteMove(moved: MovedPod, subjects: readonly Subject[]): void {
+  #noteChange(change: PlaceChange, subjects: readonly Subject[] | null): void {
     this.#told.clear();
-    this.#moved.push(moved);
+    this.#changes.push(change);
     for (const waiting of this.#unschedulable.helpedBy(subjects)) {
       if (waiting === this.#preempting || this.#active.has(waiting)) continue;
       const pod = this.api.find('pods', waiting);
@@ -146,7 +153,7 @@ export class Scheduler extends Controller {
       this.#hopeful.add(waiting);
     }
     // Nobody waits for it.
-    if (this.#active.size === 0) this.#moved = [];
+    if (this.#active.size === 0) this.#changes = [];
   }
 
   #forgetWaiting(key: string): string | null {
@@ -172,7 +179,7 @@ export class Scheduler extends Controller {
     // That its deletion has begun helps nobody: it is counted until it has gone.
     const isSame =
       previous?.spec.nodeName !== undefined && equal(previous.metadata.labels, pod.metadata.labels);
-    if (came && !isSame) this.#noteMove({ ...came, isGone: false }, byComing);
+    if (came && !isSame) this.#noteChange({ ...came, isGone: false }, byComing);
   }
 
   #noticePending(key: string, pod: KubeObject, previous: KubeObject | null): void {
@@ -209,7 +216,7 @@ export class Scheduler extends Controller {
 
   #tryAll(): void {
     for (let key = this.#active.take(); key !== null; key = this.#active.take()) this.#try(key);
-    this.#moved = [];
+    this.#changes = [];
   }
 
   #try(key: string): void {
@@ -235,10 +242,16 @@ export class Scheduler extends Controller {
     else this.#fail(wanted, failure);
   }
 
-  /** Whether one of the pods that have come or left makes a difference. */
+  /** Whether one of the changes makes a difference; now and then it is looked at anew in any case. */
   #isHelped(wanted: SchedulingPod): boolean {
-    if (wanted.pod.status?.nominatedNodeName) return true;
-    return this.#moved.some((moved) => this.#placement.isHelpedBy(wanted, moved));
+    const { key, pod } = wanted;
+    if (pod.status?.nominatedNodeName || this.#reports.sinceFailure(key) >= staleMs) return true;
+    const placement = this.#placement;
+    return this.#changes.some((change) =>
+      change.pod === null
+        ? placement.isHelpedByNode(wanted, change.place)
+        : placement.isHelpedBy(wanted, change),
+    );
   }
 
   /** Whether one like it has just failed, and nothing has changed. */
