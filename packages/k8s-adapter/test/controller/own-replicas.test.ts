@@ -109,7 +109,8 @@ class World {
     if (isThere) return;
     this.#leader?.driver.feed({ kind: 'stop' });
     this.#leader = null;
-    const [next] = this.working;
+    // Of several the one on the last node: by upstream rules the others are evicted before it.
+    const next = this.working.toSorted(byNode).at(-1);
     if (!next) return;
     this.leaders += 1;
     const { name } = next.metadata;
@@ -123,6 +124,10 @@ class World {
     driver.feed({ kind: 'start' });
     this.#leader = { name, engine, driver };
   }
+}
+
+function byNode({ spec: one }: KubeObject, { spec: other }: KubeObject): number {
+  return one.nodeName < other.nodeName ? -1 : 1;
 }
 
 const cases: readonly (readonly [string, Partial<Config>])[] = [
