@@ -1,4 +1,5 @@
 import type { ControllerContext } from '../controllers/controller.ts';
+import { keyOf } from '../controllers/pods.ts';
 import { attachedTo, claimsOf, volumeOnNode, volumesOf } from '../controllers/volumes.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { DialedRequest, DialNode } from '../handlers/node-proxy.ts';
@@ -265,6 +266,11 @@ export class Kubelet {
   setCondition(type: NodeConditionType, value: boolean): void {
     this.#report = { ...this.#report, [type]: value };
     if (this.isRunning) this.#queue.add('status');
+  }
+
+  /** Lets the containers of a pod that runs on the node be ready or not from now on. */
+  setPodReady(pod: KubeObject, ready: boolean): void {
+    this.#pods.setReady(keyOf(pod), ready);
   }
 
   /** Sets the machine's clock: every time it writes from now on is off by so much. */

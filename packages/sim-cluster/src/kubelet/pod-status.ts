@@ -81,8 +81,21 @@ export function creatingStatus(pod: KubeObject, hostIp: string, now: string): un
   };
 }
 
-/** The status of a pod all of whose containers run and are ready. */
-export function runningStatus(pod: KubeObject, started: StartedPod, now: string): unknown {
+const unreadyConditions: ReadyConditions = [
+  ['PodReadyToStartContainers', true],
+  ['Initialized', true],
+  ['Ready', false, 'ContainersNotReady'],
+  ['ContainersReady', false, 'ContainersNotReady'],
+];
+
+/** The status of a pod all of whose containers run, and are ready or not. */
+export function runningStatus(
+  pod: KubeObject,
+  started: StartedPod,
+  now: string,
+  ready = true,
+): unknown {
+  const conditions = ready ? runningConditions : unreadyConditions;
   return {
     ...pod.status,
     observedGeneration: pod.metadata.generation,
@@ -90,14 +103,14 @@ export function runningStatus(pod: KubeObject, started: StartedPod, now: string)
     ...acceptedFields(pod, started),
     podIP: started.podIp,
     podIPs: [{ ip: started.podIp }],
-    conditions: withReadiness(pod, runningConditions, now, started.accepted?.at),
+    conditions: withReadiness(pod, conditions, now, started.accepted?.at),
     containerStatuses: containers(pod).map(({ name, image }, index) => ({
       name,
       image: image ?? '',
       imageID: image ?? '',
       containerID: `containerd://${started.containerIds[index]}`,
       lastState: {},
-      ready: true,
+      ready,
       restartCount: 0,
       started: true,
       state: { running: { startedAt: started.startedAt } },

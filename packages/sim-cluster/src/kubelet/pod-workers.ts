@@ -14,7 +14,7 @@ import {
   runningStatus,
   type StartedPod,
 } from './pod-status.ts';
-import { drawMs, type KubeletTiming, type PodTiming } from './timing.ts';
+import { drawMs, type KubeletTiming, type PodRun, type PodTiming } from './timing.ts';
 
 /** The node on which the pods run. */
 export interface PodHost {
@@ -36,11 +36,17 @@ type Stage =
       readonly kind: 'running';
       readonly started: StartedPod;
       readonly timer: Timer | null;
-      /** Whether its containers were not ready when it was taken over: nobody knows what ails them. */
+      /** Whether its containers are not ready, for reasons of their own. */
       readonly ails: boolean;
     }
-  | { readonly kind: 'stopping'; readonly untilMs: number; readonly timer: Timer }
-  | { readonly kind: 'ended'; readonly end: PodEnd };
+  | {
+      readonly kind: 'stopping';
+      readonly ran: boolean;
+      readonly untilMs: number;
+      readonly timer: Timer;
+    }
+  /** `end` is null where they never ran; `goneAt`: its last status was written, and it stays until then. */
+  | { readonly kind: 'ended'; readonly end: PodEnd | null; readonly goneAt: number };
 
 interface Worker {
   readonly uid: string;
@@ -79,7 +85,7 @@ export class PodWorkers {
   /** The same where all that runs is as it should be: only what ends by itself needs a look. */
   goOn(): void {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) {
-      if (pod.status?.phase !== 'Running' || runMs(pod) !== null) this.notice(keyOf(pod));
+      if (pod.status?.phase !== 'Running' || this.#runOf(pod)) this.notice(keyOf(pod));
     }
   }
 
@@ -119,12 +125,12 @@ export class PodWorkers {
         } else this.#create(key, pod, now);
         break;
       case 'running':
-        if (pod.status?.phase !== 'Running' || !(isReady(pod) || stage.ails)) {
-          this.#report(pod, runningStatus(pod, stage.started, now));
+        if (pod.status?.phase !== 'Running' || isReady(pod) === stage.ails) {
+          this.#report(pod, runningStatus(pod, stage.started, now, !stage.ails));
         }
         break;
       case 'ended':
-        this.#report(pod, endedStatus(pod, stage.end, now));
+        if (stage.end) this.#report(pod, endedStatus(pod, stage.end, now));
         break;
       case 'creating':
       case 'stopping':
@@ -147,12 +153,14 @@ export class PodWorkers {
         return;
       }
       const containers: readonly unknown[] = pod.spec.containers ?? [];
-      this.#watchOver(key, pod, {
+      const started: StartedPod = {
         podIp: pod.spec.hostNetwork ? hostIp : this.#host.nextPodIp(),
         containerIds: containers.map(() => randomDigits(random, 64)),
         startedAt: formatTime(this.#now()),
         accepted: isBrief ? { hostIp, at: acceptedAt } : null,
-      });
+      };
+      const ails = this.#timingOf(pod).neverReady ?? false;
+      this.#watchOver(key, pod, started, ails, this.#now());
     });
     this.#enter(key, pod, { kind: 'creating', timer });
   }
@@ -166,38 +174,55 @@ export class PodWorkers {
   }
 
   /** The containers run; those that end by themselves get a timer for it. */
-  #watchOver(key: string, pod: KubeObject, started: StartedPod, ails: boolean = false): void {
-    const runs = runMs(pod);
+  #watchOver(
+    key: string,
+    pod: KubeObject,
+    started: StartedPod,
+    ails: boolean,
+    sinceMs = Date.parse(started.startedAt),
+  ): void {
+    const run = this.#runOf(pod);
     const timer =
-      runs === null
+      run === null
         ? null
-        : this.#after(Date.parse(started.startedAt) + runs - this.#now(), () =>
-            this.#end(key, pod, 0),
-          );
+        : this.#after(sinceMs + run.ms - this.#now(), () => this.#end(key, pod, run.exitCode));
     this.#enter(key, pod, { kind: 'running', started, timer, ails });
     this.#queue.add(key);
   }
 
   #terminate(key: string, pod: KubeObject, stage: Stage | null): void {
-    const hasContainers = stage ? stage.kind !== 'creating' : pod.status?.phase === 'Running';
-    if (!hasContainers) {
-      // Whoever keeps it by a finalizer learns that it will not run.
-      const isKept = (pod.metadata.finalizers ?? []).length > 0;
-      if (isKept && !isTerminal(pod)) this.#report(pod, { ...pod.status, phase: 'Failed' });
-      this.#remove(pod);
-    } else if (stage?.kind === 'ended') {
-      // A phase that is final stays as somebody wrote it.
-      if (!isTerminal(pod)) {
-        this.#report(pod, endedStatus(pod, stage.end, formatTime(this.#now())));
+    const isUnstarted = stage ? stage.kind === 'creating' : pod.status?.phase !== 'Running';
+    if (stage?.kind === 'ended') this.#leave(key, pod, stage);
+    else if (!isUnstarted) this.#stopContainers(key, pod, stage);
+    else if (this.#timingOf(pod).stopsUnstarted) this.#stopContainers(key, pod, stage, false);
+    else this.#removeUnstarted(pod);
+  }
+
+  #removeUnstarted(pod: KubeObject): void {
+    // Whoever keeps it by a finalizer learns that it will not run.
+    const isKept = (pod.metadata.finalizers ?? []).length > 0;
+    if (isKept && !isTerminal(pod)) this.#report(pod, { ...pod.status, phase: 'Failed' });
+    this.#remove(pod);
+  }
+
+  /** The containers have ended. A phase that is final stays as somebody wrote it. */
+  #leave(key: string, pod: KubeObject, stage: Stage & { readonly kind: 'ended' }): void {
+    if (stage.goneAt > this.#now()) return;
+    const { podRemovalMs = 0 } = this.#timingOf(pod);
+    if (isTerminal(pod)) this.#remove(pod);
+    else if (!stage.end) this.#removeUnstarted(pod);
+    else {
+      if (podRemovalMs > 0) {
+        this.#enter(key, pod, { ...stage, goneAt: this.#now() + podRemovalMs });
+        this.#after(podRemovalMs, () => this.#queue.add(key));
       }
-      this.#remove(pod);
-    } else {
-      this.#stopContainers(key, pod, stage);
+      this.#report(pod, endedStatus(pod, stage.end, formatTime(this.#now())));
+      if (podRemovalMs === 0) this.#remove(pod);
     }
   }
 
   /** Lets the containers stop by themselves within the grace period, a shortened one included. */
-  #stopContainers(key: string, pod: KubeObject, stage: Stage | null): void {
+  #stopContainers(key: string, pod: KubeObject, stage: Stage | null, ran = true): void {
     const { random } = this.#host;
     const graceMs = 1000 * (pod.metadata.deletionGracePeriodSeconds ?? 0);
     const killMs = this.#now() + graceMs;
@@ -209,13 +234,16 @@ export class PodWorkers {
     const untilMs = Math.min(exitMs, killMs);
     const service = pod.spec.restartPolicy === 'Always';
     const exitCode = untilMs === killMs ? exitKilled : service ? 0 : exitTerminated;
-    const timer = this.#after(untilMs - this.#now(), () => this.#end(key, pod, exitCode));
-    this.#enter(key, pod, { kind: 'stopping', untilMs, timer });
+    const timer = this.#after(untilMs - this.#now(), () =>
+      this.#end(key, pod, ran ? exitCode : null),
+    );
+    this.#enter(key, pod, { kind: 'stopping', ran, untilMs, timer });
   }
 
-  #end(key: string, pod: KubeObject, exitCode: number): void {
+  #end(key: string, pod: KubeObject, exitCode: number | null): void {
     const finishedAt = formatTime(this.#now());
-    this.#enter(key, pod, { kind: 'ended', end: { exitCode, finishedAt } });
+    const end = exitCode === null ? null : { exitCode, finishedAt };
+    this.#enter(key, pod, { kind: 'ended', end, goneAt: 0 });
     this.#queue.add(key);
   }
 
@@ -240,6 +268,18 @@ export class PodWorkers {
     this.#workers.delete(key);
   }
 
+  /** Whether the containers of a pod that runs are ready from now on. */
+  setReady(key: string, isReady: boolean): void {
+    const worker = this.#workers.get(key);
+    if (worker?.stage.kind !== 'running') return;
+    this.#workers.set(key, { ...worker, stage: { ...worker.stage, ails: !isReady } });
+    this.#queue.add(key);
+  }
+
+  #runOf(pod: KubeObject): PodRun | null {
+    return this.#timingOf(pod).podRun ?? runBySleep(pod);
+  }
+
   #timingOf(pod: KubeObject): PodTiming {
     const { timing } = this.#host;
     return timing.ofPod?.(pod) ?? timing;
@@ -259,17 +299,17 @@ interface Container {
 }
 
 /**
- * How long the pod's containers run before they exit with 0, or null when they run until they are
- * stopped. The one program known here is `sleep SECONDS` in a pod that is not restarted.
+ * The run of containers that end by themselves, or null when they run until they are stopped. The one
+ * program known here is `sleep SECONDS` in a pod that is not restarted.
  */
-function runMs(pod: KubeObject): number | null {
+function runBySleep(pod: KubeObject): PodRun | null {
   if (pod.spec.restartPolicy === 'Always') return null;
   const containers: readonly Container[] = pod.spec.containers ?? [];
   const seconds = containers.map(({ command }) =>
     command?.[0] === 'sleep' ? Number(command[1]) : Number.POSITIVE_INFINITY,
   );
   const longest = Math.max(0, ...seconds);
-  return Number.isFinite(longest) ? longest * 1000 : null;
+  return Number.isFinite(longest) ? { ms: longest * 1000, exitCode: 0 } : null;
 }
 
 /** Reads back what an earlier kubelet of this node reported. */

@@ -12,6 +12,20 @@ export interface PodTiming {
   readonly podStartMs: RangeMs;
   /** From the request to stop to the exit of the containers; the grace period cuts it short. */
   readonly podStopMs: RangeMs;
+  /** How long its containers run and how they end; left out: as their command says. */
+  readonly podRun?: PodRun;
+  /** Whether its containers run and never get ready. */
+  readonly neverReady?: boolean;
+  /** Whether one that has not started yet takes as long to stop; left out: it is gone at once. */
+  readonly stopsUnstarted?: boolean;
+  /** From its last status to its removal; left out: no time. */
+  readonly podRemovalMs?: number;
+}
+
+/** The life of containers that end by themselves. */
+export interface PodRun {
+  readonly ms: number;
+  readonly exitCode: number;
 }
 
 /** How long things take on a node. */

@@ -363,3 +363,83 @@ describe('a kubelet and its pods', () => {
     assert.equal(status.containerStatuses[0].state.terminated.reason, 'Completed');
   });
 });
+
+describe('the times of a certain pod', () => {
+  /** A pod on a node whose kubelet takes it to be so. */
+  function timed(times: object, restartPolicy = 'Always') {
+    const podStartMs = [2000, 2000] as const;
+    const podStopMs = [3000, 3000] as const;
+    const ofPod = () => ({ podStartMs, podStopMs, ...times });
+    const running = virtualCluster({ topology: small(['a']), timing: { ofPod } });
+    running.pass(5000);
+    const { spec } = pod('default', 'p');
+    const made = { ...spec, nodeName: 'a-1', restartPolicy, terminationGracePeriodSeconds: 30 };
+    running.api.create('pods', pod('default', 'p', { spec: made }));
+    const found = () => stored(running.api, 'pods', 'default', 'p');
+    return { ...running, found };
+  }
+
+  for (const [exitCode, phase] of [
+    [0, 'Succeeded'],
+    [7, 'Failed'],
+  ] as const) {
+    it(`end it by itself, with ${exitCode}`, () => {
+      const { found, pass } = timed({ podRun: { ms: 1500, exitCode } }, 'Never');
+      pass(3499);
+      assert.equal(found().status.phase, 'Running');
+      pass(1);
+      assert.equal(found().status.phase, phase);
+      assert.equal(found().status.containerStatuses[0].state.terminated.exitCode, exitCode);
+    });
+  }
+
+  it('let it run and never get ready', () => {
+    const { found, pass } = timed({ neverReady: true });
+    pass(60_000);
+    assert.equal(found().status.phase, 'Running');
+    assert.equal(isReady(found()), false);
+  });
+
+  for (const [stopsUnstarted, leftMs] of [
+    [false, 0],
+    [true, 3000],
+  ] as const) {
+    it(`${stopsUnstarted ? '' : 'do not '}hold one that has not started`, () => {
+      const { api, pass } = timed({ stopsUnstarted });
+      pass(1000);
+      api.delete('pods', 'default', 'p');
+      const isThere = (): boolean => api.get('pods', 'default', 'p') !== null;
+      if (leftMs > 0) pass(leftMs - 1);
+      assert.equal(isThere(), true);
+      pass(1);
+      assert.equal(isThere(), false);
+    });
+  }
+
+  it('keep it for a moment after its last status', () => {
+    const { api, found, pass } = timed({ podRemovalMs: 500 });
+    pass(2000);
+    api.delete('pods', 'default', 'p');
+    pass(3000);
+    assert.equal(found().status.phase, 'Succeeded');
+    pass(499);
+    assert.ok(found());
+    pass(1);
+    assert.equal(api.get('pods', 'default', 'p'), null);
+  });
+});
+
+it('a kubelet says that a pod is not ready, and ready again', () => {
+  const { api, cluster, pass } = virtualCluster({ topology: small(['a']) });
+  pass(5000);
+  const { spec } = pod('default', 'p');
+  api.create('pods', pod('default', 'p', { spec: { ...spec, nodeName: 'a-1' } }));
+  pass(2000);
+  const found = () => stored(api, 'pods', 'default', 'p');
+  for (const ready of [false, true]) {
+    cluster.node('a-1').setPodReady(found(), ready);
+    pass(0);
+    assert.equal(isReady(found()), ready);
+    assert.equal(found().status.containerStatuses[0].ready, ready);
+  }
+});
