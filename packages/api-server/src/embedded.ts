@@ -67,6 +67,7 @@ export const topologies: Readonly<
       'disruption',
       'garbageCollection',
       'namespaces',
+      'endpoints',
       'policyStatus',
       'volumes',
     ],

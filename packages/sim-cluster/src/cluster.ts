@@ -2,6 +2,7 @@ import { PlainServer, type PlainServerOptions } from './api/plain-server.ts';
 import { populationDelayMs, type RestingCluster } from './at-rest/at-rest.ts';
 import { AttachDetach, type AttachTiming } from './controllers/attach-detach.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
+import { EndpointSlices } from './controllers/endpoint-slices.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { isIdle } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
@@ -38,6 +39,7 @@ export type ClusterPart =
   | 'disruption'
   | 'garbageCollection'
   | 'namespaces'
+  | 'endpoints'
   | 'publishedObjects'
   | 'policyStatus'
   | 'volumes'
@@ -56,7 +58,8 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   ],
   workloads: (context, { rolloutHistory = false }) => [
     new Ownership(context),
-    new Workloads(context, rolloutHistory),
+    new Workloads(context, 'replicasets', rolloutHistory),
+    new Workloads(context, 'pods', rolloutHistory),
   ],
   scheduler: (context, { seed, resting }) => [
     new Scheduler(context, seedFor(seed, 'scheduler'), resting?.nextPlace),
@@ -64,6 +67,7 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
   namespaces: (context) => [new Namespaces(context)],
+  endpoints: (context) => [new EndpointSlices(context)],
   policyStatus: () => [],
   volumes: (context, { attachTiming }) => [
     new VolumeBinder(context),
@@ -87,6 +91,7 @@ const replaceable: readonly ClusterPart[] = [
   'disruption',
   'garbageCollection',
   'namespaces',
+  'endpoints',
   'policyStatus',
   'volumes',
 ];

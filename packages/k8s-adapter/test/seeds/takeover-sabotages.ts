@@ -37,7 +37,7 @@ export const takeoverSabotages: Readonly<Record<string, Planted>> = {
   },
   'has a heartbeat that outlives it': {
     story: 'takeover',
-    seed: 1,
+    seed: 2,
     breaks: ['spared though nobody decides'],
     sabotage: { takeover: { isUndead: true } },
   },

@@ -145,7 +145,7 @@ class Settling {
   readonly #backend: Backend;
   readonly #api: ClusterApi;
   readonly #drafts: Drafts;
-  readonly #workloads: Workloads;
+  readonly #workloads: readonly Workloads[];
   readonly #placement: Placement;
   readonly #moulds: NodeMoulds;
   readonly #leases = new Map<string, ObjectMeta>();
@@ -177,7 +177,8 @@ class Settling {
       seed: seedFor(seed, 'scheduler'),
       ignoresClaims: true,
     });
-    this.#workloads = new Workloads(contextOf(this.#drafts));
+    const context = contextOf(this.#drafts);
+    this.#workloads = [new Workloads(context, 'replicasets'), new Workloads(context, 'pods')];
     this.#drafts.subscribe(
       ({ type, key }) => {
         if (type === 'ADDED') this.#await(key);
@@ -198,7 +199,7 @@ class Settling {
   }
 
   result(): RestingCluster {
-    this.#workloads.stop();
+    for (const one of this.#workloads) one.stop();
     this.#store();
     const at = this.#clock.now();
     const budgets = new DisruptionController(contextOf(this.#api));
@@ -235,7 +236,7 @@ class Settling {
 
   #populate(objects: readonly KubeObject[]): void {
     for (const node of this.#api.list('nodes')) this.#placement.setNode(node);
-    this.#workloads.start();
+    for (const one of this.#workloads) one.start();
     for (const object of objects) {
       const { namespace = '', name } = object.metadata;
       const resource = resources.find(({ kind }) => kind === object.kind);

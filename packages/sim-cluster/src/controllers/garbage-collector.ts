@@ -6,6 +6,8 @@ import { isTerminating, keyOf } from './pods.ts';
 /** Finalizers by which a delete request says what becomes of the dependents. */
 const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
+/** So long after its dependents have forgotten it an owner goes. */
+const orphanedMs = 20;
 
 /**
  * What became of an owner that an object names. It waits when it stays until its dependents are gone. It
@@ -94,12 +96,14 @@ export class GarbageCollector extends Controller {
   #letGo(resource: string, object: KubeObject): void {
     const { uid = '', finalizers = [] } = object.metadata;
     const dependents = this.lookup.dependentsOf(uid);
-    if (finalizers.includes(orphan)) {
+    if (finalizers.includes(orphan) && dependents.length > 0) {
       for (const dependent of dependents) {
         const owners = dependent.object.metadata.ownerReferences ?? [];
         const others = owners.filter((owner) => owner.uid !== uid);
         this.#setOwners(dependent.resource, dependent.object, others);
       }
+      this.queue.addAfter(`${resource} ${keyOf(object)}`, orphanedMs);
+    } else if (finalizers.includes(orphan)) {
       this.#removeFinalizer(resource, object, orphan);
     } else if (!dependents.some((dependent) => blocks(dependent.object, uid))) {
       this.#removeFinalizer(resource, object, foreground);

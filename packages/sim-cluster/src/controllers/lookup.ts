@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
-import { controllerOf, isActive, isReady, keyOf } from './pods.ts';
+import { controllerOf, isActive, isEnding, isReady, keyOf } from './pods.ts';
 
 /** An object that names an owner. */
 export interface Dependent {
@@ -13,13 +13,14 @@ interface Kept extends Dependent {
   object: KubeObject;
 }
 
-/** How many pods of an owner count as its replicas, and how many of those are ready. */
+/** How many pods of an owner count as its replicas, how many of those are ready, and how many others end. */
 interface Replicas {
   readonly active: number;
   readonly ready: number;
+  readonly terminating: number;
 }
 
-const noReplicas: Replicas = { active: 0, ready: 0 };
+const noReplicas: Replicas = { active: 0, ready: 0, terminating: 0 };
 
 /** The resources that workloads create, and may adopt. */
 export const adoptable: readonly string[] = ['pods', 'replicasets'];
@@ -96,13 +97,19 @@ export class Lookup {
   }
 
   #count(pod: KubeObject, by: 1 | -1): void {
-    if (!isActive(pod)) return;
-    const ready = isReady(pod) ? by : 0;
+    const active = isActive(pod) ? by : 0;
+    const ready = active !== 0 && isReady(pod) ? by : 0;
+    const terminating = isEnding(pod) ? by : 0;
+    if (active === 0 && terminating === 0) return;
     for (const { uid } of pod.metadata.ownerReferences ?? []) {
       const known = this.#replicas.get(uid) ?? noReplicas;
-      const active = known.active + by;
-      if (active === 0) this.#replicas.delete(uid);
-      else this.#replicas.set(uid, { active, ready: known.ready + ready });
+      const next = {
+        active: known.active + active,
+        ready: known.ready + ready,
+        terminating: known.terminating + terminating,
+      };
+      if (next.active + next.terminating === 0) this.#replicas.delete(uid);
+      else this.#replicas.set(uid, next);
     }
   }
 
@@ -172,6 +179,7 @@ function countsAlike(previous: KubeObject, next: KubeObject): boolean {
   return (
     isOwnedAlike(previous, next) &&
     isActive(previous) === isActive(next) &&
+    isEnding(previous) === isEnding(next) &&
     isReady(previous) === isReady(next)
   );
 }

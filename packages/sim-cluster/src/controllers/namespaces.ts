@@ -1,8 +1,9 @@
+import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { Change, StoredKind } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
-import { type Condition, isTerminating, withCondition } from './pods.ts';
+import { type Condition, isTerminal, isTerminating, keyOf, withCondition } from './pods.ts';
 
 // The conditions by which the status of a namespace describes its deletion.
 
@@ -96,62 +97,89 @@ function finalizers(remaining: readonly Remaining[]): Condition {
 const namespaceFinalizer = 'kubernetes';
 /** Nothing is deleted before this time is over, so that all caches know of the deletion. */
 const delayMs = 5000;
-/** How often a namespace is looked at that something holds. */
-const againMs = 5000;
+/** Where no pods are left, it takes so long to go through objects of all other kinds. */
+const othersMs = 400;
+/** In keys of work: that of the look at all that is no pod. */
+const others = 'others of ';
+/** Pods are deleted one after another, at this distance. */
+const podMs = 20;
+/** Contents with finalizers are taken to need so long. */
+const finalizersSeconds = 15;
 
 /**
  * Empties a namespace that is being deleted, pods first, and lets it go when the last of its
- * contents, pods after their grace period, is gone. Work is keyed by namespace.
+ * contents, pods after their grace period, is gone. It looks again as kube-controller-manager does: a while
+ * after its own status has changed, otherwise after half of the time that the contents are taken to
+ * need. Work is keyed by namespace, or by a pod that is to be deleted.
  */
 export class Namespaces extends Controller {
+  protected override get follows(): ReadonlySet<string> {
+    return new Set(['namespaces']);
+  }
+
   protected override begin(): void {
-    for (const namespace of this.api.list('namespaces')) {
-      if (isTerminating(namespace)) this.queue.add(namespace.metadata.name);
+    for (const { metadata } of this.api.list('namespaces')) {
+      const deletedAt = Date.parse(metadata.deletionTimestamp ?? '');
+      if (Number.isNaN(deletedAt)) continue;
+      const leftMs = deletedAt + delayMs - this.api.clock.now();
+      this.queue.addAfter(metadata.name, Math.min(delayMs, Math.max(0, leftMs)));
     }
   }
 
-  protected override notice({ type, resource, object }: Change): void {
-    const { namespace = '', name } = object.metadata;
-    if (resource === 'namespaces' && isTerminating(object)) this.queue.add(name);
-    if (type !== 'DELETED' || namespace === '') return;
-    const home = this.api.get('namespaces', '', namespace);
-    if (home && isTerminating(home)) this.queue.add(namespace);
+  protected override notice({ type, object, previous }: Change): void {
+    const isNew = isTerminating(object) && !(previous && isTerminating(previous));
+    if (isNew && type !== 'DELETED') this.queue.addAfter(object.metadata.name, delayMs);
   }
 
-  protected override sync(name: string): void {
+  protected override sync(key: string): void {
     const { api } = this;
+    const pod = key.includes('/') ? api.find('pods', key) : null;
+    if (pod) this.#delete('pods', pod);
+    const isSecond = key.startsWith(others);
+    const name = isSecond ? key.slice(others.length) : key;
     const namespace = api.get('namespaces', '', name);
     if (!namespace || !isTerminating(namespace)) return;
-    const begins = Date.parse(namespace.metadata.deletionTimestamp ?? '') + delayMs;
-    const wait = begins - api.clock.now();
-    if (wait > 0) {
-      this.queue.addAfter(name, wait);
-      return;
-    }
     if ((namespace.spec?.finalizers ?? []).length === 0) return;
-    const remaining = this.#empty(name);
-    const current = this.#withConditions(namespace, remaining);
-    if (remaining.length > 0) this.queue.addAfter(name, againMs);
-    else this.#letGo(current);
+    const kinds = api.stored().filter(({ namespaced }) => namespaced);
+    const isPods = ({ storeKey }: StoredKind): boolean => storeKey === 'pods';
+    const pods = kinds.filter(isPods).flatMap((kind) => this.#emptyOf(kind, name));
+    if (pods.length > 0) this.#await(namespace, pods);
+    else if (isSecond) this.#emptyOthers(namespace, kinds);
+    else this.queue.addAfter(`${others}${name}`, othersMs);
   }
 
-  /** Deletes what is not on its way out yet, the rest only when no pod is left. */
-  #empty(namespace: string): readonly Remaining[] {
-    const kinds = this.api.stored().filter(({ namespaced }) => namespaced);
-    const isPods = ({ storeKey }: StoredKind): boolean => storeKey === 'pods';
-    const pods = kinds.filter(isPods).flatMap((kind) => this.#emptyOf(kind, namespace));
-    return pods.length > 0 ? pods : kinds.flatMap((kind) => this.#emptyOf(kind, namespace));
+  #emptyOthers(namespace: KubeObject, kinds: readonly StoredKind[]): void {
+    const { name } = namespace.metadata;
+    const remaining = kinds.flatMap((kind) => this.#emptyOf(kind, name));
+    if (remaining.length > 0) this.#await(namespace, remaining);
+    else this.#letGo(this.#withConditions(namespace, remaining));
+  }
+
+  /** Looks again after a while, and sooner where its status has changed. */
+  #await(namespace: KubeObject, remaining: readonly Remaining[]): void {
+    const current = this.#withConditions(namespace, remaining);
+    const deletedAt = Date.parse(namespace.metadata.deletionTimestamp ?? '');
+    const seconds = secondsLeft(remaining, this.api.clock.now() - deletedAt);
+    const waitMs = 1000 * (Math.floor(seconds / 2) + 1);
+    const again = current === namespace ? waitMs : Math.min(waitMs, delayMs);
+    this.queue.addAfter(namespace.metadata.name, again);
   }
 
   #emptyOf(resource: StoredKind, namespace: string): readonly Remaining[] {
     const { api } = this;
     const { storeKey } = resource;
-    for (const object of api.list(storeKey, namespace)) {
-      const { name, uid = '' } = object.metadata;
-      if (!isTerminating(object)) api.delete(storeKey, namespace, name, { uid });
+    const staying = api.list(storeKey, namespace).filter((object) => !isTerminating(object));
+    for (const [index, object] of staying.entries()) {
+      if (storeKey !== 'pods' || index === 0) this.#delete(storeKey, object);
+      else this.queue.addAfter(keyOf(object), index * podMs);
     }
     const objects = api.list(storeKey, namespace);
     return objects.length === 0 ? [] : [{ resource, objects }];
+  }
+
+  #delete(storeKey: string, object: KubeObject): void {
+    const { name, namespace = '', uid = '' } = object.metadata;
+    if (!isTerminating(object)) this.api.delete(storeKey, namespace, name, { uid });
   }
 
   #withConditions(namespace: KubeObject, remaining: readonly Remaining[]): KubeObject {
@@ -161,6 +189,7 @@ export class Namespaces extends Controller {
       (all, condition) => withCondition(all, condition, formatTime(now)),
       before,
     );
+    if (equal(conditions, before)) return namespace;
     const status = { ...namespace.status, conditions };
     return this.api.update('namespaces', { ...namespace, status }, 'status');
   }
@@ -172,4 +201,19 @@ export class Namespaces extends Controller {
     const spec = { ...namespace.spec, finalizers: kept };
     this.api.update('namespaces', { ...namespace, spec }, 'finalize');
   }
+}
+
+/** How long the contents are taken to need: pods their grace period, else what has finalizers a fixed time. */
+function secondsLeft(remaining: readonly Remaining[], sinceMs: number): number {
+  let grace = 0;
+  let isHeld = false;
+  for (const { resource, objects } of remaining) {
+    for (const object of objects) {
+      const isRunning = resource.storeKey === 'pods' && !isTerminal(object);
+      if (isRunning) grace = Math.max(grace, object.spec.terminationGracePeriodSeconds ?? 30);
+      isHeld ||= (object.metadata.finalizers ?? []).length > 0;
+    }
+  }
+  if (grace > 0 && sinceMs < 1000 * grace) return grace;
+  return isHeld ? finalizersSeconds : 0;
 }

@@ -5,59 +5,93 @@ import type { Change } from '../store/cluster-api.ts';
 import { Controller } from './controller.ts';
 import { isReady, isTerminal, isTerminating, keyOf, withCondition } from './pods.ts';
 
-/** A node that is gone for less than this may come back under its name. */
+/** A node that a pass has missed for less than this may come back under its name. */
 const quarantineMs = 40_000;
-/** It looks for pods that were never bound in such a rhythm. */
-const collectMs = 20_000;
+/** From one pass to the next. */
+const passMs = 20_000;
+/** Between the last status of a pod and its deletion. */
+const deletionMs = 12;
 const followed = new Set(['nodes', 'pods']);
 const outOfServiceKey = 'node.kubernetes.io/out-of-service';
+const pass = 'pass';
 
 /**
  * Collects pods that no kubelet will ever end: those of nodes that were deleted, and terminating
- * ones of nodes that are not Ready and are tainted as out of service, or that no node has. Work is keyed by
- * node name, or by `/` and the key of a pod without one.
+ * ones of nodes that are not Ready and are tainted as out of service, or that no node has. It looks at all
+ * of them every 20 s, as pod garbage collection of kube-controller-manager does, where there may be any.
+ * Work is keyed by `pass`, or by the key of a pod that is to be deleted.
  */
 export class PodCollector extends Controller {
+  /** The beginning of its rhythm. */
+  #begunAt = 0;
+  /** Nodes that pods name and that are not there, with the pass that missed them first. */
+  #missed = new Map<string, number>();
+
   protected override get follows(): ReadonlySet<string> {
     return followed;
   }
 
   protected override begin(): void {
+    this.#begunAt = this.api.clock.now();
+    this.#missed.clear();
     for (const pod of this.api.list('pods')) this.#noticePod(pod);
   }
 
   protected override notice({ type, resource, object }: Change): void {
     if (resource === 'pods' && type !== 'DELETED') this.#noticePod(object);
-    if (resource !== 'nodes') return;
-    const { name } = object.metadata;
-    if (type === 'DELETED') this.queue.addAfter(name, quarantineMs);
-    else if (isOutOfService(object)) this.queue.add(name);
+    if (resource === 'nodes' && (type === 'DELETED' || isOutOfService(object))) this.#awaitPass();
   }
 
   #noticePod(pod: KubeObject): void {
     const { nodeName } = pod.spec;
-    if (!nodeName) {
-      // Only a finalizer keeps it.
-      if (isTerminating(pod)) this.queue.addAfter(`/${keyOf(pod)}`, collectMs);
-      return;
+    const node = nodeName ? this.api.get('nodes', '', nodeName) : null;
+    // Without a node only a finalizer keeps one that is to go.
+    if (nodeName ? !node || (isTerminating(pod) && isOutOfService(node)) : isTerminating(pod)) {
+      this.#awaitPass();
     }
-    const node = this.api.get('nodes', '', nodeName);
-    if (!node) this.queue.addAfter(nodeName, quarantineMs);
-    else if (isTerminating(pod) && isOutOfService(node)) this.queue.add(nodeName);
   }
 
-  protected override sync(nodeName: string): void {
-    const { api, lookup } = this;
-    const unbound = nodeName.startsWith('/') ? api.find('pods', nodeName.slice(1)) : null;
-    if (unbound && isTerminating(unbound) && !isTerminal(unbound)) this.#markFailed(unbound, false);
-    const node = api.get('nodes', '', nodeName);
-    if (node && !isOutOfService(node)) return;
-    for (const pod of lookup.podsOnNode(nodeName)) {
-      if (node && !isTerminating(pod)) continue;
-      if (!isTerminal(pod)) this.#markFailed(pod, node === null);
-      const { namespace = '', name, uid = '' } = pod.metadata;
-      api.delete('pods', namespace, name, { gracePeriodSeconds: 0, uid });
+  #awaitPass(): void {
+    const since = this.api.clock.now() - this.#begunAt;
+    this.queue.addAfter(pass, passMs - (since % passMs));
+  }
+
+  protected override sync(key: string): void {
+    const { api } = this;
+    if (key === pass) {
+      this.#pass();
+      return;
     }
+    const found = api.find('pods', key);
+    if (!found || !isTerminal(found)) return;
+    const { namespace = '', name, uid = '' } = found.metadata;
+    api.delete('pods', namespace, name, { gracePeriodSeconds: 0, uid });
+  }
+
+  #pass(): void {
+    const now = this.api.clock.now();
+    const missed = new Map<string, number>();
+    let isLeft = false;
+    for (const pod of this.api.list('pods')) {
+      const name: string = pod.spec.nodeName ?? '';
+      const node = name ? this.api.get('nodes', '', name) : null;
+      if (name && !node) {
+        const since = this.#missed.get(name) ?? now;
+        missed.set(name, since);
+        if (now - since >= quarantineMs) this.#collect(pod, true);
+        else isLeft = true;
+      } else if (isTerminating(pod) && (!node || isOutOfService(node))) {
+        if (name) this.#collect(pod, false);
+        else if (!isTerminal(pod)) this.#markFailed(pod, false);
+      }
+    }
+    this.#missed = missed;
+    if (isLeft) this.queue.addAfter(pass, passMs);
+  }
+
+  #collect(pod: KubeObject, isOrphan: boolean): void {
+    if (!isTerminal(pod)) this.#markFailed(pod, isOrphan);
+    this.queue.addAfter(keyOf(pod), deletionMs);
   }
 
   #markFailed(pod: KubeObject, isOrphan: boolean): void {

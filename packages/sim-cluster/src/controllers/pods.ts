@@ -70,3 +70,8 @@ export function isTerminating(object: KubeObject): boolean {
 export function isActive(pod: KubeObject): boolean {
   return !isTerminal(pod) && !isTerminating(pod);
 }
+
+/** Whether the pod is being deleted and has not run to its end. */
+export function isEnding(pod: KubeObject): boolean {
+  return isTerminating(pod) && !isTerminal(pod);
+}

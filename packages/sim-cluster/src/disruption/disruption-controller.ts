@@ -32,6 +32,8 @@ interface Tracked {
   readonly pods: BudgetPods;
 }
 
+type Status = ReturnType<typeof budgetStatus>;
+
 interface Found {
   readonly namespace: string;
   readonly round: number;
@@ -47,6 +49,8 @@ const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 export class DisruptionController extends Controller {
   /** By namespace, then by key. */
   readonly #budgets = new Map<string, Map<string, Tracked>>();
+  /** The status by what was known when an eviction was charged: it is written before what follows from that. */
+  readonly #charged = new Map<string, Status>();
   /** Of which budgets the pods with these labels are; good for the round in which it was found. */
   readonly #found = new WeakMap<object, Found>();
   /** Another one begins when a budget comes, goes, or selects other pods. */
@@ -66,13 +70,17 @@ export class DisruptionController extends Controller {
   override stop(): void {
     super.stop();
     this.#budgets.clear();
+    this.#charged.clear();
     this.#round++;
   }
 
   protected override notice({ type, resource, key, object, previous }: Change): void {
     if (resource === budgetsPlural) {
       if (type === 'DELETED') this.#forgetBudget(object);
-      else this.#track(object);
+      else {
+        this.#track(object);
+        if (isCharged(object, previous)) this.#noteCharge(key, object);
+      }
     } else if (resource === 'pods') {
       if (type === 'DELETED') this.#forgetPod(key, object);
       else this.#noticePod(key, object, previous);
@@ -89,6 +97,16 @@ export class DisruptionController extends Controller {
       this.#budgets.set(namespace, budgets);
     }
     return budgets;
+  }
+
+  #noteCharge(key: string, budget: KubeObject): void {
+    const tracked = this.#of(budget).get(key);
+    if (tracked) this.#charged.set(key, this.#statusOf(budget, tracked));
+  }
+
+  #statusOf(budget: KubeObject, { pods }: Tracked): Status {
+    const findScale = (owner: OwnerReference, ns: string): Scale | null => this.#scale(owner, ns);
+    return budgetStatus(budget, pods, findScale, this.api.clock.now());
   }
 
   #forgetBudget(budget: KubeObject): void {
@@ -156,13 +174,20 @@ export class DisruptionController extends Controller {
 
   protected override sync(key: string): void {
     const { api } = this;
-    const budget = api.find(budgetsPlural, key);
-    const tracked = budget && this.#of(budget).get(key);
-    if (!budget || !tracked) return;
-    const findScale = (owner: OwnerReference, ns: string): Scale | null => this.#scale(owner, ns);
-    const status = budgetStatus(budget, tracked.pods, findScale, api.clock.now());
-    if (!equal(status, budget.status)) api.update(budgetsPlural, { ...budget, status }, 'status');
+    const charged = this.#charged.get(key);
+    this.#charged.delete(key);
+    const found = api.find(budgetsPlural, key);
+    const tracked = found && this.#of(found).get(key);
+    if (!found || !tracked) return;
+    const budget = charged ? this.#write(found, charged) : found;
+    const status = this.#statusOf(budget, tracked);
+    this.#write(budget, status);
     if (status.disruptedPods) this.queue.addAfter(key, deletionTimeoutMs);
+  }
+
+  #write(budget: KubeObject, status: Status): KubeObject {
+    if (equal(status, budget.status)) return budget;
+    return this.api.update(budgetsPlural, { ...budget, status }, 'status');
   }
 
   /** A ReplicaSet of a Deployment is scaled by the Deployment. */
@@ -176,6 +201,12 @@ export class DisruptionController extends Controller {
     if (above?.kind === 'Deployment') return this.#scale(above, namespace);
     return { uid: owner.uid, replicas: object.spec.replicas ?? 1 };
   }
+}
+
+/** Whether an eviction has put a pod on the list of the budget. */
+function isCharged({ status }: KubeObject, previous: KubeObject | null): boolean {
+  const count = (pods: object | undefined): number => Object.keys(pods ?? {}).length;
+  return count(status?.disruptedPods) > count(previous?.status?.disruptedPods);
 }
 
 function isMatched(requirements: readonly Requirement[] | null, pod: KubeObject): boolean {

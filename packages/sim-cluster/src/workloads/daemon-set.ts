@@ -1,14 +1,17 @@
 // Keeps one pod of a DaemonSet on each node that it fits.
 import type { ControllerContext } from '../controllers/controller.ts';
-import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
+import { scaledCount } from '../controllers/int-or-percent.ts';
+import { isActive, isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { type Toleration, untolerated } from '../objects/tolerations.ts';
 import { admitsNode, onlyNode } from '../scheduler/node-affinity.ts';
+import { untilAvailable } from './availability.ts';
 import { daemonRevision, keepHistory } from './history.ts';
 import { type Revision, revisionLabel } from './revisions.ts';
 import {
   createPod,
   deletePod,
+  isClosing,
   setStatus,
   templateHash,
   type WorkloadContext,
@@ -21,7 +24,7 @@ export const daemonSetKind: WorkloadKind = {
   kind: 'DaemonSet',
   resource: 'daemonsets',
   creates: 'pods',
-  followsNodes: true,
+  concernsNode,
   sync: syncDaemonSet,
 };
 
@@ -65,32 +68,97 @@ interface Placement {
   readonly stay: boolean;
 }
 
+/** A node, what the set wants of it, and its pods there. */
+interface Site {
+  readonly node: KubeObject;
+  readonly placement: Placement;
+  readonly pods: readonly KubeObject[];
+}
+
+/** The pods as the set makes them now. */
+interface Mould {
+  readonly tolerations: readonly Toleration[];
+  readonly revision: string;
+}
+
 function syncDaemonSet(context: WorkloadContext, set: KubeObject): void {
+  if (isTerminating(set)) return;
   const { api, lookup } = context;
-  const { spec } = set.spec.template;
-  const tolerations = daemonTolerations(spec.tolerations ?? [], spec.hostNetwork === true);
-  const podsOf = groupByNode(lookup.ownedBy(set, 'pods'));
-  const nodes = api.list('nodes').map((node) => ({
-    node,
-    placement: placementOn(node, { ...spec, tolerations }),
-    pods: podsOf.get(node.metadata.name) ?? [],
-  }));
-  const current = revisionOf(context, set, lookup.ownedBy(set, 'pods'));
-  const revision = current.name;
+  const all = lookup.ownedBy(set, 'pods');
+  const current = revisionOf(context, set, all);
   if (context.keepsHistory) keepRevisions(context, set, current);
-  for (const { node, placement, pods } of nodes) {
-    const unwanted = placement.stay ? redundant(pods) : pods;
-    for (const pod of unwanted) if (!isTerminating(pod)) deletePod(api, pod);
-    if (placement.run && pods.length === 0) createDaemon(context, set, node, tolerations, revision);
-  }
-  for (const pod of lookup.ownedBy(set, 'pods')) {
+  const tolerations = tolerationsOf(set);
+  const mould: Mould = { tolerations, revision: current.name };
+  const podsOf = groupByNode(all.filter((pod) => !(isTerminating(pod) && isTerminal(pod))));
+  const sites = api.list('nodes').map(
+    (node): Site => ({
+      node,
+      placement: placementOn(node, { ...set.spec.template.spec, tolerations }),
+      pods: podsOf.get(node.metadata.name) ?? [],
+    }),
+  );
+  const counts = countsOf(context, set, sites, current.name);
+  for (const site of sites) keepOne(context, set, site, mould);
+  for (const pod of all) {
     if (!pod.spec.nodeName && !api.get('nodes', '', onlyNode(pod.spec) ?? '')) deletePod(api, pod);
   }
-  const rolls = set.spec.updateStrategy?.type !== 'OnDelete';
-  if (rolls && nodes.every(({ placement, pods }) => !placement.run || pods.some(isReady))) {
-    replaceOutdated(context, [...podsOf.values()].flat(), revision);
+  if (set.spec.updateStrategy?.type !== 'OnDelete') roll(context, set, sites, mould);
+  setStatus(api, daemonSetKind, set, counts);
+}
+
+function tolerationsOf({ spec }: KubeObject): readonly Toleration[] {
+  const pod = spec.template.spec;
+  return daemonTolerations(pod.tolerations ?? [], pod.hostNetwork === true);
+}
+
+/**
+ * Whether the change of a node asks the set to do something there now: a node that only should not get a
+ * pod any more is noticed at its next look.
+ */
+export function concernsNode(
+  { lookup }: ControllerContext,
+  set: KubeObject,
+  node: KubeObject,
+  previous: KubeObject | null,
+): boolean {
+  const spec = { ...set.spec.template.spec, tolerations: tolerationsOf(set) };
+  const { run, stay } = placementOn(node, spec);
+  if (run && previous && !placementOn(previous, spec).run) return true;
+  const { name } = node.metadata;
+  const isThere = lookup.ownedBy(set, 'pods').some((pod) => placeOf(pod) === name);
+  return isThere ? !stay : run;
+}
+
+/** Makes a pod where one is missing, and deletes those that should not be there. */
+function keepOne(context: WorkloadContext, set: KubeObject, site: Site, mould: Mould): void {
+  const { placement, pods } = site;
+  const unwanted = !placement.stay
+    ? pods
+    : surges(set)
+      ? redundantInSurge(context, set, pods, mould.revision)
+      : redundant(pods);
+  for (const pod of unwanted) {
+    if (isTerminating(pod) || (placement.stay && mustPause(context, set, pod))) continue;
+    deletePod(context.api, pod);
   }
-  reportStatus(context, set, nodes, revision);
+  const isMissing = surges(set) ? !pods.some(isActive) : pods.length === 0;
+  if (placement.run && isMissing && !isClosing(context.api, set)) {
+    createDaemon(context, set, site.node, mould);
+  }
+}
+
+/** Whether a failed pod stays for a while since others have failed there before; looks again then. */
+function mustPause(context: WorkloadContext, set: KubeObject, pod: KubeObject): boolean {
+  if (pod.status?.phase !== 'Failed') return false;
+  const leftMs = context.daemonBackoffs.next(set, placeOf(pod), context.api.clock.now());
+  if (leftMs > 0) context.again(leftMs);
+  return leftMs > 0;
+}
+
+/** Whether a node may have two pods during a rollout. */
+function surges({ spec }: KubeObject): boolean {
+  const surge: number | string = spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0;
+  return surge !== 0 && surge !== '0%';
 }
 
 /** That of its pods once a rollout is complete. */
@@ -120,21 +188,58 @@ function placementOn(node: KubeObject, podSpec: KubeObject['spec']): Placement {
   return { run: !untolerated(taints, podSpec.tolerations, ['NoSchedule']), stay: true };
 }
 
+/** The node of a pod, which it is to be bound to as long as it is not. */
+function placeOf({ spec }: KubeObject): string {
+  return spec.nodeName || onlyNode(spec) || '';
+}
+
 function groupByNode(pods: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
   const groups = new Map<string, KubeObject[]>();
   for (const pod of pods) {
-    const nodeName: string = pod.spec.nodeName || onlyNode(pod.spec) || '';
-    const group = groups.get(nodeName);
+    const group = groups.get(placeOf(pod));
     if (group) group.push(pod);
-    else groups.set(nodeName, [pod]);
+    else groups.set(placeOf(pod), [pod]);
   }
   return groups;
 }
 
 /** Pods that have ended make room for new ones; of several that run, the oldest is kept. */
 function redundant(pods: readonly KubeObject[]): readonly KubeObject[] {
-  const running = pods.filter((pod) => !isTerminal(pod) && !isTerminating(pod));
-  return [...pods.filter(isTerminal), ...running.sort(byPlaceAndAge).slice(1)];
+  return [...pods.filter(isTerminal), ...pods.filter(isActive).sort(byPlaceAndAge).slice(1)];
+}
+
+/**
+ * The same where a node may have two: the oldest of the old revision stays as long as it is ready and the
+ * oldest of the new one is not available.
+ */
+function redundantInSurge(
+  context: WorkloadContext,
+  set: KubeObject,
+  pods: readonly KubeObject[],
+  revision: string,
+): readonly KubeObject[] {
+  const running = pods.filter(isActive).sort(byPlaceAndAge);
+  const ended = pods.filter(isTerminal);
+  if (running.length < 2) return ended;
+  const updated = running.find((pod) => isOf(revision, pod));
+  const old = running.find((pod) => !isOf(revision, pod));
+  const kept = [updated, old].filter((pod) => {
+    if (!pod || !updated || !old) return pod !== undefined;
+    return pod === updated || (isReady(old) && !isAvailable(context, set, updated));
+  });
+  return [...ended, ...running.filter((pod) => !kept.includes(pod))];
+}
+
+function isOf(revision: string, { metadata }: KubeObject): boolean {
+  return metadata.labels?.[revisionLabel] === revision;
+}
+
+/** Whether the pod is ready for as long as is asked; looks again when it may be. */
+function isAvailable(context: WorkloadContext, set: KubeObject, pod: KubeObject): boolean {
+  const minReadySeconds: number = set.spec.minReadySeconds ?? 0;
+  const waitMs = untilAvailable(pod, minReadySeconds, context.api.clock.now());
+  if (waitMs !== null && waitMs > 0) context.again(waitMs);
+  return waitMs === 0;
 }
 
 /** Those that have a place come first, then the oldest: loaded ones are not in the order of their age. */
@@ -150,8 +255,7 @@ function createDaemon(
   { api }: ControllerContext,
   set: KubeObject,
   node: KubeObject,
-  tolerations: readonly Toleration[],
-  revision: string,
+  { tolerations, revision }: Mould,
 ): void {
   const { affinity } = set.spec.template.spec;
   createPod(api, daemonSetKind, set, {
@@ -177,38 +281,84 @@ function boundTo(nodeName: string): { readonly [field: string]: Json } {
   };
 }
 
-/** Rolls a new template out one pod at a time. */
-function replaceOutdated(
-  { api }: ControllerContext,
-  pods: readonly KubeObject[],
-  revision: string,
+/**
+ * Rolls a new template out: over nodes whose old pods are not available at once, over others as far as
+ * maxUnavailable says, or, with maxSurge, by new pods beside the old ones.
+ */
+function roll(
+  context: WorkloadContext,
+  set: KubeObject,
+  sites: readonly Site[],
+  mould: Mould,
 ): void {
-  if (pods.some(isTerminating)) return;
-  const outdated = pods.find((pod) => pod.metadata.labels?.[revisionLabel] !== revision);
-  if (outdated) deletePod(api, outdated);
+  const wanted = sites.filter(({ placement }) => placement.run);
+  const { maxSurge = 0, maxUnavailable = 1 } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  const states = wanted.map((site) => stateOf(site, mould.revision));
+  const isUp = (pod: KubeObject): boolean => isAvailable(context, set, pod);
+  if (surges(set)) {
+    let left = scaledCount(maxSurge, wanted.length, Math.ceil);
+    left -= states.filter(
+      ({ isOdd, updated, old }) => isOdd || (old && updated && !isUp(updated)),
+    ).length;
+    for (const { site, updated, old, isOdd } of states) {
+      if (isOdd || !old) continue;
+      if (updated && isUp(updated)) deletePod(context.api, old);
+      if (updated || (isUp(old) && left-- <= 0)) continue;
+      createDaemon(context, set, site.node, mould);
+    }
+    return;
+  }
+  let left = Math.max(1, scaledCount(maxUnavailable, wanted.length, Math.ceil));
+  left -= states.filter(({ isOdd, updated, old }) => {
+    return isOdd || (updated ? old !== null || !isUp(updated) : !old);
+  }).length;
+  for (const { updated, old, isOdd } of states) {
+    if (isOdd || updated || !old || (isUp(old) && left-- <= 0)) continue;
+    deletePod(context.api, old);
+  }
 }
 
-function reportStatus(
-  context: ControllerContext,
+/** How far a rollout is on a node. */
+interface SiteState {
+  readonly site: Site;
+  readonly updated: KubeObject | null;
+  readonly old: KubeObject | null;
+  /** There are several of one revision, which is set right first. */
+  readonly isOdd: boolean;
+}
+
+function stateOf(site: Site, revision: string): SiteState {
+  const staying = site.pods.filter((pod) => !isTerminating(pod));
+  const updated = staying.filter((pod) => isOf(revision, pod));
+  const old = staying.filter((pod) => !isOf(revision, pod));
+  return {
+    site,
+    updated: updated[0] ?? null,
+    old: old[0] ?? null,
+    isOdd: updated.length > 1 || old.length > 1,
+  };
+}
+
+/** What the status says; of several pods on a node it is about the oldest. */
+function countsOf(
+  context: WorkloadContext,
   set: KubeObject,
-  nodes: readonly { readonly placement: Placement; readonly pods: readonly KubeObject[] }[],
+  sites: readonly Site[],
   revision: string,
-): void {
-  const wanted = nodes.filter(({ placement }) => placement.run);
-  const withPod = wanted.filter(({ pods }) => pods.length > 0);
-  const ready = withPod.filter(({ pods }) => pods.some(isReady)).length;
-  const updated = withPod.filter(({ pods }) =>
-    pods.some((pod) => pod.metadata.labels?.[revisionLabel] === revision),
-  );
-  setStatus(context.api, daemonSetKind, set, {
+) {
+  const wanted = sites.filter(({ placement }) => placement.run);
+  const first = wanted.flatMap(({ pods }) => [...pods].sort(byPlaceAndAge)[0] ?? []);
+  const ready = first.filter(isReady);
+  const available = ready.filter((pod) => isAvailable(context, set, pod)).length;
+  return {
     observedGeneration: set.metadata.generation,
     desiredNumberScheduled: wanted.length,
-    currentNumberScheduled: withPod.length,
-    numberMisscheduled: nodes.filter(({ placement, pods }) => !placement.run && pods.length > 0)
+    currentNumberScheduled: first.length,
+    numberMisscheduled: sites.filter(({ placement, pods }) => !placement.run && pods.length > 0)
       .length,
-    numberReady: ready,
-    numberAvailable: ready,
-    numberUnavailable: wanted.length - ready,
-    updatedNumberScheduled: updated.length,
-  });
+    numberReady: ready.length,
+    numberAvailable: available,
+    numberUnavailable: wanted.length - available,
+    updatedNumberScheduled: first.filter((pod) => isOf(revision, pod)).length,
+  };
 }

@@ -1,10 +1,28 @@
 // Keeps one ReplicaSet per pod template of a Deployment.
 import type { ControllerContext } from '../controllers/controller.ts';
-import { scaledCount } from '../controllers/int-or-percent.ts';
-import { type Condition, conditionOf, withCondition } from '../controllers/pods.ts';
+import {
+  type Condition,
+  conditionOf,
+  isTerminal,
+  isTerminating,
+  withCondition,
+} from '../controllers/pods.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
+import {
+  byAge,
+  isScaled,
+  isSizeStale,
+  type Look,
+  newReplicas,
+  oldSizes,
+  proportionalSizes,
+  replicasIn,
+  sizeNotes,
+  totalOf,
+  unavailableMax,
+} from './rollout-sizes.ts';
 import { isSameTemplate, type Template } from './template.ts';
 import {
   ownerReference,
@@ -96,68 +114,123 @@ function annotate(
 
 const templateHashLabel = 'pod-template-hash';
 
+/** After a step of its own it waits so long before the next one. */
+const patienceMs = 8;
+
 /**
- * Keeps one ReplicaSet per pod template of a Deployment. A new template gets all replicas at once,
- * and the old ReplicaSets give up one pod for each new pod that is ready, whatever the strategy
- * says. While it is paused, only its scale is followed: by its one ReplicaSet that has pods, and not at
- * all where a rollout was under way.
+ * Keeps one ReplicaSet per pod template of a Deployment, by its strategy: a rolling update takes a step
+ * each time pods have become available or are gone, Recreate makes new pods when no old one runs any more.
+ * One look takes one step; what comes of it leads to the next look. While it is paused, and when its scale
+ * has changed in the middle of a rollout, its ReplicaSets are scaled in proportion.
  */
 export const deploymentKind: WorkloadKind = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   resource: 'deployments',
   creates: 'replicasets',
+  patienceMs,
   sync: syncDeployment,
 };
 
 function syncDeployment(context: WorkloadContext, deployment: KubeObject): void {
-  const replicas: number = deployment.spec.replicas ?? 1;
-  // By the template, not by its hash: another cluster's ReplicaSets are named by another one.
-  const isCurrent = (set: KubeObject): boolean => hasTemplate(set, deployment.spec.template);
+  const { spec } = deployment;
   const sets = context.lookup.ownedBy(deployment, 'replicasets');
-  const found = sets.find(isCurrent);
-  if (deployment.spec.paused) {
-    syncPaused(context, deployment, sets, found);
+  // By the template, not by its hash: another cluster's ReplicaSets are named by another one.
+  const isCurrent = (set: KubeObject): boolean => hasTemplate(set, spec.template);
+  const found = [...sets].sort(byAge).find(isCurrent) ?? null;
+  const old = sets.filter((set) => set !== found);
+  const look: Look = { deployment, current: found, old };
+  if (isTerminating(deployment)) reportStatus(context, look);
+  else if (spec.paused || isScaled(look)) scaleAll(context, noted(context, look));
+  else if (spec.strategy?.type === 'Recreate') recreate(context, look);
+  else roll(context, look);
+}
+
+/** One whose template has its ReplicaSet. */
+interface RunningLook extends Look {
+  readonly current: KubeObject;
+}
+
+/** The ReplicaSet of the template has its revision, and is made where it is missing. */
+function begun(context: WorkloadContext, look: Look): RunningLook {
+  const { deployment, current, old } = look;
+  if (current) return { ...look, current: noteRevision(context, deployment, current, old) };
+  const replicas = newReplicas({ ...look, current: null });
+  const created = context.api.create('replicasets', {
+    ...replicaSet(context, deployment, old, replicas),
+  });
+  return { ...look, current: created };
+}
+
+/** The same where one that is missing is not made. */
+function noted(context: WorkloadContext, look: Look): Look {
+  const isNoted = look.current && (context.keepsHistory || !look.deployment.spec.paused);
+  return isNoted ? begun(context, look) : look;
+}
+
+function roll(context: WorkloadContext, look: Look): void {
+  const running = begun(context, look);
+  const { current, old, deployment } = running;
+  const wanted = newReplicas(running);
+  if (wanted !== replicasIn(current)) {
+    const scaled = scale(context, deployment, current, wanted);
+    reportStatus(context, { ...running, current: scaled });
     return;
   }
-  const others = sets.filter((set) => set !== found);
-  const current = found
-    ? noteRevision(context, deployment, found, others)
-    : context.api.create('replicasets', replicaSet(context, deployment, others));
-  scale(context, current, replicas);
-  const spare = Math.max(0, replicas - (current.status?.readyReplicas ?? 0));
-  for (const set of others) scale(context, set, Math.min(set.spec.replicas ?? 1, spare));
-  reportStatus(context, withRevisionOf(context, deployment, current), current);
+  const sizes = oldSizes(running);
+  const next = old.map((set) => scale(context, deployment, set, sizes.get(set) ?? replicasIn(set)));
+  finishStep(context, { ...running, old: next }, sizes.size === 0);
 }
 
-function syncPaused(
-  context: WorkloadContext,
-  deployment: KubeObject,
-  sets: readonly KubeObject[],
-  found: KubeObject | undefined,
-): void {
-  const others = sets.filter((set) => set !== found);
-  const isNoted = found && context.keepsHistory;
-  const current = isNoted ? noteRevision(context, deployment, found, others) : found;
-  const all = sets.map((set) => (set === found ? (current ?? set) : set));
-  scalePaused(context, all, deployment.spec.replicas ?? 1);
-  reportStatus(
-    context,
-    current ? withRevisionOf(context, deployment, current) : deployment,
-    current,
+/** New pods are made when no old one is left that has not ended. */
+function recreate(context: WorkloadContext, look: Look): void {
+  const { deployment, old } = look;
+  const running = old.filter((set) => replicasIn(set) > 0);
+  if (running.length > 0) {
+    const next = old.map((set) => scale(context, deployment, set, 0));
+    reportStatus(context, { ...noted(context, look), old: next });
+    return;
+  }
+  const isLeft = (set: KubeObject): boolean =>
+    (set.status?.replicas ?? 0) > 0 ||
+    context.lookup.ownedBy(set, 'pods').some((pod) => !isTerminal(pod));
+  if (old.some(isLeft)) {
+    reportStatus(context, noted(context, look));
+    return;
+  }
+  const { current, ...rest } = begun(context, look);
+  const scaled = scale(context, deployment, current, deployment.spec.replicas ?? 1);
+  finishStep(context, { ...rest, current: scaled }, true);
+}
+
+function finishStep(context: WorkloadContext, look: RunningLook, isQuiet: boolean): void {
+  if (isQuiet && isComplete(look)) forgetOld(context, look);
+  reportStatus(context, look);
+}
+
+/** Those that have no pods are deleted but for the last ones, as many as revisionHistoryLimit says. */
+function forgetOld({ api }: WorkloadContext, { deployment, old }: Look): void {
+  const limit: number = deployment.spec.revisionHistoryLimit ?? 10;
+  const left = old.filter(
+    (set) => replicasIn(set) === 0 && !(set.status?.replicas > 0) && !isTerminating(set),
   );
+  const oldest = [...left].sort((one, other) => revisionOf(one) - revisionOf(other));
+  for (const { metadata } of oldest.slice(0, Math.max(0, left.length - limit))) {
+    const { namespace = '', name, uid = '' } = metadata;
+    api.delete('replicasets', namespace, name, { uid });
+  }
 }
 
-/** As the real one, which scales the latest where none has pods. */
-function scalePaused(
-  context: ControllerContext,
-  sets: readonly KubeObject[],
-  replicas: number,
-): void {
-  const withPods = sets.filter(({ spec }) => (spec.replicas ?? 1) > 0);
-  const [latest] = [...sets].sort((a, b) => revisionOf(b) - revisionOf(a));
-  const [one] = withPods.length === 0 && latest ? [latest] : withPods;
-  if (one && withPods.length < 2) scale(context, one, replicas);
+function scaleAll(context: WorkloadContext, look: Look): void {
+  const { deployment, current, old } = look;
+  const sizes = proportionalSizes(look);
+  const sized = (set: KubeObject): KubeObject =>
+    scale(context, deployment, set, sizes.get(set) ?? replicasIn(set));
+  reportStatus(context, {
+    ...look,
+    current: current && sized(current),
+    old: old.map(sized),
+  });
 }
 
 /** What was found out of templates of ReplicaSets, which are compared at each change of a pod. */
@@ -193,8 +266,9 @@ function replicaSet(
   context: WorkloadContext,
   deployment: KubeObject,
   others: readonly KubeObject[],
+  replicas: number,
 ): KubeObject {
-  const { template, selector, replicas } = deployment.spec;
+  const { template, selector, minReadySeconds } = deployment.spec;
   const templateName = freeHash(context.api, deployment);
   const hashLabel = { [templateHashLabel]: templateName };
   const labels = { ...template.metadata?.labels, ...hashLabel };
@@ -205,61 +279,69 @@ function replicaSet(
       name: `${deployment.metadata.name}-${templateName}`,
       namespace: deployment.metadata.namespace ?? '',
       labels,
-      annotations: firstAnnotations(context, deployment, others),
+      annotations: { ...firstAnnotations(context, deployment, others), ...sizeNotes(deployment) },
       ownerReferences: [ownerReference(deploymentKind, deployment)],
     },
     spec: {
-      replicas: replicas ?? 1,
+      replicas,
+      ...(minReadySeconds && { minReadySeconds }),
       selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...hashLabel } },
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
   };
 }
 
-function scale({ api }: ControllerContext, set: KubeObject, replicas: number): void {
-  if (set.spec.replicas === replicas) return;
-  api.update('replicasets', { ...set, spec: { ...set.spec, replicas } });
+function scale(
+  { api }: ControllerContext,
+  deployment: KubeObject,
+  set: KubeObject,
+  replicas: number,
+): KubeObject {
+  const { minReadySeconds } = deployment.spec;
+  const isSame =
+    replicasIn(set) === replicas && (set.spec.minReadySeconds ?? 0) === (minReadySeconds ?? 0);
+  if (isSame && (replicas === 0 || !isSizeStale(deployment, set))) return set;
+  const annotations = { ...set.metadata.annotations, ...sizeNotes(deployment) };
+  return api.update('replicasets', {
+    ...set,
+    metadata: { ...set.metadata, annotations },
+    spec: { ...set.spec, replicas, ...(minReadySeconds && { minReadySeconds }) },
+  });
 }
 
-function reportStatus(
-  context: ControllerContext,
-  deployment: KubeObject,
-  current: KubeObject | undefined,
-): void {
-  const sets = context.lookup.ownedBy(deployment, 'replicasets');
+function reportStatus(context: WorkloadContext, look: Look): void {
+  const { current, old } = look;
+  const deployment = current ? withRevisionOf(context, look.deployment, current) : look.deployment;
+  const sets = current ? [...old, current] : old;
   const sum = (field: string): number =>
     sets.reduce((total, set) => total + (set.status?.[field] ?? 0), 0);
   const desired: number = deployment.spec.replicas ?? 1;
   const available = sum('availableReplicas');
-  const updated: number = current?.status?.replicas ?? 0;
-  const isComplete = updated === desired && available >= desired && sum('replicas') === updated;
   const now = formatTime(context.api.clock.now());
-  const shortfall = shortfallMax(deployment, desired);
+  const isAvailable = available >= desired - unavailableMax(deployment);
   const withAvailable = withCondition(
     deployment.status?.conditions,
-    availability(available >= desired - shortfall),
+    availability(isAvailable),
     now,
   );
   setStatus(context.api, deploymentKind, deployment, {
     observedGeneration: deployment.metadata.generation,
     replicas: sum('replicas'),
-    updatedReplicas: updated,
+    updatedReplicas: current?.status?.replicas ?? 0,
     readyReplicas: sum('readyReplicas'),
     availableReplicas: available,
-    unavailableReplicas: Math.max(0, desired - available),
-    conditions: withCondition(withAvailable, progress(deployment, current, isComplete), now),
+    unavailableReplicas: Math.max(0, totalOf(sets) - available),
+    terminatingReplicas: sum('terminatingReplicas'),
+    conditions: withCondition(withAvailable, progress(look), now),
   });
 }
 
-/** So many pods may be down while it still counts as available. */
-function shortfallMax({ spec }: KubeObject, desired: number): number {
-  const { type, rollingUpdate } = spec.strategy ?? {};
-  if (type === 'Recreate') return 0;
-  const { maxSurge = '25%', maxUnavailable = '25%' } = rollingUpdate ?? {};
-  const shortfall = scaledCount(maxUnavailable, desired, Math.floor);
-  const surplus = scaledCount(maxSurge, desired, Math.ceil);
-  // Else a rollout could neither begin with a pod more nor with one less.
-  return shortfall === 0 && surplus === 0 ? 1 : shortfall;
+/** Whether all pods are of its template, and available. */
+function isComplete({ deployment, current, old }: Look): boolean {
+  const desired: number = deployment.spec.replicas ?? 1;
+  const { replicas = 0, availableReplicas = 0 } = current?.status ?? {};
+  const others = old.reduce((total, set) => total + (set.status?.replicas ?? 0), 0);
+  return replicas === desired && availableReplicas >= desired && others === 0;
 }
 
 function availability(isAvailable: boolean): Condition {
@@ -286,21 +368,22 @@ const pausedProgress: Condition = {
 };
 
 /** A rollout that was complete once stays so, whatever happens to its pods. */
-function progress(
-  deployment: KubeObject,
-  current: KubeObject | undefined,
-  isComplete: boolean,
-): Condition {
-  if (deployment.spec.paused || !current) return pausedProgress;
-  const name = `ReplicaSet "${current.metadata.name}"`;
+function progress(look: Look): Condition {
+  const { deployment, current } = look;
+  if (deployment.spec.paused) return pausedProgress;
+  const name = `ReplicaSet "${current?.metadata.name ?? ''}"`;
   const complete: Condition = {
     type: 'Progressing',
     status: 'True',
     reason: 'NewReplicaSetAvailable',
     message: `${name} has successfully progressed.`,
   };
-  if (isComplete || conditionOf(deployment, 'Progressing')?.message === complete.message) {
-    return complete;
+  const before = conditionOf(deployment, 'Progressing');
+  if (isComplete(look) || before?.message === complete.message) return complete;
+  if (!current) {
+    const { metadata } = deployment;
+    const message = `Deployment "${metadata.name}" is progressing.`;
+    return { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated', message };
   }
   return {
     type: 'Progressing',

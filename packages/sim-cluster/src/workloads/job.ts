@@ -1,10 +1,11 @@
+// The controller of Jobs.
 import {
   type Condition,
   conditionOf,
   controllerOf,
   isActive,
+  isEnding,
   isReady,
-  isTerminal,
   isTerminating,
   withCondition,
 } from '../controllers/pods.ts';
@@ -12,213 +13,40 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import { endOf, pauseLeft } from './job-backoff.ts';
+import { firstMissing, formatIndexes, indexKey, indexOf, union } from './job-indexes.ts';
 import {
-  countIndexes,
-  firstMissing,
-  formatIndexes,
-  hasIndex,
-  type Indexes,
-  indexKey,
-  indexOf,
-  metSuccessRule,
-  parseIndexes,
-  union,
-  wholeNumber,
-} from './job-indexes.ts';
+  begunEnding,
+  countIn,
+  type Ending,
+  failureCountKey,
+  failureOf,
+  failuresOf,
+  ignoredCountKey,
+  isFinished,
+  isIndexed,
+  isManagedElsewhere,
+  isOwn,
+  isTracked,
+  type Look,
+  lastConditions,
+  lookAt,
+  successOf,
+  trackingFinalizer,
+  waitsForEnd,
+} from './job-look.ts';
 import { judgeFailure } from './pod-failure-policy.ts';
 import {
   createPod,
   deletePod,
+  isClosing,
   podsPerSyncMax,
   setStatus,
   type WorkloadContext,
   type WorkloadKind,
 } from './workload.ts';
 
-// A Job and its pods as one look finds them, and what follows from that for its end.
-
-const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
-const failureCountKey = 'batch.kubernetes.io/job-index-failure-count';
-const ignoredCountKey = 'batch.kubernetes.io/job-index-ignored-failure-count';
-
-/** The Job and its pods as one look finds them. */
-interface Look {
-  readonly job: KubeObject;
-  readonly pods: readonly KubeObject[];
-  readonly active: readonly KubeObject[];
-  /** Pods that have ended and are not counted in the status yet. */
-  readonly newSucceeded: readonly KubeObject[];
-  readonly newFailed: readonly KubeObject[];
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Null: the Job is not Indexed. */
-  readonly indexes: IndexesOfJob | null;
-}
-
-interface IndexesOfJob {
-  readonly succeeded: Indexes;
-  /** Null: indexes have no limits of their own. */
-  readonly failed: Indexes | null;
-  /** The last failed pod of an index that has no other yet: the next one takes over its counts. */
-  readonly waiting: ReadonlyMap<number, KubeObject>;
-}
-
-/** The condition that says that a Job is about to end, and later that it has ended. */
-interface Ending {
-  readonly type: 'SuccessCriteriaMet' | 'FailureTarget';
-  readonly reason: string;
-  readonly message: string;
-}
-
-const lastConditions = { SuccessCriteriaMet: 'Complete', FailureTarget: 'Failed' } as const;
-
-function isFinished(job: KubeObject): boolean {
-  return Object.values(lastConditions).some((type) => conditionOf(job, type)?.status === 'True');
-}
-
-function isManagedElsewhere({ spec: { managedBy } }: KubeObject): boolean {
-  return managedBy !== undefined && managedBy !== 'kubernetes.io/job-controller';
-}
-
-/** Whether a pod counts, and is replaced, when it has ended, and not when its deletion begins. */
-function waitsForEnd({ spec }: KubeObject): boolean {
-  return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
-}
-
-function hasFailed(job: KubeObject, pod: KubeObject): boolean {
-  if (isTerminal(pod)) return pod.status.phase === 'Failed';
-  return isTerminating(pod) && !waitsForEnd(job);
-}
-
-const isTracked = ({ metadata }: KubeObject): boolean =>
-  metadata.finalizers?.includes(trackingFinalizer) ?? false;
-
-const isIndexed = ({ spec }: KubeObject): boolean => spec.completionMode === 'Indexed';
-
-/** A pod of an Indexed Job without an index of it counts for nothing. */
-const isOwn = (job: KubeObject, pod: KubeObject): boolean =>
-  !isIndexed(job) || indexOf(job, pod) !== null;
-
-/** Counts the pods that have ended since the status was written. */
-function lookAt(context: WorkloadContext, job: KubeObject): Look {
-  const pods = context.lookup.ownedBy(job, 'pods');
-  const own = pods.filter((pod) => isOwn(job, pod));
-  const newSucceeded = own.filter((pod) => isTracked(pod) && pod.status?.phase === 'Succeeded');
-  const newFailed = own.filter((pod) => isTracked(pod) && hasFailed(job, pod));
-  const counts = (pod: KubeObject): boolean => judgeFailure(job, pod).counts;
-  // Without the finalizer they are counted already; a manifest may say so by the pods alone.
-  const known = (phase: 'Succeeded' | 'Failed'): readonly KubeObject[] =>
-    own.filter((pod) => !isTracked(pod) && !isTerminating(pod) && pod.status?.phase === phase);
-  const { status } = job;
-  const failed =
-    Math.max(status?.failed ?? 0, known('Failed').filter(counts).length) +
-    newFailed.filter(counts).length;
-  const succeeded = Math.max(status?.succeeded ?? 0, known('Succeeded').length);
-  const active = pods.filter(isActive);
-  const indexes = isIndexed(job) ? indexesOf(job, own, newFailed) : null;
-  return {
-    ...{ job, pods, active, newSucceeded, newFailed, failed, indexes },
-    succeeded: indexes ? countIndexes(indexes.succeeded) : succeeded + newSucceeded.length,
-  };
-}
-
-function indexesOf(
-  job: KubeObject,
-  own: readonly KubeObject[],
-  newFailed: readonly KubeObject[],
-): IndexesOfJob {
-  const { completions, backoffLimitPerIndex } = job.spec;
-  const { completedIndexes, failedIndexes } = job.status ?? {};
-  const of = (pods: readonly KubeObject[]): readonly number[] =>
-    pods.map((pod) => indexOf(job, pod) ?? 0);
-  const ended = own.filter(({ status }) => status?.phase === 'Succeeded');
-  const succeeded = union(parseIndexes(completedIndexes, completions), of(ended));
-  if (backoffLimitPerIndex === undefined) return { succeeded, failed: null, waiting: new Map() };
-  const given = newFailed.filter((pod) => {
-    const { failsIndex, counts } = judgeFailure(job, pod);
-    return failsIndex || (counts && countIn(pod, failureCountKey) >= backoffLimitPerIndex);
-  });
-  const failed = union(parseIndexes(failedIndexes, completions), of(given));
-  const busy = union([...succeeded, ...failed], of(own.filter(isActive)));
-  const waiting = new Map<number, KubeObject>();
-  for (const pod of newFailed) {
-    const index = indexOf(job, pod) ?? 0;
-    const last = waiting.get(index);
-    const isLater = !last || (failuresOf(last) <= failuresOf(pod) && endOf(pod) >= endOf(last));
-    if (isLater && !hasIndex(busy, index)) waiting.set(index, pod);
-  }
-  return { succeeded, failed, waiting };
-}
-
-const countIn = ({ metadata }: KubeObject, key: string): number =>
-  wholeNumber(metadata.annotations?.[key]) ?? 0;
-
-const failuresOf = (pod: KubeObject): number =>
-  countIn(pod, failureCountKey) + countIn(pod, ignoredCountKey);
-
-function begunEnding(job: KubeObject): Ending | null {
-  for (const type of ['SuccessCriteriaMet', 'FailureTarget'] as const) {
-    const condition = conditionOf(job, type);
-    const { status, reason = '', message = '' } = condition ?? {};
-    if (status === 'True') return { type, reason, message };
-  }
-  return null;
-}
-
-function failureOf(context: WorkloadContext, look: Look): Ending | null {
-  const { job, pods, failed, indexes } = look;
-  const { spec } = job;
-  const fail = (reason: string, message: string): Ending => ({
-    ...{ type: 'FailureTarget', reason, message },
-  });
-  for (const pod of pods) {
-    const message = hasFailed(job, pod) ? judgeFailure(job, pod).failsJob : null;
-    if (message !== null) return fail('PodFailurePolicy', message);
-  }
-  if (failed > (spec.backoffLimit ?? 6) || restartsTooOften(look)) {
-    return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
-  }
-  const { activeDeadlineSeconds } = spec;
-  if (activeDeadlineSeconds !== undefined && !spec.suspend) {
-    const start = Date.parse(job.status?.startTime ?? '') || context.api.clock.now();
-    const left = start + 1000 * activeDeadlineSeconds - context.api.clock.now();
-    if (left <= 0) {
-      return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
-    }
-    context.again(left);
-  }
-  if (!indexes?.failed) return null;
-  const count = countIndexes(indexes.failed);
-  if (count > (spec.maxFailedIndexes ?? Number.POSITIVE_INFINITY)) {
-    const text = 'Job has exceeded the specified maximal number of failed indexes';
-    return fail('MaxFailedIndexesExceeded', text);
-  }
-  const isDone = count > 0 && count + countIndexes(indexes.succeeded) >= spec.completions;
-  return isDone ? fail('FailedIndexes', 'Job has failed indexes') : null;
-}
-
-/** Containers that are restarted in their pods count where the pod's restartPolicy is OnFailure. */
-function restartsTooOften({ job, active }: Look): boolean {
-  if (job.spec.template?.spec?.restartPolicy !== 'OnFailure') return false;
-  interface Status {
-    readonly restartCount?: number;
-  }
-  let restarts = 0;
-  for (const { status } of active) {
-    const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
-    const statuses: readonly Status[] = [...initContainerStatuses, ...containerStatuses];
-    for (const { restartCount = 0 } of statuses) restarts += restartCount;
-  }
-  return restarts > 0 && restarts >= (job.spec.backoffLimit ?? 6);
-}
-
-function successOf({ job, indexes }: Look): Ending | null {
-  const message = indexes ? metSuccessRule(job, indexes.succeeded) : null;
-  return message === null ? null : { type: 'SuccessCriteriaMet', reason: 'SuccessPolicy', message };
-}
-
-/** Whether it is being deleted and has not ended. */
-const isEnding = (pod: KubeObject): boolean => isTerminating(pod) && !isTerminal(pod);
+/** Changes of its pods, and of its status, are answered together after this time, as by the real one. */
+const patienceMs = 1000;
 
 /**
  * Runs the pods of a Job until enough of them have succeeded or too many have failed, or it is suspended.
@@ -230,7 +58,9 @@ export const jobKind: WorkloadKind = {
   kind: 'Job',
   resource: 'jobs',
   creates: 'pods',
+  patienceMs,
   sync: syncJob,
+  settle,
 };
 
 const completed: Ending = {
@@ -239,14 +69,45 @@ const completed: Ending = {
   message: 'Reached expected number of succeeded pods',
 };
 
-function syncJob(context: WorkloadContext, job: KubeObject): void {
-  if (isFinished(job) || isManagedElsewhere(job)) return;
+/** The pods as they are after one look. */
+interface Pods {
+  readonly active: number;
+  readonly ready: number;
+  readonly terminating: number;
+}
+
+function syncJob(context: WorkloadContext, found: KubeObject): void {
+  if (isManagedElsewhere(found)) return;
+  const job = settle(context, found);
+  if (isFinished(job)) {
+    expire(context, job);
+    return;
+  }
   track(context, job);
   const look = lookAt(context, job);
   const ending = begunEnding(job) ?? failureOf(context, look) ?? successOf(look);
   if (ending) end(context, look, ending);
+  else if (isTerminating(job)) count(context, look, podsIn(context, look));
   else if (job.spec.suspend) suspend(context, look);
   else goOn(context, look);
+}
+
+/** Deletes a Job that has ended long enough ago, by its ttlSecondsAfterFinished; its pods go before it. */
+function expire(context: WorkloadContext, job: KubeObject): void {
+  const ttl: number | undefined = job.spec.ttlSecondsAfterFinished;
+  if (ttl === undefined || isTerminating(job)) return;
+  const { api } = context;
+  const ends = Object.values(lastConditions).flatMap((type) => {
+    const { status, lastTransitionTime = '' } = conditionOf(job, type) ?? {};
+    return status === 'True' ? [Date.parse(lastTransitionTime)] : [];
+  });
+  const leftMs = Math.max(...ends) + 1000 * ttl - api.clock.now();
+  if (leftMs > 0) {
+    context.again(leftMs);
+    return;
+  }
+  const { namespace = '', name, uid = '' } = job.metadata;
+  api.delete(jobKind.resource, namespace, name, { uid, propagationPolicy: 'Foreground' });
 }
 
 /** Puts the finalizer on pods without one: those that were adopted, or come from a manifest that has left it out. */
@@ -258,52 +119,39 @@ function track({ api, lookup }: WorkloadContext, job: KubeObject): void {
   }
 }
 
+const podsIn = ({ lookup }: WorkloadContext, { job, active }: Look): Pods => ({
+  active: active.length,
+  ready: active.filter(isReady).length,
+  terminating: lookup.ownedBy(job, 'pods').filter(isEnding).length,
+});
+
 /** Ends what runs; the Job has ended when its last pod has. */
 function end(context: WorkloadContext, look: Look, ending: Ending): void {
   const { api, lookup } = context;
   const { job, active } = look;
   for (const pod of active) deletePod(api, pod);
-  const tracked = lookup.ownedBy(job, 'pods').filter(isTracked);
   // Each pod that a failed Job still had has failed with it.
-  const others = active.filter((pod) => isOwn(job, pod) && judgeFailure(job, pod).counts);
-  const failed = look.failed + (ending.type === 'FailureTarget' ? others.length : 0);
+  const others = ending.type === 'FailureTarget' ? active.filter((pod) => isOwn(job, pod)) : [];
+  const newFailed = [...look.newFailed, ...others];
   const terminating = lookup.ownedBy(job, 'pods').filter(isEnding).length;
-  const isOver = conditionOf(job, ending.type) !== null && tracked.length + terminating === 0;
-  const now = formatTime(api.clock.now());
-  const { reason, message } = ending;
-  const type = isOver ? lastConditions[ending.type] : ending.type;
-  setStatus(api, jobKind, job, {
-    ...countsOf(context, { ...look, failed }, { active: 0, ready: 0, terminating }),
-    ...(type === 'Complete' ? { completionTime: now } : {}),
-    conditions: withCondition(
-      job.status?.conditions,
-      { type, status: 'True', reason, message },
-      now,
-    ),
-  });
-  for (const pod of tracked) release(api, pod);
+  const tracked = lookup.ownedBy(job, 'pods').filter(isTracked);
+  const pods: Pods = { active: 0, ready: 0, terminating };
+  count(context, { ...look, newFailed }, pods, { ending, tracked });
   context.jobBackoffs.forget(job);
 }
 
 /** Its time starts anew when it is resumed. */
 function suspend(context: WorkloadContext, look: Look): void {
-  const { api } = context;
+  const { api, lookup } = context;
   const { job, active } = look;
   remove(api, active);
+  const terminating = lookup.ownedBy(job, 'pods').filter(isEnding).length;
   const condition = { type: 'Suspended', reason: 'JobSuspended', message: 'Job suspended' };
-  settle(context, look, {
-    ...countsOf(context, look, { active: 0, ready: 0, terminating: terminatingOf(context, job) }),
-    startTime: undefined,
-    conditions: withCondition(
-      job.status?.conditions,
-      { ...condition, status: 'True' },
-      formatTime(api.clock.now()),
-    ),
-  });
+  const now = formatTime(api.clock.now());
+  const conditions = withCondition(job.status?.conditions, { ...condition, status: 'True' }, now);
+  const fields = { startTime: undefined, conditions };
+  count(context, look, { active: 0, ready: 0, terminating }, { fields });
 }
-
-const terminatingOf = ({ lookup }: WorkloadContext, job: KubeObject): number =>
-  lookup.ownedBy(job, 'pods').filter(isEnding).length;
 
 /** Makes pods that are missing, or deletes those that are too many. */
 function goOn(context: WorkloadContext, look: Look): void {
@@ -311,32 +159,33 @@ function goOn(context: WorkloadContext, look: Look): void {
   const { job, active } = look;
   const wanted = wantedPods(look);
   const surplus = surplusPods(look, wanted);
-  const missing = wanted - active.length - (waitsForEnd(job) ? terminatingOf(context, job) : 0);
+  const found = podsIn(context, look);
+  const missing = wanted - active.length - (waitsForEnd(job) ? found.terminating : 0);
   const failures = jobBackoffs.next(job, look.newSucceeded, look.newFailed);
   const now = api.clock.now();
-  let created = 0;
+  let running = active.length;
   if (surplus.length > 0) {
     remove(api, surplus);
-  } else if (missing > 0) {
+    running -= surplus.length;
+  } else if (missing > 0 && !isClosing(api, job)) {
     const { indexes, pauseMs } = nextIndexes(look, missing, now);
     const pause = look.indexes?.failed ? pauseMs : pauseLeft(failures, now);
     if (pause > 0) {
       context.again(pause);
       // As kube-controller-manager 1.36 has it: its status of this moment, no active but ready pods, is
       // refused, so that the pods that have ended stay and are not counted until the pause is over.
-      if (active.some(isReady)) return;
-    } else created = createPods(api, look, indexes ?? missing);
+      if (found.ready > 0) return;
+      running = 0;
+    } else running += createPods(api, look, indexes ?? missing);
   }
   const left = active.filter((pod) => !surplus.includes(pod));
-  const counts = { active: left.length + created, ready: left.filter(isReady).length };
-  const isDone = isComplete(look, counts.active);
-  if (isDone) end(context, { ...look, active: left }, completed);
-  else {
-    settle(context, look, {
-      ...countsOf(context, look, { ...counts, terminating: terminatingOf(context, job) }),
-      ...resumed(api, job),
-    });
-  }
+  const pods: Pods = {
+    active: running,
+    ready: left.filter(isReady).length,
+    terminating: found.terminating + surplus.length,
+  };
+  if (isComplete(look, pods.active)) end(context, { ...look, active: left }, completed);
+  else count(context, look, pods, { fields: resumed(api, job) });
   jobBackoffs.set(job, failures);
 }
 
@@ -493,27 +342,90 @@ export function releaseFromJob(api: ClusterApi, pod: KubeObject): void {
   if (isLeftByJob(api, pod)) release(api, pod);
 }
 
-type Counts = { readonly [field: string]: unknown };
+type Fields = { readonly [field: string]: unknown };
 
-/** The counts of the status; `now` are those of pods that have not ended. */
-function countsOf({ api }: WorkloadContext, look: Look, now: Counts): Counts {
-  const { job, succeeded, failed, indexes } = look;
-  return {
-    startTime: job.status?.startTime ?? formatTime(api.clock.now()),
-    ...now,
-    ...{ succeeded, failed, uncountedTerminatedPods: {} },
-    ...(indexes ? { completedIndexes: formatIndexes(indexes.succeeded) } : {}),
-    ...(indexes?.failed ? { failedIndexes: formatIndexes(indexes.failed) } : {}),
-  };
+/** What else a look has led to. */
+interface Outcome {
+  /** Fields of the status beside its counts. */
+  readonly fields?: object;
+  readonly ending?: Ending;
+  /** All pods that are to be let go; left out: those that are counted. */
+  readonly tracked?: readonly KubeObject[];
 }
 
-/** Writes the status, and lets the pods go that are counted in it. */
-function settle({ api }: WorkloadContext, look: Look, status: Counts): void {
-  const waiting = new Set(look.indexes?.waiting.values());
-  const counted = look.newFailed.filter((pod) => !waiting.has(pod));
-  const later = [...waiting].filter((pod) => judgeFailure(look.job, pod).counts).length;
-  setStatus(api, jobKind, look.job, { ...status, failed: look.failed - later });
-  for (const pod of [...look.newSucceeded, ...counted]) release(api, pod);
+/**
+ * Writes the status in two steps, as the real one does: first which pods have ended, and when these are let
+ * go, how many there are (`settle`). So none goes uncounted; and only then the Job has ended.
+ */
+function count(context: WorkloadContext, look: Look, pods: Pods, outcome: Outcome = {}): void {
+  const { api } = context;
+  const { job, before, indexes, newSucceeded, newFailed } = look;
+  const { fields = {}, ending, tracked } = outcome;
+  const waiting = new Set(tracked ? [] : indexes?.waiting.values());
+  const ended = [...newSucceeded, ...newFailed].filter((pod) => !waiting.has(pod));
+  const failed = newFailed.filter((pod) => !waiting.has(pod) && judgeFailure(job, pod).counts);
+  const uncounted = {
+    succeeded: indexes ? [] : newSucceeded.map(uidOf),
+    failed: failed.map(uidOf),
+  };
+  const now = formatTime(api.clock.now());
+  const noted = setStatus(api, jobKind, job, {
+    startTime: job.status?.startTime ?? now,
+    ...pods,
+    succeeded: indexes ? look.succeeded : before.succeeded,
+    failed: before.failed,
+    ...(indexes ? { completedIndexes: formatIndexes(indexes.succeeded) } : {}),
+    ...(indexes?.failed ? { failedIndexes: formatIndexes(indexes.failed) } : {}),
+    uncountedTerminatedPods: {
+      ...(uncounted.succeeded.length > 0 ? { succeeded: uncounted.succeeded } : {}),
+      ...(uncounted.failed.length > 0 ? { failed: uncounted.failed } : {}),
+    },
+    ...(ending
+      ? { conditions: withCondition(job.status?.conditions, trueCondition(ending), now) }
+      : {}),
+    ...fields,
+  });
+  const uids = new Set([...uncounted.succeeded, ...uncounted.failed]);
+  for (const pod of tracked ?? ended) if (!uids.has(uidOf(pod))) release(api, pod);
+  if (uids.size > 0) context.lookTwice();
+  else settle(context, noted);
+}
+
+const uidOf = ({ metadata }: KubeObject): string => metadata.uid ?? '';
+
+/** Lets go and counts the pods that the status has as uncounted; returns the Job as it is then. */
+function settle({ api, lookup }: WorkloadContext, job: KubeObject): KubeObject {
+  interface Uncounted {
+    readonly succeeded?: readonly string[];
+    readonly failed?: readonly string[];
+  }
+  if (isFinished(job)) return job;
+  const { uncountedTerminatedPods = {}, succeeded: before = 0, failed = 0 } = job.status ?? {};
+  const { succeeded: done = [], failed: lost = [] }: Uncounted = uncountedTerminatedPods;
+  const ending = begunEnding(job);
+  if (done.length + lost.length === 0 && !ending) return job;
+  const uids = new Set([...done, ...lost]);
+  const pods = lookup.ownedBy(job, 'pods');
+  for (const pod of pods) if (uids.has(uidOf(pod))) release(api, pod);
+  const isOver = ending !== null && !job.status?.terminating;
+  return setStatus(api, jobKind, job, {
+    succeeded: before + done.length,
+    failed: failed + lost.length,
+    uncountedTerminatedPods: {},
+    ...(isOver ? lastFields(job, ending, formatTime(api.clock.now())) : {}),
+  });
+}
+
+const trueCondition = ({ type, reason, message }: Ending): Condition => ({
+  ...{ type, status: 'True', reason, message },
+});
+
+function lastFields(job: KubeObject, ending: Ending, now: string): Fields {
+  const last = { ...trueCondition(ending), type: lastConditions[ending.type] };
+  return {
+    ...(last.type === 'Complete' ? { completionTime: now } : {}),
+    conditions: withCondition(job.status?.conditions, last, now),
+  };
 }
 
 /** What the status says of a job that was suspended before. */

@@ -2,11 +2,13 @@
 import type { ControllerContext } from '../controllers/controller.ts';
 import { isReady, isTerminal, isTerminating } from '../controllers/pods.ts';
 import type { Json, KubeObject, ObjectMeta } from '../objects/kube-object.ts';
+import { availabilityOf, untilAvailable } from './availability.ts';
 import { keepHistory, memberRevision } from './history.ts';
 import { type Revision, revisionLabel } from './revisions.ts';
 import {
   createPod,
   deletePod,
+  isClosing,
   podsPerSyncMax,
   setStatus,
   templateHash,
@@ -31,9 +33,10 @@ interface Plan {
 
 /**
  * Keeps as many pods as there are replicas, numbered from 0 or what spec.ordinals says. In order,
- * unless podManagementPolicy is Parallel: a pod waits until all before it are ready, and one step is
+ * unless podManagementPolicy is Parallel: a pod waits until all before it are available, and one step is
  * taken at a time. A name is used again only when its last holder is gone, so a pod that cannot end
- * (its kubelet has stopped) is not replaced.
+ * (its kubelet has stopped, or a finalizer keeps it) is not replaced. The status that it writes is that of
+ * the pods which it has found, before it makes or deletes any.
  */
 export const statefulSetKind: WorkloadKind = {
   apiVersion: 'apps/v1',
@@ -45,31 +48,53 @@ export const statefulSetKind: WorkloadKind = {
 };
 
 function syncStatefulSet(context: WorkloadContext, set: KubeObject): void {
-  const pods = new Map(
-    context.lookup.ownedBy(set, 'pods').map((pod) => [pod.metadata.name, pod] as const),
-  );
-  const plan = planOf(context, set, [...pods.values()]);
-  if (context.keepsHistory) keepRevisions(context, set, [...pods.values()], plan);
-  reportStatus(context, set, [...pods.values()], plan);
+  const pods = context.lookup.ownedBy(set, 'pods');
+  const plan = planOf(context, set, pods);
+  const found = countsOf(context, set, pods, plan);
+  if (!isTerminating(set)) {
+    if (context.keepsHistory) keepRevisions(context, set, pods, plan);
+    const replaced = step(context, set, pods, plan);
+    if (replaced?.metadata.labels?.[revisionLabel] === found.currentRevision) {
+      found.currentReplicas--;
+    }
+  }
+  setStatus(context.api, statefulSetKind, set, { ...found });
+}
+
+/** Whether a pod of the set may be counted on: ready for as long as is asked, and not on its way out. */
+function isAvailable({ api }: ControllerContext, set: KubeObject, pod: KubeObject): boolean {
+  const minReadySeconds: number = set.spec.minReadySeconds ?? 0;
+  return !isTerminating(pod) && untilAvailable(pod, minReadySeconds, api.clock.now()) === 0;
+}
+
+/** Returns the pod that is replaced by one of another revision, if any. */
+function step(
+  context: WorkloadContext,
+  set: KubeObject,
+  pods: readonly KubeObject[],
+  plan: Plan,
+): KubeObject | null {
+  const byName = new Map(pods.map((pod) => [pod.metadata.name, pod]));
   const replicas: number = set.spec.replicas ?? 1;
   const first = firstOrdinal(set);
-  // More than it can have after this: what is missing of these is enough to do.
-  const length = Math.min(replicas, pods.size + podsPerSyncMax);
-  const members = Array.from({ length }, (_, index) => first + index);
   const isParallel = set.spec.podManagementPolicy === 'Parallel';
-  let areAllReady = true;
-  for (const member of members) {
-    const pod = pods.get(memberName(set, member));
-    if (!pod) createMember(context, set, member, plan);
-    else if (isTerminal(pod) && !isTerminating(pod)) deletePod(context.api, pod);
-    if (pod && isReady(pod) && !isTerminating(pod)) continue;
-    areAllReady = false;
-    if (!isParallel) return;
+  // More than it can have after this: what is missing of these is enough to do.
+  const length = Math.min(replicas, byName.size + podsPerSyncMax);
+  for (let member = first; member < first + length; member++) {
+    const pod = byName.get(memberName(set, member));
+    if (!pod) {
+      if (isClosing(context.api, set)) return null;
+      createMember(context, set, member, plan);
+    } else if (isTerminal(pod) && !isTerminating(pod)) deletePod(context.api, pod);
+    if (!isParallel && !(pod && isAvailable(context, set, pod))) return null;
   }
   const isMember = (number: number): boolean => number >= first && number < first + replicas;
-  const surplus = [...pods.values()].filter((pod) => !isMember(ordinal(pod)));
-  if (surplus.length > 0) removeLast(context, surplus);
-  else if (areAllReady && plan.rolls) replaceOutdated(context, [...pods.values()], plan);
+  const surplus = pods.filter((pod) => !isMember(ordinal(pod)));
+  if (surplus.length > 0) {
+    removeSurplus(context, set, surplus, isParallel);
+    if (!isParallel) return null;
+  }
+  return plan.rolls ? replaceOutdated(context, set, byName, plan) : null;
 }
 
 function keepRevisions(
@@ -163,11 +188,26 @@ function volumesFor(
   return { volumes: [...others.filter(({ name }) => !names.has(name)), ...claims] };
 }
 
-/** Scales down by one, the highest number first; the next step waits until that pod is gone. */
-function removeLast({ api }: ControllerContext, surplus: readonly KubeObject[]): void {
-  if (surplus.some(isTerminating)) return;
-  const [last] = [...surplus].sort((a, b) => ordinal(b) - ordinal(a));
-  if (last) deletePod(api, last);
+/**
+ * Scales down, the highest number first; in order the next step waits until that pod is gone, and one that
+ * is not available waits for those before it.
+ */
+function removeSurplus(
+  context: WorkloadContext,
+  set: KubeObject,
+  surplus: readonly KubeObject[],
+  isParallel: boolean,
+): void {
+  const { api } = context;
+  const downwards = [...surplus].sort((a, b) => ordinal(b) - ordinal(a));
+  if (isParallel) {
+    for (const pod of downwards) if (!isTerminating(pod)) deletePod(api, pod);
+    return;
+  }
+  const [last] = downwards;
+  const firstIll = downwards.findLast((pod) => !isAvailable(context, set, pod));
+  if (!last || isTerminating(last)) return;
+  if (isAvailable(context, set, last) || last === firstIll) deletePod(api, last);
 }
 
 function ordinal(pod: KubeObject): number {
@@ -175,43 +215,64 @@ function ordinal(pod: KubeObject): number {
   return Number(name.slice(name.lastIndexOf('-') + 1));
 }
 
-/** Rolls a new template out from the highest number down, one ready pod at a time. */
+/** Rolls a new template out from the highest number down, one available pod at a time. */
 function replaceOutdated(
-  { api }: ControllerContext,
-  pods: readonly KubeObject[],
+  context: WorkloadContext,
+  set: KubeObject,
+  byName: ReadonlyMap<string, KubeObject>,
   { update, updatesFrom }: Plan,
-): void {
-  const [last] = pods
-    .filter((pod) => ordinal(pod) >= updatesFrom && !isOf(update, pod))
-    .sort((a, b) => ordinal(b) - ordinal(a));
-  if (last) deletePod(api, last);
+): KubeObject | null {
+  const last = firstOrdinal(set) + (set.spec.replicas ?? 1) - 1;
+  for (let member = last; member >= updatesFrom; member--) {
+    const pod = byName.get(memberName(set, member));
+    if (pod && !isOf(update, pod) && !isTerminating(pod)) {
+      deletePod(context.api, pod);
+      return pod;
+    }
+    if (!pod || !isAvailable(context, set, pod)) return null;
+  }
+  return null;
 }
 
 function isOf({ name }: Revision, pod: KubeObject): boolean {
   return pod.metadata.labels?.[revisionLabel] === name;
 }
 
-function reportStatus(
-  context: ControllerContext,
+/** What the status says; pods that end are ready as long as they are, and of no revision. */
+function countsOf(
+  context: WorkloadContext,
   set: KubeObject,
   pods: readonly KubeObject[],
   { update, rolls }: Plan,
-): void {
-  const ready = pods.filter((pod) => isReady(pod) && !isTerminating(pod)).length;
-  const updated = pods.filter((pod) => isOf(update, pod)).length;
+) {
+  const ready = pods.filter((pod) => pod.status?.phase === 'Running' && isReady(pod));
+  const staying = pods.filter((pod) => !isTerminating(pod));
+  const updated = staying.filter((pod) => isOf(update, pod)).length;
   const current: string = set.status?.currentRevision || update.name;
   const isAll = (count: number): boolean => count === (set.spec.replicas ?? 1);
-  const isRolledOut = rolls && [pods.length, ready, updated].every(isAll);
-  const old = pods.filter((pod) => pod.metadata.labels?.[revisionLabel] === current).length;
-  setStatus(context.api, statefulSetKind, set, {
+  const isRolledOut = rolls && [pods.length, ready.length, updated].every(isAll);
+  const old = staying.filter((pod) => pod.metadata.labels?.[revisionLabel] === current).length;
+  return {
     observedGeneration: set.metadata.generation,
     replicas: pods.length,
-    readyReplicas: ready,
-    availableReplicas: ready,
+    readyReplicas: ready.length,
+    availableReplicas: availableOf(context, set, ready),
     currentReplicas: isRolledOut ? updated : old,
     updatedReplicas: updated,
     currentRevision: isRolledOut ? update.name : current,
     updateRevision: update.name,
     collisionCount: 0,
-  });
+  };
+}
+
+function availableOf(
+  context: WorkloadContext,
+  set: KubeObject,
+  ready: readonly KubeObject[],
+): number {
+  const minReadySeconds: number = set.spec.minReadySeconds ?? 0;
+  if (minReadySeconds === 0) return ready.length;
+  const { available, nextMs } = availabilityOf(ready, minReadySeconds, context.api.clock.now());
+  if (nextMs !== null) context.again(nextMs);
+  return available;
 }

@@ -1,8 +1,10 @@
 import type { ControllerContext } from '../controllers/controller.ts';
+import { isTerminating } from '../controllers/pods.ts';
 import { hash } from '../kernel/hash.ts';
 import { equal } from '../objects/json.ts';
 import type { Json, KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
+import type { DaemonBackoffs } from './daemon-backoff.ts';
 import type { JobBackoffs } from './job-backoff.ts';
 import type { Revisions } from './revisions.ts';
 
@@ -10,10 +12,13 @@ import type { Revisions } from './revisions.ts';
 export interface WorkloadContext extends ControllerContext {
   readonly revisions: Revisions;
   readonly jobBackoffs: JobBackoffs;
+  readonly daemonBackoffs: DaemonBackoffs;
   /** Whether what kubectl rollout reads is written: see `rolloutHistory` of a cluster. */
   readonly keepsHistory: boolean;
   /** Looks at the workload again after so long. */
   again(delayMs: number): void;
+  /** Settles the workload in a moment: what it has just written is known to all then. */
+  lookTwice(): void;
 }
 
 /** What the controllers of all workloads share. */
@@ -24,12 +29,21 @@ export interface WorkloadKind {
   readonly resource: string;
   /** Plural name of what it creates. */
   readonly creates: 'pods' | 'replicasets';
-  /** Whether changes of nodes concern it. */
-  readonly followsNodes?: boolean;
+  /** Whether a node that is new or has changed asks for something to be done; left out: nodes do not concern it. */
+  concernsNode?(
+    context: ControllerContext,
+    workload: KubeObject,
+    node: KubeObject,
+    previous: KubeObject | null,
+  ): boolean;
+  /** How long it gathers changes of what it created, and of its own status, before it looks; left out: no time. */
+  readonly patienceMs?: number;
   /** Whether what its selector matches can be its own; left out: all of it. */
   fits?(workload: KubeObject, created: KubeObject): boolean;
   /** Takes the next steps from what is stored now to what the workload's spec asks for. */
   sync(context: WorkloadContext, workload: KubeObject): void;
+  /** Ends what a step has begun, where it says so by `lookTwice`. */
+  settle?(context: WorkloadContext, workload: KubeObject): void;
 }
 
 /** So many pods are created at once, as by the real controllers; the others follow when these are there. */
@@ -50,6 +64,12 @@ export interface PodPlan {
   readonly spec?: { readonly [field: string]: Json };
 }
 
+/** Whether no pods can be made any more where the workload is; that is no failure. */
+export function isClosing(api: ClusterApi, { metadata }: KubeObject): boolean {
+  const namespace = api.get('namespaces', '', metadata.namespace ?? '');
+  return namespace !== null && isTerminating(namespace);
+}
+
 /** Creates one pod from the workload's template. */
 export function createPod(
   api: ClusterApi,
@@ -60,6 +80,7 @@ export function createPod(
   const { template } = workload.spec;
   const { name, namespace = '' } = workload.metadata;
   const annotations = { ...template.metadata?.annotations, ...plan.annotations };
+  const finalizers = [...(template.metadata?.finalizers ?? []), ...(plan.finalizers ?? [])];
   api.create('pods', {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -69,7 +90,7 @@ export function createPod(
       namespace,
       labels: { ...template.metadata?.labels, ...plan.labels },
       ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
-      ...(plan.finalizers ? { finalizers: plan.finalizers } : {}),
+      ...(finalizers.length > 0 ? { finalizers } : {}),
       ownerReferences: [ownerReference(kind, workload)],
     },
     // As it is where nothing is changed: pods of one template are known by it.
@@ -95,16 +116,16 @@ export function ownerReference(kind: WorkloadKind, owner: KubeObject): OwnerRefe
   };
 }
 
-/** Writes the named fields of the workload's status; the same values again are no write. */
+/** Writes the named fields of the workload's status; the same values again are no write. Returns what it is now. */
 export function setStatus(
   api: ClusterApi,
   kind: WorkloadKind,
   workload: KubeObject,
   fields: Fields,
-): void {
-  if (isWritten(fields, workload.status)) return;
+): KubeObject {
+  if (isWritten(fields, workload.status)) return workload;
   const status = { ...workload.status, ...fields };
-  api.update(kind.resource, { ...workload, status }, 'status');
+  return api.update(kind.resource, { ...workload, status }, 'status');
 }
 
 type Fields = { readonly [field: string]: unknown };

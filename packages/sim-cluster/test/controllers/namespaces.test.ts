@@ -67,7 +67,10 @@ describe('a namespace that is deleted', () => {
     ]);
     const { finalizers: _none, ...metadata } = stored(api, 'pods', 'n', 'p').metadata;
     api.update('pods', { ...stored(api, 'pods', 'n', 'p'), metadata });
-    pass(1);
+    // It looks again 5 s after its status has changed.
+    pass(5000);
+    assert.equal(api.list('configmaps', 'n').length, 1);
+    pass(1000);
     assert.equal(api.get('namespaces', '', 'n'), null);
   });
 

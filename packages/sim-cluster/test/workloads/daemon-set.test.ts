@@ -36,6 +36,30 @@ it('a DaemonSet replaces a pod that has ended', () => {
   assert.deepEqual(placesOf(api, 'agent'), ['a-1', 'b-1', 'c-1']);
 });
 
+it('a DaemonSet waits longer each time before it replaces a pod that has failed on a node', () => {
+  const { api, pass, until } = start();
+  const onB = () => podsOf(api, 'agent').find(({ spec }) => spec.nodeName === 'b-1');
+  const isUp = (): boolean => {
+    const there = onB();
+    return there !== undefined && isReady(there);
+  };
+  const replacedAfter = [0, 1, 2, 3].map(() => {
+    until(isUp, 'a pod on b-1');
+    const failed = onB() ?? assert.fail();
+    const failedAt = api.clock.now();
+    api.update('pods', { ...failed, status: { ...failed.status, phase: 'Failed' } }, 'status');
+    until(() => !api.get('pods', 'default', failed.metadata.name), 'it is taken away');
+    return api.clock.now() - failedAt;
+  });
+  // A pod is ready 2 s after its node has it, so that the first pauses are over by then.
+  assert.deepEqual(
+    replacedAfter.map((ms) => Math.round(ms / 1000)),
+    [0, 0, 0, 2],
+  );
+  pass(3_600_000);
+  assert.ok(isUp());
+});
+
 it('a DaemonSet follows the labels of nodes', () => {
   const { api, pass } = start({ podSpec: { nodeSelector: { disk: 'ssd' } } });
   const label = (labels: Record<string, string>): void => {

@@ -34,9 +34,14 @@ function start(rolloutHistory: boolean) {
       untilIdle();
     },
     /** The annotations of the ReplicaSet of an image. */
-    setOf: (image: string) =>
-      api.list('replicasets').find(({ spec }) => spec.template.spec.containers[0].image === image)
-        ?.metadata.annotations,
+    setOf: (image: string) => {
+      const set = api
+        .list('replicasets')
+        .find(({ spec }) => spec.template.spec.containers[0].image === image);
+      // Those that say its size are no part of its revision.
+      const given = Object.entries(set?.metadata.annotations ?? {});
+      return Object.fromEntries(given.filter(([key]) => !key.endsWith('-replicas')));
+    },
   };
 }
 

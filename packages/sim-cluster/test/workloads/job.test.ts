@@ -50,7 +50,8 @@ describe('a Job', () => {
     assert.notEqual(second.metadata.name, first?.metadata.name);
     const status = { ...second.status, phase: 'Failed', conditions: [] };
     api.update('pods', { ...second, status }, 'status');
-    pass(100);
+    // Changes of pods are gathered for a second.
+    pass(1100);
     const found = stored(api, 'jobs', 'default', 'report');
     assert.equal(found.status.failed, 2);
     assert.equal(conditionOf(found, 'Failed')?.reason, 'BackoffLimitExceeded');
@@ -224,6 +225,29 @@ describe('a Job', () => {
       assert.equal(found.status.completionTime, undefined);
       const there = podsOf(api, 'report').filter((pod) => !isTerminating(pod));
       assert.equal(there.length, hasFailed ? 0 : 1);
+    });
+  }
+});
+
+describe('a Job that has ended', () => {
+  for (const seconds of [0, 5]) {
+    it(`is deleted after its ttl, its pods before it: ${seconds} s`, () => {
+      const given = job('default', 'report', 3, { spec: { ttlSecondsAfterFinished: seconds } });
+      const { api, pass, until } = virtualCluster({ topology: small(zones, [given]) });
+      const isDone = (): boolean => {
+        const found = api.get('jobs', 'default', 'report');
+        return found !== null && conditionOf(found, 'Complete')?.status === 'True';
+      };
+      until(isDone, 'completion');
+      const order: string[] = [];
+      api.subscribe(({ type, resource }) => {
+        if (type === 'DELETED' && ['jobs', 'pods'].includes(resource)) order.push(resource);
+      });
+      // The status has the second in which it ended.
+      pass(1000 * Math.max(0, seconds - 1));
+      assert.deepEqual(order, []);
+      pass(2100);
+      assert.deepEqual(order, ['pods', 'jobs']);
     });
   }
 });

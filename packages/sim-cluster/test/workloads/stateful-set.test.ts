@@ -31,7 +31,8 @@ it('a StatefulSet makes no further pod while one before it is ending, though tha
   const ending = stored(api, 'pods', 'default', 'db-0');
   assert.deepEqual([isReady(ending), isTerminating(ending)], [true, true]);
   assert.equal(api.get('pods', 'default', 'db-3'), null);
-  assert.equal(set(api).status.readyReplicas, 2);
+  assert.equal(set(api).status.readyReplicas, 3);
+  assert.equal(set(api).status.currentReplicas, 2);
   untilIdle();
   assert.equal(set(api).status.readyReplicas, 4);
 });

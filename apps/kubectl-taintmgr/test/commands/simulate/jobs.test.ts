@@ -55,7 +55,7 @@ it('says which Jobs fail when their pods are evicted', async () => {
     [
       '',
       'JOB EVICTIONS FAILED PODS NEW PODS END AT',
-      'shop/strict 1 1 0 Failed: BackoffLimitExceeded 1m',
+      'shop/strict 1 1 0 Failed: BackoffLimitExceeded 1m1s',
       'shop/tolerant 1 0 1 <none> <none>',
       'Jobs undisturbed: shop/calm',
       '',

@@ -344,12 +344,18 @@ describe('a snapshot', () => {
     };
     for (const { kind, spec } of probed.items) {
       const { containers } = (kind === 'Pod' ? spec : (spec.template?.spec ?? {})) as typeof spec;
-      for (const container of kind === 'Pod' || kind === 'Deployment' ? (containers ?? []) : []) {
+      // The ReplicaSets too: else the Deployments would begin a rollout.
+      const isProbed = ['Pod', 'Deployment', 'ReplicaSet'].includes(kind ?? '');
+      for (const container of isProbed ? (containers ?? []) : []) {
         Object.assign(container, { readinessProbe: { initialDelaySeconds: 40 } });
       }
     }
     const source = file('probed.json', JSON.stringify(probed));
-    const { assumptions, runs } = await simulated(source, script);
+    const isOfWeb = ({ kind, metadata }: (typeof snapshot.items)[number]): boolean =>
+      kind === 'Pod' && metadata.name.startsWith('web-');
+    const { spec } = snapshot.items.find(isOfWeb) ?? assert.fail();
+    const { nodeName } = spec as { readonly nodeName: string };
+    const { assumptions, runs } = await simulated(source, script.replace('zone-a-1', nodeName));
     const web = assumptions.find(({ workload }) => workload === 'Deployment shop/web');
     assert.deepEqual(web?.start, { leastSeconds: 40.5, mostSeconds: 52, from: 'probes' });
     const evicted = runs[0]?.summary.workloads.find(({ evictions }) => evictions > 0);
