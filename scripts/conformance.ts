@@ -3,13 +3,20 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { checkStory } from '../apps/kubectl-taintmgr/test/conformance/workloads.ts';
 import { checks as coreChecks, runVectors } from '../packages/core/test/conformance/index.ts';
 import { checks as clusterChecks } from '../packages/sim-cluster/test/conformance/index.ts';
 
-/** Who reads a file, by its name without `.jsonl`. */
-const checks = { ...coreChecks, ...clusterChecks };
-const ownCopies = ['core', 'sim-cluster'].map((name) =>
-  join(import.meta.dirname, `../packages/${name}/test/testdata/vectors`),
+type Check = (line: string) => string | null;
+
+/** Who reads a file, by the name of its kind. */
+const checks: Readonly<Record<string, Check>> = {
+  ...coreChecks,
+  ...clusterChecks,
+  workloads: checkStory,
+};
+const ownCopies = ['packages/core', 'packages/sim-cluster', 'apps/kubectl-taintmgr'].map((owner) =>
+  join(import.meta.dirname, `../${owner}/test/testdata/vectors`),
 );
 
 let folders: readonly string[] = ownCopies;
@@ -25,20 +32,31 @@ try {
   process.exit(2);
 }
 
+/** Who reads the file; its name may say more after that of its kind, as `workloads-held-out`. */
+function checkOf(name: string): Check | undefined {
+  const kinds = Object.keys(checks).filter(
+    (kind) => name.startsWith(kind) && !/^[a-z]/.test(name.slice(kind.length)),
+  );
+  const [longest = ''] = kinds.sort((one, other) => other.length - one.length);
+  return checks[longest];
+}
+
 const files = folders.flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl'))
+    .sort()
     .map((name) => join(folder, name)),
 );
 
 let [passed, failed] = [0, 0];
-for (const file of files.sort()) {
+for (const file of files) {
   const name = basename(file, '.jsonl');
-  if (!Object.hasOwn(checks, name)) {
+  const check = checkOf(name);
+  if (!check) {
     process.stdout.write(`${name}: left out, no check knows how to read it\n`);
     continue;
   }
-  const result = runVectors(name, readFileSync(file, 'utf8'), checks[name]);
+  const result = runVectors(name, readFileSync(file, 'utf8'), check);
   passed += result.passed;
   failed += result.failures.length;
   process.stdout.write(`${name}: ${result.passed} passed, ${result.failures.length} failed\n`);
