@@ -121,7 +121,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'keeps no starts': {
     story: 'evictions',
-    seed: 7,
+    seed: 4,
     breaks: ['start not kept'],
     sabotage: { config: (config) => ({ ...config, keepTaintStarts: false }) },
   },

@@ -8,11 +8,11 @@ const story = { story: 'drains' } as const;
 
 export const nodeDrainSabotages: Readonly<Record<string, Planted>> = {
   'takes the mark of its drain for that of another': {
-    ...{ ...story, seed: 18, breaks: ['comes to an end'] },
+    ...{ ...story, seed: 33, breaks: ['comes to an end'] },
     sabotage: { machine: (engine) => telling(engine, withoutDrain) },
   },
   'begins with all nodes of a drain at once': {
-    ...{ ...story, seed: 3, breaks: ['keeps to its limits'] },
+    ...{ ...story, seed: 6, breaks: ['keeps to its limits'] },
     sabotage: {
       machine: (engine) => told(engine, (spec) => ({ limits: { ...spec.limits, nodesAtOnce: 0 } })),
     },
