@@ -16,6 +16,7 @@ import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
 import type { Clock, Timer } from './kernel/clock.ts';
 import { seedFor } from './kernel/hash.ts';
+import { PodDice } from './kernel/pod-dice.ts';
 import { seededRandom } from './kernel/prng.ts';
 import type { Kubelet, ReportRenewal } from './kubelet/kubelet.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
@@ -138,7 +139,7 @@ export interface ClusterOptions {
    * ServiceAccount. Left out: nobody can reach the cluster from outside, and namespaces are empty.
    */
   readonly ca?: string;
-  readonly apiServer?: Omit<PlainServerOptions, 'clock' | 'random' | 'front'>;
+  readonly apiServer?: Omit<PlainServerOptions, 'clock' | 'random' | 'podDice' | 'front'>;
   /** Makes the API server; left out: one without a front. */
   readonly makeApi?: (options: PlainServerOptions) => PlainServer;
   /** Parts that need an API server with a front. */
@@ -164,7 +165,8 @@ export class Cluster {
     const random = seededRandom(seedFor(seed, 'api-server'), resting?.drawn);
     const from = resting ? { from: resting.store } : {};
     const { makeApi = (given) => new PlainServer(given) } = options;
-    this.api = makeApi({ ...options.apiServer, ...from, clock, random });
+    const podDice = new PodDice(seed, resting?.podsMade);
+    this.api = makeApi({ ...options.apiServer, ...from, clock, random, podDice });
     this.#isPopulated = resting !== undefined;
     this.loadReport = this.api.load(snapshot);
     this.#objects = topology ? topologyObjects(topology) : [];

@@ -3,6 +3,7 @@ import type { DialNode } from '../handlers/node-proxy.ts';
 import { Watchers } from '../handlers/watchers.ts';
 import type { ReportBug } from '../kernel/bug.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { PodDice } from '../kernel/pod-dice.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { ServedResources } from '../resources/served.ts';
@@ -21,6 +22,8 @@ import { type ServiceTime, serve } from './serve.ts';
 export interface PlainServerOptions {
   readonly clock: Clock;
   readonly random: Random;
+  /** The names and uids of pods come from it; left out: from one with the seed 0. */
+  readonly podDice?: PodDice;
   /** How long the server works on a request before it does anything; left out: no time. */
   readonly serviceMs?: ServiceTime;
   /** What there is from the start; left out: the namespaces of every cluster. */
@@ -79,7 +82,9 @@ export class PlainServer implements ClusterApi {
       ...(options.reportBug ? { reportBug: options.reportBug } : {}),
     });
     const { clock, random, brief: isBrief = false, front = noFront } = options;
-    const server = { store, served: new ServedResources(front.kinds), clock, random, isBrief };
+    const { podDice = new PodDice(0) } = options;
+    const served = new ServedResources(front.kinds);
+    const server = { store, served, clock, random, podDice, isBrief };
     this.#front = front.open(server);
     this.#backend = { ...server, admission: this.#front.admission };
     this.#brief = isBrief ? new BriefWrites(this.#backend) : null;

@@ -6,6 +6,7 @@ import { Lookup } from '../controllers/lookup.ts';
 import { DisruptionController } from '../disruption/disruption-controller.ts';
 import { VirtualClock } from '../kernel/clock.ts';
 import { seedFor } from '../kernel/hash.ts';
+import { PodDice } from '../kernel/pod-dice.ts';
 import { type CountedRandom, countedRandom } from '../kernel/prng.ts';
 import type { KubeletProgress } from '../kubelet/kubelet.ts';
 import { leaseNamespace, leaseOf } from '../kubelet/lease.ts';
@@ -112,6 +113,8 @@ export interface RestingCluster {
   readonly store: Store;
   /** How many random numbers its API server has drawn. */
   readonly drawn: number;
+  /** How many pods it has made, by name and prefix. */
+  readonly podsMade: ReadonlyMap<string, number>;
   readonly machines: readonly {
     readonly node: NodeDescription;
     readonly progress: KubeletProgress;
@@ -161,6 +164,7 @@ class Settling {
       served: new ServedResources(),
       clock: this.#clock,
       random: this.#random.random,
+      podDice: new PodDice(seed),
       admission: { judge: () => {} },
       isBrief: true,
     };
@@ -210,6 +214,7 @@ class Settling {
       at,
       store: this.#backend.store,
       drawn: this.#random.drawn(),
+      podsMade: this.#backend.podDice.made,
       machines: Array.from(this.#machines.values(), (machine) => {
         return { node: machine.description, progress: machine.progress(at) };
       }),

@@ -1,8 +1,8 @@
 // A machine while its cluster settles: its node, its lease, and the pods that start on it.
-import { type CountedRandom, countedRandom, randomDigits } from '../kernel/prng.ts';
+import { podRandom } from '../kernel/pod-dice.ts';
+import { type Random, randomDigits, seededRandom } from '../kernel/prng.ts';
 import type { KubeletProgress } from '../kubelet/kubelet.ts';
 import { statusReportMs } from '../kubelet/kubelet.ts';
-import { kubeletSeed } from '../kubelet/kubelets.ts';
 import { leaseOf } from '../kubelet/lease.ts';
 import {
   hostIpOf,
@@ -13,7 +13,7 @@ import {
   reportedConditions,
 } from '../kubelet/node-status.ts';
 import { runningStatus } from '../kubelet/pod-status.ts';
-import { drawMs, firstBeatMs, type KubeletTiming } from '../kubelet/timing.ts';
+import { drawMs, firstBeatMs, type KubeletTiming, kubeletSeed } from '../kubelet/timing.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
 
@@ -31,7 +31,8 @@ export class Machine {
   readonly #index: number;
   readonly #timing: KubeletTiming;
   readonly #seed: number;
-  readonly #random: CountedRandom;
+  readonly #clusterSeed: number;
+  readonly #random: Random;
   readonly #startsAt: number;
   readonly #readyAt: number;
   readonly #hostIp: string;
@@ -47,9 +48,10 @@ export class Machine {
     this.#index = index;
     this.#timing = timing;
     this.#seed = kubeletSeed(seed, description.name);
-    this.#random = countedRandom(this.#seed);
+    this.#clusterSeed = seed;
+    this.#random = seededRandom(this.#seed);
     this.#startsAt = now;
-    this.#readyAt = now + drawMs(this.#random.random, timing.startupMs);
+    this.#readyAt = now + drawMs(this.#random, timing.startupMs);
     this.#hostIp = description.internalIp ?? hostIpOf(index);
   }
 
@@ -60,7 +62,7 @@ export class Machine {
 
   /** Its node as it registers it. */
   register(): KubeObject {
-    const node = nodeObject(this.description, this.#hostIp, this.#random.random);
+    const node = nodeObject(this.description, this.#hostIp, this.#random);
     const conditions = reportedConditions([], comesUp, formatTime(this.#startsAt));
     return { ...node, status: { ...node.status, conditions } };
   }
@@ -82,16 +84,17 @@ export class Machine {
   /** How long a pod that has come to it takes to start. */
   startMs(pod: KubeObject): number {
     const { podStartMs } = this.#timing.ofPod?.(pod) ?? this.#timing;
-    return drawMs(this.#random.random, podStartMs);
+    return drawMs(podRandom(this.#clusterSeed, pod.metadata.uid ?? '', 'start'), podStartMs);
   }
 
   /** The status of a pod that has started now and came to it before. */
   started(pod: KubeObject, acceptedAt: string, now: string): Json {
     const containers: readonly unknown[] = pod.spec.containers ?? [];
+    const random = podRandom(this.#clusterSeed, pod.metadata.uid ?? '', 'containers');
     const podIp = podIpOf(this.#index, this.#pods++);
     const started = {
       podIp: pod.spec.hostNetwork ? this.#hostIp : podIp,
-      containerIds: containers.map(() => randomDigits(this.#random.random, 64)),
+      containerIds: containers.map(() => randomDigits(random, 64)),
       startedAt: now,
       accepted: { hostIp: this.#hostIp, at: acceptedAt },
     };
@@ -101,7 +104,6 @@ export class Machine {
   /** How far its kubelet has come. */
   progress(now: number): KubeletProgress {
     return {
-      drawn: this.#random.drawn(),
       pods: this.#pods,
       reportedAt: this.#reportedBy(now),
       nextBeatAt: this.#beatAfter(now),

@@ -27,7 +27,7 @@ import {
 import { PodWorkers } from './pod-workers.ts';
 import { type StatsFault, statsBody } from './stats-faults.ts';
 import { summaryOf } from './summary.ts';
-import { drawMs, firstBeatMs, type KubeletTiming } from './timing.ts';
+import { drawMs, firstBeatMs, type KubeletTiming, kubeletSeed } from './timing.ts';
 
 const jsonHeaders = { 'content-type': 'application/json' };
 
@@ -101,8 +101,6 @@ export const statusReportMs = 300_000;
 
 /** How far a kubelet has come that has been at work for a while. */
 export interface KubeletProgress {
-  /** How many random numbers it has drawn. */
-  readonly drawn: number;
   /** How many pods it has started. */
   readonly pods: number;
   readonly reportedAt: number;
@@ -112,6 +110,7 @@ export interface KubeletProgress {
 /** What distinguishes one kubelet from the next. */
 export interface KubeletOptions {
   readonly node: NodeDescription;
+  /** That of the cluster. */
   readonly seed: number;
   /** Null: it has not begun. */
   readonly progress: KubeletProgress | null;
@@ -182,7 +181,7 @@ export class Kubelet {
     this.stats = new NodeStats(context, node.name, machine, (pod) => this.#pods.isStopping(pod));
     this.#server = new KubeletServer(this.stats, config, () => this.#now());
     this.#options = options;
-    this.#random = seededRandom(seed, progress?.drawn);
+    this.#random = seededRandom(kubeletSeed(seed, node.name));
     this.#podCount = progress?.pods ?? 0;
     this.#progress = progress;
     this.#reported = node.pressureByOthers ? ['Ready'] : nodeConditionTypes;
@@ -192,7 +191,7 @@ export class Kubelet {
       nodeName: node.name,
       hostIp: this.#hostIp,
       timing,
-      random: this.#random,
+      seed,
       isBrief: options.isBrief,
       now: () => this.#now(),
       nextPodIp: () => podIpOf(index, this.#podCount++),
@@ -309,7 +308,9 @@ export class Kubelet {
 
   /** When it renews after its first heartbeat; drawn apart from all that its seed draws otherwise. */
   #firstBeatMs(): number | undefined {
-    return firstBeatMs(this.#options.seed, this.#options.timing) ?? undefined;
+    return (
+      firstBeatMs(kubeletSeed(this.#options.seed, this.nodeName), this.#options.timing) ?? undefined
+    );
   }
 
   #beginBeating(firstBeatMs?: number): void {

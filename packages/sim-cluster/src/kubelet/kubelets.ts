@@ -1,5 +1,4 @@
 import type { ControllerContext } from '../controllers/controller.ts';
-import { seedFor } from '../kernel/hash.ts';
 import type { Change } from '../store/cluster-api.ts';
 import { Heartbeats } from './heartbeat-timer.ts';
 import {
@@ -11,11 +10,6 @@ import {
 import type { NodeDescription } from './node-status.ts';
 
 const followed = new Set(['pods', 'nodes', 'leases']);
-
-/** The seed of a node's kubelet in a cluster of that seed. */
-export function kubeletSeed(seed: number, nodeName: string): number {
-  return seedFor(seed, `kubelet/${nodeName}`);
-}
 
 /** All kubelets of the cluster; a change goes to the kubelet that it concerns, and to no other. */
 export class Kubelets {
@@ -83,10 +77,9 @@ export class Kubelets {
   add(node: NodeDescription, progress: KubeletProgress | null = null): Kubelet {
     const present = this.#kubelets.get(node.name);
     if (present) return present;
-    const seed = kubeletSeed(this.#seed, node.name);
     const index = ++this.#count;
     const kubelet = new Kubelet(this.#context, {
-      ...{ node, progress, seed, index, heartbeats: this.#heartbeats, ...this.#common },
+      ...{ node, progress, seed: this.#seed, index, heartbeats: this.#heartbeats, ...this.#common },
       reportRenewal: (nodeName, renewedAt) => this.#reportRenewal(nodeName, renewedAt),
     });
     this.#kubelets.set(node.name, kubelet);

@@ -3,6 +3,7 @@ import { isReady, isTerminal, isTerminating, keyOf } from '../controllers/pods.t
 import { attachedTo, volumeOnNode, volumesOf } from '../controllers/volumes.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { Timer } from '../kernel/clock.ts';
+import { type PodDraw, podRandom } from '../kernel/pod-dice.ts';
 import { type Random, randomDigits } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
@@ -21,7 +22,8 @@ export interface PodHost {
   readonly nodeName: string;
   readonly hostIp: string;
   readonly timing: KubeletTiming;
-  readonly random: Random;
+  /** Of the cluster: what is drawn for a pod comes from it and from the pod. */
+  readonly seed: number;
   /** Whether nobody looks at pods whose containers are being made: that much is not written. */
   readonly isBrief: boolean;
   /** By the machine's own clock. */
@@ -139,20 +141,21 @@ export class PodWorkers {
   }
 
   #create(key: string, pod: KubeObject, now: string): void {
-    const { hostIp, isBrief, random } = this.#host;
+    const { hostIp, isBrief } = this.#host;
     if (!isBrief) this.#report(pod, creatingStatus(pod, hostIp, now));
-    this.#start(key, pod, now, drawMs(random, this.#timingOf(pod).podStartMs));
+    this.#start(key, pod, now, drawMs(this.#random(pod, 'start'), this.#timingOf(pod).podStartMs));
   }
 
   /** Its containers start when its volumes are attached. */
   #start(key: string, pod: KubeObject, acceptedAt: string, delayMs: number): void {
-    const { random, hostIp, isBrief } = this.#host;
+    const { hostIp, isBrief } = this.#host;
     const timer = this.#after(delayMs, () => {
       if (!this.#hasVolumes(pod)) {
         this.#start(key, pod, acceptedAt, volumesAgainMs);
         return;
       }
       const containers: readonly unknown[] = pod.spec.containers ?? [];
+      const random = this.#random(pod, 'containers');
       const started: StartedPod = {
         podIp: pod.spec.hostNetwork ? hostIp : this.#host.nextPodIp(),
         containerIds: containers.map(() => randomDigits(random, 64)),
@@ -223,14 +226,13 @@ export class PodWorkers {
 
   /** Lets the containers stop by themselves within the grace period, a shortened one included. */
   #stopContainers(key: string, pod: KubeObject, stage: Stage | null, ran = true): void {
-    const { random } = this.#host;
     const graceMs = 1000 * (pod.metadata.deletionGracePeriodSeconds ?? 0);
     const killMs = this.#now() + graceMs;
     if (stage?.kind === 'stopping' && stage.untilMs <= killMs) return;
     const exitMs =
       stage?.kind === 'stopping'
         ? killMs
-        : this.#now() + drawMs(random, this.#timingOf(pod).podStopMs);
+        : this.#now() + drawMs(this.#random(pod, 'stop'), this.#timingOf(pod).podStopMs);
     const untilMs = Math.min(exitMs, killMs);
     const service = pod.spec.restartPolicy === 'Always';
     const exitCode = untilMs === killMs ? exitKilled : service ? 0 : exitTerminated;
@@ -283,6 +285,10 @@ export class PodWorkers {
   #timingOf(pod: KubeObject): PodTiming {
     const { timing } = this.#host;
     return timing.ofPod?.(pod) ?? timing;
+  }
+
+  #random(pod: KubeObject, draw: PodDraw): Random {
+    return podRandom(this.#host.seed, pod.metadata.uid ?? '', draw);
   }
 
   #now(): number {

@@ -51,6 +51,11 @@ export const defaultTiming: KubeletTiming = {
   podStopMs: [500, 3000],
 };
 
+/** The seed of a node's kubelet in a cluster of that seed. */
+export function kubeletSeed(seed: number, nodeName: string): number {
+  return seedFor(seed, `kubelet/${nodeName}`);
+}
+
 /**
  * How long after its first heartbeat the kubelet with this seed renews, where all do so at moments of their
  * own; drawn apart from all that its seed draws otherwise. Null: after a heartbeat's time.

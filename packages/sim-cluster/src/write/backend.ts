@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import type { PodDice } from '../kernel/pod-dice.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { ManagedFields } from '../objects/kube-object.ts';
 import type { ServedResources } from '../resources/served.ts';
@@ -11,6 +12,8 @@ export interface Backend {
   readonly served: ServedResources;
   readonly clock: Clock;
   readonly random: Random;
+  /** The names and uids of pods come from it. */
+  readonly podDice: PodDice;
   /** Who judges what writers want. */
   readonly admission: Admission;
   /** Whether the form of what is stored is nobody's concern: see BriefWrites. */

@@ -6,7 +6,7 @@ import { formatTime } from '../objects/time.ts';
 import type { Resource } from '../resources/resource.ts';
 import { judgeCreate, judgeUpdate } from './admit.ts';
 import type { Backend, WriteOptions } from './backend.ts';
-import { checkPlace, createObject, newMetadata } from './create.ts';
+import { checkPlace, createObject, newMetadata, notePod } from './create.ts';
 
 /**
  * The short way of the cluster's own parts, which write most of what is written in it. What they
@@ -82,6 +82,7 @@ export class BriefWrites {
     const present = backend.store.get(resource.storeKey, namespace, pod.metadata.name);
     if (present) throw alreadyExists(resource, present);
     judgeCreate(backend, resource, pod, { namespace, options });
+    notePod(backend, given.metadata, namespace);
     return backend.store.put(resource.storeKey, pod, null);
   }
 
@@ -93,7 +94,20 @@ export class BriefWrites {
     options: WriteOptions,
   ): KubeObject {
     const first = this.#firsts.get(given.spec);
-    if (first && isAlike(given, first)) return this.#another(resource, given, namespace, first);
+    const pod =
+      first && isAlike(given, first)
+        ? this.#another(resource, given, namespace, first)
+        : this.#firstDraft(resource, given, namespace, options);
+    notePod(this.#backend, given.metadata, namespace);
+    return pod;
+  }
+
+  #firstDraft(
+    resource: Resource,
+    given: KubeObject,
+    namespace: string,
+    options: WriteOptions,
+  ): KubeObject {
     const dryRun = { ...options, isTrusted: true, dryRun: true };
     const created = freeze(createObject(this.#backend, resource, given, namespace, dryRun));
     this.#firsts.set(given.spec, created);

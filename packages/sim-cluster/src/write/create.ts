@@ -46,7 +46,9 @@ export function createObject(
   judgeCreate(backend, resource, toView(resource, object), { namespace, options });
   const present = store.get(storage.storeKey, namespace, object.metadata.name);
   if (present) throw alreadyExists(resource, present);
-  return options.dryRun ? object : markCanonical(store.put(storage.storeKey, object, null));
+  if (options.dryRun) return object;
+  if (storage.storeKey === 'pods') notePod(backend, given.metadata, namespace);
+  return markCanonical(store.put(storage.storeKey, object, null));
 }
 
 /** As it is stored; of an Event that is stored the short way nobody looks at form or owners. */
@@ -130,11 +132,15 @@ export function newMetadata(
   namespace: string,
 ): ObjectMeta {
   const { name, generateName, labels, annotations, ownerReferences, finalizers } = given;
+  const isPod = storageOf(resource).storeKey === 'pods';
+  const random = isPod
+    ? backend.podDice.ofNext(namespace, name || (generateName ?? ''))
+    : backend.random;
   return {
-    name: name || generatedName(backend, resource, generateName ?? '', namespace),
+    name: name || generatedName({ ...backend, random }, resource, generateName ?? '', namespace),
     ...(generateName ? { generateName } : {}),
     ...(resource.namespaced ? { namespace } : {}),
-    uid: randomUid(backend.random),
+    uid: randomUid(random),
     ...(resource.generation ? { generation: 1 } : {}),
     creationTimestamp: formatTime(backend.clock.now()),
     ...(labels ? { labels } : {}),
@@ -142,6 +148,11 @@ export function newMetadata(
     ...(ownerReferences ? { ownerReferences } : {}),
     ...(finalizers ? { finalizers } : {}),
   };
+}
+
+/** Counts a new pod: the next one of its name or prefix has other numbers. */
+export function notePod({ podDice }: Backend, given: ObjectMeta, namespace: string): void {
+  podDice.note(namespace, given.name || (given.generateName ?? ''));
 }
 
 function generatedName(

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { pod } from '../../src/builders.ts';
 import { Watch } from '../../src/handlers/watch.ts';
 import { VirtualClock } from '../../src/kernel/clock.ts';
+import { PodDice } from '../../src/kernel/pod-dice.ts';
 import { seededRandom } from '../../src/kernel/prng.ts';
 import { storedResource } from '../../src/resources/resources.ts';
 import { ServedResources } from '../../src/resources/served.ts';
@@ -297,7 +298,8 @@ it('a watch that has been stopped hears of nothing more, not only its client', (
   const store = new Store({ startRv: 1, historyLength: 10 });
   const backend = {
     ...{ store, served: new ServedResources(), isBrief: false },
-    ...{ clock: new VirtualClock(start), random: seededRandom(1), admission: { judge: () => {} } },
+    ...{ clock: new VirtualClock(start), random: seededRandom(1) },
+    ...{ podDice: new PodDice(1), admission: { judge: () => {} } },
   };
   const options = readListOptions(new URLSearchParams({ watch: 'true' }));
   const watch = new Watch(backend, storedResource('pods'), '', options);

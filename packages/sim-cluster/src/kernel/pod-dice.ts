@@ -1,0 +1,44 @@
+// The random numbers of pods. They belong to the pod, not to the order of what happens in the cluster: two
+// simulations that differ in one workload draw the same numbers for all others.
+import { seedFor } from './hash.ts';
+import { type Random, seededRandom } from './prng.ts';
+
+/** What a node draws for a pod; each has numbers of its own. */
+export type PodDraw = 'start' | 'stop' | 'containers';
+
+/**
+ * The numbers from which the names and uids of pods come. A pod is known by its namespace, its name or the
+ * prefix of its generated name, and by how many such pods there were before it.
+ */
+export class PodDice {
+  readonly #seed: number;
+  readonly #made: Map<string, number>;
+
+  /** `made`: goes on where another one is. */
+  constructor(seed: number, made: ReadonlyMap<string, number> = new Map()) {
+    this.#seed = seed;
+    this.#made = new Map(made);
+  }
+
+  /** How many pods there were, by `namespace/name` or `namespace/prefix`. */
+  get made(): ReadonlyMap<string, number> {
+    return this.#made;
+  }
+
+  /** The numbers of the next pod of that name or prefix: the same until one is made. */
+  ofNext(namespace: string, nameOrPrefix: string): Random {
+    const key = `${namespace}/${nameOrPrefix}`;
+    return seededRandom(seedFor(this.#seed, `pod/${key}#${this.#made.get(key) ?? 0}`));
+  }
+
+  /** Such a pod was made. */
+  note(namespace: string, nameOrPrefix: string): void {
+    const key = `${namespace}/${nameOrPrefix}`;
+    this.#made.set(key, (this.#made.get(key) ?? 0) + 1);
+  }
+}
+
+/** The numbers that the node of a pod draws for it, on whichever node it is. */
+export function podRandom(seed: number, uid: string, draw: PodDraw): Random {
+  return seededRandom(seedFor(seed, `pod/${uid}/${draw}`));
+}
