@@ -75,9 +75,16 @@ export type Event =
   | { readonly kind: 'synced' }
   /**
    * True when this replica may act. A standby stays warm and sends nothing. `since`, under `upstream-1.36`
-   * alone: it has acted since then (-Infinity: all along), with timers that nobody tells of.
+   * alone: it has acted since then (-Infinity: all along), with timers, queues and states that nobody tells
+   * of. `seed`, likewise: what chance decides in kube-controller-manager comes from it, the order of nodes
+   * and the moments of its passes; left out: nodes go by their names, and a pass begins at once.
    */
-  | { readonly kind: 'leadership'; readonly held: boolean; readonly since?: Instant }
+  | {
+      readonly kind: 'leadership';
+      readonly held: boolean;
+      readonly since?: Instant;
+      readonly seed?: number;
+    }
   /** Go on where a limit tripped: those of these names, or (left out) all. */
   | { readonly kind: 'resumeEvictions'; readonly limits?: readonly string[] }
   /** The record that `readLimits` has found (null: none is written), and the requests that people left there. */

@@ -1,4 +1,5 @@
 // The procedures of upstream's node lifecycle controller, defects included.
+import { chanceOf } from '../../kernel/chance.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, type NodeCondition, nodeRef, readyOf, zoneKey } from '../../model/node.ts';
 import { type Pod, podRef } from '../../model/pod.ts';
@@ -8,8 +9,9 @@ import type { LifecycleConfig } from '../config.ts';
 import { type LifecycleCommand, nodeEvent, podNotReadyEvent } from '../node-command.ts';
 import { missingLabels, noScheduleChange } from '../node-needs.ts';
 import type { ZoneCounts } from '../zone-rates.ts';
-import { PodEnforcement, swapTaints, TaintEnforcement } from './enforcement.ts';
+import { isTaintedForHealth, PodEnforcement, swapTaints, TaintEnforcement } from './enforcement.ts';
 import { type HealthEntry, lookAt } from './health.ts';
+import { lastTainted, type PastPasses, pastEntry } from './past.ts';
 import { call, sleep, type Task, together } from './tasks.ts';
 import { ZoneStore } from './zone-store.ts';
 
@@ -35,6 +37,8 @@ export class UpstreamController {
   /** Null but in legacy mode. */
   readonly legacy: PodEnforcement | null;
   now: Instant = Number.NEGATIVE_INFINITY;
+  /** From which the order of nodes comes in each pass; null: they go by their names. */
+  seed: number | null = null;
   readonly #store: StoreView;
   readonly #config: LifecycleConfig;
   readonly #emit: (command: LifecycleCommand) => void;
@@ -59,6 +63,31 @@ export class UpstreamController {
         ? new PodEnforcement({ store, zones: this.zones, timeout, now, emit, replicas })
         : null;
     this.#enforcement = this.legacy ?? new TaintEnforcement(store, this.zones, now);
+  }
+
+  /** Takes up its work as one that has been at it for a while: nothing is new, and no taint goes. */
+  takeUp(passes: PastPasses): void {
+    const { clock } = this.#store;
+    const zones = new Map<string, Node[]>();
+    for (const node of this.#store.nodes()) {
+      const zone = zoneKey(node.labels ?? {});
+      const nodes = zones.get(zone);
+      if (nodes) nodes.push(node);
+      else zones.set(zone, [node]);
+    }
+    for (const [zone, nodes] of zones) {
+      for (const node of nodes) {
+        this.#known.set(node.name, node);
+        this.health.set(node.name, pastEntry(node, this.#store.lease(node.name), clock, passes));
+        this.zones.ensure(this.now, node);
+        if (isTaintedForHealth(node)) this.zones.queueOf(node)?.noteDone(node.name);
+      }
+      const counts = countOf(nodes);
+      if (counts) this.zones.takeUp(this.now, zone, counts, lastTainted(nodes, clock));
+    }
+    const states = [...this.zones.states.values()];
+    const isAllDown = states.length > 0 && states.every((state) => state === 'FullDisruption');
+    if (isAllDown) this.zones.takeUpFullDisruption(this.now);
   }
 
   /** The work of a node worker: taints NoSchedule and labels, errors left to the next node event. */
@@ -90,7 +119,7 @@ export class UpstreamController {
 
   /** Looks at all nodes, with so many workers. */
   *monitorPass(workers: number): Task {
-    const nodes = [...this.#store.nodes()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const nodes = this.#inOrder([...this.#store.nodes()]);
     yield* this.#meet(nodes);
     const nodeCounts = new Map<string, ZoneCounts>();
     const queue = nodes.values();
@@ -114,6 +143,14 @@ export class UpstreamController {
         queue.settle(stamp(), item, result);
       }
     }
+  }
+
+  /** Upstream goes through a map of Go, in an order that chance decides anew each time. */
+  #inOrder(nodes: readonly Node[]): readonly Node[] {
+    const { seed } = this;
+    if (seed === null) return nodes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const drawn = nodes.map((node) => [chanceOf(seed, `${this.now}/${node.name}`), node] as const);
+    return drawn.sort(([a], [b]) => a - b).map(([, node]) => node);
   }
 
   nodeDeleted(name: string): void {
@@ -150,7 +187,7 @@ export class UpstreamController {
     const sight = yield* this.#look(listed);
     if (!sight) return;
     const { node, observed, current } = sight;
-    if (!Object.hasOwn(node.labels ?? {}, excludeLabel)) count(nodeCounts, node, current);
+    if (isCounted(node)) count(nodeCounts, node, current);
     if (current) {
       const entry = this.health.get(node.name) ?? null;
       yield* this.#enforcement.judge(node, { observed, current, entry });
@@ -215,6 +252,17 @@ export class UpstreamController {
       if (entry) this.health.set(name, { ...entry, probe: this.now, transition: this.now });
     }
   }
+}
+
+function isCounted({ labels = {} }: Node): boolean {
+  return !Object.hasOwn(labels, excludeLabel);
+}
+
+/** The nodes of a zone that count; null: none does. */
+function countOf(nodes: readonly Node[]): ZoneCounts | null {
+  const counts = new Map<string, ZoneCounts>();
+  for (const node of nodes) if (isCounted(node)) count(counts, node, readyOf(node.conditions));
+  return [...counts.values()][0] ?? null;
 }
 
 function count(

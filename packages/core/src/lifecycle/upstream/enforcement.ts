@@ -45,6 +45,12 @@ const swaps: ReadonlyMap<string, { readonly add: TaintName; readonly remove: Tai
   ],
 );
 
+/** Whether the node has the taint that goes with its status: its turn has come before. */
+export function isTaintedForHealth({ taints, conditions }: Node): boolean {
+  const swap = swaps.get(readyOf(conditions)?.status ?? '');
+  return swap !== undefined && hasTaint(taints, swap.add);
+}
+
 const retryWaitMs = 50;
 
 /** Taints NoExecute on nodes that are not ready, through the queue of their zone. */

@@ -1,6 +1,7 @@
 // When the procedures of kube-controller-manager 1.36.2 run, and on how many workers.
 import type { NodeNotReadyReason } from '../../attempt/pod-command.ts';
 import type { Event } from '../../event.ts';
+import { chanceOf } from '../../kernel/chance.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import { type Node, readyOf, zoneKey, zoneName } from '../../model/node.ts';
 import type { Pod } from '../../model/pod.ts';
@@ -17,6 +18,8 @@ const nodeWorkers = 8;
 const podWorkers = 4;
 const monitorWorkers = 8;
 const enforcePeriodMs: Millis = 100;
+/** A pass itself takes some milliseconds, so that passes drift against heartbeats. */
+const passMs: Millis = 3;
 const retryWaitMsMin: Millis = 5;
 const retryWaitMsMax: Millis = 1_000_000;
 /** All tries again together: 10 a second, 100 at once. */
@@ -45,6 +48,9 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
   readonly #replicas: OwnReplicas;
   #synced = false;
   #leader: boolean;
+  /** Since when it has acted before it was told of anything; null: it begins now. */
+  #since: Instant | null = null;
+  #seed: number | null = null;
   #run: ProcessRun | null = null;
   #commands: LifecycleCommand[] = [];
 
@@ -58,8 +64,12 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly LifecycleCommand[] {
     this.#commands = [];
     if (event.kind === 'synced') this.#synced = true;
-    if (event.kind === 'leadership') this.#leader = event.held;
-    const run = this.#synced && this.#leader ? (this.#run ?? this.#start()) : null;
+    if (event.kind === 'leadership') {
+      this.#leader = event.held;
+      this.#since = event.since ?? null;
+      this.#seed = event.seed ?? null;
+    }
+    const run = this.#synced && this.#leader ? (this.#run ?? this.#start(now)) : null;
     this.#run = run;
     if (run) {
       run.controller.now = now;
@@ -115,11 +125,13 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     return legacy.reasonOn(pod, ready, entry);
   }
 
-  #start(): ProcessRun {
+  #start(now: Instant): ProcessRun {
     const emit = (command: LifecycleCommand): void => {
       this.#commands.push(command);
     };
     const controller = new UpstreamController(this.#store, this.#config, emit, this.#replicas);
+    controller.now = now;
+    controller.seed = this.#seed;
     const tasks = new Tasks();
     const [nodeQueue, podQueue] = [new WorkQueue(nodeWorkers), new WorkQueue(podWorkers)];
     const run = { controller, tasks, nodeQueue, podQueue, failures: new Map(), retryAt: 0 };
@@ -128,8 +140,14 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
       for (const pod of this.#store.podsOn(name)) podQueue.add(pod.uid);
     }
     tasks.start(forever(enforcePeriodMs, () => controller.enforcePass()));
-    const period = this.#config.nodeMonitorPeriodMs;
-    tasks.start(forever(period, () => controller.monitorPass(monitorWorkers)));
+    const seed = this.#seed;
+    const every = this.#config.nodeMonitorPeriodMs + (seed === null ? 0 : passMs);
+    const begun = seed === null ? 0 : Math.floor(chanceOf(seed, 'pass') * every);
+    const since = this.#since;
+    this.#since = null;
+    if (since !== null) controller.takeUp({ last: now - begun, every, since });
+    const passes = forever(every, () => controller.monitorPass(monitorWorkers));
+    tasks.start(since === null ? passes : later(every - begun, passes));
     return run;
   }
 
@@ -177,6 +195,11 @@ function follow(run: ProcessRun, change: Change): void {
 function meetNode({ controller, nodeQueue }: ProcessRun, { name }: Node): void {
   controller.legacy?.register(name);
   nodeQueue.add(name);
+}
+
+function* later(length: Millis, task: Task): Task {
+  yield* sleep(length);
+  yield* task;
 }
 
 /** Again and again, with a pause after the end of each. */

@@ -41,6 +41,31 @@ export class ZoneStore {
     this.evictions.set(zone, this.evictions.get(zone) ?? 0);
   }
 
+  /**
+   * A zone of which so many nodes count and of which one was tainted last at `taintedAt` (null: none), as it
+   * is after a while.
+   */
+  takeUp(now: Instant, zone: string, counts: ZoneCounts, taintedAt: Instant | null): void {
+    const state = zoneState(counts, this.#rates.unhealthyZoneThreshold);
+    const rate = zoneRate(state, counts.ready + counts.notReady, this.#rates);
+    this.states.set(zone, state);
+    this.nodeCounts.set(zone, counts);
+    this.#limit(
+      zone,
+      rate > 0 ? limiterSince(taintedAt, now, rate) : new UpstreamLimiter('never', now),
+    );
+  }
+
+  /** All zones are down. */
+  takeUpFullDisruption(now: Instant): void {
+    for (const zone of this.states.keys()) this.#limit(zone, new UpstreamLimiter('never', now));
+  }
+
+  #limit(zone: string, limiter: UpstreamLimiter): void {
+    const queue = this.queues.get(zone);
+    if (queue) queue.limiter = limiter;
+  }
+
   queueOf(node: Node): ZoneQueue | null {
     return this.queues.get(zoneKey(node.labels ?? {})) ?? null;
   }
@@ -152,6 +177,11 @@ export class ZoneQueue {
     this.#push({ value, uid, addedAt: stamp, processAt: stamp });
     this.#known.add(value);
     return true;
+  }
+
+  /** It was queued and tainted before: it is not queued again until it is removed. */
+  noteDone(value: string): void {
+    this.#known.add(value);
   }
 
   remove(value: string): boolean {
@@ -275,6 +305,13 @@ export class UpstreamLimiter {
     this.#last = now;
     return true;
   }
+}
+
+/** The limiter of a zone of which a node was tainted at `taintedAt`; null: none, and its bucket is full. */
+function limiterSince(taintedAt: Instant | null, now: Instant, qps: number): UpstreamLimiter {
+  const limiter = new UpstreamLimiter('tokenBucket', taintedAt ?? now, qps);
+  if (taintedAt !== null) limiter.tryAccept(taintedAt);
+  return limiter;
 }
 
 /**

@@ -229,6 +229,7 @@ export interface ControllerOptions {
   readonly cluster: Cluster;
   readonly clock: VirtualClock;
   readonly random: Random;
+  readonly seed: number;
   readonly config: Partial<Config>;
   readonly policies: readonly PolicyObject[];
   /** Under `upstream-1.36`: since when it has been at it; null: it begins now. */
@@ -264,10 +265,7 @@ export class Controller {
     this.#options = options;
     this.#policies = options.policies;
     this.#process = this.#make();
-    const { upstreamSince: since, clock, config } = options;
-    if (since !== null && config.semantics === 'upstream-1.36') {
-      this.#process.engine.handle(clock.now(), { kind: 'leadership', held: true, since });
-    }
+    this.#lead(options.upstreamSince);
     // The engine hears of them at once, by a shorter way than over writes, watches and readers.
     options.cluster.reportRenewals((nodeName, renewedAt) => {
       const { loop, driver } = this.#process;
@@ -317,6 +315,7 @@ export class Controller {
     if (!this.#isStopped) return;
     this.#process = this.#make();
     this.#isStopped = false;
+    this.#lead(null);
     this.start();
   }
 
@@ -346,6 +345,14 @@ export class Controller {
   /** Somebody sets the clock of its machine. */
   stepClock(byMs: Millis): void {
     this.#aheadMs += byMs;
+  }
+
+  /** kube-controller-manager has acted since then; null: it begins now. */
+  #lead(since: Instant | null): void {
+    const { clock, config, seed } = this.#options;
+    if (config.semantics !== 'upstream-1.36') return;
+    const begun = since === null ? {} : { since };
+    this.#process.engine.handle(clock.now(), { kind: 'leadership', held: true, seed, ...begun });
   }
 
   #hear(event: Event): void {
