@@ -79,8 +79,11 @@ export class LifecycleWorld {
     this.tell({ kind: 'synced' });
   }
 
-  /** The process dies and another one begins, knowing nothing but what the API says. */
-  restart(): void {
+  /**
+   * The process dies and another one begins, knowing nothing but what the API says. `since`: it is told that
+   * it has acted since then.
+   */
+  restart(since: number | null = null): void {
     this.#engine = createEngine(this.#options.engine);
     this.#agenda.keep((run) => lasting.has(run));
     this.tell({ kind: 'clock', ahead: this.#ahead });
@@ -88,6 +91,7 @@ export class LifecycleWorld {
     for (const name of this.kubelets.keys()) this.#tellLease(name);
     for (const pod of this.pods.values()) this.tell({ kind: 'podUpsert', pod });
     for (const event of [...this.#objects.values()]) this.tell(event);
+    if (since !== null) this.tell({ kind: 'leadership', held: true, since });
     this.sync();
   }
 

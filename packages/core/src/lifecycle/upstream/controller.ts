@@ -9,7 +9,7 @@ import type { LifecycleConfig } from '../config.ts';
 import { type LifecycleCommand, nodeEvent, podNotReadyEvent } from '../node-command.ts';
 import { missingLabels, noScheduleChange } from '../node-needs.ts';
 import type { ZoneCounts } from '../zone-rates.ts';
-import { isTaintedForHealth, PodEnforcement, swapTaints, TaintEnforcement } from './enforcement.ts';
+import { PodEnforcement, swapTaints, TaintEnforcement } from './enforcement.ts';
 import { type HealthEntry, lookAt } from './health.ts';
 import { lastTainted, type PastPasses, pastEntry } from './past.ts';
 import { call, sleep, type Task, together } from './tasks.ts';
@@ -69,7 +69,7 @@ export class UpstreamController {
   takeUp(passes: PastPasses): void {
     const { clock } = this.#store;
     const zones = new Map<string, Node[]>();
-    for (const node of this.#store.nodes()) {
+    for (const node of this.#inOrder([...this.#store.nodes()])) {
       const zone = zoneKey(node.labels ?? {});
       const nodes = zones.get(zone);
       if (nodes) nodes.push(node);
@@ -80,7 +80,7 @@ export class UpstreamController {
         this.#known.set(node.name, node);
         this.health.set(node.name, pastEntry(node, this.#store.lease(node.name), clock, passes));
         this.zones.ensure(this.now, node);
-        if (isTaintedForHealth(node)) this.zones.queueOf(node)?.noteDone(node.name);
+        if (this.#enforcement instanceof TaintEnforcement) this.#enforcement.takeUp(node);
       }
       const counts = countOf(nodes);
       if (counts) this.zones.takeUp(this.now, zone, counts, lastTainted(nodes, clock));

@@ -45,12 +45,6 @@ const swaps: ReadonlyMap<string, { readonly add: TaintName; readonly remove: Tai
   ],
 );
 
-/** Whether the node has the taint that goes with its status: its turn has come before. */
-export function isTaintedForHealth({ taints, conditions }: Node): boolean {
-  const swap = swaps.get(readyOf(conditions)?.status ?? '');
-  return swap !== undefined && hasTaint(taints, swap.add);
-}
-
 const retryWaitMs = 50;
 
 /** Taints NoExecute on nodes that are not ready, through the queue of their zone. */
@@ -77,6 +71,15 @@ export class TaintEnforcement implements Enforcement {
     // Defect: whoever still waits goes to the back of the queue, at every pass.
     if (!hasTaint(node.taints, swap.add)) queue?.remove(node.name);
     queue?.add(node.name, node.uid, this.#zones.stamp(this.#now()));
+  }
+
+  /** Queues a node that waits for its taint since a pass before; one that has the taint had its turn. */
+  takeUp(node: Node): void {
+    const swap = swaps.get(readyOf(node.conditions)?.status ?? '');
+    const queue = this.#zones.queueOf(node);
+    if (!swap || !queue) return;
+    if (hasTaint(node.taints, swap.add)) queue.noteDone(node.name);
+    else queue.add(node.name, node.uid, this.#zones.stamp(this.#now()));
   }
 
   *release(node: Node): Task {
