@@ -355,7 +355,15 @@ export interface RunDocument extends Recording {
   /** Whose rules are played. */
   readonly semantics: 'precise' | 'upstream-1.36';
   readonly summary: Summary;
-  /** What it has more than the first run; null: it is the first. */
+  /** Of several seeds, where nine in ten of them lie; left out: one seed was played. */
+  readonly bands?: {
+    readonly workloads: readonly (WorkloadId &
+      Record<
+        'downMax' | 'downSeconds' | 'longestGapSeconds' | 'podMinutesLost' | 'evictions',
+        { readonly least: number; readonly most: number }
+      >)[];
+  };
+  /** What it has more than the first run; 0 where several seeds differ as much by chance. Null: it is the first. */
   readonly differences: Differences | null;
   readonly events: readonly PlayedEvent[];
 }
@@ -379,6 +387,8 @@ export interface Assumption {
 export interface FailIfOutcome {
   readonly limit: string;
   readonly exceeded: boolean;
+  /** Of several seeds, with how many it was so; left out: one was played. */
+  readonly exceededIn?: number;
   /** What decided it, in the order in which it was looked at. */
   readonly readings: readonly Reading[];
 }
@@ -404,7 +414,10 @@ export interface SimulationDocument {
   readonly source: string;
   /** The file of events, and the events of --event; left out: none. */
   readonly script?: string;
+  /** What was recorded, and what is shown as it went, is of this one. */
   readonly seed: number;
+  /** How many were played from it on: figures are medians. Left out: one. */
+  readonly seeds?: number;
   /** The only instant of the calendar: where seconds count from. */
   readonly startsAt: string;
   readonly untilSeconds: number;

@@ -16,6 +16,7 @@ export interface SimulateFlags extends OutputFlags {
   readonly policy?: readonly string[] | undefined;
   readonly until: Millis;
   readonly seed: number;
+  readonly seeds: number;
   readonly variant?: readonly VariantFlag[] | undefined;
   readonly compare?: true | undefined;
   readonly failIf?: readonly string[] | undefined;
@@ -27,6 +28,7 @@ export interface SimulateFlags extends OutputFlags {
 const untilMsUsual: Millis = 1_800_000;
 const untilMsMax: Millis = 7 * 86_400_000;
 const seedMax = 2 ** 31;
+const seedsMax = 1000;
 
 /** What says what happens, which a recording says itself. */
 const ofScripts = [
@@ -36,6 +38,7 @@ const ofScripts = [
   'policy',
   'until',
   'seed',
+  'seeds',
   'variant',
   'compare',
   'failIf',
@@ -99,6 +102,14 @@ export function simulateCommand(): CommandUnknownOpts {
     )
     .addOption(
       new Option(
+        '--seeds <count>',
+        'play it with so many seeds from --seed on, and tell chance apart',
+      )
+        .argParser(seedsOf)
+        .default(1),
+    )
+    .addOption(
+      new Option(
         '--variant <name=path>',
         'also play it with these policies, kube-controller-manager or unchanged; may be repeated',
       )
@@ -134,6 +145,12 @@ function seedOf(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value <= seedMax) return value;
   throw new InvalidArgumentError(`Want a whole number from 0 to ${seedMax}.`);
+}
+
+function seedsOf(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= seedsMax) return value;
+  throw new InvalidArgumentError(`Want a whole number from 1 to ${seedsMax}.`);
 }
 
 /** `--variant NAME=PATH`, as it is given. */

@@ -21,6 +21,7 @@ import {
   type RunResult,
   shownName,
   simulationDocument,
+  withDraws,
   withSummary,
 } from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if.ts';
@@ -156,21 +157,41 @@ async function play(
   { flags, output, interrupt }: Invocation<SimulateFlags>,
   conditions: readonly FailIf[],
 ): Promise<Result> {
-  const { seed, until } = flags;
-  const runs: RunResult[] = [];
+  const { seed, seeds, until } = flags;
   const audience = { live: await output.live(), interrupt };
-  const beginning = new Beginning({ source, script, seed, runs: variants.length });
-  for (const { name, semantics, policies } of variants) {
-    const onStart = (run: Run): void => {
-      for (const condition of conditions) condition.check(withSummary(run, until, name));
-    };
-    const common = { source, script, seed, until, beginning };
-    const options = { ...common, policies, semantics, onStart };
-    const what = variants.length > 1 ? `${shownName({ name, semantics })}: ` : '';
-    runs.push(withSummary(await watched(options, what, audience), until, name));
+  const draws: (readonly RunResult[])[] = [];
+  for (let draw = 0; draw < seeds; draw++) {
+    const common = { source, script, seed: seed + draw, until };
+    const beginning = new Beginning({ ...common, runs: variants.length });
+    const runs: RunResult[] = [];
+    for (const { name, semantics, policies } of variants) {
+      const onStart = (run: Run): void => {
+        for (const condition of conditions) condition.check(withSummary(run, until, name));
+      };
+      const options = { ...common, beginning, policies, semantics, onStart };
+      const which = seeds > 1 ? `seed ${common.seed}: ` : '';
+      const what = variants.length > 1 ? `${which}${shownName({ name, semantics })}: ` : which;
+      const run = withSummary(await watched(options, what, audience), until, name);
+      runs.push(draw === 0 ? run : withoutCourse(run));
+    }
+    draws.push(runs);
   }
-  const limits = conditions.map((condition) => condition.judge(runs));
-  return { source, script: scriptName(flags), seed, until, runs, limits };
+  const limits = conditions.map((condition) => condition.judge(draws));
+  const [first = [], ...others] = draws;
+  const runs = first.map((run, index) => {
+    return withDraws(
+      run,
+      others.flatMap((draw) => draw[index]?.summary ?? []),
+    );
+  });
+  return { source, script: scriptName(flags), seed, seeds, until, runs, limits };
+}
+
+/** Of the draws after the first the figures are kept, and what conditions ask for. */
+function withoutCourse(run: RunResult): RunResult {
+  const { unplaced } = run.recording;
+  const none = { evictions: [], failures: [], refusals: [], holds: [], nodes: [], zones: [] };
+  return { ...run, recording: { ...run.recording, ...none, workloads: [], unplaced } };
 }
 
 function other(semantics: Semantics): Semantics {
@@ -187,11 +208,13 @@ function answerOf(result: Result): Answer {
   };
 }
 
-function reportLimits({ limits, runs }: Result, output: Output): ExitCode {
+function reportLimits({ limits, runs, seeds }: Result, output: Output): ExitCode {
   const shown = new Map(runs.map((run) => [run.name, shownName(run)]));
   const crossed = limits.filter(({ exceeded }) => exceeded);
-  for (const { limit, readings } of crossed) {
-    output.err(`limit crossed: ${printable(limit)}: ${printable(readingsText(readings, shown))}`);
+  for (const { limit, readings, exceededIn } of crossed) {
+    const often = exceededIn === undefined ? '' : `with ${exceededIn} of ${seeds} seeds: `;
+    const text = `${often}${printable(readingsText(readings, shown))}`;
+    output.err(`limit crossed: ${printable(limit)}: ${text}`);
   }
   return crossed.length > 0 ? exitCode.exceeded : exitCode.done;
 }

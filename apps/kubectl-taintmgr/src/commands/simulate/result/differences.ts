@@ -1,6 +1,7 @@
 // What another run has more or less than the first of it, for each workload and budget.
-import type { BudgetSummary, Differences, Named, Summary, WorkloadSummary } from '@taintmgr/page';
+import type { BudgetSummary, Differences, Summary, WorkloadSummary } from '@taintmgr/page';
 import { thousandths } from './downtime.ts';
+import { beyondChance, paired } from './draws.ts';
 
 /** What is compared of a workload; each is that of the other run less that of the first. */
 const ofWorkload = [
@@ -19,8 +20,39 @@ const ofBudget = [
   'belowMax',
 ] as const satisfies readonly (keyof BudgetSummary)[];
 
-/** What `other` has more than `first`. */
-export function differencesOf(first: Summary, other: Summary): Differences {
+/**
+ * What the draws of another run have more than those of the first, which were played with the same seeds: 0
+ * where that is within what chance makes.
+ */
+export function differencesOf(
+  first: readonly Summary[],
+  other: readonly Summary[],
+): Differences | null {
+  const each = first.flatMap((one, draw) => {
+    const two = other[draw];
+    return two ? [differenceIn(one, two)] : [];
+  });
+  const [shape] = each;
+  if (!shape || each.length === 1) return shape ?? null;
+  const settled = <Item extends object>(
+    item: Item,
+    same: (draw: Differences) => Item | undefined,
+  ) =>
+    Object.fromEntries(
+      Object.entries(item).map(([field, value]) => {
+        if (typeof value !== 'number') return [field, value];
+        const values = each.map((draw) => Number(same(draw)?.[field as keyof Item] ?? 0));
+        return [field, beyondChance(values)];
+      }),
+    ) as Item;
+  return {
+    ...settled(shape, (draw) => draw),
+    workloads: shape.workloads.map((item, at) => settled(item, ({ workloads }) => workloads[at])),
+    budgets: shape.budgets.map((item, at) => settled(item, ({ budgets }) => budgets[at])),
+  };
+}
+
+function differenceIn(first: Summary, other: Summary): Differences {
   return {
     evictions: other.evictions - first.evictions,
     refusals: other.refusals - first.refusals,
@@ -36,24 +68,6 @@ export function differencesOf(first: Summary, other: Summary): Differences {
       return { namespace, name, ...less(one, two, ofBudget) };
     }),
   };
-}
-
-type OfKind = Named & { readonly kind?: string };
-
-/** Those that are in both, by their names. */
-export function paired<Item extends OfKind>(
-  first: readonly Item[],
-  others: readonly Item[],
-): readonly (readonly [Item, Item])[] {
-  const byKey = new Map(others.map((other) => [keyOf(other), other] as const));
-  return first.flatMap((one) => {
-    const other = byKey.get(keyOf(one));
-    return other ? [[one, other] as const] : [];
-  });
-}
-
-function keyOf({ kind = '', namespace, name }: OfKind): string {
-  return `${kind} ${namespace}/${name}`;
 }
 
 function less<Field extends string>(

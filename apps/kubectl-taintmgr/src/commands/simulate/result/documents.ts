@@ -1,17 +1,27 @@
 // The answer of `simulate` as json, of which the page has the whole shape.
 import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
-import type { FailIfOutcome, RunDocument, SimulationDocument, Summary } from '@taintmgr/page';
+import type {
+  FailIfOutcome,
+  RunDocument,
+  SimulationDocument,
+  Summary,
+  WorkloadSummary,
+} from '@taintmgr/page';
 import { apiVersion } from '../../../report/documents.ts';
 import type { ClusterSource } from '../source/source.ts';
 import type { Run } from '../stage/run.ts';
 import { differencesOf } from './differences.ts';
+import { type Band, bandOf, typicalSummary } from './draws.ts';
 import { summarize } from './summary.ts';
 
 /** A run and what it comes down to. */
 export interface RunResult extends Run {
   /** As --variant names it; else whose rules it follows. */
   readonly name: string;
+  /** Of several draws the medians; what was recorded is that of the first. */
   readonly summary: Summary;
+  /** The summaries of all draws, each of another seed. */
+  readonly draws: readonly Summary[];
 }
 
 const byRules: ReadonlyMap<string, string> = new Map([
@@ -35,6 +45,8 @@ export interface Result {
   /** The file of events; null: none. */
   readonly script: string | null;
   readonly seed: number;
+  /** How many seeds were played, from `seed` on. */
+  readonly seeds: number;
   readonly until: Millis;
   /** The first is what is asked for, others stand beside it. */
   readonly runs: readonly RunResult[];
@@ -43,12 +55,19 @@ export interface Result {
 
 /** Counts what happened in a run. */
 export function withSummary(run: Run, until: Millis, name: string = run.semantics): RunResult {
-  return { ...run, name, summary: summarize(run.recording, until / 1000) };
+  const summary = summarize(run.recording, until / 1000);
+  return { ...run, name, summary, draws: [summary] };
+}
+
+/** The same with the draws of other seeds. */
+export function withDraws(run: RunResult, others: readonly Summary[]): RunResult {
+  const draws = [run.summary, ...others];
+  return { ...run, summary: typicalSummary(draws) ?? run.summary, draws };
 }
 
 /** Puts the answer together. */
 export function simulationDocument(result: Result): SimulationDocument {
-  const { source, script, seed, until, runs, limits } = result;
+  const { source, script, seed, seeds, until, runs, limits } = result;
   const [first] = runs;
   return {
     apiVersion,
@@ -56,6 +75,7 @@ export function simulationDocument(result: Result): SimulationDocument {
     source: source.name,
     ...(script === null ? {} : { script }),
     seed,
+    ...(seeds > 1 && { seeds }),
     startsAt: formatTime(first?.startsAt ?? source.startsAt),
     untilSeconds: until / 1000,
     complete: source.missing.length === 0,
@@ -67,8 +87,35 @@ export function simulationDocument(result: Result): SimulationDocument {
   };
 }
 
+/** Of several draws, how far apart they are. */
+function bandsOf({ draws }: RunResult): Pick<RunDocument, 'bands'> {
+  const [first] = draws;
+  if (!first || draws.length === 1) return {};
+  const workloads = first.workloads.map(({ kind, namespace, name }, at) => {
+    const band = (value: (workload: WorkloadSummary) => number): Band =>
+      bandOf(draws.flatMap(({ workloads: all }) => (all[at] ? [value(all[at])] : [])));
+    return {
+      ...{ kind, namespace, name },
+      downMax: band(({ downMax }) => downMax),
+      downSeconds: band(({ downSeconds }) => downSeconds),
+      longestGapSeconds: band(({ longestGap }) => longestGap?.seconds ?? 0),
+      podMinutesLost: band(({ podMinutesLost }) => podMinutesLost),
+      evictions: band(({ evictions }) => evictions),
+    };
+  });
+  return { bands: { workloads } };
+}
+
 function runDocument(run: RunResult, first: RunResult | undefined): RunDocument {
   const { name, semantics, playedEvents, summary, recording } = run;
-  const differences = first && first !== run ? differencesOf(first.summary, summary) : null;
-  return { name, semantics, summary, differences, events: playedEvents, ...recording };
+  const differences = first && first !== run ? differencesOf(first.draws, run.draws) : null;
+  return {
+    name,
+    semantics,
+    summary,
+    ...bandsOf(run),
+    differences,
+    events: playedEvents,
+    ...recording,
+  };
 }

@@ -13,8 +13,8 @@ import { printable } from '../../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import { none } from '../../../report/words.ts';
 import { rangeText } from '../times/pod-times.ts';
-import { paired } from './differences.ts';
 import { type Result, type RunResult, seconds, shownName } from './documents.ts';
+import { beyondChance, paired } from './draws.ts';
 
 /** What happened, for a person: a few tables and a sentence on each. */
 export function simulationTable(result: Result, options: TableOptions): string {
@@ -26,6 +26,7 @@ export function simulationTable(result: Result, options: TableOptions): string {
     rowTable(workloadTable, runs, ({ workloads }) => workloads, options),
     rowTable(budgetTable, runs, ({ budgets }) => budgets, options),
     rowTable(jobTable, runs, ({ jobs }) => jobs, options),
+    runs.length > 1 ? fitting([chanceLine(result)], options) : '',
     causeTable(runs, options),
     ...runs.map((run) => fitting(unplacedLines(run, runs.length > 1), options)),
     ...(options.wide ? [timeline(first, options)] : []),
@@ -43,14 +44,28 @@ function fitting(lines: readonly string[], { wide }: TableOptions): string {
   return lines.map((line) => (wide ? printable(line) : wrapped(line, '    '))).join('\n');
 }
 
-function headline({ source, script, until, seed }: Result, { recording }: RunResult): string {
+function headline(
+  { source, script, until, seed, seeds }: Result,
+  { recording }: RunResult,
+): string {
   const { nodes, workloads, jobs } = recording;
   const what = `${source.name} (${count(nodes.length, 'node')}, ${count(workloads.length, 'workload')}${
     jobs.length > 0 ? `, ${count(jobs.length, 'Job')}` : ''
   })`;
   const partial = source.missing.length > 0 ? 'PARTIAL: ' : '';
   const played = script === null ? 'without events' : `with ${script}`;
-  return `${partial}${formatDuration(until)} of ${what} ${played}, seed ${seed}`;
+  return `${partial}${formatDuration(until)} of ${what} ${played}, ${seedText(seed, seeds)}`;
+}
+
+/** Of several runs, how far their differences can be trusted. */
+function chanceLine({ seeds }: Result): string {
+  if (seeds === 1) return 'One seed: differences may be chance; --seeds 20 tells which are.';
+  return `${byChance} no difference: with ${seeds} seeds chance makes as much`;
+}
+
+/** `seed 1`, or `medians of 20 seeds from 1` */
+function seedText(seed: number, seeds: number): string {
+  return seeds === 1 ? `seed ${seed}` : `medians of ${seeds} seeds from ${seed}`;
 }
 
 interface Counted {
@@ -64,7 +79,8 @@ interface Line<Item> {
   readonly name: string;
   readonly variant: string;
   readonly item: Item | null;
-  readonly first: Item | null;
+  /** The same in the first run and in this one, for each seed; null: it is the first run. */
+  readonly pairs: readonly (readonly [first: Item, item: Item])[] | null;
 }
 
 /** So many things to which nothing happened are named. */
@@ -83,11 +99,19 @@ function rowTable<Item extends Counted>(
   const pairs = runs.map(({ name, summary }) => {
     return { variant: name, byFirst: new Map(paired(items, itemsOf(summary))) };
   });
+  const drawsOf = (item: Item, run: RunResult | undefined): readonly (readonly [Item, Item])[] =>
+    (run?.draws ?? []).flatMap((draw, at) => {
+      const [one] = paired([item], first?.draws[at] ? itemsOf(first.draws[at]) : []);
+      const [two] = paired([item], itemsOf(draw));
+      return one && two ? [[one[1], two[1]] as const] : [];
+    });
   const linesOf = (item: Item): readonly Line<Item>[] =>
     pairs.flatMap(({ variant, byFirst }, index): readonly Line<Item>[] => {
       const same = byFirst.get(item);
       const name = nameOf(table, item, items, options);
-      return same ? [{ name, variant, item: same, first: index === 0 ? null : item }] : [];
+      if (!same) return [];
+      const draws = index === 0 ? null : drawsOf(item, runs[index]);
+      return [{ name, variant, item: same, pairs: draws }];
     });
   if (options.wide) return flat(table, items.flatMap(linesOf), runs.length > 1, options);
   const isCalm = (item: Item): boolean =>
@@ -146,7 +170,7 @@ function folded<Item>(
     const [{ name = '' } = {}] = group;
     if (!isMany) return group;
     const below = group.map((line) => ({ ...line, name: `  ${line.variant}` }));
-    return [{ name, variant: '', item: null, first: null }, ...below];
+    return [{ name, variant: '', item: null, pairs: null }, ...below];
   });
   return renderColumns([[head, ({ name }) => name], ...shown.map(columnOf)], lines, options);
 }
@@ -154,7 +178,7 @@ function folded<Item>(
 function columnOf<Item>(column: RowColumn<Item>): Column<Line<Item>> {
   return [
     column.head,
-    ({ item, first }) => (item === null ? '' : comparedText(column, item, first)),
+    ({ item, pairs }) => (item === null ? '' : comparedText(column, item, pairs)),
   ];
 }
 
@@ -163,6 +187,9 @@ function calmLine(text: string, names: readonly string[]): string {
   const shown = names.slice(0, calmMax).join(', ');
   return wrapped(`${text}: ${shown}${more > 0 ? ` and ${more} more` : ''}`, '  ');
 }
+
+/** Stands behind what differs by chance alone. */
+const byChance = '~';
 
 interface RowColumn<Item> {
   readonly head: string;
@@ -286,21 +313,26 @@ const jobTable: RowTable<JobSummary> = {
   ],
 };
 
-/** What an item has, and behind it what that is more or less than the first run has of it. */
+/**
+ * What an item has, and behind it what that is more or less than the first run has of it; of several seeds,
+ * whether that is more than chance makes.
+ */
 export function comparedText<Item>(
   { text, amount, unit }: RowColumn<Item>,
   item: Item,
-  first: Item | null,
+  pairs: readonly (readonly [first: Item, item: Item])[] | null,
 ): string {
   // As far as times are shown.
   const whole = (one: Item): number => {
     const value = amount?.(one) ?? 0;
     return unit === 'seconds' ? Math.floor(value) : value;
   };
-  const more = first === null ? 0 : whole(item) - whole(first);
+  const differences = (pairs ?? []).map(([first, other]) => whole(other) - whole(first));
+  const more = pairs === null ? 0 : beyondChance(differences);
   const size = unit === 'seconds' ? seconds(Math.abs(more)) : tenths(Math.abs(more));
   const isSame = size === '0' || size === '0s';
-  return isSame ? text(item) : `${text(item)} ${more > 0 ? '+' : '-'}${size}`;
+  if (!isSame) return `${text(item)} ${more > 0 ? '+' : '-'}${size}`;
+  return differences.some((one) => one !== 0) ? `${text(item)} ${byChance}` : text(item);
 }
 
 function overText({ overAt, downAtEnd }: WorkloadSummary): string {

@@ -49,7 +49,7 @@ describe('the differences of two runs', () => {
       ],
       budgets: [budget({ refusals: 1, belowSeconds: 5, belowMax: 3 })],
     };
-    const found = differencesOf(first, other);
+    const found = differencesOf([first], [other]) ?? assert.fail();
     const { evictions, refusals, nodesTainted, workloads, budgets } = found;
     assert.deepEqual([evictions, refusals, nodesTainted], [1, -2, -2]);
     const [one] = workloads;
@@ -62,7 +62,7 @@ describe('the differences of two runs', () => {
     const [deployment, set] = [workload({}), workload({ kind: 'StatefulSet', evictions: 9 })];
     const first = { ...calm, workloads: [workload({ evictions: 1 }), workload({ name: 'old' })] };
     const other = { ...calm, workloads: [deployment, set, workload({ name: 'new' })] };
-    const found = differencesOf(first, other).workloads;
+    const found = differencesOf([first], [other])?.workloads ?? [];
     assert.deepEqual(
       found.map(({ kind, name, evictions }) => [kind, name, evictions]),
       [['Deployment', 'web', -1]],
@@ -70,11 +70,40 @@ describe('the differences of two runs', () => {
   });
 });
 
+describe('the differences of several seeds', () => {
+  const drawsOf = (...downSeconds: readonly number[]): readonly Summary[] =>
+    downSeconds.map((seconds) => ({ ...calm, workloads: [workload({ downSeconds: seconds })] }));
+  const cases: readonly (readonly [string, readonly number[], readonly number[], number])[] = [
+    ['the median where all seeds have more', [10, 20, 30], [13, 24, 35], 4],
+    ['the median where all seeds have less', [10, 20, 30], [9, 15, 28], -2],
+    ['none where one seed has less', [10, 20, 30], [13, 24, 29], 0],
+    ['none where one seed is equal', [10, 20, 30], [13, 24, 30], 0],
+  ];
+  for (const [what, first, other, wanted] of cases) {
+    it(what, () => {
+      const found = differencesOf(drawsOf(...first), drawsOf(...other));
+      assert.equal(found?.workloads[0]?.downSeconds, wanted);
+    });
+  }
+
+  it('are told in words where chance makes as much', () => {
+    const column = workloadTable.columns.find(({ head }) => head === 'DOWN FOR') ?? assert.fail();
+    const pairs = [
+      [10, 13],
+      [20, 18],
+    ].map(([one = 0, two = 0]) => {
+      return [workload({ downSeconds: one }), workload({ downSeconds: two })] as const;
+    });
+    const text = comparedText(column, workload({ downSeconds: 13 }), pairs);
+    assert.equal(text, '13s ~');
+  });
+});
+
 describe('a number of a table beside that of the first run', () => {
   /** What a column says of the two. */
   function said(head: string, item: Partial<WorkloadSummary>, first: Partial<WorkloadSummary>) {
     const column = workloadTable.columns.find((one) => one.head === head) ?? assert.fail(head);
-    return comparedText(column, workload(item), workload(first));
+    return comparedText(column, workload(item), [[workload(first), workload(item)]]);
   }
   const cases: readonly (readonly [
     string,

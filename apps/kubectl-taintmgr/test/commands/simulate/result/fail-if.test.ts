@@ -106,7 +106,7 @@ describe('a condition of --fail-if', () => {
   ];
   for (const [text, exceeded, readings] of cases) {
     it(text, () => {
-      const outcome = parseFailIf(text, names).judge(runs);
+      const outcome = parseFailIf(text, names).judge([runs]);
       assert.equal(outcome.limit, text);
       assert.equal(outcome.exceeded, exceeded);
       assert.equal(readingsText(outcome.readings), readings);
@@ -116,11 +116,32 @@ describe('a condition of --fail-if', () => {
   it('is of the first run where there are no variants', () => {
     const rules = { names: ['precise', 'upstream-1.36'], mustName: false };
     const both = [{ ...judged('precise', 1, 20) }, { ...judged('upstream-1.36', 2, 20) }];
-    const [reading] = parseFailIf('down(shop/web) > 0', rules).judge(both).readings;
+    const [reading] = parseFailIf('down(shop/web) > 0', rules).judge([both]).readings;
     assert.deepEqual([reading?.variant, reading?.value], ['precise', 1]);
-    const named = parseFailIf('down(shop/web, upstream-1.36) > 0', rules).judge(both);
+    const named = parseFailIf('down(shop/web, upstream-1.36) > 0', rules).judge([both]);
     assert.equal(named.readings[0]?.value, 2);
   });
+
+  const drawn = (crossed: number, of: number, text: string) => {
+    const draws = Array.from({ length: of }, (_, at) => [
+      judged('A', 1, 20),
+      judged('B', at < crossed ? 2 : 1, 20),
+    ]);
+    return parseFailIf(text, { names: ['A', 'B'], mustName: true }).judge(draws);
+  };
+  const ofDraws: readonly (readonly [string, number, number, boolean])[] = [
+    ['down(shop/web, B) > 1', 11, 20, true],
+    ['down(shop/web, B) > 1', 9, 20, false],
+    ['down(shop/web, B) > down(shop/web, A)', 19, 20, true],
+    ['down(shop/web, B) > down(shop/web, A)', 18, 20, false],
+    ['down(shop/web, B) > down(shop/web, A)', 4, 5, false],
+  ];
+  for (const [text, crossed, of, exceeded] of ofDraws) {
+    it(`with ${crossed} of ${of} seeds: ${text}`, () => {
+      const outcome = drawn(crossed, of, text);
+      assert.deepEqual([outcome.exceeded, outcome.exceededIn], [exceeded, crossed]);
+    });
+  }
 
   it('takes the name by which a table shows a run that nobody has named', () => {
     const names = ['precise', 'upstream-1.36'];
@@ -130,7 +151,7 @@ describe('a condition of --fail-if', () => {
     const { readings } = parseFailIf(
       'down(shop/web, kube-controller-manager) > down(shop/web, taintmgr)',
       rules,
-    ).judge(both);
+    ).judge([both]);
     assert.deepEqual(
       readings.map(({ value }) => value),
       [2, 1],
