@@ -427,6 +427,8 @@ export interface SimulationDocument {
   readonly notes: readonly string[];
   /** How long the pods of each workload were taken to need, and who says so. */
   readonly assumptions: readonly Assumption[];
+  /** The flags by which kube-controller-manager was played; left out: it was not. */
+  readonly managerFlags?: string;
   /** The conditions of --fail-if, in their order. */
   readonly limits: readonly FailIfOutcome[];
   /** The variants in the order in which they were named. */

@@ -157,7 +157,16 @@ async function play({ seed, speed }: Flags, signal: AbortSignal): Promise<boolea
     { summaries: ofRight, deadlines: right.recording.deadlines },
   );
   const runs = sides.map((side) => side.result());
-  const result = { source, script: files.script, seed, seeds: 1, until: hour, runs, limits: [] };
+  const result = {
+    source,
+    script: files.script,
+    seed,
+    seeds: 1,
+    until: hour,
+    runs,
+    limits: [],
+    manager: null,
+  };
   const { pageHtml } = await import('@taintmgr/page');
   await write(join(root, page), await pageHtml(simulationDocument(result)));
   return conclude(scores);

@@ -29,7 +29,7 @@ import { simulationTable } from './result/table.ts';
 import { emptyScript, readEvents, readScript, type Script } from './script/script.ts';
 import { liveSource, readSource, readText } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
-import { Beginning, type Run, type Semantics } from './stage/run.ts';
+import { Beginning, managerSettings, type Run, type Semantics } from './stage/run.ts';
 import { tuneForSimulation } from './tuning.ts';
 import { watched } from './watched.ts';
 
@@ -56,7 +56,8 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   if (flags.report !== undefined) await checkReportFile(flags.report);
   // A cluster may take long to read.
   conditionsOf(flags, null);
-  const source = await sourceOf(invocation);
+  const read = await sourceOf(invocation);
+  const source = { ...read, notes: [...actorNotes(flags, script, read), ...read.notes] };
   const conditions = conditionsOf(flags, rulesIn(flags, script, source));
   if (!isWhole(source, flags, output)) return exitCode.error;
   const variants = variantsIn(flags, script, source);
@@ -137,18 +138,50 @@ function variantsIn(
   const policies = policiesOf(flags, script, source);
   const [own = 'precise', ...others] = rulesIn(flags, script, source);
   const { variant = [] } = flags;
-  if (variant.length > 0) return variantsOf(variant, { own, policies, now: source.startsAt });
+  if (variant.length > 0) {
+    const ofFiles = ownRules(script, source);
+    return variantsOf(variant, { own, ofFiles, policies, now: source.startsAt });
+  }
   return [own, ...others].map((semantics) => ({ name: semantics, semantics, policies }));
 }
 
 /** Whose rules are played where no variant is named. */
 function rulesIn(
-  { compare }: SimulateFlags,
-  { engine }: Script,
+  flags: SimulateFlags,
+  script: Script,
   source: ClusterSource,
 ): readonly Semantics[] {
-  const own = engine.semantics ?? source.engine?.semantics ?? 'precise';
-  return compare ? [own, other(own)] : [own];
+  const own = isAsItActs(flags, script, source) ? 'upstream-1.36' : ownRules(script, source);
+  return flags.compare ? [own, other(own)] : [own];
+}
+
+/** The rules by which taintmgr-controller is set up. */
+function ownRules({ engine }: Script, source: ClusterSource): Semantics {
+  return engine.semantics ?? source.engine?.semantics ?? 'precise';
+}
+
+/** Whether kube-controller-manager is played because it acts there, and nobody asks for what only ours does. */
+function isAsItActs(flags: SimulateFlags, script: Script, source: ClusterSource): boolean {
+  if (source.actor?.name !== 'kube-controller-manager') return false;
+  const { policy = [] } = flags;
+  const own = [...policy, ...Object.keys(script.engine), ...script.policies(source.startsAt)];
+  return own.length === 0;
+}
+
+/** Why it is kube-controller-manager that is played. */
+function actorNotes(
+  flags: SimulateFlags,
+  script: Script,
+  source: ClusterSource,
+): readonly string[] {
+  if (flags.variant || !isAsItActs(flags, script, source)) return [];
+  const { source: shown = null } = source.actor ?? {};
+  const why =
+    shown === null
+      ? 'nothing says who evicts here, and it usually does'
+      : `it evicts here (${shown})`;
+  const more = flags.compare ? '' : '; --compare plays taintmgr beside it';
+  return [`kube-controller-manager is played: ${why}${more}`];
 }
 
 async function play(
@@ -184,7 +217,9 @@ async function play(
       others.flatMap((draw) => draw[index]?.summary ?? []),
     );
   });
-  return { source, script: scriptName(flags), seed, seeds, until, runs, limits };
+  const isManager = runs.some(({ semantics }) => semantics === 'upstream-1.36');
+  const manager = isManager ? managerSettings(source, script) : null;
+  return { source, script: scriptName(flags), seed, seeds, until, runs, limits, manager };
 }
 
 /** Of the draws after the first the figures are kept, and what conditions ask for. */
@@ -237,11 +272,14 @@ function variantsOf(
   flags: readonly VariantFlag[],
   {
     own,
+    ofFiles,
     policies,
     now,
   }: {
-    /** The rules of the script. */
+    /** The rules of what is in force without a variant. */
     readonly own: Semantics;
+    /** Those of the one who follows policies. */
+    readonly ofFiles: Semantics;
     /** What is in force without a variant. */
     readonly policies: readonly PolicyObject[];
     /** Since when a pause of a file holds that does not say so. */
@@ -251,7 +289,11 @@ function variantsOf(
   return flags.map(({ name, from }) => {
     if (from === unchangedWord) return { name, semantics: own, policies };
     if (from === upstreamWord) return { name, semantics: 'upstream-1.36', policies };
-    return { name, semantics: own, policies: filesFirst(readVariant(name, from, now), policies) };
+    return {
+      name,
+      semantics: ofFiles,
+      policies: filesFirst(readVariant(name, from, now), policies),
+    };
   });
 }
 

@@ -9,6 +9,7 @@ import type {
 } from '@taintmgr/page';
 import { apiVersion } from '../../../report/documents.ts';
 import type { ClusterSource } from '../source/source.ts';
+import { type ManagerSettings, managerFlagsText } from '../stage/manager-flags.ts';
 import type { Run } from '../stage/run.ts';
 import { differencesOf } from './differences.ts';
 import { type Band, bandOf, typicalSummary } from './draws.ts';
@@ -51,6 +52,8 @@ export interface Result {
   /** The first is what is asked for, others stand beside it. */
   readonly runs: readonly RunResult[];
   readonly limits: readonly FailIfOutcome[];
+  /** How kube-controller-manager is set up; null: it is in no run. */
+  readonly manager: ManagerSettings | null;
 }
 
 /** Counts what happened in a run. */
@@ -67,7 +70,7 @@ export function withDraws(run: RunResult, others: readonly Summary[]): RunResult
 
 /** Puts the answer together. */
 export function simulationDocument(result: Result): SimulationDocument {
-  const { source, script, seed, seeds, until, runs, limits } = result;
+  const { source, script, seed, seeds, until, runs, limits, manager } = result;
   const [first] = runs;
   return {
     apiVersion,
@@ -82,6 +85,7 @@ export function simulationDocument(result: Result): SimulationDocument {
     missing: source.missing,
     notes: source.notes,
     assumptions: first?.assumptions ?? [],
+    ...(manager && { managerFlags: managerFlagsText(manager) }),
     limits,
     runs: runs.map((run) => runDocument(run, first)),
   };

@@ -28,7 +28,10 @@ type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'uid' | 'nodeName'>;
 const byDrain = 'its node is drained';
 
 /** What is known of a pod beside its name. */
-type KnownPod = Pick<EvictionTrack, 'workload' | 'arrivedAt'>;
+interface KnownPod extends Pick<EvictionTrack, 'workload' | 'arrivedAt'> {
+  /** Whether it was on its way out at the beginning. */
+  readonly wasLeaving: boolean;
+}
 
 /** Records what the controller does about pods during a run. */
 export class EvictionLog {
@@ -41,6 +44,7 @@ export class EvictionLog {
   readonly #unanswered = new Map<string, Open<DeadlineTrack>>();
   /** How pods were to be removed by a try that failed, by their uid. */
   readonly #tried = new Map<string, How>();
+  readonly #evictedPods = new Set<string>();
   readonly #refused = new Map<string, Open<RefusalTrack>>();
   readonly #knownOf: (uid: string) => KnownPod;
   readonly #startsAt: Instant;
@@ -182,7 +186,10 @@ export class EvictionLog {
     this.#holds.release(at, pod.uid);
     if (outcome.kind === 'done') {
       this.#evicted(at, pod.uid);
-      const { arrivedAt } = this.#knownOf(pod.uid);
+      const { arrivedAt, wasLeaving } = this.#knownOf(pod.uid);
+      // kube-controller-manager deletes pods again that terminate already.
+      if (wasLeaving || this.#evictedPods.has(pod.uid)) return;
+      this.#evictedPods.add(pod.uid);
       this.evictions.push({ at, ...this.#named(pod), arrivedAt, how, because, reasons });
     } else if (outcome.kind === 'blocked') {
       this.#refuse(at, pod, budgetOf(outcome), outcome.message);

@@ -54,6 +54,8 @@ export class RunRecorder {
   readonly #workloadNames = new Map<string, string | null>();
   /** When pods came to their nodes, by uid. */
   readonly #arrivals = new Map<string, number>();
+  /** Pods that are on their way out at the beginning, by uid. */
+  readonly #leaving: ReadonlySet<string>;
   readonly #unplaced: Open<UnplacedTrack>[] = [];
   readonly #openUnplaced = new Map<string, Open<UnplacedTrack>>();
 
@@ -70,10 +72,13 @@ export class RunRecorder {
     this.#controller = controller;
     this.#reportsDeadlines = semantics === 'precise';
     this.#startsAt = api.clock.now();
+    const leaving = api.list('pods').filter(({ metadata }) => metadata.deletionTimestamp);
+    this.#leaving = new Set(leaving.map(uidOf));
     this.#log = new EvictionLog(
       (uid) => ({
         workload: this.#workloadNames.get(uid) ?? null,
         arrivedAt: this.#arrivals.get(uid) ?? 0,
+        wasLeaving: this.#leaving.has(uid),
       }),
       this.#startsAt,
     );

@@ -12,6 +12,7 @@ import { count } from '../../../render/count.ts';
 import { printable } from '../../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import { none } from '../../../report/words.ts';
+import { managerFlagsText } from '../stage/manager-flags.ts';
 import { rangeText } from '../times/pod-times.ts';
 import { type Result, type RunResult, seconds, shownName } from './documents.ts';
 import { beyondChance, paired } from './draws.ts';
@@ -34,7 +35,7 @@ export function simulationTable(result: Result, options: TableOptions): string {
       runs.flatMap((run) => [totals(run), ...loopLines(run)]),
       options,
     ),
-    fitting(assumedLines(first.assumptions), options),
+    fitting([...assumedLines(first.assumptions), ...managerLines(result)], options),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -411,6 +412,11 @@ function assumedLines(assumptions: readonly Assumption[]): readonly string[] {
     const whose = isFew ? workloads.join(', ') : count(workloads.length, 'workload');
     return `assumed of pods of ${whose}: ${text}`;
   });
+}
+
+/** How kube-controller-manager is set up, where it is played. */
+function managerLines({ manager }: Result): readonly string[] {
+  return manager ? [`assumed of kube-controller-manager: ${managerFlagsText(manager)}`] : [];
 }
 
 /** `in 1m to 1m30s (by their probes)` */

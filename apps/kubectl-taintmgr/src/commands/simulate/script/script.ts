@@ -17,6 +17,7 @@ import {
   readPositioned,
 } from '@taintmgr/k8s-adapter/manifests';
 import { keyOf } from '../source/source.ts';
+import { type ManagerSettings, readManagerFlags } from '../stage/manager-flags.ts';
 import { rangeOf, type SaidTimes } from '../times/pod-times.ts';
 import { actions, required, type ScriptAction } from './actions.ts';
 
@@ -36,6 +37,8 @@ export interface Script {
   readonly events: readonly ScriptEvent[];
   /** As the library takes it. */
   readonly engine: Partial<Config>;
+  /** Flags of kube-controller-manager, where that is played. */
+  readonly manager: Partial<ManagerSettings>;
   /** The same of the node pressure agent; null: there is none. */
   readonly pressure: Partial<PressureConfig> | null;
   /** Its policies, taint rules and pauses, of which those hold from `startsAt` that do not say since when. */
@@ -52,6 +55,7 @@ interface ScriptTimes extends SaidTimes {
 export const emptyScript: Script = {
   events: [],
   engine: {},
+  manager: {},
   pressure: null,
   policies: () => [],
   times: new Map(),
@@ -68,12 +72,13 @@ export function readScript(file: string, text: string, until: Millis): Script {
   const events: ScriptEvent[] = [];
   const times = new Map<string, ScriptTimes>();
   let manifests: readonly Field[] = [];
-  let { engine, pressure } = emptyScript;
+  let { engine, manager, pressure } = emptyScript;
   attempt(faults, () => {
     const members = root.members([
       'apiVersion',
       'kind',
       'engine',
+      'kubeControllerManager',
       'pressure',
       'policies',
       'times',
@@ -85,6 +90,8 @@ export function readScript(file: string, text: string, until: Millis): Script {
     if (own) {
       attempt(faults, () => (engine = readConfig(own, engineShape, resolveWithLifecycle)));
     }
+    const flags = members.get('kubeControllerManager');
+    if (flags) attempt(faults, () => (manager = readManagerFlags(flags)));
     if (agent) {
       const read = (): unknown =>
         (pressure = readConfig(agent, pressureShape, resolvePressureConfig));
@@ -104,7 +111,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   }
   if (faults.length > 0) throw new FaultyFile(faults);
   const policies = (startsAt: Instant) => policiesOf(manifests, startsAt);
-  return { events, engine, pressure, policies, times };
+  return { events, engine, manager, pressure, policies, times };
 }
 
 /** What one event comes to, that is not in a script: it may be repeated. Throws FaultyFile. */

@@ -10,7 +10,7 @@ import type { OwnSettings } from '../../../cluster/taint-managers.ts';
 import { apiVersion } from '../../../report/documents.ts';
 import { fileFault } from '../../../usage-error.ts';
 import { snapshotSource } from './snapshot.ts';
-import type { ClusterSource } from './source.ts';
+import type { Actor, ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';
 
 /** Reads a topology or a snapshot. Throws UsageError and FaultyFile. */
@@ -99,10 +99,17 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
   const { settings, ownPod } = evictor;
   const missing = [...refused, ...source.missing];
   const upstreamSince = evictor.upstreamSince ?? source.upstreamSince;
-  const found = { ...source, upstreamSince, missing };
+  const found = { ...source, upstreamSince, missing, actor: actorOf(evictor) };
   if (!settings) return found;
   const run = asRun(found, settings);
   return ownPod ? { ...run, engine: { ...run.engine, ownPod } } : run;
+}
+
+/** Whose rules count there; where both act kube-controller-manager deletes before ours evicts. */
+function actorOf({ name, rules, source }: Evictor): Actor {
+  const isOurs = rules === 'taintmgr-controller';
+  const shown = name === 'unknown' || source === '' ? null : source;
+  return { name: isOurs ? 'taintmgr' : 'kube-controller-manager', source: shown };
 }
 
 async function evictorIn(client: ApiClient): Promise<Evictor> {

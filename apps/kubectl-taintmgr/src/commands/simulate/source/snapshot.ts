@@ -19,9 +19,9 @@ import {
 } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/facts.ts';
 import { followed } from '../../../cluster/policies.ts';
-import { choicesText, count, countBy } from '../../../render/count.ts';
+import { choicesText, count, countBy, mostOf } from '../../../render/count.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
-import { type ClusterSource, podsMax } from './source.ts';
+import { type Actor, type ClusterSource, podsMax } from './source.ts';
 
 interface SnapshotOptions {
   readonly name: string;
@@ -78,8 +78,11 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       ...ownerNotes(api.list('pods'), api),
       ...ruleNotes(api.list('pods')),
       ...unreadyNote(api.list('pods')),
+      ...undatedNote(api.list('nodes')),
     ],
     upstreamSince: upstreamSince(api),
+    actor: actorIn(api, startsAt),
+    minorVersion: minorVersion(api),
     observed: observedStarts(api.list('pods')),
     make,
   };
@@ -125,6 +128,52 @@ function refuseCrowd(name: string, api: Cluster['api'], places: SnapshotOptions[
 function upstreamSince(api: Cluster['api']): Instant {
   const lease = api.get('leases', 'kube-system', 'kube-controller-manager');
   return parseTime(lease?.spec.acquireTime ?? '') ?? Number.NEGATIVE_INFINITY;
+}
+
+/** Taints of which nothing says since when they are there: tolerations count from the beginning. */
+function undatedNote(nodes: readonly KubeObject[]): readonly string[] {
+  const undated = nodes.filter(({ metadata, spec }) => {
+    const taints: readonly Taint[] = spec?.taints ?? [];
+    const isUndated = taints.some(({ effect, timeAdded }) => effect === 'NoExecute' && !timeAdded);
+    return isUndated && (metadata.managedFields ?? []).length === 0;
+  });
+  if (undated.length === 0) return [];
+  const names = choicesText(undated.map(({ metadata }) => metadata.name));
+  return [
+    `nothing says since when ${count(undated.length, 'node')} had a NoExecute taint (${names}): ` +
+      'it counts from the beginning; kubectl get --show-managed-fields says more',
+  ];
+}
+
+interface Taint {
+  readonly effect: string;
+  readonly timeAdded?: string | null;
+}
+
+/** A lease that was not renewed for so long has no holder. */
+const heldForMs = 60_000;
+
+/** Who acts by the leases of a snapshot: the one of ours counts first, and without any it is the usual one. */
+function actorIn(api: Cluster['api'], now: Instant): Actor {
+  const held = api.list('leases').filter(({ spec }) => {
+    return spec.holderIdentity && now - (parseTime(spec.renewTime ?? '') ?? 0) < heldForMs;
+  });
+  const sourceOf = (name: string): string | null => {
+    const lease = held.find(({ metadata }) => metadata.name === name);
+    return lease ? `lease ${lease.metadata.namespace}/${name}` : null;
+  };
+  const ours = sourceOf('taintmgr-controller');
+  if (ours !== null) return { name: 'taintmgr', source: ours };
+  return { name: 'kube-controller-manager', source: sourceOf('kube-controller-manager') };
+}
+
+/** The latest of its nodes: a control plane is as new or newer. */
+function minorVersion(api: Cluster['api']): number | null {
+  const minors = api.list('nodes').flatMap(({ status }) => {
+    const [, minor] = /^v1\.(\d+)\./.exec(status?.nodeInfo?.kubeletVersion ?? '') ?? [];
+    return minor === undefined ? [] : [Number(minor)];
+  });
+  return minors.length === 0 ? null : mostOf(minors, 0);
 }
 
 /** The last moment that anything in it speaks of: when it was read, or shortly before. */

@@ -23,11 +23,22 @@ export interface ClusterSource {
    * run; null: it begins with the simulation.
    */
   readonly upstreamSince: Instant | null;
+  /** Who evicts in it for NoExecute taints, and what shows it; null: it is made up, and nobody does. */
+  readonly actor: Actor | null;
+  /** The minor version of its nodes, 36 for 1.36; null: not known. */
+  readonly minorVersion: number | null;
   /** What the simulation does not know of what is there. */
   readonly notes: readonly string[];
   /** How long pods of workloads took to start in it, as far as one can see. */
   readonly observed: ReadonlyMap<string, RangeMs>;
   readonly make: (clock: VirtualClock, how: MakeOptions) => Cluster;
+}
+
+/** The controller that acts in a cluster. */
+export interface Actor {
+  readonly name: 'kube-controller-manager' | 'taintmgr';
+  /** `lease kube-system/kube-controller-manager`; null: nothing shows it, and it is assumed. */
+  readonly source: string | null;
 }
 
 interface MakeOptions {

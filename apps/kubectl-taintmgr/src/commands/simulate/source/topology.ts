@@ -93,6 +93,8 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
     policies: [],
     notes: [],
     upstreamSince: null,
+    actor: null,
+    minorVersion: null,
     observed: new Map(),
     make: (clock, { seed, times, resting: from }) =>
       new Cluster({

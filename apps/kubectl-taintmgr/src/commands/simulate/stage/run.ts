@@ -1,5 +1,6 @@
 // Runs a simulation: plays a script on a stage, and records what happens.
 import type { Config } from '@taintmgr/core';
+import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
 import { earliest, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { PressureLoop, type PressureNotice, VirtualDriver } from '@taintmgr/k8s-adapter';
@@ -21,6 +22,7 @@ import { type About, type Targets, targetsOf, targetsText } from '../script/acti
 import type { Script, ScriptEvent } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
 import { PodTimes } from '../times/pod-times.ts';
+import { type ManagerSettings, managerDefaults } from './manager-flags.ts';
 import { Controller, type ControllerOptions, Stage, StageFault } from './stage.ts';
 
 /** Whose rules the controller follows. */
@@ -99,8 +101,8 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     config: {
       ...engineConfig(source.engine ?? {}, script.engine),
       semantics,
-      // kube-controller-manager has no replica here to keep.
-      ...(semantics === 'upstream-1.36' && { ownPod: null }),
+      // kube-controller-manager has no replica here to keep, and flags of its own.
+      ...(semantics === 'upstream-1.36' && { ownPod: null, lifecycle: managerOf(options) }),
     },
     policies,
     upstreamSince: source.upstreamSince,
@@ -114,6 +116,18 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
   recorders.push(simulation.recorder);
   if (!source.bringToRest) agents.start();
   return simulation;
+}
+
+/** The node lifecycle of kube-controller-manager; null: the script has switched it off. */
+function managerOf({ source, script }: RunOptions): Partial<LifecycleConfig> | null {
+  const { lifecycle } = engineConfig(source.engine ?? {}, script.engine);
+  return lifecycle === null ? null : { ...lifecycle, ...managerSettings(source, script) };
+}
+
+/** The settings by which it is played: those of the script, else as its version comes. */
+export function managerSettings(source: ClusterSource, script: Script): ManagerSettings {
+  const { lifecycle } = engineConfig(source.engine ?? {}, script.engine);
+  return { ...managerDefaults(source.minorVersion), ...lifecycle, ...script.manager };
 }
 
 interface Rested {

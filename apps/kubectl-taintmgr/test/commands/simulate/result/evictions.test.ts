@@ -82,7 +82,7 @@ describe('the time a pod was given', () => {
   const web = { namespace: 'shop', name: 'web-1', uid: 'u1', nodeName: 'n-1' };
   /** Deadlines at these seconds, one report after the other; null: it is called off. */
   const endsOf = (...deadlines: readonly (number | null)[]): readonly unknown[] => {
-    const log = new EvictionLog(() => ({ workload: null, arrivedAt: 0 }), 0);
+    const log = new EvictionLog(() => ({ workload: null, arrivedAt: 0, wasLeaving: false }), 0);
     for (const [at, seconds] of deadlines.entries()) {
       const to = seconds === null ? null : seconds * 1000;
       const rest = { from: null, cause: 'PodChanged', because: [] } as const;
@@ -105,7 +105,7 @@ describe('a pod that leaves after an eviction without an answer', () => {
   const rest = { pod, cause: 'PodChanged', because: [] } as const;
 
   it('was evicted, in the way that was tried', () => {
-    const log = new EvictionLog(() => ({ workload: null, arrivedAt: 0 }), 0);
+    const log = new EvictionLog(() => ({ workload: null, arrivedAt: 0, wasLeaving: false }), 0);
     const moved = (at: number, to: number | null, unanswered?: true): void => {
       const report = { kind: 'deadline', from: null, to, ...rest } as const;
       log.notice(at, { kind: 'report', report: unanswered ? { ...report, unanswered } : report });
