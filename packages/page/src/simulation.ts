@@ -255,6 +255,8 @@ export interface WorkloadSummary extends WorkloadId, Downtime {
   /** How long there were some, in all. */
   readonly unavailableSeconds: number;
   readonly evictions: number;
+  /** What decides about it and is not simulated: its figures may be wrong. Left out: nothing. */
+  readonly unknown?: readonly string[];
 }
 
 /** What became of a disruption budget. */
@@ -387,6 +389,8 @@ export interface Assumption {
 export interface FailIfOutcome {
   readonly limit: string;
   readonly exceeded: boolean;
+  /** Why nobody can tell: something that decides about it is not simulated. Left out: it is known. */
+  readonly unknown?: string;
   /** Of several seeds, with how many it was so; left out: one was played. */
   readonly exceededIn?: number;
   /** What decided it, in the order in which it was looked at. */

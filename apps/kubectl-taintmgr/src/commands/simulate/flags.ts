@@ -20,6 +20,7 @@ export interface SimulateFlags extends OutputFlags {
   readonly variant?: readonly VariantFlag[] | undefined;
   readonly compare?: true | undefined;
   readonly failIf?: readonly string[] | undefined;
+  readonly allowUnknown?: true | undefined;
   readonly report?: string | undefined;
   readonly partial?: true | undefined;
   readonly replay?: string | undefined;
@@ -42,6 +43,7 @@ const ofScripts = [
   'variant',
   'compare',
   'failIf',
+  'allowUnknown',
   'report',
   'partial',
 ];
@@ -123,6 +125,7 @@ export function simulateCommand(): CommandUnknownOpts {
         "exit with 2 when it is so, e.g. 'downtime(shop/web) > 30s'; may be repeated",
       ).argParser(collect),
     )
+    .option('--allow-unknown', 'judge --fail-if also by figures marked ?, which may be wrong')
     .option('--report <file>', 'also write a page for a browser')
     .option('--partial', 'go on where something of the cluster could not be taken, and say so')
     .addOption(

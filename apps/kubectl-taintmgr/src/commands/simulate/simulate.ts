@@ -74,13 +74,13 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
 
 /** The conditions of --fail-if, which may name the runs that there will be; null: that is not known yet. */
 function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[] | null): readonly FailIf[] {
-  const { failIf = [], variant = [] } = flags;
+  const { failIf = [], variant = [], allowUnknown: allowsUnknown = false } = flags;
   const mustName = variant.length > 0;
   const names = mustName ? variant.map(({ name }) => name) : rules;
   const shown = mustName
     ? names
     : (rules?.map((semantics) => shownName({ name: semantics, semantics })) ?? null);
-  return failIf.map((text) => parseFailIf(text, { names, shown, mustName }));
+  return failIf.map((text) => parseFailIf(text, { names, shown, mustName, allowsUnknown }));
 }
 
 async function scriptOf({ script, event = [], until }: SimulateFlags): Promise<Script> {
@@ -251,7 +251,14 @@ function reportLimits({ limits, runs, seeds }: Result, output: Output): ExitCode
     const text = `${often}${printable(readingsText(readings, shown))}`;
     output.err(`limit crossed: ${printable(limit)}: ${text}`);
   }
-  return crossed.length > 0 ? exitCode.exceeded : exitCode.done;
+  const open = limits.flatMap(({ limit, unknown }) =>
+    unknown === undefined ? [] : [[limit, unknown]],
+  );
+  for (const [limit = '', unknown = ''] of open) {
+    output.err(`error: --fail-if ${printable(limit)}: ${printable(unknown)}`);
+  }
+  if (crossed.length > 0) return exitCode.exceeded;
+  return open.length > 0 ? exitCode.error : exitCode.done;
 }
 
 /** The page is loaded by those alone who want it. */

@@ -58,7 +58,7 @@ export interface Result {
 
 /** Counts what happened in a run. */
 export function withSummary(run: Run, until: Millis, name: string = run.semantics): RunResult {
-  const summary = summarize(run.recording, until / 1000);
+  const summary = summarize(run.recording, until / 1000, run.unknowns);
   return { ...run, name, summary, draws: [summary] };
 }
 

@@ -56,8 +56,12 @@ export function parseFailIf(text: string, runs: Runs): FailIf {
   return {
     check: (run) => {
       for (const call of calls) if (call.variant === run.name) checkSubject(call, run, fault);
+      const unknown = runs.allowsUnknown ? undefined : unknownIn(calls, [run]);
+      if (unknown !== undefined) throw fault(1, unknown);
     },
     judge: (draws) => {
+      const unknown = runs.allowsUnknown ? undefined : unknownIn(calls, draws.flat());
+      if (unknown !== undefined) return { limit, exceeded: false, readings: [], unknown };
       const outcomes = draws.map((runs) => {
         judged = runs;
         readings = [];
@@ -99,6 +103,22 @@ function checkSubject({ metric, subject, column }: Call, run: Judged, fault: Fau
     column,
     `${what}${didYouMean(subject, names) || ';'} there are ${choicesText(names)}`,
   );
+}
+
+/** What decides about workloads that are meant and was not simulated; undefined: nothing. */
+function unknownIn(calls: readonly Call[], runs: readonly Judged[]): string | undefined {
+  for (const { summary, name: run } of runs) {
+    for (const { namespace, name, unknown } of summary.workloads) {
+      const isMeant = calls.some(({ metric, subject, variant }) => {
+        const isOf = variant === run && metrics[metric]?.what === 'workload';
+        return isOf && matches(subject, `${namespace}/${name}`);
+      });
+      if (!unknown || !isMeant) continue;
+      const text = `${namespace}/${name}: ${unknown[0]}, which is not simulated`;
+      return `${text}; --allow-unknown judges it all the same`;
+    }
+  }
+  return undefined;
 }
 
 function measuredIn(metric: string, { summary, recording }: Judged): readonly Measured[] {
@@ -156,6 +176,8 @@ interface Runs {
   /** Names in tables, which may be given too; left out: the same. */
   readonly shown?: readonly string[] | null;
   readonly mustName: boolean;
+  /** Whether figures count that may be wrong, as something is not simulated. Left out: no. */
+  readonly allowsUnknown?: boolean;
 }
 
 /** One place where a condition asks for something. */

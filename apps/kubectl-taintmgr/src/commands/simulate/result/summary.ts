@@ -15,10 +15,15 @@ import type {
   WorkloadTrack,
 } from '@taintmgr/page';
 import { countBy, leastOf, mostOf } from '../../../render/count.ts';
+import type { Unknowns } from '../source/unknowns.ts';
 import { downtimeOf, tenths, thousandths } from './downtime.ts';
 
 /** Counts what was recorded up to `end`, in seconds. */
-export function summarize(recording: Recording, end: number): Summary {
+export function summarize(
+  recording: Recording,
+  end: number,
+  unknowns: Unknowns = new Map(),
+): Summary {
   const { evictions, failures, refusals, nodes, unplaced, workloads, budgets, jobs } = recording;
   const evicted = countBy(evictions.map(({ workload }) => workload ?? ''));
   const gone = new Set(evictions.map(({ namespace, pod }) => `${namespace}/${pod}`));
@@ -39,7 +44,10 @@ export function summarize(recording: Recording, end: number): Summary {
       atOnceMax: mostAtOnce(unplaced),
       atEnd: unplaced.filter(({ until }) => until === null).length,
     },
-    workloads: workloads.map((track) => workloadSummary(track, evicted, end)),
+    workloads: workloads.map((track) => {
+      const unknown = unknowns.get(`${track.namespace}/${track.name}`);
+      return { ...workloadSummary(track, evicted, end), ...(unknown && { unknown }) };
+    }),
     budgets: budgets.map((track) => budgetSummary(track, refused, end)),
     jobs: jobs.map((track) => jobSummary(track, gone)),
   };

@@ -28,6 +28,7 @@ export function simulationTable(result: Result, options: TableOptions): string {
     rowTable(budgetTable, runs, ({ budgets }) => budgets, options),
     rowTable(jobTable, runs, ({ jobs }) => jobs, options),
     runs.length > 1 ? fitting([chanceLine(result)], options) : '',
+    fitting(unknownLines(runs), options),
     causeTable(runs, options),
     ...runs.map((run) => fitting(unplacedLines(run, runs.length > 1), options)),
     ...(options.wide ? [timeline(first, options)] : []),
@@ -58,6 +59,16 @@ function headline(
   return `${partial}${formatDuration(until)} of ${what} ${played}, ${seedText(seed, seeds)}`;
 }
 
+/** `?` behind a name: what decides about it and is not simulated. */
+function unknownLines(runs: readonly RunResult[]): readonly string[] {
+  const lines = runs.flatMap(({ summary }) =>
+    summary.workloads.flatMap(({ namespace, name, unknown = [] }) =>
+      unknown.map((what) => `? ${namespace}/${name}: ${what}, which is not simulated`),
+    ),
+  );
+  return [...new Set(lines)];
+}
+
 /** Of several runs, how far their differences can be trusted. */
 function chanceLine({ seeds }: Result): string {
   if (seeds === 1) return 'One seed: differences may be chance; --seeds 20 tells which are.';
@@ -73,6 +84,7 @@ interface Counted {
   readonly kind?: string;
   readonly namespace: string;
   readonly name: string;
+  readonly unknown?: readonly string[];
 }
 
 /** A line of a table: something in a run, and the same in the first one; or the head of such lines. */
@@ -133,7 +145,7 @@ function nameOf<Item extends Counted>(
   items: readonly Item[],
   { wide }: TableOptions,
 ): string {
-  const name = `${item.namespace}/${item.name}`;
+  const name = `${item.namespace}/${item.name}${item.unknown ? ' ?' : ''}`;
   const kind = kindOf(item);
   if (kind === null) return name;
   if (wide) return `${kind} ${name}`;

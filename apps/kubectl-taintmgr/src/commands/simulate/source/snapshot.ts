@@ -22,6 +22,7 @@ import { followed } from '../../../cluster/policies.ts';
 import { choicesText, count, countBy, mostOf } from '../../../render/count.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
 import { type Actor, type ClusterSource, podsMax } from './source.ts';
+import { hasAutoscaler, strangerOf, unknownsIn } from './unknowns.ts';
 
 interface SnapshotOptions {
   readonly name: string;
@@ -83,6 +84,11 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
     upstreamSince: upstreamSince(api),
     actor: actorIn(api, startsAt),
     minorVersion: minorVersion(api),
+    unknowns: unknownsIn(api),
+    getsNodes: hasAutoscaler(
+      api,
+      loadReport.unloaded.map(({ kind }) => kind),
+    ),
     observed: observedStarts(api.list('pods')),
     make,
   };
@@ -263,21 +269,9 @@ function foreignNote(foreign: readonly Unloaded[]): readonly string[] {
   return [`kinds that play no part in it are left out: ${texts.join(', ')}`];
 }
 
-const owning: Readonly<Record<string, string>> = {
-  ReplicaSet: 'replicasets',
-  StatefulSet: 'statefulsets',
-  DaemonSet: 'daemonsets',
-  Job: 'jobs',
-};
-
 /** Pods that nobody will replace, because what owns them is not there. */
 function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly string[] {
-  const missing = pods.flatMap(({ metadata }) => {
-    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
-    if (!owner || owner.kind === 'Node') return [];
-    const resource = Object.hasOwn(owning, owner.kind) ? owning[owner.kind] : undefined;
-    return resource && api.get(resource, metadata.namespace ?? '', owner.name) ? [] : owner.kind;
-  });
+  const missing = pods.flatMap((pod) => strangerOf(pod, api) ?? []);
   return Array.from(countBy(missing), ([kind, number]) => {
     return `${count(number, 'pod')} of a ${kind} that is not simulated: nobody replaces them`;
   });

@@ -4,6 +4,7 @@ import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Cluster, RangeMs, RestingCluster, VirtualClock } from '@taintmgr/sim-cluster';
 import type { PodTimes } from '../times/pod-times.ts';
+import type { Unknowns } from './unknowns.ts';
 
 /** Where a simulation begins: a cluster that can be built again for each run. */
 export interface ClusterSource {
@@ -27,6 +28,10 @@ export interface ClusterSource {
   readonly actor: Actor | null;
   /** The minor version of its nodes, 36 for 1.36; null: not known. */
   readonly minorVersion: number | null;
+  /** What decides about workloads there and is not simulated. */
+  readonly unknowns: Unknowns;
+  /** Whether it gets nodes where pods fit on none, from somebody who is not simulated. */
+  readonly getsNodes: boolean;
   /** What the simulation does not know of what is there. */
   readonly notes: readonly string[];
   /** How long pods of workloads took to start in it, as far as one can see. */

@@ -95,6 +95,8 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
     upstreamSince: null,
     actor: null,
     minorVersion: null,
+    unknowns: new Map(),
+    getsNodes: false,
     observed: new Map(),
     make: (clock, { seed, times, resting: from }) =>
       new Cluster({

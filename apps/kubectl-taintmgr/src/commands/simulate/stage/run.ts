@@ -21,6 +21,7 @@ import { RunRecorder, unplacedMessage } from '../result/recorder.ts';
 import { type About, type Targets, targetsOf, targetsText } from '../script/actions.ts';
 import type { Script, ScriptEvent } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
+import { type Unknowns, withUnplaced } from '../source/unknowns.ts';
 import { PodTimes } from '../times/pod-times.ts';
 import { type ManagerSettings, managerDefaults } from './manager-flags.ts';
 import { Controller, type ControllerOptions, Stage, StageFault } from './stage.ts';
@@ -50,6 +51,8 @@ export interface Run {
   readonly assumptions: readonly Assumption[];
   readonly playedEvents: readonly PlayedEvent[];
   readonly recording: Recording;
+  /** What decided about workloads and was not simulated. */
+  readonly unknowns: Unknowns;
 }
 
 const idleMsMax = 600_000;
@@ -139,13 +142,15 @@ interface Rested {
 /** A cluster that is at rest, and the script on its way through it. */
 export class Simulation {
   readonly recorder: RunRecorder;
+  readonly #source: ClusterSource;
   readonly #semantics: Semantics;
   readonly #agents: Agents;
   readonly #startsAt: Instant;
   readonly #assumptions: readonly Assumption[];
   readonly #play: Play;
 
-  constructor({ script, semantics }: RunOptions, { cluster, agents, times }: Rested) {
+  constructor({ source, script, semantics }: RunOptions, { cluster, agents, times }: Rested) {
+    this.#source = source;
     const { controller } = agents;
     this.#startsAt = cluster.api.clock.now();
     this.#assumptions = assumptionsOf(cluster, script, times);
@@ -165,12 +170,15 @@ export class Simulation {
 
   /** What has happened so far; a run that goes on adds to it. */
   result(): Run {
+    const recording = this.recorder.recording();
+    const { unknowns, getsNodes } = this.#source;
     return {
       semantics: this.#semantics,
       startsAt: this.#startsAt,
       assumptions: this.#assumptions,
       playedEvents: this.#play.playedEvents,
-      recording: this.recorder.recording(),
+      recording,
+      unknowns: getsNodes ? withUnplaced(unknowns, recording) : unknowns,
     };
   }
 }

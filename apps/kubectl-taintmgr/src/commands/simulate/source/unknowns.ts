@@ -1,0 +1,69 @@
+// What decides about workloads of a cluster and is not simulated: their rows may be wrong.
+import type { Recording } from '@taintmgr/page';
+import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
+import { workloadKeyOf } from '../times/pod-times.ts';
+
+/** What is not known of workloads, by `shop/web`. */
+export type Unknowns = ReadonlyMap<string, readonly string[]>;
+
+const ownScheduler = 'default-scheduler';
+
+/** The owners whose pods the simulation makes anew. */
+export const owning: Readonly<Record<string, string>> = {
+  ReplicaSet: 'replicasets',
+  StatefulSet: 'statefulsets',
+  DaemonSet: 'daemonsets',
+  Job: 'jobs',
+};
+
+/** What pods of a cluster ask for that nobody does here. */
+export function unknownsIn(api: Cluster['api']): Unknowns {
+  const found = new Map<string, Set<string>>();
+  for (const pod of api.list('pods')) {
+    const key = workloadKeyOf(pod);
+    for (const what of unknownOf(pod, api)) {
+      found.set(key, (found.get(key) ?? new Set()).add(what));
+    }
+  }
+  return new Map(Array.from(found, ([key, whats]) => [key, [...whats]] as const));
+}
+
+function unknownOf(pod: KubeObject, api: Cluster['api']): readonly string[] {
+  const { schedulerName = ownScheduler, resourceClaims = [] } = pod.spec;
+  const owner = strangerOf(pod, api);
+  return [
+    ...(schedulerName === ownScheduler ? [] : [`scheduler ${schedulerName} places its pods`]),
+    ...(resourceClaims.length === 0 ? [] : ['its pods claim devices by resourceClaims']),
+    ...(owner === null ? [] : [`${owner} makes its pods`]),
+  ];
+}
+
+/** The kind of an owner that is not there, or of which nothing is known: nobody makes its pods anew. */
+export function strangerOf({ metadata }: KubeObject, api: Cluster['api']): string | null {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  if (!owner || owner.kind === 'Node') return null;
+  const resource = Object.hasOwn(owning, owner.kind) ? owning[owner.kind] : undefined;
+  return resource && api.get(resource, metadata.namespace ?? '', owner.name) ? null : owner.kind;
+}
+
+/** Kinds of others by which a cluster shows that it gets nodes by itself. */
+const autoscalerKinds = new Set(['NodePool', 'NodeClaim', 'Provisioner', 'Machine']);
+const autoscalerNames = /cluster-autoscaler|karpenter/;
+
+/** Whether something in a cluster adds nodes where pods fit on none. */
+export function hasAutoscaler(api: Cluster['api'], foreignKinds: readonly string[]): boolean {
+  if (foreignKinds.some((kind) => autoscalerKinds.has(kind))) return true;
+  return api.list('deployments').some(({ metadata }) => autoscalerNames.test(metadata.name));
+}
+
+/** The same after a run: pods that fitted nowhere might have got a node. */
+export function withUnplaced(known: Unknowns, { unplaced }: Pick<Recording, 'unplaced'>): Unknowns {
+  const all = new Map(known);
+  for (const { workload } of unplaced) {
+    const key = workload?.slice(workload.indexOf(' ') + 1) ?? '';
+    const why = 'an autoscaler may add nodes';
+    const before = all.get(key) ?? [];
+    if (key !== '' && !before.includes(why)) all.set(key, [...before, why]);
+  }
+  return all;
+}
