@@ -12,12 +12,22 @@ export function Numbers({ input }: { readonly input: PageInput }) {
       <section class="wide" tabIndex={0} aria-label="Workloads in numbers">
         <Workloads input={input} />
       </section>
-      {input.limits.map(({ limit, exceeded }) => (
+      {input.seeds !== undefined && (
+        <p>
+          Medians of {input.seeds} seeds; the chart shows seed {input.seed}.
+        </p>
+      )}
+      <Unknown input={input} />
+      {input.limits.map(({ limit, exceeded, unknown }) => (
         <p key={limit} class={exceeded ? 'crossed' : ''}>
-          {exceeded ? '✕ crossed' : '✓ kept'}: <code>{limit}</code>
+          {unknown !== undefined ? '? not known' : exceeded ? '✕ crossed' : '✓ kept'}:{' '}
+          <code>{limit}</code>
         </p>
       ))}
       <Assumed input={input} />
+      {input.managerFlags !== undefined && (
+        <p>Assumed of kube-controller-manager: {input.managerFlags}.</p>
+      )}
       {input.notes.map((note) => (
         <p key={note}>Note: {note}</p>
       ))}
@@ -67,7 +77,10 @@ function Workloads({ input }: { readonly input: PageInput }) {
         {rows.map(({ index, run, own, key }) => (
           <tr key={key}>
             <th scope="row">
-              <span class={index === 0 ? '' : 'same'}>{shortName(own)}</span>
+              <span class={index === 0 ? '' : 'same'}>
+                {shortName(own)}
+                {own.unknown ? ' ?' : ''}
+              </span>
             </th>
             {isMany && <td class="variant-name">{run.name}</td>}
             <td>{own.downMax === 0 ? '–' : `${own.downMax} of ${own.downWorstWanted}`}</td>
@@ -88,6 +101,22 @@ function Workloads({ input }: { readonly input: PageInput }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** What decides about workloads and is not simulated. */
+function Unknown({ input }: { readonly input: PageInput }) {
+  const texts = input.runs.flatMap(({ summary }) =>
+    summary.workloads.flatMap((own) =>
+      (own.unknown ?? []).map((what) => `${shortName(own)}: ${what}, which is not simulated`),
+    ),
+  );
+  return (
+    <>
+      {[...new Set(texts)].map((text) => (
+        <p key={text}>? {text}.</p>
+      ))}
+    </>
   );
 }
 
