@@ -1,6 +1,5 @@
 // The memory of a kube-controller-manager that has been at work for a while, as far as the cluster shows it.
-import type { ClusterTime } from '../../kernel/cluster-clock.ts';
-import type { Instant, Millis } from '../../kernel/time.ts';
+import type { ClusterTime, Instant, Millis } from '../../kernel/time.ts';
 import { type Lease, type Node, readyOf } from '../../model/node.ts';
 import { notReadyKey, unreachableKey } from '../../model/taint.ts';
 import type { HealthEntry } from './health.ts';

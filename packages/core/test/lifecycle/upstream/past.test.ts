@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeNode } from '@taintmgr/core';
-import { ClusterClock } from '../../../src/kernel/cluster-clock.ts';
+import { ClusterClock } from '../../../src/kernel/time.ts';
 import { pastEntry } from '../../../src/lifecycle/upstream/past.ts';
 import { fc } from '../../fast-check.ts';
 import { LifecycleWorld } from '../lifecycle-world.ts';
