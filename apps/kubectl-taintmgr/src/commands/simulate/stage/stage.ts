@@ -229,7 +229,8 @@ export interface ControllerOptions {
   readonly cluster: Cluster;
   readonly clock: VirtualClock;
   readonly random: Random;
-  readonly seed: number;
+  /** Of what chance decides in kube-controller-manager; null: nothing does. */
+  readonly seed: number | null;
   readonly config: Partial<Config>;
   readonly policies: readonly PolicyObject[];
   /** Under `upstream-1.36`: since when it has been at it; null: it begins now. */
@@ -351,8 +352,8 @@ export class Controller {
   #lead(since: Instant | null): void {
     const { clock, config, seed } = this.#options;
     if (config.semantics !== 'upstream-1.36') return;
-    const begun = since === null ? {} : { since };
-    this.#process.engine.handle(clock.now(), { kind: 'leadership', held: true, seed, ...begun });
+    const known = { ...(since !== null && { since }), ...(seed !== null && { seed }) };
+    this.#process.engine.handle(clock.now(), { kind: 'leadership', held: true, ...known });
   }
 
   #hear(event: Event): void {
