@@ -17,7 +17,9 @@ const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
   deployments: ({ spec }) => spec.replicas ?? 1,
   statefulsets: ({ spec }) => spec.replicas ?? 1,
   replicasets: ({ spec }) => spec.replicas ?? 1,
-  daemonsets: ({ status }) => status?.desiredNumberScheduled ?? 0,
+  // One that runs where the controller would make none any more, as on a node that fell silent, is wanted.
+  daemonsets: ({ status }) =>
+    (status?.desiredNumberScheduled ?? 0) + (status?.numberMisscheduled ?? 0),
 };
 
 /** Records them: what is there at the beginning, and what changes. */
