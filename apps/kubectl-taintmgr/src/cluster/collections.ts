@@ -10,9 +10,21 @@ export interface Collection {
   readonly path: string;
   /** The one object of it that decides; left out: all do. */
   readonly name?: string;
+  /** Whether pods are placed by it and nothing else: where it may not be read, much is known all the same. */
+  readonly isOfPlacement: boolean;
 }
 
 type Row = readonly [apiVersion: string, kind: string, plural: string, name?: string];
+
+/** By which pods are placed. */
+const placing = [
+  ['v1', 'Service', 'services'],
+  ['v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'],
+  ['v1', 'PersistentVolume', 'persistentvolumes'],
+  ['storage.k8s.io/v1', 'StorageClass', 'storageclasses'],
+  ['storage.k8s.io/v1', 'CSINode', 'csinodes'],
+  ['scheduling.k8s.io/v1', 'PriorityClass', 'priorityclasses'],
+] as const satisfies readonly Row[];
 
 const kinds = [
   ['v1', 'Namespace', 'namespaces'],
@@ -29,19 +41,27 @@ const kinds = [
   ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'],
 ] as const satisfies readonly Row[];
 
-export type CollectionKind = (typeof kinds)[number][1] | (typeof decidingKinds)[number];
+export type CollectionKind =
+  | (typeof kinds | typeof placing)[number][1]
+  | (typeof decidingKinds)[number];
 
 /** In an order in which what others are in comes first. */
 export const collections: readonly Collection[] = [
-  ...kinds.map(([apiVersion, kind, plural, name]) => {
-    const root = apiVersion === 'v1' ? '/api' : '/apis';
-    return { apiVersion, kind, path: `${root}/${apiVersion}/${plural}`, ...(name && { name }) };
-  }),
+  ...placing.map((row) => collectionOf(row, true)),
+  ...kinds.map((row) => collectionOf(row, false)),
   ...decidingKinds.map((kind) => {
     const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
-    return { apiVersion: policyApiVersion, kind, path };
+    return { apiVersion: policyApiVersion, kind, path, isOfPlacement: false };
   }),
 ];
+
+function collectionOf(
+  [apiVersion, kind, plural, name]: Row & { readonly 1: CollectionKind },
+  isOfPlacement: boolean,
+): Collection {
+  const path = `${apiVersion === 'v1' ? '/api' : '/apis'}/${apiVersion}/${plural}`;
+  return { apiVersion, kind, path, isOfPlacement, ...(name && { name }) };
+}
 
 /**
  * What is in one; none of a kind of ours that the cluster does not serve. Throws ApiError and

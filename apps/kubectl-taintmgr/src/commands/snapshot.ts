@@ -145,18 +145,25 @@ const conditions: Shape = [
 /** How long a container takes to be ready and to stop, not how that is found out. */
 const probe: Shape = whole('initialDelaySeconds periodSeconds failureThreshold successThreshold');
 const container: Shape = {
-  ...{ name: 'all', image: () => 'redacted', resources: 'all' },
+  ...{ name: 'all', image: () => 'redacted', resources: 'all', restartPolicy: 'all' },
+  ports: [whole('containerPort hostPort hostIP protocol')],
   ...{ startupProbe: probe, readinessProbe: probe },
   lifecycle: { preStop: { sleep: whole('seconds') } },
 };
 
-/** Whether its data is lost with the pod is all that matters about a volume. */
-const volume: Shape = { name: 'all', emptyDir: () => ({}) };
+/** Whether its data is lost with the pod, and on which nodes it can be. */
+const volume: Shape = {
+  name: 'all',
+  emptyDir: () => ({}),
+  persistentVolumeClaim: whole('claimName readOnly'),
+  ephemeral: { volumeClaimTemplate: { spec: 'all' } },
+};
 
 const podSpec: Shape = {
   ...whole(`
     nodeName nodeSelector affinity tolerations topologySpreadConstraints priority schedulerName
-    restartPolicy terminationGracePeriodSeconds hostNetwork overhead
+    restartPolicy terminationGracePeriodSeconds hostNetwork overhead resources schedulingGates
+    preemptionPolicy priorityClassName resourceClaims
   `),
   containers: [container],
   initContainers: [container],
@@ -169,9 +176,11 @@ const ofWorkload: Shape = {
     ...whole(`
       replicas selector strategy updateStrategy podManagementPolicy serviceName minReadySeconds
       revisionHistoryLimit progressDeadlineSeconds completions parallelism completionMode
-      backoffLimit suspend paused ordinals
+      backoffLimit suspend paused ordinals podFailurePolicy podReplacementPolicy
+      backoffLimitPerIndex maxFailedIndexes ttlSecondsAfterFinished activeDeadlineSeconds
     `),
     template: { metadata: { ...whole('labels'), annotations }, spec: podSpec },
+    volumeClaimTemplates: [{ metadata: whole('name labels'), spec: 'all' }],
   },
   status: {
     ...whole(`
@@ -204,7 +213,7 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   Node: {
     metadata: { ...metadata, managedFields: nodeOwners },
     spec: whole('taints unschedulable'),
-    status: { ...whole('capacity allocatable'), conditions },
+    status: { ...whole('capacity allocatable'), conditions, nodeInfo: whole('kubeletVersion') },
   },
   Lease: { metadata, spec: whole('holderIdentity leaseDurationSeconds acquireTime renewTime') },
   Deployment: ofWorkload,
@@ -218,6 +227,24 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
     status: { ...whole('phase reason startTime qosClass'), conditions },
   },
   PodDisruptionBudget: { metadata, ...whole('spec status') },
+  Service: { metadata, spec: whole('selector') },
+  PriorityClass: { metadata, ...whole('value globalDefault preemptionPolicy') },
+  PersistentVolumeClaim: {
+    metadata,
+    spec: whole('accessModes resources selector storageClassName volumeMode volumeName'),
+    status: whole('phase accessModes capacity'),
+  },
+  // Where a volume lies, and not on which disk.
+  PersistentVolume: {
+    metadata,
+    spec: {
+      ...whole('accessModes capacity claimRef nodeAffinity storageClassName volumeMode'),
+      csi: { driver: 'all', volumeHandle: () => 'redacted' },
+    },
+    status: whole('phase'),
+  },
+  StorageClass: { metadata, ...whole('provisioner volumeBindingMode allowedTopologies') },
+  CSINode: { metadata, spec: 'all' },
   EvictionPolicy: { metadata, spec: 'all' },
   NodeTaintRule: { metadata, spec: 'all' },
   EvictionPause: {

@@ -81,8 +81,9 @@ function isBeginning(text: string): boolean {
 export async function liveSource(client: ApiClient, context: string): Promise<ClusterSource> {
   const values: object[] = [];
   const refused: string[] = [];
+  const unseen: string[] = [];
   for (const collection of collections) {
-    const { apiVersion, kind } = collection;
+    const { apiVersion, kind, isOfPlacement } = collection;
     try {
       const items = await listCollection(client, collection);
       values.push({ apiVersion, kind: `${kind}List`, items });
@@ -91,7 +92,8 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
       const mayGoOn = error instanceof ApiError && error.failure.status === 403 && kind !== 'Node';
       if (!mayGoOn) throw error;
       // Namespaces are made for what is in them, and missing only where a policy asks for their labels.
-      if (kind !== 'Namespace') refused.push(`${kind}: ${error.failure.message}`);
+      if (isOfPlacement) unseen.push(kind);
+      else if (kind !== 'Namespace') refused.push(`${kind}: ${error.failure.message}`);
     }
   }
   const source = snapshotSource({ name: context, values, places: null });
@@ -99,10 +101,18 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
   const { settings, ownPod } = evictor;
   const missing = [...refused, ...source.missing];
   const upstreamSince = evictor.upstreamSince ?? source.upstreamSince;
-  const found = { ...source, upstreamSince, missing, actor: actorOf(evictor) };
+  const notes = [...source.notes, ...unseenNote(unseen)];
+  const found = { ...source, upstreamSince, missing, notes, actor: actorOf(evictor) };
   if (!settings) return found;
   const run = asRun(found, settings);
   return ownPod ? { ...run, engine: { ...run.engine, ownPod } } : run;
+}
+
+/** Kinds by which pods are placed, and which may not be read. */
+function unseenNote(kinds: readonly string[]): readonly string[] {
+  if (kinds.length === 0) return [];
+  const who = `no permission to list ${kinds.join(', ')}`;
+  return [`${who}: pods are placed as if there were none`];
 }
 
 /** Whose rules count there; where both act kube-controller-manager deletes before ours evicts. */
