@@ -5,7 +5,7 @@ import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import { InFlight } from '../../kernel/inflight.ts';
 import { Schedule } from '../../kernel/schedule.ts';
-import { type ClusterTime, endOfSecond, type Instant, type Millis } from '../../kernel/time.ts';
+import type { ClusterTime, Instant, Millis } from '../../kernel/time.ts';
 import type { Node } from '../../model/node.ts';
 import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
 import { addedAt, isEqualTaint, type Taint } from '../../model/taint.ts';
@@ -439,8 +439,7 @@ interface Past {
 
 /**
  * The looks at a pod until now, as far as the objects show what there was to look at: the pod came when
- * it was bound, each taint when it says so or else when the taints were written last. Times are kept in
- * whole seconds, and count from their end.
+ * it was bound, each taint when it says so or else when the taints were written last.
  */
 function pastLooks(
   pod: Pod,
@@ -448,7 +447,7 @@ function pastLooks(
   { now, since, clock }: Past,
 ): readonly PastLook[] {
   const timeOf = (written: Instant | null | undefined): Instant =>
-    Math.max(since, clock.since(now, written == null ? null : endOfSecond(written)));
+    Math.max(since, clock.since(now, written));
   const startOf = (taint: Taint): Instant =>
     timeOf(addedAt(taint, clock.wall(now)) ?? taintsWrittenAt);
   const boundAt = pod.boundAt === null ? since : timeOf(pod.boundAt);
