@@ -13,6 +13,7 @@ import {
   hasUnreadyContainers,
   isShallow,
   type KubeObject,
+  type LoadReport,
   type RangeMs,
   type Unloaded,
   VirtualClock,
@@ -77,7 +78,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       ...notes,
       ...foreignNote(loadReport.unloaded.filter(isForeign)),
       ...ownerNotes(api.list('pods'), api),
-      ...ruleNotes(api.list('pods')),
+      ...claimNote(loadReport),
       ...unreadyNote(api.list('pods')),
       ...undatedNote(api.list('nodes')),
     ],
@@ -288,29 +289,13 @@ function unreadyNote(pods: readonly KubeObject[]): readonly string[] {
   return [`${count(number, 'pod')} ${be} not ready: ${stay} so until ${are} replaced`];
 }
 
-/** What a scheduler would look at and ours does not. */
-const unknownRules: readonly (readonly [
-  what: string,
-  has: (spec: KubeObject['spec']) => boolean,
-])[] = [
-  ['affinity between pods', ({ affinity }) => affinity?.podAffinity || affinity?.podAntiAffinity],
-  ['topology spread', ({ topologySpreadConstraints = [] }) => topologySpreadConstraints.length > 0],
-  [
-    'volume claims',
-    ({ volumes = [] }) =>
-      volumes.some((volume: { readonly persistentVolumeClaim?: object }) => {
-        return volume.persistentVolumeClaim !== undefined;
-      }),
-  ],
-];
-
-function ruleNotes(pods: readonly KubeObject[]): readonly string[] {
-  return unknownRules.flatMap(([what, has]) => {
-    const number = pods.filter(({ spec }) => has(spec)).length;
-    return number === 0
-      ? []
-      : [`${count(number, 'pod')} with ${what}: the simulated scheduler does not look at it`];
-  });
+/** Claims and volumes that pods name and that are not there: they are taken to be reachable from every node. */
+function claimNote({ createdClaims }: LoadReport): readonly string[] {
+  if (createdClaims.length === 0) return [];
+  const what = count(createdClaims.length, 'volume claim');
+  return [
+    `${what} of pods ${createdClaims.length === 1 ? 'is' : 'are'} not there: any node will do for them`,
+  ];
 }
 
 /** What is in force in a cluster, apart from its other objects. */

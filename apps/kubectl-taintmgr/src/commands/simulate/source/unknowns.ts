@@ -1,12 +1,15 @@
 // What decides about workloads of a cluster and is not simulated: their rows may be wrong.
 import type { Recording } from '@taintmgr/page';
-import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
+import {
+  type Cluster,
+  type KubeObject,
+  type UnknownRule,
+  unknownRulesOf,
+} from '@taintmgr/sim-cluster';
 import { workloadKeyOf } from '../times/pod-times.ts';
 
 /** What is not known of workloads, by `shop/web`. */
 export type Unknowns = ReadonlyMap<string, readonly string[]>;
-
-const ownScheduler = 'default-scheduler';
 
 /** The owners whose pods the simulation makes anew. */
 export const owning: Readonly<Record<string, string>> = {
@@ -28,12 +31,15 @@ export function unknownsIn(api: Cluster['api']): Unknowns {
   return new Map(Array.from(found, ([key, whats]) => [key, [...whats]] as const));
 }
 
+const ruleTexts: Readonly<Record<UnknownRule, (spec: KubeObject['spec']) => string>> = {
+  schedulerName: ({ schedulerName }) => `scheduler ${schedulerName} places its pods`,
+  resourceClaims: () => 'its pods claim devices by resourceClaims',
+};
+
 function unknownOf(pod: KubeObject, api: Cluster['api']): readonly string[] {
-  const { schedulerName = ownScheduler, resourceClaims = [] } = pod.spec;
   const owner = strangerOf(pod, api);
   return [
-    ...(schedulerName === ownScheduler ? [] : [`scheduler ${schedulerName} places its pods`]),
-    ...(resourceClaims.length === 0 ? [] : ['its pods claim devices by resourceClaims']),
+    ...unknownRulesOf(pod.spec).map((rule) => ruleTexts[rule](pod.spec)),
     ...(owner === null ? [] : [`${owner} makes its pods`]),
   ];
 }
