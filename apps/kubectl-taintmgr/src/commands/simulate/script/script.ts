@@ -17,6 +17,7 @@ import {
   readPositioned,
 } from '@taintmgr/k8s-adapter/manifests';
 import { keyOf } from '../source/source.ts';
+import { type NodePool, readPool } from '../stage/autoscaler.ts';
 import { type ManagerSettings, readManagerFlags } from '../stage/manager-flags.ts';
 import { rangeOf, type SaidTimes } from '../times/pod-times.ts';
 import { actions, required, type ScriptAction } from './actions.ts';
@@ -45,6 +46,8 @@ export interface Script {
   readonly policies: (startsAt: Instant) => readonly PlacedPolicy[];
   /** How long pods of workloads such as `shop/web` take to start and to stop. */
   readonly times: ReadonlyMap<string, ScriptTimes>;
+  /** The nodes that an autoscaler adds. */
+  readonly autoscaler: readonly NodePool[];
 }
 
 /** The same of one workload, and where it stands. */
@@ -59,6 +62,7 @@ export const emptyScript: Script = {
   pressure: null,
   policies: () => [],
   times: new Map(),
+  autoscaler: [],
 };
 
 const timing = ['at', 'lasts', 'stagger', 'every', 'times'];
@@ -71,6 +75,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   const faults: string[] = [];
   const events: ScriptEvent[] = [];
   const times = new Map<string, ScriptTimes>();
+  const autoscaler: NodePool[] = [];
   let manifests: readonly Field[] = [];
   let { engine, manager, pressure } = emptyScript;
   attempt(faults, () => {
@@ -82,6 +87,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
       'pressure',
       'policies',
       'times',
+      'autoscaler',
       'events',
     ]);
     manifests = members.get('policies')?.items() ?? [];
@@ -100,6 +106,9 @@ export function readScript(file: string, text: string, until: Millis): Script {
     for (const field of members.get('times')?.items() ?? []) {
       attempt(faults, () => readTimes(field, times));
     }
+    for (const field of members.get('autoscaler')?.items() ?? []) {
+      attempt(faults, () => autoscaler.push(readPool(field)));
+    }
     for (const field of members.get('events')?.items() ?? []) {
       attempt(faults, () => events.push(...readEvent(field, until)));
     }
@@ -111,7 +120,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   }
   if (faults.length > 0) throw new FaultyFile(faults);
   const policies = (startsAt: Instant) => policiesOf(manifests, startsAt);
-  return { events, engine, manager, pressure, policies, times };
+  return { events, engine, manager, pressure, policies, times, autoscaler };
 }
 
 /** What one event comes to, that is not in a script: it may be repeated. Throws FaultyFile. */

@@ -23,6 +23,7 @@ import type { Script, ScriptEvent } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
 import { type Unknowns, withUnplaced } from '../source/unknowns.ts';
 import { PodTimes } from '../times/pod-times.ts';
+import { Autoscaler, type NodePool } from './autoscaler.ts';
 import { type ManagerSettings, managerDefaults } from './manager-flags.ts';
 import { Controller, type ControllerOptions, Stage, StageFault } from './stage.ts';
 
@@ -143,6 +144,7 @@ interface Rested {
 export class Simulation {
   readonly recorder: RunRecorder;
   readonly #source: ClusterSource;
+  readonly #hasPools: boolean;
   readonly #semantics: Semantics;
   readonly #agents: Agents;
   readonly #startsAt: Instant;
@@ -151,6 +153,7 @@ export class Simulation {
 
   constructor({ source, script, semantics }: RunOptions, { cluster, agents, times }: Rested) {
     this.#source = source;
+    this.#hasPools = script.autoscaler.length > 0;
     const { controller } = agents;
     this.#startsAt = cluster.api.clock.now();
     this.#assumptions = assumptionsOf(cluster, script, times);
@@ -160,6 +163,7 @@ export class Simulation {
       onDrainAttempt: (pod, outcome) => recorder.noteDrainAttempt(pod, outcome),
     });
     this.#play = new Play(stage, script);
+    new Autoscaler(stage, poolsIn(script, cluster), (pool, name) => this.#play.added(pool, name));
     [this.recorder, this.#agents, this.#semantics] = [recorder, agents, semantics];
   }
 
@@ -171,7 +175,8 @@ export class Simulation {
   /** What has happened so far; a run that goes on adds to it. */
   result(): Run {
     const recording = this.recorder.recording();
-    const { unknowns, getsNodes } = this.#source;
+    const { unknowns } = this.#source;
+    const getsNodes = this.#source.getsNodes && !this.#hasPools;
     return {
       semantics: this.#semantics,
       startsAt: this.#startsAt,
@@ -232,6 +237,17 @@ function* comeToRest(
   throw new FaultyFile([`${name}: not at rest after ${formatDuration(idleMsMax)}: ${why}`]);
 }
 
+/** The pools of the autoscaler. Throws FaultyFile where the node that a pool is like is not there. */
+function poolsIn({ autoscaler }: Script, { api }: Cluster): readonly NodePool[] {
+  const names = api.list('nodes').map(({ metadata }) => metadata.name);
+  const faults = autoscaler.flatMap(({ field, like }) => {
+    if (names.includes(like)) return [];
+    return [field.fault(`there is no node ${like}${thereAre(like, names)}`).message];
+  });
+  if (faults.length > 0) throw new FaultyFile(faults);
+  return autoscaler;
+}
+
 /** The events of a script on their way. */
 class Play {
   readonly playedEvents: PlayedEvent[] = [];
@@ -246,6 +262,11 @@ class Play {
     const faults = new Set(events.flatMap((event) => unmeant(event, stage.cluster, events)));
     if (faults.size > 0) throw new FaultyFile([...faults]);
     for (const event of events) clock.after(event.at, () => this.#begin(event));
+  }
+
+  /** The autoscaler has added a node. */
+  added({ field }: NodePool, name: string): void {
+    this.#note(field, `the autoscaler adds node ${name}`);
   }
 
   #begin({ field, action, lasts, stagger }: ScriptEvent): void {
