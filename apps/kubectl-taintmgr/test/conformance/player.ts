@@ -103,6 +103,7 @@ class Player {
       cluster: this.#cluster,
       clock: this.#clock,
       random: seededRandom(1),
+      seed: null,
       config: {
         semantics: 'upstream-1.36',
         ownPod: null,
