@@ -6,6 +6,7 @@ import {
   countEventRequest,
   namespaceOf,
   postEventRequest,
+  serialMax,
 } from '../proto/event-requests.ts';
 import { Calls, type ExchangeInput, type FinishedCall } from '../proto/exchange.ts';
 import type { RequestEffect } from '../proto/requests.ts';
@@ -103,7 +104,9 @@ export class EventRecorder {
     const { component, random, clock = ownWallClock, turn = new EventTurn() } = options;
     this.#clock = clock;
     this.#turn = turn;
-    this.#correlator = new EventCorrelator(component, () => this.#nextSerial());
+    // Another process may write of the same object within the same millisecond.
+    const first = Math.floor(random() * serialMax);
+    this.#correlator = new EventCorrelator(component, () => first + this.#nextSerial());
     this.#backoff = new Backoff(random);
     this.#namespaces = new EventNamespaces(random);
   }

@@ -62,7 +62,8 @@ function escapeOf(character: string): string {
 }
 
 const nameLengthMax = 253;
-const serialMax = 1_000_000;
+/** So many Events of an object have names of their own within a millisecond. */
+export const serialMax = 1_000_000;
 
 /**
  * `<object>.<nanoseconds in 16 hex digits>`, the object's name cut where the whole would be too

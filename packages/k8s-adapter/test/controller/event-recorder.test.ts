@@ -267,6 +267,24 @@ describe('while pods are evicted', () => {
 });
 
 describe('recorder against the simulated API server', () => {
+  it('takes no Event of another process for its own, which wrote within the same millisecond', () => {
+    const api = new ApiServer({ clock: new VirtualClock(start), random: seededRandom(1) });
+    for (const seed of [1, 2]) {
+      const recorder = new EventRecorder({ component: `c${seed}`, random: seededRandom(seed) });
+      const [effect] = recorder.record(start, eventOf('x', { namespace: 'default' }));
+      if (effect?.kind !== 'send') assert.fail('nothing sent');
+      const heard = new InputSink(effect.id, (input) => recorder.receive(start, input));
+      api.exchange(effect.request, {
+        head: (status, headers) => heard.head(status, headers),
+        data: (chunk) => heard.data(chunk),
+        end: () => heard.end(),
+        reset: () => heard.failed('reset'),
+      });
+    }
+    const sources = api.list('events').map(({ source }) => source.component);
+    assert.deepEqual(sources.sort(), ['c1', 'c2']);
+  });
+
   it('keeps one object up to date, and begins anew after it has expired', () => {
     const clock = new VirtualClock(start);
     const api = new ApiServer({ clock, random: seededRandom(1) });
