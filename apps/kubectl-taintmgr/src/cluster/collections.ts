@@ -32,6 +32,8 @@ const kinds = [
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-node-lease/leases'],
   // Since when it leads its timers run.
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-system/leases', 'kube-controller-manager'],
+  // Whether ours leads.
+  ['coordination.k8s.io/v1', 'Lease', 'leases', 'taintmgr-controller'],
   ['apps/v1', 'Deployment', 'deployments'],
   ['apps/v1', 'ReplicaSet', 'replicasets'],
   ['apps/v1', 'StatefulSet', 'statefulsets'],

@@ -278,6 +278,7 @@ describe('a snapshot of a taint without timeAdded', () => {
     const { startsAt, runs } = JSON.parse(out || assert.fail(err));
     const evictions: readonly { pod: string; at: number }[] = runs[0].evictions;
     const seconds = evictions.map(({ at }) => Math.floor(Date.parse(startsAt) / 1000 + at));
-    assert.deepEqual(seconds, [due / 1000], out);
+    // It is kube-controller-manager's: the second as it is written, where explain says the latest.
+    assert.deepEqual(seconds, [due / 1000 - 1], out);
   });
 });

@@ -114,7 +114,7 @@ export class PodReports {
     const { namespace = '', name } = pod.metadata;
     const api = this.#api;
     const now = api.clock.now();
-    const number = BigInt(now) * 1_000_000n + BigInt(this.#events++ % 1_000_000);
+    const number = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(this.#events++ % 1_000_000);
     api.create('events', {
       metadata: { name: `${name}.${number.toString(16)}`, namespace },
       involvedObject: referenceTo(pod),

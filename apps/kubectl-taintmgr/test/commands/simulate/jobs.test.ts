@@ -50,16 +50,11 @@ it('says which Jobs fail when their pods are evicted', async () => {
   const taint = '{at: 1m, taint: {node: n1, taint: "m=k:NoExecute"}}';
   const args = ['-f', source, '--event', taint, '--until', '5m'];
   const { out } = await run('simulate', ...args);
-  assert.deepEqual(
-    out.replaceAll(/ +/g, ' ').split('\n').slice(2, -2),
-    [
-      '',
-      'JOB EVICTIONS FAILED PODS NEW PODS END AT',
-      'shop/strict 1 1 0 Failed: BackoffLimitExceeded 1m1s',
-      'shop/tolerant 1 0 1 <none> <none>',
-      'Jobs undisturbed: shop/calm',
-      '',
-      'precise: 2 evictions, 0 refused by PDBs, 1 node tainted',
-    ].slice(0, -1),
-  );
+  assert.deepEqual(out.replaceAll(/ +/g, ' ').split('\n').slice(2, 7), [
+    '',
+    'JOB EVICTIONS FAILED PODS NEW PODS END AT',
+    'shop/strict 1 1 0 Failed: BackoffLimitExceeded 1m1s',
+    'shop/tolerant 1 0 1 <none> <none>',
+    'Jobs undisturbed: shop/calm',
+  ]);
 });

@@ -201,6 +201,9 @@ function calmLine(text: string, names: readonly string[]): string {
   return wrapped(`${text}: ${shown}${more > 0 ? ` and ${more} more` : ''}`, '  ');
 }
 
+/** A smaller difference is not shown. */
+const leastShown = 0.05;
+
 /** Stands behind what differs by chance alone. */
 const byChance = '~';
 
@@ -345,7 +348,9 @@ export function comparedText<Item>(
   const size = unit === 'seconds' ? seconds(Math.abs(more)) : tenths(Math.abs(more));
   const isSame = size === '0' || size === '0s';
   if (!isSame) return `${text(item)} ${more > 0 ? '+' : '-'}${size}`;
-  return differences.some((one) => one !== 0) ? `${text(item)} ${byChance}` : text(item);
+  const isByChance =
+    differences.length > 1 && differences.some((one) => Math.abs(one) >= leastShown);
+  return isByChance ? `${text(item)} ${byChance}` : text(item);
 }
 
 function overText({ overAt, downAtEnd }: WorkloadSummary): string {

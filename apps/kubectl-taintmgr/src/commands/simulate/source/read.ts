@@ -102,7 +102,7 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
   const missing = [...refused, ...source.missing];
   const upstreamSince = evictor.upstreamSince ?? source.upstreamSince;
   const notes = [...source.notes, ...unseenNote(unseen)];
-  const found = { ...source, upstreamSince, missing, notes, actor: actorOf(evictor) };
+  const found = { ...source, upstreamSince, missing, notes, actor: actorOf(evictor, source) };
   if (!settings) return found;
   const run = asRun(found, settings);
   return ownPod ? { ...run, engine: { ...run.engine, ownPod } } : run;
@@ -115,9 +115,12 @@ function unseenNote(kinds: readonly string[]): readonly string[] {
   return [`${who}: pods are placed as if there were none`];
 }
 
-/** Whose rules count there; where both act kube-controller-manager deletes before ours evicts. */
-function actorOf({ name, rules, source }: Evictor): Actor {
-  const isOurs = rules === 'taintmgr-controller';
+/**
+ * Whose rules count there; where both act kube-controller-manager deletes before ours evicts. Where that is not
+ * sure, policies in the cluster are there to be followed.
+ */
+function actorOf({ name, rules, source, sure }: Evictor, { policies }: ClusterSource): Actor {
+  const isOurs = rules === 'taintmgr-controller' || (!sure && policies.length > 0);
   const shown = name === 'unknown' || source === '' ? null : source;
   return { name: isOurs ? 'taintmgr' : 'kube-controller-manager', source: shown };
 }

@@ -83,7 +83,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       ...undatedNote(api.list('nodes')),
     ],
     upstreamSince: upstreamSince(api),
-    actor: actorIn(api, startsAt),
+    actor: actorIn(api, startsAt, policies.length > 0),
     minorVersion: minorVersion(api),
     unknowns: unknownsIn(api),
     getsNodes: hasAutoscaler(
@@ -160,8 +160,11 @@ interface Taint {
 /** A lease that was not renewed for so long has no holder. */
 const heldForMs = 60_000;
 
-/** Who acts by the leases of a snapshot: the one of ours counts first, and without any it is the usual one. */
-function actorIn(api: Cluster['api'], now: Instant): Actor {
+/**
+ * Who acts in a snapshot: ours, where it has a lease or is given policies; else, with or without a lease, the
+ * usual one.
+ */
+function actorIn(api: Cluster['api'], now: Instant, hasPolicies: boolean): Actor {
   const held = api.list('leases').filter(({ spec }) => {
     return spec.holderIdentity && now - (parseTime(spec.renewTime ?? '') ?? 0) < heldForMs;
   });
@@ -170,7 +173,7 @@ function actorIn(api: Cluster['api'], now: Instant): Actor {
     return lease ? `lease ${lease.metadata.namespace}/${name}` : null;
   };
   const ours = sourceOf('taintmgr-controller');
-  if (ours !== null) return { name: 'taintmgr', source: ours };
+  if (ours !== null || hasPolicies) return { name: 'taintmgr', source: ours };
   return { name: 'kube-controller-manager', source: sourceOf('kube-controller-manager') };
 }
 
