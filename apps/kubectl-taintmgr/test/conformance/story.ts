@@ -8,14 +8,14 @@ export interface Manifest {
   readonly spec?: KubeObject['spec'];
 }
 
-export interface StoryNode {
+interface StoryNode {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly unschedulable?: boolean;
   readonly taints?: readonly StoryTaint[];
 }
 
-export interface StoryTaint {
+interface StoryTaint {
   readonly key: string;
   readonly value?: string;
   readonly effect: string;
@@ -76,7 +76,7 @@ export interface PodState {
 }
 
 /** What is there at an instant. */
-export interface State {
+interface State {
   readonly pods: readonly PodState[];
 }
 

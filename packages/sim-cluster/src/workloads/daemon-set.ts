@@ -115,7 +115,7 @@ function tolerationsOf({ spec }: KubeObject): readonly Toleration[] {
  * Whether the change of a node asks the set to do something there now: a node that only should not get a
  * pod any more is noticed at its next look.
  */
-export function concernsNode(
+function concernsNode(
   { lookup }: ControllerContext,
   set: KubeObject,
   node: KubeObject,

@@ -12,7 +12,7 @@ import { workloadKeyOf } from '../times/pod-times.ts';
 export type Unknowns = ReadonlyMap<string, readonly string[]>;
 
 /** The owners whose pods the simulation makes anew. */
-export const owning: Readonly<Record<string, string>> = {
+const owning: Readonly<Record<string, string>> = {
   ReplicaSet: 'replicasets',
   StatefulSet: 'statefulsets',
   DaemonSet: 'daemonsets',
