@@ -1,7 +1,7 @@
 // The result of a simulation in words: what is down, for how long, and since what was done.
 import type { PageInput, RunDocument, WorkloadSummary } from '../simulation.ts';
-import { clock, count, duration, more } from './words.ts';
-import { byHarm, shortName, workloadKey } from './workloads.ts';
+import { clock, count, duration } from './words.ts';
+import { byHarm, longerDown, shortName, workloadKey } from './workloads.ts';
 
 /** The sentence that the page opens with. */
 export function sentenceOf(input: PageInput): string {
@@ -10,7 +10,7 @@ export function sentenceOf(input: PageInput): string {
   if (!run || !worst) return 'There is nothing in this cluster that could be down.';
   const own = totalsOf(run, worst);
   const others = input.runs.slice(1).map((other) => {
-    return `; ${other.name}: ${lossOf(totalsOf(other, worst), own)}`;
+    return `; ${other.name}: ${lossOf(other, totalsOf(other, worst), own)}`;
   });
   const name = input.runs.length > 1 ? `${run.name}: ` : '';
   if (!own || own.downMax === 0) {
@@ -49,9 +49,13 @@ function totalsOf(run: RunDocument, workload: WorkloadSummary): WorkloadSummary 
   return run.summary.workloads.find((one) => workloadKey(one) === key) ?? null;
 }
 
-function lossOf(other: WorkloadSummary | null, first: WorkloadSummary | null): string {
+function lossOf(
+  run: RunDocument,
+  other: WorkloadSummary | null,
+  first: WorkloadSummary | null,
+): string {
   if (!other || other.downMax === 0) return 'never';
-  const difference = more(other.downSeconds, first?.downSeconds ?? 0);
+  const difference = longerDown(run, other, first);
   const time = `${duration(other.downSeconds)}${difference && ` (${difference})`}`;
   return `${time}, at most ${other.downMax} of ${other.downWorstWanted}`;
 }

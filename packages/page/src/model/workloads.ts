@@ -6,9 +6,11 @@ import { type About, type Area, type AreaStep, type Row, rowOf } from './row.ts'
 import { instantsOf, mostOf, readerOf } from './steps.ts';
 import { type Clock, duration, more, span } from './words.ts';
 
+type Identity = Pick<WorkloadSummary, 'kind' | 'namespace' | 'name'>;
+
 type Opened = ReadonlySet<string>;
 
-export function workloadKey({ kind, namespace, name }: WorkloadSummary | WorkloadTrack): string {
+export function workloadKey({ kind, namespace, name }: Identity): string {
   return `${kind} ${namespace}/${name}`;
 }
 
@@ -73,7 +75,7 @@ function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): read
       label: `${totals.namespace}/${totals.name}`,
       aside: totals.kind === 'Deployment' || index > 0 ? '' : `(${totals.kind})`,
       isAgain: index > 0,
-      note: noteOf(own, index === 0 ? null : (first ?? null)),
+      note: noteOf(run, own, index === 0 ? null : (first ?? null)),
       variant: isMany ? run.name : null,
       isOpen: own.evictions > 0 ? opened.has(rowKey) : null,
       area: { ...area, most },
@@ -88,9 +90,23 @@ export function shortName({ kind, namespace, name }: WorkloadSummary | WorkloadT
   return kind === 'Deployment' ? `${namespace}/${name}` : `${namespace}/${name} (${kind})`;
 }
 
-function noteOf(own: WorkloadSummary, first: WorkloadSummary | null): string {
+/** How much longer a workload was down than in the first run; of several seeds, beyond what chance makes. */
+export function longerDown(
+  run: RunDocument,
+  own: WorkloadSummary,
+  first: WorkloadSummary | null,
+): string {
+  if (!first) return '';
+  const plain = more(own.downSeconds, first.downSeconds);
+  const key = workloadKey(own);
+  const settled = run.bands && run.differences?.workloads.find((one) => workloadKey(one) === key);
+  if (!settled || plain === '') return plain;
+  return settled.downSeconds === 0 ? 'no difference' : more(settled.downSeconds, 0);
+}
+
+function noteOf(run: RunDocument, own: WorkloadSummary, first: WorkloadSummary | null): string {
   if (own.downMax === 0) return 'never down';
-  const difference = first ? more(own.downSeconds, first.downSeconds) : '';
+  const difference = longerDown(run, own, first);
   const time = `${duration(own.downSeconds)}${difference && ` (${difference})`}`;
   return `${own.downMax} of ${own.downWorstWanted}, ${time}`;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Row } from '../../src/model/row.ts';
 import { clock } from '../../src/model/words.ts';
-import { byHarm, workloadRows } from '../../src/model/workloads.ts';
+import { byHarm, longerDown, workloadRows } from '../../src/model/workloads.ts';
 import type { EvictionSeen } from '../../src/simulation.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
@@ -127,5 +127,33 @@ describe('the lanes of workloads', () => {
       rows.slice(1, 3).map((row) => row.area?.most),
       [2, 2],
     );
+  });
+});
+
+describe('how much longer a workload was down than in the first run', () => {
+  const own = totals('web', { downMax: 2, downSeconds: 30 });
+  const first = totals('web', { downMax: 2, downSeconds: 33 });
+  const id = { kind: own.kind, namespace: own.namespace, name: own.name };
+  const nothing = { outageSeconds: 0, podMinutesLost: 0, unavailableMax: 0, downMax: 0 };
+  const less = { unavailableSeconds: 0, evictions: 0, longestGapSeconds: 0 };
+  const settledAt = (downSeconds: number) => ({
+    ...run({ summary: [own] }),
+    bands: { workloads: [] },
+    differences: {
+      ...{ evictions: 0, refusals: 0, nodesTainted: 0, budgets: [] },
+      workloads: [{ ...id, ...nothing, ...less, downSeconds }],
+    },
+  });
+
+  it('is as both are written where one seed was played', () => {
+    assert.equal(longerDown(run({ summary: [own] }), own, first), '−3s');
+  });
+
+  it('is what several seeds have in common', () => {
+    assert.equal(longerDown(settledAt(-2), own, first), '−2s');
+  });
+
+  it('is no difference where chance makes as much', () => {
+    assert.equal(longerDown(settledAt(0), own, first), 'no difference');
   });
 });

@@ -18,7 +18,11 @@ import { Numbers } from './numbers.tsx';
 
 export function App({ state }: { readonly state: PageState }) {
   const input = state.input.value;
-  const { source, script, seed, untilSeconds, missing } = input;
+  const { source, script, seed, seeds, untilSeconds, missing } = input;
+  const drawn =
+    seeds === undefined
+      ? `seed ${seed}`
+      : `medians of ${seeds} seeds; the chart shows seed ${seed}`;
   const events = script === undefined ? 'without events' : `with ${script}`;
   const others = besides(input);
   const down = useMemo(() => downOf(input), [input]);
@@ -34,7 +38,7 @@ export function App({ state }: { readonly state: PageState }) {
           <Asked asked={input.asked} />
         ) : (
           <p class="about">
-            {duration(untilSeconds)} of {source} {events}, seed {seed}
+            {duration(untilSeconds)} of {source} {events}, {drawn}
           </p>
         )}
       </header>

@@ -12,11 +12,6 @@ export function Numbers({ input }: { readonly input: PageInput }) {
       <section class="wide" tabIndex={0} aria-label="Workloads in numbers">
         <Workloads input={input} />
       </section>
-      {input.seeds !== undefined && (
-        <p>
-          Medians of {input.seeds} seeds; the chart shows seed {input.seed}.
-        </p>
-      )}
       <Unknown input={input} />
       {input.limits.map(({ limit, exceeded, unknown }) => (
         <p key={limit} class={exceeded ? 'crossed' : ''}>
