@@ -1,6 +1,6 @@
 // Restarts the rollout of a Deployment of one pod, so that it starts another one before it stops this one.
 import type { Command } from '@taintmgr/core';
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { answerValue, succeeded } from '../../proto/answer.ts';
 import { asInteger, asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import { type ApiRequest, getRequest, patchRequest, withQuery } from '../../proto/requests.ts';
@@ -116,9 +116,15 @@ function ofOne(value: unknown, round: (part: number) => number): number {
   return round(Number(percent) / 100);
 }
 
-function restartRequest(path: string, { metadata }: JsonRecord, wall: Instant): ApiRequest {
+const secondMs: Millis = 1_000;
+
+/** As kubectl writes it, in whole seconds: a restart within the second of the last one takes the next second. */
+function restartRequest(path: string, { metadata, spec }: JsonRecord, wall: Instant): ApiRequest {
   const { resourceVersion } = asRecord(metadata);
-  const annotations = { [restartedAt]: formatTime(wall) };
+  const template = asRecord(asRecord(asRecord(spec).template).metadata);
+  const last = asText(asRecord(template.annotations)[restartedAt]);
+  const now = formatTime(wall);
+  const annotations = { [restartedAt]: last === now ? formatTime(wall + secondMs) : now };
   return patchRequest('strategicMerge', withQuery(path, { fieldManager }), {
     metadata: { resourceVersion },
     spec: { template: { metadata: { annotations } } },

@@ -94,6 +94,13 @@ function play({
 }
 
 describe('the restart of a rollout', () => {
+  it('is another one within the second of the last', () => {
+    const annotations = { 'kubectl.kubernetes.io/restartedAt': '2026-01-31T18:00:00Z' };
+    const { template } = deployment('shop', 'web', { replicas: 1 }).spec;
+    const spec = { template: { ...template, metadata: { ...template.metadata, annotations } } };
+    assert.equal(play({ spec }).restartedAt, '2026-01-31T18:00:01Z');
+  });
+
   it('is the patch of kubectl rollout restart', () => {
     const { outcome, restartedAt, requests } = play({});
     assert.deepEqual(outcome, { kind: 'done' });
