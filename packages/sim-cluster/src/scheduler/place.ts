@@ -58,16 +58,16 @@ export class Place {
   /** Where it stands in the order of the pool; -1: nowhere. */
   index = -1;
   /** By key, in the order in which they came. */
-  readonly pods = new Map<string, SchedulingPod>();
+  readonly pods: Map<string, SchedulingPod> = new Map();
   /** Pods that made room here for themselves and are not bound yet. */
-  readonly nominated = new Map<string, SchedulingPod>();
+  readonly nominated: Map<string, SchedulingPod> = new Map();
   cpu = 0;
   memory = 0;
   /** As scores count them. */
   scoredCpu = 0;
   scoredMemory = 0;
   /** Of all other resources. */
-  readonly others = new Map<string, number>();
+  readonly others: Map<string, number> = new Map();
   /** Of its pods, those that have ports of the node, and those that have volumes. */
   #withPorts = 0;
   #withVolumes = 0;
