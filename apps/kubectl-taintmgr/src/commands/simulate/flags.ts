@@ -51,10 +51,11 @@ const ofScripts = [
 const details = `
 Without -f the cluster of the current context is read once; nothing is ever written to it. Its
 EvictionPolicies, NodeTaintRules and EvictionPauses are in force, those of --policy before them, and
-taintmgr-controller is set up as its leader there says.
+taintmgr-controller is set up as its leader there says. Where kube-controller-manager evicts, it is
+played instead, unless policies of files or of the script are given.
 
 Examples:
-  kubectl get ns,nodes,pods,pdb,leases,deploy,rs,sts,ds,jobs -A -o json > cluster.json
+  kubectl taintmgr snapshot > cluster.json
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
   kubectl taintmgr simulate --event '{at: 1m, stopKubelet: {zone: eu/eu-b}, lasts: 10m}'
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'
@@ -118,7 +119,7 @@ export function simulateCommand(): CommandUnknownOpts {
         .argParser(addVariant)
         .conflicts('compare'),
     )
-    .option('--compare', 'also simulate kube-controller-manager 1.36 in the same cluster')
+    .option('--compare', 'play both kube-controller-manager 1.36 and taintmgr')
     .addOption(
       new Option(
         '--fail-if <limit>',

@@ -1,5 +1,5 @@
 // The settings with which kube-controller-manager is played, by the names of its flags.
-import { defaultLifecycleConfig, type LifecycleConfig } from '@taintmgr/core/lifecycle';
+import { defaultLifecycleConfig as defaults, type LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { formatDuration } from '@taintmgr/core/time';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 
@@ -22,15 +22,16 @@ const shorterGraceMs = 40_000;
 
 /** The defaults of a version 1.MINOR; null: the latest. */
 export function managerDefaults(minor: number | null): ManagerSettings {
-  const settings = flagsIn(defaultLifecycleConfig);
-  if (minor === null || minor >= longerGraceSince) return settings;
-  return { ...settings, nodeMonitorGracePeriodMs: shorterGraceMs };
-}
-
-/** What flags say, of all settings. */
-function flagsIn(settings: ManagerSettings): ManagerSettings {
-  const entries = flags.map(({ field }) => [field, settings[field]] as const);
-  return Object.fromEntries(entries) as unknown as ManagerSettings;
+  const { nodeMonitorPeriodMs, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = defaults;
+  const { nodeEvictionRate, secondaryNodeEvictionRate } = defaults;
+  const { unhealthyZoneThreshold, largeClusterSizeThreshold } = defaults;
+  const isEarly = minor !== null && minor < longerGraceSince;
+  return {
+    ...{ nodeMonitorPeriodMs, nodeStartupGracePeriodMs },
+    nodeMonitorGracePeriodMs: isEarly ? shorterGraceMs : nodeMonitorGracePeriodMs,
+    ...{ nodeEvictionRate, secondaryNodeEvictionRate },
+    ...{ unhealthyZoneThreshold, largeClusterSizeThreshold },
+  };
 }
 
 /** Reads flags and their values, as `node-monitor-grace-period: 40s`. Throws FileFault. */
