@@ -194,10 +194,13 @@ export function findingAt(
   return { check, level, file, line, about: aboutOf(manifest), message, fix };
 }
 
+/** Kinds of Kubernetes that findings are about and that are in no namespace. */
+const clusterKinds = ['DeviceTaintRule', 'DeviceClass'];
+
 /** `pdb/web -n shop`, as kubectl takes it. Our kinds are in no namespace. */
 export function aboutOf({ apiVersion, kind, name, namespace }: Manifest): string {
   const short = kind === 'PodDisruptionBudget' ? 'pdb' : kind.toLowerCase();
-  if (apiVersion === policyApiVersion) return `${short}/${name}`;
+  if (apiVersion === policyApiVersion || clusterKinds.includes(kind)) return `${short}/${name}`;
   return `${short}/${name} -n ${namespace}`;
 }
 

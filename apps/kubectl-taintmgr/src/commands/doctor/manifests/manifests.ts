@@ -13,6 +13,7 @@ import { none } from '../../../report/words.ts';
 import { UsageError } from '../../../usage-error.ts';
 import { type DoctorFlags, type Level, levelTones } from '../finding.ts';
 import { checkBudgets, workloadsIn } from './budgets.ts';
+import { checkDevices } from './devices.ts';
 import {
   findingAt,
   type Manifest,
@@ -81,6 +82,7 @@ type ManifestCheck = (manifests: readonly Manifest[], now: Instant) => readonly 
 const checks: readonly ManifestCheck[] = [
   (manifests) => checkBudgets(manifests, workloadsIn(manifests)),
   checkPolicies,
+  checkDevices,
   (manifests) => manifests.flatMap(checkMetadata),
 ];
 
@@ -190,6 +192,8 @@ const rules: Readonly<Record<string, string>> = {
   manifest: 'The file holds objects of Kubernetes, each of them once.',
   budgets: 'PodDisruptionBudgets allow evictions, and cover the pods that they are meant for.',
   policies: 'Policies of taintmgr.dev are accepted by the API server, and do what they seem to do.',
+  devices:
+    'Taints of devices select what they are meant for, and claims tolerate what they seem to.',
 };
 
 /** One run with one result for each finding; files by their paths from where the command ran. */

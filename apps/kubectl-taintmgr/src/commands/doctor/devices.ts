@@ -1,0 +1,141 @@
+// Faults of DeviceTaintRules, claims and DeviceClasses, by what they say themselves: of a cluster or of a file.
+import { formatDuration, type Instant, parseTime } from '@taintmgr/core/time';
+import type { Level } from './finding.ts';
+
+/** The group of devices, whatever its version. */
+export const deviceGroup = 'resource.k8s.io';
+
+/** A fault, and which member of the object has it. */
+export interface DeviceFault {
+  readonly path: readonly (string | number)[];
+  readonly level: Level;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** A member of an object as it came; undefined where there is none. */
+function member(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((found, step) => Object(found)[step], value);
+}
+
+const effects = ['NoExecute', 'NoSchedule', 'None'];
+const selectorFields = ['driver', 'pool', 'device'];
+
+/** Faults of a DeviceTaintRule. `now`: where a time of it is in the past, that is one; null: it is not. */
+export function ruleFaults(rule: unknown, now: Instant | null): readonly DeviceFault[] {
+  return [...selectorFaults(rule), ...taintFaults(rule, now)];
+}
+
+function selectorFaults(rule: unknown): readonly DeviceFault[] {
+  const selector = member(rule, 'spec', 'deviceSelector') ?? null;
+  const path = ['spec', 'deviceSelector'];
+  if (selector === null) {
+    const message =
+      'has no deviceSelector: it evicts nobody, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one';
+    return [{ path: ['spec'], level: 'WARN', message, fix: 'name driver, pool or device' }];
+  }
+  const unknown = Object.keys(selector).filter((name) => !selectorFields.includes(name));
+  if (unknown.length > 0) {
+    return unknown.map((name) => {
+      const message = `deviceSelector has no field ${name} since Kubernetes 1.35: a rule without the fields that are left may select every device`;
+      return { path: [...path, name], level: 'FAIL', message, fix: 'name driver, pool or device' };
+    });
+  }
+  if (selectorFields.some((name) => (member(selector, name) ?? null) !== null)) return [];
+  const then = isNoExecute(rule)
+    ? 'every pod that has one and does not tolerate the taint is evicted, in all namespaces'
+    : 'with the effect NoExecute it would evict from all of them';
+  const message = `deviceSelector is empty: it selects every device of every driver; ${then}`;
+  return [{ path, level: 'WARN', message, fix: 'name driver, pool or device' }];
+}
+
+function isNoExecute(rule: unknown): boolean {
+  return member(rule, 'spec', 'taint', 'effect') === 'NoExecute';
+}
+
+function taintFaults(rule: unknown, now: Instant | null): readonly DeviceFault[] {
+  const effect = member(rule, 'spec', 'taint', 'effect');
+  const found: DeviceFault[] = [];
+  if (typeof effect !== 'string' || !effects.includes(effect)) {
+    const got = effect === undefined ? 'nothing' : JSON.stringify(effect);
+    const message = `taint.effect: got ${got}, want ${effects.join(', ')}`;
+    found.push({ path: ['spec', 'taint', 'effect'], level: 'FAIL', message, fix: '' });
+  }
+  const added = parseTime(String(member(rule, 'spec', 'taint', 'timeAdded') ?? ''));
+  if (now !== null && added !== null && added < now && isNoExecute(rule)) {
+    const message = `timeAdded is ${formatDuration(now - added)} ago: deadlines count from then, and who does not tolerate the taint for longer is evicted at once`;
+    const fix = 'leave it out: the API server fills in when the rule is written';
+    found.push({ path: ['spec', 'taint', 'timeAdded'], level: 'WARN', message, fix });
+  }
+  return found;
+}
+
+/** More seconds are no int64 of nanoseconds any more. */
+const tolerationSecondsMax = 9_223_372_036;
+
+/** Faults of a ResourceClaim, or of what a ResourceClaimTemplate makes: of its tolerations. */
+export function claimFaults(claim: unknown): readonly DeviceFault[] {
+  const root = member(claim, 'kind') === 'ResourceClaimTemplate' ? ['spec', 'spec'] : ['spec'];
+  const path = [...root, 'devices', 'requests'];
+  return listAt(claim, path).flatMap((_, index) => requestFaults(claim, [...path, index]));
+}
+
+type Path = readonly (string | number)[];
+
+/** v1beta1 has the tolerations of a request in the request. */
+function requestFaults(claim: unknown, path: Path): readonly DeviceFault[] {
+  const first = listAt(claim, [...path, 'firstAvailable']);
+  const places: readonly Path[] = [
+    path,
+    [...path, 'exactly'],
+    ...first.map((_, index) => [...path, 'firstAvailable', index]),
+  ];
+  return places.flatMap((place) => {
+    const tolerations = [...place, 'tolerations'];
+    return listAt(claim, tolerations).flatMap((toleration, index) =>
+      tolerationFaults(toleration, [...tolerations, index]),
+    );
+  });
+}
+
+function listAt(object: unknown, path: Path): readonly unknown[] {
+  const found = member(object, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** Faults of one toleration of a device taint; `path`: where it stands. */
+function tolerationFaults(toleration: unknown, path: Path): readonly DeviceFault[] {
+  const key = String(member(toleration, 'key') ?? '');
+  const what = key === '' ? 'tolerates all taints' : `tolerates ${key}`;
+  if ((member(toleration, 'effect') ?? '') === '') {
+    const message = `${what} without naming an effect: kube-scheduler heeds that and eviction does not, so that pods on a device with such a NoExecute taint are evicted, and their replacements too, without end`;
+    return [{ path, level: 'WARN', message, fix: 'write effect: NoExecute' }];
+  }
+  const seconds = member(toleration, 'tolerationSeconds');
+  if (typeof seconds !== 'number' || seconds <= tolerationSecondsMax) return [];
+  const message = `${what} for ${seconds} s, more than ${tolerationSecondsMax}: kube-controller-manager's number overflows, and it mostly evicts at once`;
+  const fix = 'leave tolerationSeconds out: then there is no limit';
+  return [{ path: [...path, 'tolerationSeconds'], level: 'WARN', message, fix }];
+}
+
+/** A DeviceClass whose devices pods get as an extended resource. */
+export function classFaults(deviceClass: unknown): readonly DeviceFault[] {
+  const name = member(deviceClass, 'spec', 'extendedResourceName');
+  if (typeof name !== 'string' || name === '') return [];
+  const message = `pods that get its devices as the extended resource ${name} are not evicted for device taints up to Kubernetes 1.38.0-alpha.2 (k/k#141290)`;
+  const fix = 'use a ResourceClaim where they have to go';
+  return [{ path: ['spec', 'extendedResourceName'], level: 'INFO', message, fix }];
+}
+
+/** Which devices a rule is for; a member that is left out is any. */
+export interface SelectedDevices {
+  readonly driver?: string;
+  readonly pool?: string;
+  readonly device?: string;
+}
+
+/** `driver gpu.example.com, pool n1`; `every device` of an empty selector. */
+export function selectionText({ driver, pool, device }: SelectedDevices): string {
+  const parts = Object.entries({ driver, pool, device }).filter(([, name]) => name !== undefined);
+  return parts.map(([what, name]) => `${what} ${name}`).join(', ') || 'every device';
+}

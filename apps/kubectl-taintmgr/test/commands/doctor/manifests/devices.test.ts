@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { run } from '../../../world/run.ts';
+import { temporaryFiles } from '../../../world/simulate-files.ts';
+
+// What `doctor -f` says of rules that taint devices, and of claims that tolerate such taints.
+
+const { write } = temporaryFiles();
+
+/** The name is on the third line, the spec on the fourth. */
+const object = (kind: string, spec: string, version = 'v1'): string =>
+  `apiVersion: resource.k8s.io/${version}\nkind: ${kind}\nmetadata: {name: a}\nspec: {${spec}}\n`;
+const taint = 'taint: {key: health, effect: NoExecute}';
+const rule = (selector: string, more = taint): string =>
+  object('DeviceTaintRule', `${selector}${selector === '' ? '' : ', '}${more}`);
+const claim = (toleration: string): string =>
+  object(
+    'ResourceClaim',
+    `devices: {requests: [{name: r, exactly: {tolerations: [${toleration}]}}]}`,
+  );
+const slice = object(
+  'ResourceSlice',
+  'driver: gpu.example.com, pool: {name: n1}, devices: [{name: gpu-0}]',
+);
+
+interface Finding {
+  readonly level: string;
+  readonly line: number;
+  readonly about: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** `LEVEL LINE ABOUT: message; fix` of each finding. */
+async function findings(objects: readonly string[]): Promise<readonly string[]> {
+  const file = write('file.yaml', objects.join('---\n'));
+  const { out } = await run('doctor', '-f', file, '-o', 'json');
+  const report: { readonly findings: readonly Finding[] } = JSON.parse(out);
+  return report.findings.map(
+    ({ level, line, about, message, fix }) => `${level} ${line} ${about}: ${message}; ${fix}`,
+  );
+}
+
+const fix = 'name driver, pool or device';
+const loop =
+  'without naming an effect: kube-scheduler heeds that and eviction does not, so that pods on a device with such a NoExecute taint are evicted, and their replacements too, without end; write effect: NoExecute';
+const overflow =
+  "more than 9223372036: kube-controller-manager's number overflows, and it mostly evicts at once; leave tolerationSeconds out: then there is no limit";
+const gate =
+  'Kubernetes 1.36 ignores rules unless the feature gate DRADeviceTaintRules is on, and with it kube-scheduler 1.36.0 to 1.36.2 panics or overlooks rules; ';
+const ofDriver = 'deviceSelector: {driver: gpu.example.com}';
+
+const cases: readonly (readonly [
+  name: string,
+  objects: readonly string[],
+  found: readonly string[],
+])[] = [
+  ['a rule for devices of a slice that is there', [slice, rule(ofDriver)], []],
+  ['a rule where no slices are given', [rule('deviceSelector: {driver: typo}')], []],
+  [
+    'an empty selector',
+    [rule('deviceSelector: {}')],
+    [
+      `WARN 4 devicetaintrule/a: deviceSelector is empty: it selects every device of every driver; every pod that has one and does not tolerate the taint is evicted, in all namespaces; ${fix}`,
+    ],
+  ],
+  [
+    'an empty selector of a preview',
+    [rule('deviceSelector: {driver: null}', 'taint: {key: health, effect: None}')],
+    [
+      `WARN 4 devicetaintrule/a: deviceSelector is empty: it selects every device of every driver; with the effect NoExecute it would evict from all of them; ${fix}`,
+    ],
+  ],
+  [
+    'no selector',
+    [rule('')],
+    [
+      `WARN 4 devicetaintrule/a: has no deviceSelector: it evicts nobody, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one; ${fix}`,
+    ],
+  ],
+  [
+    'a selector of Kubernetes 1.34',
+    [rule('deviceSelector: {deviceClassName: gpu}')],
+    [
+      `FAIL 4 devicetaintrule/a: deviceSelector has no field deviceClassName since Kubernetes 1.35: a rule without the fields that are left may select every device; ${fix}`,
+    ],
+  ],
+  [
+    'a device that no slice has',
+    [slice, rule('deviceSelector: {driver: gpu.example.com, pool: n1, device: gpu-1}')],
+    [
+      'WARN 9 devicetaintrule/a: no ResourceSlice here has driver gpu.example.com, pool n1, device gpu-1; fix the selector',
+    ],
+  ],
+  [
+    'an effect that there is not',
+    [rule(ofDriver, 'taint: {key: health, effect: PreferNoSchedule}')],
+    [
+      'FAIL 4 devicetaintrule/a: taint.effect: got "PreferNoSchedule", want NoExecute, NoSchedule, None; ',
+    ],
+  ],
+  [
+    'a rule of Kubernetes 1.36',
+    [object('DeviceTaintRule', `${ofDriver}, ${taint}`, 'v1beta2')],
+    [`INFO 1 devicetaintrule/a: ${gate}`],
+  ],
+  [
+    'tolerations with their effects',
+    [claim('{operator: Exists, effect: NoExecute}, {key: x, effect: NoSchedule}')],
+    [],
+  ],
+  [
+    'tolerations without an effect',
+    [claim('{operator: Exists}, {key: health, operator: Exists, effect: ""}')],
+    [
+      `WARN 4 resourceclaim/a -n default: tolerates all taints ${loop}`,
+      `WARN 4 resourceclaim/a -n default: tolerates health ${loop}`,
+    ],
+  ],
+  [
+    'of a template, with alternatives',
+    [
+      object(
+        'ResourceClaimTemplate',
+        'spec: {devices: {requests: [{name: r, firstAvailable: [{name: s, tolerations: [{key: x}]}]}]}}',
+      ),
+    ],
+    [`WARN 4 resourceclaimtemplate/a -n default: tolerates x ${loop}`],
+  ],
+  [
+    'seconds that overflow',
+    [
+      claim(
+        '{key: x, effect: NoExecute, tolerationSeconds: 9223372037}, {key: y, effect: NoExecute, tolerationSeconds: 9223372036}',
+      ),
+    ],
+    [`WARN 4 resourceclaim/a -n default: tolerates x for 9223372037 s, ${overflow}`],
+  ],
+  [
+    'an extended resource',
+    [object('DeviceClass', 'extendedResourceName: example.com/gpu')],
+    [
+      'INFO 4 deviceclass/a: pods that get its devices as the extended resource example.com/gpu are not evicted for device taints up to Kubernetes 1.38.0-alpha.2 (k/k#141290); use a ResourceClaim where they have to go',
+    ],
+  ],
+  ['another group', [rule('deviceSelector: {}').replace('resource.k8s.io', 'example.com')], []],
+];
+
+describe('doctor -f and device taints', () => {
+  for (const [name, objects, found] of cases) {
+    it(name, async () => assert.deepEqual(await findings(objects), found));
+  }
+
+  it('a timeAdded in the past', async () => {
+    const at = (seconds: number): string =>
+      rule(
+        ofDriver,
+        `taint: {key: health, effect: NoExecute, timeAdded: "${new Date(Date.now() + seconds * 1000).toISOString()}"}`,
+      );
+    const [found = '', ...others] = await findings([at(-7230)]);
+    assert.match(
+      found,
+      /^WARN 4 devicetaintrule\/a: timeAdded is 2h ago: deadlines count from then, and who does not tolerate the taint for longer is evicted at once; leave it out: /,
+    );
+    assert.deepEqual([others, await findings([at(7200)])], [[], []]);
+  });
+});
