@@ -188,6 +188,11 @@ export const taintManagerStatus = object('What the leader says of itself.', {
       type: 'boolean',
       description: 'Whether it does so; while it does not, the admission policies refuse nothing.',
     },
+    deviceTaints: {
+      type: 'boolean',
+      description:
+        'Whether it decides about taints of devices too; left out, they are left to kube-controller-manager.',
+    },
     policyVersion: text('The version of the admission policies that it keeps installed.', 64),
     drift: list('In what the installed policies are not as they should be.', 32, characters(1024)),
     namespaces: natural('Namespaces with the label.'),

@@ -11,7 +11,7 @@ export const takeoverManager = 'taintmgr-takeover';
 export const takeoverVersionAnnotation = 'taintmgr.dev/takeover-version';
 
 /** Of the content below: a test says when it has to be raised. */
-export const takeoverVersion = '3';
+export const takeoverVersion = '4';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const path = `/apis/${apiVersion}`;
@@ -164,9 +164,22 @@ const heartbeat: readonly Named[] = [
   },
 ];
 
-const taintEviction =
-  "c.type == 'DisruptionTarget' && c.status == 'True' && " +
-  "has(c.reason) && c.reason == 'DeletionByTaintManager'";
+/** True for the mark of a pod that goes for a taint, with one of these reasons. */
+function markedFor(...reasons: readonly string[]): string {
+  const names = reasons.map((reason) => `'${reason}'`).join(', ');
+  return `c.type == 'DisruptionTarget' && c.status == 'True' && has(c.reason) && c.reason in [${names}]`;
+}
+
+/** The reasons in the marks of kube-controller-manager: for taints of a node, and for those of a device. */
+const ofNode = 'DeletionByTaintManager';
+const ofDevice = 'DeletionByDeviceTaintManager';
+
+const devices = 'params.status.takeover.deviceTaints';
+
+/** Taints of devices are only held by a leader who says that it decides about them. */
+const ours =
+  `!object.status.conditions.exists(c, ${markedFor(ofDevice)}) || ` +
+  `(has(${devices}) && ${devices})`;
 
 const kubelets = "request.userInfo.username.startsWith('system:node:')";
 
@@ -186,13 +199,16 @@ function evictionsPolicy(users: readonly string[]): PolicyRules {
     matchConditions: [
       notBy(users),
       { name: 'by-no-kubelet', expression: `!${kubelets}` },
-      { name: 'taint-eviction-begins', expression: hasCondition('object', taintEviction) },
+      {
+        name: 'taint-eviction-begins',
+        expression: hasCondition('object', markedFor(ofNode, ofDevice)),
+      },
       { name: 'not-begun-before', expression: `!(${[...both, isSame].join(' && ')})` },
     ],
-    variables: heartbeat,
+    variables: [...heartbeat, { name: 'ours', expression: ours }],
     validations: [
       {
-        expression: '!variables.fresh',
+        expression: '!(variables.fresh && variables.ours)',
         messageExpression:
           "'taintmgr decides about this pod; its heartbeat is of ' + string(params.status.renewTime)",
         reason: 'Forbidden',

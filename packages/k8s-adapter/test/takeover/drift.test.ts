@@ -68,7 +68,10 @@ describe('drift', () => {
     const [text, ...more] = said((spec) => {
       spec.validations = [{ expression: 'true', messageExpression: 'x', reason: 'Forbidden' }];
     });
-    assert.match(text ?? '', /spec.validations\[0\].expression is "true", not "!variables.fresh"$/);
+    assert.match(
+      text ?? '',
+      /spec.validations\[0\].expression is "true", not "!\(variables.fresh && variables.ours\)"$/,
+    );
     assert.equal(more.length, 1);
     assert.match(
       more[0] ?? '',
@@ -88,7 +91,7 @@ describe('drift', () => {
     const metadata = { ...live.metadata, annotations: {} };
     assert.deepEqual(
       takeoverDrift({ ...live, metadata }, policy).map((one) => one.text),
-      [`${named}: metadata.annotations[taintmgr.dev/takeover-version] is missing, not "3"`],
+      [`${named}: metadata.annotations[taintmgr.dev/takeover-version] is missing, not "4"`],
     );
   });
 

@@ -58,6 +58,31 @@ describe('the policy about evictions', () => {
     });
   }
 
+  const decides: readonly [string, Beat, boolean][] = [
+    ['decides about taints of devices', { enabled: true, deviceTaints: true }, true],
+    ['says that it does not', { enabled: true, deviceTaints: false }, false],
+    ['says nothing of them', { enabled: true }, false],
+    ['does not take over', { enabled: false, deviceTaints: true }, false],
+    ['has gone', { enabled: true, deviceTaints: true, agoMs: 90_000 }, false],
+  ];
+  for (const [name, beat, refuses] of decides) {
+    it(`${refuses ? 'refuses' : 'lets pass'} the mark for a device where the leader ${name}`, () => {
+      const world = decided(beat);
+      const preempted = world.disrupted({ reason: 'PreemptionByScheduler' });
+      world.pod('preempted', [preempted]);
+      const reason = 'DeletionByDeviceTaintManager';
+      const by = 'system:serviceaccount:kube-system:device-taint-eviction-controller';
+      for (const pod of ['p', 'preempted']) {
+        const refusal = world.refusal({ pod, by, conditions: [world.disrupted({ reason })] });
+        assert.equal(refusal !== null, refuses, pod);
+        assert.equal(
+          world.refusal({ pod, by: us, conditions: [world.disrupted({ reason })] }),
+          null,
+        );
+      }
+    });
+  }
+
   const theirs = { message: 'Taint manager: deleting due to NoExecute taint' };
   const marks: readonly [string, object][] = [
     ['by taintmgr', { message: 'taintmgr: deleting due to NoExecute taint' }],
@@ -208,7 +233,7 @@ it('the version of the content is raised with the content', () => {
   const manifests = takeoverManifests({ manager: 'm', users: ['u'] });
   const specs = manifests.map(({ spec }) => spec);
   const digest = createHash('sha256').update(JSON.stringify(specs)).digest('hex');
-  assert.deepEqual([takeoverVersion, digest.slice(0, 12)], ['3', 'f9ed12c21567']);
+  assert.deepEqual([takeoverVersion, digest.slice(0, 12)], ['4', 'f6b647ef89d9']);
 });
 
 it('a user name cannot break out of its text', () => {

@@ -25,6 +25,7 @@ const kinds = [
 export interface Beat {
   readonly agoMs?: number;
   readonly enabled?: boolean;
+  readonly deviceTaints?: boolean;
   readonly holdReadiness?: object;
 }
 
@@ -84,9 +85,9 @@ export class VetoWorld {
   }
 
   /** The leader's heartbeat, and what it says with it. */
-  beat({ agoMs = 0, enabled, holdReadiness }: Beat): void {
+  beat({ agoMs = 0, enabled, ...said }: Beat): void {
     const renewTime = new Date(this.clock.now() - agoMs).toISOString();
-    const takeover = { ...(enabled !== undefined && { enabled }), holdReadiness };
+    const takeover = { ...(enabled !== undefined && { enabled }), ...said };
     const value = { renewTime, takeover };
     const patch = [{ op: 'add', path: '/status', value }];
     this.#expect(200, 'PATCH', `${managers}/${manager}/status`, patch, 'json-patch');

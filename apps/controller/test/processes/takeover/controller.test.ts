@@ -41,7 +41,7 @@ describe('a controller with --takeover', () => {
     await world.until(() => published(world).takeover?.spared === 1);
     const { byNamespace, policyVersion, drift } = published(world).takeover ?? {};
     assert.deepEqual(byNamespace, [{ name: 'in', spared: 1, held: 1, evicted: 0, letThrough: 0 }]);
-    assert.equal(policyVersion, '3');
+    assert.equal(policyVersion, '4');
     assert.deepEqual(drift ?? [], []);
     resume(world);
     await world.deleted('in', 'kept');

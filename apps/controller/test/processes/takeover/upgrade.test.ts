@@ -179,14 +179,14 @@ describe('taintmgr', () => {
       },
     });
     const { annotations } = policyIn(world).metadata;
-    assert.equal(annotations?.[takeoverVersionAnnotation], '3');
+    assert.equal(annotations?.[takeoverVersionAnnotation], '4');
     assert.match(
       controller.lines.map(({ drift }) => String(drift ?? '')).join(),
-      /metadata\.annotations\[taintmgr\.dev\/takeover-version\] is "0", not "3"/,
+      /metadata\.annotations\[taintmgr\.dev\/takeover-version\] is "0", not "4"/,
     );
     upset(world);
     await assertSpared(world, 'kept');
-    await world.until(() => published(world).takeover?.policyVersion === '3');
+    await world.until(() => published(world).takeover?.policyVersion === '4');
     await controller.stop();
   });
 
@@ -206,7 +206,7 @@ describe('taintmgr', () => {
     const first = await startController(t, world);
     await begun(world, first, 'held');
     const { metadata, ...rest } = structuredClone(policyIn(world));
-    const annotations = { ...metadata.annotations, [takeoverVersionAnnotation]: '4' };
+    const annotations = { ...metadata.annotations, [takeoverVersionAnnotation]: '5' };
     world.api.update(policies, { ...rest, metadata: { ...metadata, annotations } });
     const isSaid = (): boolean => {
       const { drift = [] } = published(world).takeover ?? {};
@@ -214,7 +214,7 @@ describe('taintmgr', () => {
     };
     await first.saw('somebody changed an object of takeover, mending it', {
       drift:
-        'validatingadmissionpolicy/taintmgr-takeover: metadata.annotations[taintmgr.dev/takeover-version] is "4", not "3"',
+        'validatingadmissionpolicy/taintmgr-takeover: metadata.annotations[taintmgr.dev/takeover-version] is "5", not "4"',
     });
     await world.until(isSaid);
     assert.equal(published(world).takeover?.enabled, true);

@@ -14,6 +14,7 @@ import type { ChangeFlags } from './flags.ts';
 import { askerOf, markable, type Proof, type ProofOptions, prove } from './proof.ts';
 import {
   agrees,
+  holdsDevices,
   labelRequest,
   lastHeartbeat,
   obstaclesIn,
@@ -81,10 +82,12 @@ function refuseObstacles(state: TakeoverState): void {
 
 async function proofOf(
   client: ApiClient,
-  { namespaces, policies: { users } }: TakeoverState,
+  state: TakeoverState,
   options: Pick<ProofOptions, 'now' | 'mayWrite' | 'output' | 'interrupt'>,
 ): Promise<Proof | null> {
-  return await prove({ ...options, client, namespaces, users });
+  const { namespaces, policies } = state;
+  const what = { namespaces, users: policies.users, withDevices: holdsDevices(state) };
+  return await prove({ ...options, client, ...what });
 }
 
 /** What becomes of whom; throws ApiError for a namespace that is not there. */
@@ -108,11 +111,15 @@ async function changesOf(
 }
 
 function planLines(
-  { manager, now, policies }: TakeoverState,
+  state: TakeoverState,
   changes: readonly NamespaceChange[],
   proof: Proof | null,
 ): readonly string[] {
+  const { manager, now, policies } = state;
   const mode = manager?.settings.mode;
+  const taints = holdsDevices(state)
+    ? 'node and device taints'
+    : 'node taints (for device taints it does, without asking budgets)';
   const how = mode === undefined ? '' : ` (mode ${mode})`;
   return [
     `heartbeat: ${manager?.leader || manager?.name} ${manager ? lastHeartbeat(manager, now) : ''}`,
@@ -122,7 +129,7 @@ function planLines(
       const where = `${count(pods, 'pod')}, ${onTainted} on nodes with NoExecute taints`;
       return `namespace ${name}: ${where}${isDone ? '; taken over already' : ''}`;
     }),
-    `kube-controller-manager will evict none of them for node taints (for device taints it does, without asking budgets); taintmgr-controller${how} decides, for as long as its heartbeat is not older than ${formatDuration(windowMs)}`,
+    `kube-controller-manager will evict none of them for ${taints}; taintmgr-controller${how} decides, for as long as its heartbeat is not older than ${formatDuration(windowMs)}`,
   ];
 }
 

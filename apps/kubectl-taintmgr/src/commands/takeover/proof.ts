@@ -30,6 +30,8 @@ export interface ProofOptions {
   readonly namespaces: readonly string[];
   /** Whom the policies exempt. */
   readonly users: readonly string[];
+  /** True if the mark for a taint of a device is to be refused too. */
+  readonly withDevices: boolean;
   /** What time the API server has. */
   readonly now: () => Instant;
   /** Whether a namespace may be made for it. */
@@ -45,6 +47,8 @@ const upstreamUsers = [
   'system:serviceaccount:kube-system:node-controller',
   'system:kube-controller-manager',
 ];
+/** Of the service account that it has for taints of devices. */
+const deviceUser = 'system:serviceaccount:kube-system:device-taint-eviction-controller';
 const timeoutMs: Millis = 5_000;
 
 /** The proof; null: there is no pod to show it on, and none may be made. Throws UsageError. */
@@ -89,15 +93,19 @@ interface PodObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string }[] };
 }
 
-async function proveOn(pod: PodName, { client, users, now }: ProofOptions): Promise<Proof> {
+async function proveOn(
+  pod: PodName,
+  { client, users, withDevices, now }: ProofOptions,
+): Promise<Proof> {
   const asker = await askerOf(client, users);
   const answer = await untilRefused(client, pod, now, timeoutMs, asker.as);
   if (answer.kind === 'failed') throw new UsageError(cannotProve(answer.message));
-  if (answer.kind === 'taken') {
-    throw new UsageError(
-      `the API server does not refuse the mark of an eviction of pod ${pod.namespace}/${pod.name}: ` +
-        'kube-controller-manager would delete it; nothing was changed',
-    );
+  if (answer.kind === 'taken') throw new UsageError(notRefused(pod, ''));
+  // The same asker, as no other may be impersonated everywhere; and the very user where one may.
+  const askers = withDevices ? [asker.as, deviceUser] : [];
+  for (const as of askers) {
+    const found = await askToMark(client, pod, now(), as, 'device');
+    if (found.kind === 'taken') throw new UsageError(notRefused(pod, ' for a taint of a device'));
   }
   const [refused, taken] = [[asker.name], [] as string[]];
   for (const user of [...upstreamUsers, ...users]) {
@@ -128,6 +136,13 @@ export async function askerOf(client: ApiClient, users: readonly string[]): Prom
   return self !== null && users.includes(self)
     ? { name: upstream, self, as: upstream }
     : { name: self ?? 'you', self, as: undefined };
+}
+
+function notRefused({ namespace, name }: PodName, taint: string): string {
+  return (
+    `the API server does not refuse the mark of an eviction of pod ${namespace}/${name}${taint}: ` +
+    'kube-controller-manager would delete it; nothing was changed'
+  );
 }
 
 function cannotProve(message: string): string {

@@ -115,6 +115,11 @@ const nowhere = 'the admission policies of takeover are not installed';
 /** What mends them, whoever has installed them. */
 const mend = 'kubectl apply -k deploy/takeover, or helm upgrade, mends them';
 
+/** True if the leader decides about taints of devices too; else kube-controller-manager does. */
+export function holdsDevices({ manager }: TakeoverState): boolean {
+  return manager?.takeover?.deviceTaints === true;
+}
+
 /** For so long an old heartbeat still counts for the policies; 0: it does not. */
 export function graceOf({ manager, now, policies }: TakeoverState): Millis {
   if (manager?.takeover?.enabled !== true || policies.drift.length > 0) return 0;
@@ -179,16 +184,35 @@ export function labelRequest(name: string, isOn: boolean, options: WriteOptions 
   return patch('merge-patch', namespacePath(name), { metadata: { labels } }, options);
 }
 
+/** What a pod goes for. */
+export type MarkedFor = 'node' | 'device';
+
+/** By kube-controller-manager 1.36.2. */
+const marks: Readonly<Record<MarkedFor, { readonly reason: string; readonly message: string }>> = {
+  node: {
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+  },
+  device: {
+    reason: 'DeletionByDeviceTaintManager',
+    message: 'Device Taint manager: deleting due to NoExecute taint',
+  },
+};
+
 /**
  * The mark that kube-controller-manager sets before it deletes a pod. Nobody but a test stores it: with
  * `dryRun` the API server only says whether it would.
  */
-function markRequest(pod: PodName, at: Instant, options: WriteOptions = {}): ApiRequest {
+function markRequest(
+  pod: PodName,
+  at: Instant,
+  taintOf: MarkedFor,
+  options: WriteOptions = {},
+): ApiRequest {
   const condition = {
     type: 'DisruptionTarget',
     status: 'True',
-    reason: 'DeletionByTaintManager',
-    message: 'Taint manager: deleting due to NoExecute taint',
+    ...marks[taintOf],
     lastTransitionTime: formatTime(at),
   };
   const body = { status: { conditions: [condition] } };
@@ -250,9 +274,10 @@ export async function askToMark(
   pod: PodName,
   at: Instant,
   as?: string,
+  taintOf: MarkedFor = 'node',
 ): Promise<MarkAnswer> {
   try {
-    await client.send(markRequest(pod, at, as === undefined ? {} : { as }));
+    await client.send(markRequest(pod, at, taintOf, as === undefined ? {} : { as }));
     return { kind: 'taken' };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

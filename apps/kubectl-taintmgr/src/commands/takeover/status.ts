@@ -12,6 +12,7 @@ import type { StatusFlags } from './flags.ts';
 import type { Proof } from './proof.ts';
 import {
   graceOf,
+  holdsDevices,
   lastHeartbeat,
   obstaclesIn,
   policiesText,
@@ -73,7 +74,9 @@ function headLines(state: TakeoverState, isUsed: boolean): readonly string[] {
   const hold = manager?.takeover?.holdReadiness;
   const who = manager ? `${manager.leader || manager.name} ${lastHeartbeat(manager, now)}` : 'none';
   return [
-    obstacles.length === 0 ? worksText(isUsed) : worksNotText(state, obstacles),
+    obstacles.length === 0
+      ? worksText(isUsed, holdsDevices(state))
+      : worksNotText(state, obstacles),
     ...obstacles.map((text) => `  ${text}`),
     `heartbeat: ${who}`,
     `policies: ${policiesText(policies)}`,
@@ -92,10 +95,11 @@ function mislabelledLines({ mislabelled }: TakeoverState): readonly string[] {
   });
 }
 
-function worksText(isUsed: boolean): string {
+function worksText(isUsed: boolean, withDevices: boolean): string {
+  const taints = withDevices ? 'node and device taints' : 'node taints, not for device taints,';
   return isUsed
-    ? 'takeover works: kube-controller-manager is refused evictions in the namespaces below'
-    : 'takeover is ready: kube-controller-manager is refused evictions in namespaces that are taken over';
+    ? `takeover works: kube-controller-manager is refused evictions for ${taints} in the namespaces below`
+    : `takeover is ready: kube-controller-manager is refused evictions for ${taints} in namespaces that are taken over`;
 }
 
 function worksNotText(state: TakeoverState, obstacles: readonly string[]): string {
@@ -127,6 +131,7 @@ function documentOf(state: TakeoverState, rows: readonly Row[]): object {
       leader: manager.leader,
       renewTime: manager.renewedAt === null ? null : new Date(manager.renewedAt).toISOString(),
       enabled: manager.takeover?.enabled === true,
+      deviceTaints: holdsDevices(state),
     },
     policies,
     ...(manager?.takeover?.holdReadiness && { holdReadiness: manager.takeover.holdReadiness }),

@@ -74,9 +74,9 @@ describe('takeover status', () => {
     const { out } = await run('takeover', 'status');
     assert.equal(
       out.replace(/ \d+s ago/, ' 0s ago'),
-      `takeover works: kube-controller-manager is refused evictions in the namespaces below
+      `takeover works: kube-controller-manager is refused evictions for node taints, not for device taints, in the namespaces below
 heartbeat: cp-1 last wrote its status 0s ago
-policies: version 3, as they should be
+policies: version 4, as they should be
 readiness is held: zone a is cut off
 
 NAMESPACE   SPARED   HELD   EVICTED   LET-THROUGH

@@ -5,6 +5,7 @@ import { startWithDefinitions, type TestCluster, type Users } from '../../world/
 
 export const us = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
 const upstream = 'system:serviceaccount:kube-system:node-controller';
+export const deviceUser = 'system:serviceaccount:kube-system:device-taint-eviction-controller';
 export const managers = 'taintmanagers.taintmgr.dev';
 
 /** A cluster with our kinds, a node and some pods; who it belongs to is said by the test. */
@@ -19,7 +20,7 @@ async function startTakeoverCluster(users?: Users): Promise<TestCluster> {
   api.create('clusterrolebindings', {
     metadata: { name },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-    subjects: [us, upstream].map((user) => ({ kind: 'User', name: user })),
+    subjects: [us, upstream, deviceUser].map((user) => ({ kind: 'User', name: user })),
   });
   api.create('nodes', node('n1'));
   for (const namespace of ['shop', 'cart']) {

@@ -5,6 +5,7 @@ import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { pdb, pod } from '@taintmgr/sim-cluster';
 import {
   beat,
+  deviceUser,
   installPolicies,
   labelOf,
   setPlainTaint,
@@ -103,6 +104,26 @@ describe('takeover where nothing is there to take over', () => {
     );
     assert.equal(labelOf(cluster(), 'shop'), undefined);
   });
+
+  for (const [users, code, text] of [
+    [[us], 0, /will evict none of them for node and device taints; taintmgr-controller/],
+    [
+      [us, deviceUser],
+      1,
+      /does not refuse the mark of an eviction of pod \S+ for a taint of a dev/,
+    ],
+  ] as const) {
+    it(`proves the mark for a device too where that is held: ${code}`, async () => {
+      installPolicies(cluster(), users);
+      beat(cluster(), { enabled: true, deviceTaints: true });
+      const enabled = await run('takeover', 'enable', 'shop', '--yes');
+      assert.match(enabled.err, text);
+      assert.equal(enabled.code, code);
+      assert.equal(labelOf(cluster(), 'shop'), code === 0 ? 'enabled' : undefined);
+      const { out } = await run('takeover', 'status');
+      if (code === 0) assert.match(out, /^takeover works: .* for node and device taints in the /);
+    });
+  }
 });
 
 describe('takeover beside a leader that takes over', () => {
@@ -130,7 +151,7 @@ describe('takeover beside a leader that takes over', () => {
     assert.equal(
       err.replace(/taintmgr-proof-\w+/, 'PROOF').replace(/ \d+s ago/, ' 0s ago'),
       `heartbeat: cp-1 last wrote its status 0s ago
-policies: version 3, as they should be
+policies: version 4, as they should be
 proof: the API server refuses the mark of an eviction of pod PROOF/proof by admin, system:serviceaccount:kube-system:node-controller, and would take it from ${us}
 namespace shop: 1 pod, 0 on nodes with NoExecute taints
 kube-controller-manager will evict none of them for node taints (for device taints it does, without asking budgets); taintmgr-controller (mode evict) decides, for as long as its heartbeat is not older than 1m
