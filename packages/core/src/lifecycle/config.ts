@@ -74,7 +74,7 @@ export interface LifecycleConfig extends ZoneRates {
   readonly writesInFlightMax: number;
   /**
    * Somebody else watches over nodes: nothing is written, and only zones, the guard against mass
-   * unreachability and what follows from them for deadlines and readiness are kept.
+   * unreachability and what follows from them for deadlines and readiness are kept, by replicas that do not lead too.
    */
   readonly observes: boolean;
 }

@@ -61,6 +61,7 @@ const standstillMs: Millis = 5_000;
  *
  * Decisions about taints go by the condition Ready as the API has it: first missing heartbeats are
  * written down, then it has consequences. Before `synced` and without leadership nothing is written.
+ * Whoever only observes looks without leadership too: a new leader says what is held before it acts.
  */
 export class PreciseLifecycleMachine implements LifecycleMachine {
   readonly askers = ['node', 'readiness'] as const;
@@ -105,7 +106,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     if (stoodStill) this.#forgive(now);
     this.#take(now, event);
     for (const change of changes) this.#follow(now, change);
-    if (event.kind === 'tick' && this.#mayAct) this.#act(now);
+    if (event.kind === 'tick' && this.#looks) this.#act(now);
     this.#wake = this.#asked(now, stoodStill || event.kind === 'tick' ? null : this.#wake);
     return this.#commands;
   }
@@ -127,7 +128,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   }
 
   #findNext(): Instant | null {
-    if (!this.#mayAct) return null;
+    if (!this.#looks) return null;
     const health = this.#isViewCurrent ? this.#health.nextWake() : null;
     const others = earlier(health, this.#readiness.nextWake());
     return earlier(this.#reconciler.nextWake(this.#now), others);
@@ -148,12 +149,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     return nodeHealth(now, node.name, { store, health, limiter, because });
   }
 
-  get #mayAct(): boolean {
-    return this.#synced && this.#leader;
+  get #looks(): boolean {
+    return this.#synced && (this.#leader || this.#config.observes);
   }
 
   get #writes(): boolean {
-    return this.#mayAct && !this.#config.observes;
+    return this.#looks && !this.#config.observes;
   }
 
   #take(now: Instant, event: Event): void {
@@ -180,7 +181,7 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
 
   /** From now on we act: nobody knows what was tainted a moment ago. */
   #begin(now: Instant): void {
-    if (!this.#mayAct) return;
+    if (!this.#looks) return;
     this.#limiter.restart(now);
     this.#touchAll(now);
   }

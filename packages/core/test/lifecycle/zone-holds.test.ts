@@ -17,14 +17,14 @@ class HeldZone {
   readonly said: string[] = [];
   readonly world: LifecycleWorld;
 
-  constructor(zone: string) {
+  constructor(zone: string, leader = true) {
     const lifecycle = {
       observes: true,
       nodeMonitorGracePeriodMs: 30_000,
       fullDisruption: 'hold',
       massUnreachable: null,
     } as const;
-    const engine = { takeover: true, minTaintAgeMs: 100_000, lifecycle };
+    const engine = { takeover: true, minTaintAgeMs: 100_000, lifecycle, leader };
     this.world = new LifecycleWorld({ engine, onCommand: (_, command) => this.#note(command) });
     const { world } = this;
     world.tell({
@@ -82,6 +82,21 @@ describe('the hold of a zone', () => {
     held.world.runUntil(500_100);
     assert.equal(held.explained[0], 'evict');
     assert.equal(hold(), null);
+  });
+
+  it('is known to one that does not lead yet, as of when the zone was down', () => {
+    const { world, said } = new HeldZone('a', false);
+    const hold = (): unknown => {
+      const { zones, nodes } = world.engine.takeover()?.readinessHold ?? {};
+      return { zones, nodes };
+    };
+    const held = { zones: ['a'], nodes: ['a-1', 'a-2'] };
+    assert.deepEqual([hold(), world.deeds, said], [held, [], []]);
+    world.tell({ kind: 'leadership', held: true });
+    world.runUntil(71_000);
+    const [zone] = world.engine.zones(world.now);
+    assert.deepEqual(zone?.hold, { code: 'FullDisruptionHeld', since: 45_000 });
+    assert.deepEqual(hold(), held);
   });
 
   it('is named after a pause that somebody has to end', () => {
