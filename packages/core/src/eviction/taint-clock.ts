@@ -19,6 +19,8 @@ export interface ObservedTaint {
   readonly namespacesKeptAt?: Instant;
   /** Its start was written down, with all pauses that were over by then; left out: it was not. */
   readonly keptAt?: Instant;
+  /** The end of the second in which the API server had it written, where that was yet to come when we saw it. */
+  readonly writtenBy?: Instant;
 }
 
 const none: readonly ObservedTaint[] = [];
@@ -71,7 +73,10 @@ export class TaintClock {
     return true;
   }
 
-  /** The clock had been `by` behind: what seemed yet to come had come. The nodes where that matters. */
+  /**
+   * The clock had been `by` behind: what seemed yet to come had come, and what was seen before the API server had it
+   * written was seen later. The nodes where that matters.
+   */
   correct(by: Millis): readonly string[] {
     if (by <= 0) return [];
     return [...this.#byNode].flatMap(([nodeName, known]) => {
@@ -90,10 +95,13 @@ function isNoExecute({ effect }: Taint): boolean {
 /** The same by a clock that is right by now: it had been `by` behind when the taint was seen. */
 function corrected(observed: ObservedTaint, by: Millis): ObservedTaint {
   const { keptAt: _, ...seen } = observed;
-  const { taint, seenAt, startSource } = seen;
+  const { taint, startSource, writtenBy } = seen;
   if (startSource !== 'firstSeen' && startSource !== 'taintsWritten') return observed;
-  const start = addedAt(taint, seenAt + by);
-  return start === null ? observed : { ...seen, start, startSource: 'timeAdded' };
+  const start = addedAt(taint, seen.seenAt + by);
+  if (start !== null) return { ...seen, start, startSource: 'timeAdded' };
+  if (writtenBy === undefined || seen.seenAt >= writtenBy) return observed;
+  const seenAt = Math.min(seen.seenAt + by, writtenBy);
+  return { ...observed, seenAt, start: Math.max(seen.start, seenAt) };
 }
 
 /** The part of the time before the present state of a node that may be believed. */
@@ -141,9 +149,9 @@ function observe(
     }
     if (before && !isNamed) return { ...seen, start: countsFrom(before), startSource: 'firstSeen' };
     const thereAt = writtenAt === null ? now : endOfSecond(writtenAt);
-    return thereAt < now
-      ? { ...seen, start: thereAt, startSource: 'taintsWritten' }
-      : { ...seen, start: now, startSource: 'firstSeen' };
+    if (thereAt < now) return { ...seen, start: thereAt, startSource: 'taintsWritten' };
+    const isYetToCome = thereAt > now && { writtenBy: thereAt };
+    return { ...seen, start: now, startSource: 'firstSeen', ...isYetToCome };
   }
   return keptStart !== null && keptStart > endOfSecond(timeAdded) && !before
     ? { ...seen, start: keptStart, startSource: 'givenBack', keptAt: now }
