@@ -256,13 +256,19 @@ export class SparedPods {
     }
   }
 
-  /** Rule `first-timer-kept`: a time set earlier stays, whatever it would be now. */
+  /**
+   * The earliest of its times counts. kube-controller-manager keeps the timer that it set first (rule
+   * `first-timer-kept`), but may start anew at any moment, and then goes by the taints of that moment.
+   */
   #look(at: Instant, { uid, tolerations }: Pod, observed: readonly ObservedTaint[]): void {
     const taints = observed.map(({ taint }) => taint);
     const wait = upstreamWait(taints, tolerations, this.#options);
-    if (wait.kind === 'forever') this.#looks.cancel(uid);
-    else if (wait.kind === 'intolerable') this.#looks.set(uid, at + triesMs);
-    else if (this.#looks.at(uid) === null) this.#looks.set(uid, at + triesMs + wait.wait);
+    if (wait.kind === 'forever') {
+      this.#looks.cancel(uid);
+      return;
+    }
+    const due = at + triesMs + (wait.kind === 'intolerable' ? 0 : wait.wait);
+    if (due < (this.#looks.at(uid) ?? Number.POSITIVE_INFINITY)) this.#looks.set(uid, due);
   }
 
   forget(uid: string): void {
