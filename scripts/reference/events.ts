@@ -112,6 +112,13 @@ export const events: readonly EventRow[] = [
     what: 'The next pod of its StatefulSet waited for volumes as long as it may, and goes although they are not detached.',
   },
   {
+    reason: 'EvictionRequestGivenUp',
+    type: 'Warning',
+    about: 'Pod',
+    by: `${eviction}, node-drain-controller`,
+    what: 'An EvictionRequest was made for it and has led to nothing: it goes by pods/eviction.',
+  },
+  {
     reason: 'RegisteredNode',
     type: 'Normal',
     about: 'Node',

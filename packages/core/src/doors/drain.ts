@@ -67,11 +67,9 @@ export type {
   GuardDrain,
   NodeDrainCommand,
   NodeDrainWrite,
-  ReadEvictionRequests,
   RestartRollout,
   SetDrainConditions,
   WriteDrainNode,
-  WriteEvictionRequest,
 } from '../drain/drain-commands.ts';
 export type {
   NodeDrainNodeState,
@@ -79,6 +77,7 @@ export type {
   NodeDrainPodState,
   NodeDrainState,
 } from '../drain/node-drain-state.ts';
+export type { ReadEvictionRequests, WriteEvictionRequest } from '../eviction/eviction-command.ts';
 export {
   describeEvictionRequest,
   type EvictionRequest,

@@ -1,5 +1,6 @@
 // The commands of NodeDrains beside evictions.
 import type { PodCommand, RecordPodEvent } from '../attempt/pod-command.ts';
+import type { ReadEvictionRequests, WriteEvictionRequest } from '../eviction/eviction-command.ts';
 import type { Reason } from '../eviction/reason.ts';
 import type { NodeRef } from '../model/node.ts';
 import type { Owner, PodRef } from '../model/pod.ts';
@@ -122,28 +123,6 @@ export interface RestartRollout {
   readonly pod: PodRef;
   /** The ReplicaSet. */
   readonly owner: Owner;
-}
-
-/**
- * List the EvictionRequests of the cluster. Answered by an event `evictionRequests`, where there is an
- * answer, and by one `result` that carries the id.
- */
-export interface ReadEvictionRequests {
-  readonly kind: 'readEvictionRequests';
-  readonly id: string;
-  readonly drain: string;
-  readonly uid: string;
-}
-
-/** Request the eviction of a pod, or take a request back. Answered by one `result` that carries the id. */
-export interface WriteEvictionRequest {
-  readonly kind: 'writeEvictionRequest';
-  readonly id: string;
-  readonly drain: string;
-  readonly uid: string;
-  readonly write:
-    | { readonly kind: 'create'; readonly pod: PodRef }
-    | { readonly kind: 'withdraw'; readonly namespace: string; readonly name: string };
 }
 
 export type NodeDrainCommand =

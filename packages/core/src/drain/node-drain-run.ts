@@ -234,6 +234,7 @@ export class NodeDrainRun {
       holds: unguarded ? new Map(nodes.map(({ name }) => [name, unguarded])) : this.#holds.all,
       closed: unguarded ?? this.#holds.closed,
       remarks: [...this.#gates.remarks(this.#machine.hasGoing()), ...this.#marks.remarks],
+      fallback: this.#gates.fallback,
       volumeWaits: this.#gates.volumeWaits,
       notReplaced: this.#surroundings.workloads.takenBy(now, this.#drain.uid),
       waitsSince: (name) => this.#holds.waitsSince(name),

@@ -36,6 +36,8 @@ export interface NodeDrainState {
   readonly podsStaying: number;
   /** The same in words, with their names; '': none. */
   readonly staying: string;
+  /** Why pods went by pods/eviction though EvictionRequests were asked for; '': they did not. */
+  readonly fallback: string;
   /** DaemonSets that the taint keeps off, as `namespace/name`. */
   readonly daemonSetsKeptOff: readonly string[];
   readonly expectedEnd: Instant | null;
@@ -95,6 +97,8 @@ interface StateInput {
   readonly closed: DrainHold | null;
   /** Remarks for people on the drain as a whole. */
   readonly remarks: readonly string[];
+  /** Why pods went by pods/eviction though requests were asked for; null: they did not. */
+  readonly fallback: string | null;
   /** By our own time. */
   readonly volumeWaits: VolumeWaitTimes;
   /** By our own time. */
@@ -158,6 +162,7 @@ export function stateOf(input: StateInput): NodeDrainState {
     podsLeft: nodes.reduce((sum, node) => sum + node.podsLeft, 0),
     podsStaying: staying.length,
     staying: stayingText(staying),
+    fallback: input.fallback ?? '',
     daemonSetsKeptOff: machine.keptOff(),
     expectedEnd: phase === 'Running' ? expectedEnd(input, podsGone, open) : null,
     pods: byUrgency(left, machine).map((pod) => podState(pod, wall)),

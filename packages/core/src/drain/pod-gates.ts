@@ -5,6 +5,8 @@ import { isSetback, type Outcome } from '../attempt/outcome.ts';
 import type { RecordPodEvent } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
 import { lastReplicaText, type Reason } from '../eviction/reason.ts';
+import { EvictionRequests } from '../eviction/requests/eviction-requests.ts';
+import { OtherRequests } from '../eviction/requests/other-requests.ts';
 import { Schedule } from '../kernel/schedule.ts';
 import { earliest, formatDeadline, type Instant, type Millis } from '../kernel/time.ts';
 import { plainPod } from '../model/kept-pod.ts';
@@ -18,7 +20,6 @@ import type {
   NodeDrainCommand,
   RestartRollout,
 } from './drain-commands.ts';
-import { EvictionRequests, OtherRequests } from './eviction-requests.ts';
 import { type Known, Questions } from './node-holds.ts';
 import { skipAt } from './pod-filters.ts';
 import type { PodGate } from './state.ts';
@@ -68,7 +69,7 @@ export class DrainGates implements PodGate {
         ? new RolloutRestarts(timeouts.rollout, { ...site, prefix: idOf('restart') })
         : null;
     const isByRequest = pods.evictBy === 'EvictionRequest';
-    const [timeoutMs, max] = [timeouts.evictionRequest ?? null, limits.podsAtOnce];
+    const [timeoutMs, max] = [timeouts.evictionRequest, limits.podsAtOnce];
     const asks = { ...site, prefix: idOf('request'), drain, timeoutMs, max, isGoing };
     this.#others = isByRequest ? null : new OtherRequests(now, asks);
     const ofWorkloads = workloads.gate(limits.maxUnavailable ?? null, drain.uid);
@@ -117,7 +118,7 @@ export class DrainGates implements PodGate {
     const requests = this.#requests?.take(now) ?? this.#others?.take(now) ?? [];
     for (const uid of this.#requests?.open() ?? []) this.#replicas.requested(uid);
     return [
-      ...requests.map((one) => ({ ...one, drain, uid })),
+      ...requests.map((one) => (one.kind === 'recordEvent' ? one : { ...one, drain, uid })),
       ...restarts.map((restart) => ({ ...restart, drain, uid })),
       ...volumes.map((one) => (one.kind === 'recordEvent' ? one : { ...one, drain })),
     ];
@@ -127,7 +128,9 @@ export class DrainGates implements PodGate {
   undo(now: Instant): readonly NodeDrainCommand[] {
     const { name: drain, uid } = this.#drain;
     this.#others?.rest();
-    return (this.#requests?.undo(now) ?? []).map((one) => ({ ...one, drain, uid }));
+    return (this.#requests?.undo(now) ?? []).map((one) =>
+      one.kind === 'recordEvent' ? one : { ...one, drain, uid },
+    );
   }
 
   /** True if nothing of the drain is left with others. */
@@ -138,6 +141,11 @@ export class DrainGates implements PodGate {
   /** The StatefulSets that wait for volumes, and since when, by our own time. */
   get volumeWaits(): VolumeWaits['waits'] {
     return this.#volumes?.waits ?? [];
+  }
+
+  /** Why pods went by pods/eviction though requests were asked for; null: they did not. */
+  get fallback(): string | null {
+    return this.#requests?.remark ?? null;
   }
 
   /** Remarks for people; who else moves pods matters while some are `going`. */

@@ -50,6 +50,28 @@ export type LimitCommand =
       readonly tidies?: true;
     };
 
+/**
+ * List the EvictionRequests of the cluster. Answered by an event `evictionRequests`, where there is an
+ * answer, and by one `result` that carries the id.
+ */
+export interface ReadEvictionRequests {
+  readonly kind: 'readEvictionRequests';
+  readonly id: string;
+  readonly drain: string;
+  readonly uid: string;
+}
+
+/** Request the eviction of a pod, or take a request back. Answered by one `result` that carries the id. */
+export interface WriteEvictionRequest {
+  readonly kind: 'writeEvictionRequest';
+  readonly id: string;
+  readonly drain: string;
+  readonly uid: string;
+  readonly write:
+    | { readonly kind: 'create'; readonly pod: PodRef }
+    | { readonly kind: 'withdraw'; readonly namespace: string; readonly name: string };
+}
+
 /** The reports of the taint eviction machine; they change nothing but Events. */
 export type EvictionNotice =
   | RecordPodEvent<Reason>

@@ -2,7 +2,7 @@
 import { formatDeadline, formatTime, type Instant, type Millis } from '../kernel/time.ts';
 
 /** After so long without a sign of life the next one has the turn, as Kubernetes 1.37 has it. */
-const responderStaleMs: Millis = 20 * 60_000;
+export const responderStaleMs: Millis = 20 * 60_000;
 
 /** By pods/eviction, as anybody could: Kubernetes appends it after all others. */
 const defaultResponder = 'imperative-eviction.k8s.io/evictor';
@@ -15,7 +15,7 @@ export interface EvictionRequest {
   /** Who asks, such as acme.io/foo. */
   readonly requester: string;
   readonly intent: 'Eviction' | 'Withdrawn';
-  /** The uid of the NodeDrain that it is of; null: it is somebody else's. */
+  /** The uid of the NodeDrain that it is of, or `taintEviction`; null: it is somebody else's. */
   readonly drain: string | null;
   /** That nobody works on it any more, and why; null: that is not said. */
   readonly failed: string | null;

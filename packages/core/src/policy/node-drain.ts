@@ -31,7 +31,7 @@ export interface NodeDrainSpec {
     readonly podsAtOnce: number;
   };
   readonly timeouts: {
-    readonly evictionRequest?: Millis;
+    readonly evictionRequest: Millis;
     readonly node?: Millis;
     readonly rollout: Millis;
     readonly terminatingPods?: Millis;
@@ -69,7 +69,7 @@ export const plainDrainSpec: Omit<NodeDrainSpec, 'taint'> = {
   budgets: { policy: 'Respect' },
   order: 'Listed',
   limits: { nodesAtOnce: 1, heldUpNodes: 1, podsAtOnce: 0 },
-  timeouts: { rollout: 600_000 },
+  timeouts: { evictionRequest: 3_600_000, rollout: 600_000 },
   onFailure: 'KeepTaint',
   heeds: {},
   nodeConditions: 'Ignore',

@@ -8,6 +8,7 @@ import { drainOf } from './drain-of.ts';
 import { World } from './world.ts';
 
 const names = ['db', 'web'];
+const minute = 60_000;
 
 function drain(spec: object = {}, others: Partial<NodeDrain> = {}): NodeDrain {
   const pods = { withoutController: true, evictBy: 'EvictionRequest' };
@@ -45,8 +46,8 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     given.pass(590_000);
     assert.deepEqual(of(given), ['request db', 'request web']);
     assert.deepEqual(given.state().blockers, [
-      'pod shop/db: its eviction is requested (EvictionRequest)',
-      'pod shop/web: its eviction is requested (EvictionRequest)',
+      'pod shop/db: its eviction is requested (EvictionRequest); by pods/eviction at 1970-01-01T00:20:00Z',
+      'pod shop/web: its eviction is requested (EvictionRequest); by pods/eviction at 1970-01-01T00:20:00Z',
     ]);
   });
 
@@ -141,7 +142,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.deepEqual(of(given).slice(0, 3), ['request db', 'request web', 'evict web']);
     assert.equal(
       given.state().blockers.at(-1),
-      '1 pod is evicted by pods/eviction, not by EvictionRequests: the request was refused: of a group',
+      '2 pods go by pods/eviction, not by EvictionRequests: the request was refused: of a group',
     );
   });
 
@@ -155,7 +156,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.ok(of(given).includes('evict web'));
     assert.equal(
       given.state().blockers.at(-1),
-      '1 pod is evicted by pods/eviction, not by EvictionRequests: nobody has answered the request within a minute (no responder)',
+      '2 pods go by pods/eviction, not by EvictionRequests: nobody has answered the request within a minute (no responder)',
     );
   });
 
@@ -184,22 +185,95 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.ok(of(given).includes('request db'));
   });
 
-  it('holds everything while nobody knows what there is', () => {
+  it('evicts by pods/eviction where it may not read requests, says so, and lets the object go', () => {
     const given = world();
     given.lists = { kind: 'failed', status: 403, message: 'no right', retryAfter: null };
-    given.pass(60_000);
+    given.refuses.add('db');
+    given.pass(10_000);
+    assert.deepEqual(of(given), ['evict web']);
+    assert.equal(
+      given.state().blockers.at(-1),
+      'EvictionRequests cannot be read (no right): pods are evicted by pods/eviction',
+    );
+    given.declare({ ...drain(), isGuarded: true, isDeleted: true });
+    given.pass(10_000);
+    assert.equal(given.log.at(-1), 'let go');
+  });
+
+  it('waits a minute to hear what others move, and then goes on', () => {
+    const given = world();
+    given.lists = { kind: 'failed', status: 503, message: 'away', retryAfter: null };
+    given.pass(59_000);
     assert.deepEqual(of(given), []);
     const [first] = given.state().blockers;
-    assert.equal(first, 'pod shop/db: waits to hear whether others move it: no right');
+    assert.equal(first, 'pod shop/db: waits to hear whether others move it: away');
+    given.pass(10_000);
+    assert.deepEqual(of(given), ['evict db', 'evict web']);
+  });
+
+  it('evicts a pod whose responder has given no sign of life for 20 minutes', () => {
+    const given = world();
+    const events: string[] = [];
+    given.onEvent = ({ pod, reason, message }) => {
+      if (reason === 'EvictionRequestGivenUp') events.push(`${pod.name} ${reason}: ${message}`);
+    };
+    given.pass(10_000);
+    answer(given);
+    given.pass(20 * minute - 10_001);
+    assert.deepEqual(of(given), ['request db', 'request web']);
+    given.pass(1);
+    assert.deepEqual(of(given).slice(2, 4), ['evict db', 'evict web']);
+    const end = given.state();
+    assert.equal(end.phase, 'Drained');
+    assert.equal(
+      end.fallback,
+      '2 pods went by pods/eviction, not by EvictionRequests: vm.io/mover has given no sign of life for 20m',
+    );
+    assert.deepEqual(
+      events,
+      names.map(
+        (name) =>
+          `${name} EvictionRequestGivenUp: vm.io/mover has given no sign of life for 20m: the pod is evicted by pods/eviction`,
+      ),
+    );
+  });
+
+  it('waits an hour for a responder that gives signs of life, and no longer', () => {
+    const given = world();
+    given.pass(10_000);
+    for (let at = 0; at < 59; at++) {
+      const responder = {
+        name: 'vm.io/mover',
+        heartbeatAt: at * minute,
+        expectedAt: null,
+        message: '',
+      };
+      given.requests = (given.requests ?? []).map((one) => ({ ...one, responder }));
+      assert.deepEqual(of(given).slice(2), []);
+      given.pass(minute);
+    }
+    given.pass(minute);
+    assert.deepEqual(of(given).slice(2, 4), ['evict db', 'evict web']);
+    assert.match(given.state().fallback, /: nobody has moved it within 1h$/);
+  });
+
+  it('a new leader counts from when the request was made, and one after the other falls back', () => {
+    const given = world();
+    given.pass(50_000);
+    given.start();
+    given.pass(9_000);
+    assert.deepEqual(of(given), ['request db', 'request web']);
+    given.pass(5_000);
+    assert.deepEqual(of(given).slice(2, 4), ['evict db', 'evict web']);
   });
 
   it('holds pods that come when nobody has said for long what there is', () => {
     const given = world();
     given.pass(10_000);
     given.lists = { kind: 'failed', status: 503, message: 'away', retryAfter: null };
-    given.pass(60_000);
+    given.pass(48_000);
     given.show({ name: 'late', uid: 'late', nodeName: 'n1' });
-    given.pass(60_000);
+    given.pass(1_000);
     assert.deepEqual(of(given), ['request db', 'request web']);
     const said = given.state().blockers.find((one) => one.startsWith('pod shop/late'));
     assert.equal(said, 'pod shop/late: waits to hear whether others move it: away');
@@ -293,7 +367,6 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
   });
 });
 
-const minute = 60_000;
 const responder = {
   name: 'vm.example.com/migrator',
   heartbeatAt: 0,
@@ -341,7 +414,7 @@ describe('a NodeDrain that evicts by pods/eviction', () => {
       [{ timeouts: { evictionRequest: '50m' } }, 2],
     ] as const) {
       const given = worldBeside([requestOf('db', { responder })], limit);
-      for (let at = 0; at < 60; at++) {
+      for (let at = 0; at < 59; at++) {
         given.requests = [requestOf('db', { responder: { ...responder, heartbeatAt: given.now } })];
         given.pass(minute);
       }

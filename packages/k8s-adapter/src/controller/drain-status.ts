@@ -75,16 +75,18 @@ function rank({ phase }: NodeDrainState['nodes'][number]): number {
 
 /** `kubectl wait --for=condition=Drained` waits for the first. */
 export function drainConditions(state: NodeDrainState): readonly StatedCondition[] {
-  const { phase, blockers, podsStaying, staying } = state;
+  const { phase, blockers, podsStaying, staying, fallback } = state;
+  const fallbacks = fallback === '' ? [] : [fallback];
   if (phase === 'Drained' && podsStaying > 0) {
     // Whoever waits for this goes on to end the machine, and its pods with it.
-    const message = `every node is drained; ${staying}`;
+    const message = onOneLine(['every node is drained', staying, ...fallbacks].join('; '));
     return [{ type: 'Drained', status: 'False', reason: 'PodsStay', message }];
   }
   const isDrained = phase === 'Drained';
   const [first] = blockers;
   const goesOn = [first ?? 'the drain goes on', ...(staying === '' ? [] : [staying])].join('; ');
-  const message = isDrained ? 'every node is drained' : onOneLine(goesOn);
+  const ended = ['every node is drained', ...fallbacks].join('; ');
+  const message = onOneLine(isDrained ? ended : goesOn);
   return [{ type: 'Drained', status: isDrained ? 'True' : 'False', reason: phase, message }];
 }
 

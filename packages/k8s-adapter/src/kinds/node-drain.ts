@@ -401,9 +401,12 @@ const paceFields = {
   timeouts: object(
     'How long is waited.',
     {
-      evictionRequest: duration(
-        'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest; left out: for ever.',
-      ),
+      evictionRequest: {
+        ...duration(
+          'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest. Where nobody answers it takes a minute.',
+        ),
+        default: '1h',
+      },
       node: duration('How long one node may take, from its start; 0 or left out: for ever.'),
       rollout: {
         ...duration('How long a Deployment of one pod is waited for to start another one.'),

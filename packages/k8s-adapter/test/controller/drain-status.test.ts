@@ -12,7 +12,7 @@ function large(nodes: number, pods: number): NodeDrainState {
   return {
     ...{ phase: 'Blocked', startedAt: 0, endedAt: null, expectedEnd: null, wave: '' },
     ...{ selector: '{"matchLabels":{"pool":"blue"}}', podsGone: 3, podsLeft: pods },
-    ...{ podsStaying: 0, staying: '', daemonSetsKeptOff: [] },
+    ...{ podsStaying: 0, staying: '', fallback: '', daemonSetsKeptOff: [] },
     nodes: Array.from({ length: nodes }, (_, index) => ({
       ...{ name: `node-${index}`, phase: 'Held', startedAt: 0, waitsSince: null, endedAt: null },
       ...{ podsGone: 0, podsLeft: 5, reason: 'AnotherDrain', message },
@@ -51,6 +51,16 @@ describe('the status of a NodeDrain', () => {
       [[quoted], quoted, quoted],
     );
     assert.equal(drainConditions(said)[0]?.message, quoted);
+  });
+
+  it('says in the end why pods went by pods/eviction though requests were asked for', () => {
+    const fallback = '2 pods went by pods/eviction, not by EvictionRequests: nobody has answered';
+    const ended: NodeDrainState = { ...large(1, 0), phase: 'Drained', fallback };
+    const of = (state: NodeDrainState): unknown =>
+      drainConditions(state).map(({ status, message }) => `${status} ${message}`);
+    assert.deepEqual(of(ended), [`True every node is drained; ${fallback}`]);
+    const stays = { ...ended, podsStaying: 1, staying: '1 pod stays' };
+    assert.deepEqual(of(stays), [`False every node is drained; 1 pod stays; ${fallback}`]);
   });
 
   it('says of an end within a second the second after it', () => {
