@@ -26,6 +26,7 @@ export const houses: Readonly<Record<string, House>> = {
       'event.ts',
       'attempt/',
       'policy/',
+      'devices/',
       'model/',
       'kernel/',
     ],

@@ -1,6 +1,6 @@
 import type { Event } from './event.ts';
 import { ClusterClock, type ClusterTime, earliest, finite, type Instant } from './kernel/time.ts';
-import { Interned, KeptPod, KeptTraits } from './model/kept-pod.ts';
+import { Interned, type KeptPod, KeptTraits, keepPod } from './model/kept-pod.ts';
 import type { Lease, Node } from './model/node.ts';
 import type { DaemonSet, Pod, PodView } from './model/pod.ts';
 import type { Labels } from './model/selector.ts';
@@ -316,11 +316,11 @@ export class Store implements StoreView {
 
   /** A trait that has not changed stays the same object, and the pod stays where it is among all. */
   #kept(incoming: Pod, boundAt: Instant | null, previous: KeptPod | null): KeptPod {
-    const { deletionTimestamp } = incoming;
+    const { deletionTimestamp, claims } = incoming;
     const nodeName = this.#names.take(incoming.nodeName);
     const { name, uid } = previous?.name === incoming.name ? previous : incoming;
     const traits = this.#traits.take(incoming, previous?.traits ?? null);
-    return new KeptPod({ name, uid, nodeName, boundAt, deletionTimestamp }, traits);
+    return keepPod({ name, uid, nodeName, boundAt, deletionTimestamp, claims }, traits);
   }
 
   #forget(pod: KeptPod): void {

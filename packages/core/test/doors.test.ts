@@ -19,6 +19,16 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       ReasonCode Report Semantics StartSource Subject Taint TaintName TakeoverStatus
       Toleration WebhookDenial WorkingDrain`,
   },
+  './devices': {
+    values: `
+      Devices describeDeviceCause describeDeviceReason describeTaintSource formatDevice judgeTaint
+      parseDevice selectsAllDevices selectsDevice`,
+    types: `
+      AllocatedDevice ClaimingPodEvent DeviceCause DeviceEvent DeviceHit DeviceId DeviceReason
+      DeviceReasonCode DeviceResource DeviceSelector DeviceTaint DeviceTaintRule DeviceTaintSource
+      DeviceVerdict EvictionProgress PodClaim PublishedDevice ResourceClaim ResourceSlice RuleReach
+      VerdictOptions`,
+  },
   './differences': {
     values: `
       classify`,

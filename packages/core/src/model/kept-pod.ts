@@ -1,11 +1,12 @@
 // A pod as the engine keeps it: five fields of its own, and what it has in common with others.
 
 import type { Instant } from '../kernel/time.ts';
-import type { Disruption, Owner, Pod } from './pod.ts';
+import type { Disruption, Owner, Pod, PodClaim } from './pod.ts';
 import type { Labels } from './selector.ts';
 import type { Toleration } from './toleration.ts';
 
-type Shared = Omit<Pod, 'name' | 'uid' | 'nodeName' | 'boundAt' | 'deletionTimestamp'>;
+type Own = 'name' | 'uid' | 'nodeName' | 'boundAt' | 'deletionTimestamp' | 'claims';
+type Shared = Omit<Pod, Own>;
 
 /** The traits that the pods of one workload mostly have in common; those left out are there as undefined. */
 type PodTraits = { readonly [K in keyof Required<Shared>]: Shared[K] };
@@ -22,10 +23,7 @@ export class KeptPod implements Pod {
   readonly deletionTimestamp: Instant | null;
   readonly traits: PodTraits;
 
-  constructor(
-    own: Pick<Pod, 'name' | 'uid' | 'nodeName' | 'boundAt' | 'deletionTimestamp'>,
-    traits: PodTraits,
-  ) {
+  constructor(own: Pick<Pod, Exclude<Own, 'claims'>>, traits: PodTraits) {
     this.name = own.name;
     this.uid = own.uid;
     this.nodeName = own.nodeName;
@@ -99,6 +97,22 @@ export class KeptPod implements Pod {
   }
 }
 
+/** One that uses claims: others have no room for them. */
+class ClaimingPod extends KeptPod {
+  readonly claims: readonly PodClaim[];
+
+  constructor(own: Pick<Pod, Own>, traits: PodTraits, claims: readonly PodClaim[]) {
+    super(own, traits);
+    this.claims = claims;
+  }
+}
+
+/** Keeps a pod by what is its own and what it shares. */
+export function keepPod(own: Pick<Pod, Own>, traits: PodTraits): KeptPod {
+  const { claims } = own;
+  return claims ? new ClaimingPod(own, traits, claims) : new KeptPod(own, traits);
+}
+
 /** The traits that a pod may have in common with others. */
 export function traitsOf(pod: Pod): PodTraits {
   return {
@@ -123,15 +137,16 @@ export function traitsOf(pod: Pod): PodTraits {
 
 /** The same pod with all fields of its own, for whoever copies it or writes it down. */
 export function plainPod(pod: Pod): Pod {
-  const { name, uid, nodeName, boundAt, deletionTimestamp } = pod;
+  const { name, uid, nodeName, boundAt, deletionTimestamp, claims } = pod;
   // Thousands may be explained at once, and this copies them as a whole.
   const traits = pod instanceof KeptPod ? pod.traits : traitsOf(pod);
-  return { ...traits, name, uid, nodeName, boundAt, deletionTimestamp };
+  const plain = { ...traits, name, uid, nodeName, boundAt, deletionTimestamp };
+  return claims ? { ...plain, claims } : plain;
 }
 
 /** The same pod if it tolerated this. */
 export function withTolerations(pod: Pod, tolerations: Pod['tolerations']): Pod {
-  return new KeptPod(pod, { ...traitsOf(pod), tolerations });
+  return keepPod(pod, { ...traitsOf(pod), tolerations });
 }
 
 interface Kept {

@@ -17,6 +17,16 @@ export interface Disruption {
   readonly manager: string | null;
 }
 
+/** A ResourceClaim that a pod uses. */
+export interface PodClaim {
+  /** The pod's own name for it, by spec.resourceClaims[]; of an extended resource, the claim's. */
+  readonly name: string;
+  /** The ResourceClaim in the pod's namespace; null: to be made from a template, and the pod's status names none. */
+  readonly claim: string | null;
+  /** Made from a template it has to be controlled by the pod; `extended`: the scheduler made it for an extended resource. */
+  readonly origin: 'named' | 'template' | 'extended';
+}
+
 /** Names one pod, this very pod and not another of the same name. */
 export interface PodRef {
   readonly namespace: string;
@@ -59,6 +69,8 @@ export interface Pod extends PodRef {
   readonly priorityClassName?: string | undefined;
   /** Left out: nobody has marked it. */
   readonly disruption?: Disruption | undefined;
+  /** The claims that it uses. Left out: none, as nearly all. */
+  readonly claims?: readonly PodClaim[] | undefined;
 }
 
 /** The name of a pod alone, without what is known about it. */

@@ -5,6 +5,8 @@ import {
   Interned,
   KeptPod,
   KeptTraits,
+  keepPod,
+  plainPod,
   traitsOf,
   withTolerations,
 } from '../../src/model/kept-pod.ts';
@@ -65,6 +67,19 @@ describe('a pod as it is kept', () => {
       const kept = new KeptPod(pod, new KeptTraits().take(pod, null));
       assert.deepEqual(told(kept), told(pod));
     }
+  });
+
+  it('has room for claims only where it uses some', () => {
+    const traits = new KeptTraits().take(base, null);
+    const claims = [{ name: 'gpu', claim: 'web-gpu', origin: 'template' }] as const;
+    const claiming = keepPod({ ...base, claims }, traits);
+    assert.deepEqual(plainPod(claiming), { ...plainPod(base), claims });
+    assert.deepEqual(
+      withTolerations(claiming, []),
+      keepPod({ ...base, claims }, { ...traits, tolerations: [] }),
+    );
+    assert.equal(Object.hasOwn(keepPod(base, traits), 'claims'), false);
+    assert.equal(Object.hasOwn(plainPod(base), 'claims'), false);
   });
 
   it('with other tolerations is the same in all else', () => {

@@ -37,6 +37,11 @@ export {
 export { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
 export { isMissing } from '../proto/answer.ts';
 export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
+export {
+  deviceTaintRuleFromJson,
+  resourceClaimFromJson,
+  resourceSliceFromJson,
+} from '../proto/convert-devices.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';
 export { lastWriteOf } from '../proto/managed-fields.ts';
 export {

@@ -9,6 +9,7 @@ import type {
   Taint,
   Toleration,
 } from '@taintmgr/core';
+import type { PodClaim } from '@taintmgr/core/devices';
 import type { Budget } from '@taintmgr/core/drain';
 import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core/model';
 import type { Instant } from '@taintmgr/core/time';
@@ -123,7 +124,8 @@ const readNode = onceEach((value: unknown): Node => {
   return Object.keys(special).length === 0 ? usual : { ...usual, ...special };
 });
 
-function taintsFrom(value: unknown): readonly Taint[] {
+/** Taints of a node, or of a device. */
+export function taintsFrom(value: unknown): readonly Taint[] {
   const taints = asList(value);
   return taints.length === 0 ? noTaints : taints.map(taintFromJson);
 }
@@ -184,6 +186,7 @@ export function podFromJson(value: unknown): Pod {
     ready: readyStatusOf(status),
     ...policyFieldsFrom(metadata, spec),
     ...disruptionFrom(object),
+    ...claimsFrom(spec, status),
   };
 }
 
@@ -218,6 +221,26 @@ function policyFieldsFrom(metadata: JsonRecord, spec: JsonRecord): Partial<Pod> 
 function disruptionFrom(object: JsonRecord): Pick<Pod, 'disruption'> {
   const mark = disruptionOf(object);
   return mark ? { disruption: { reason: mark.reason, manager: mark.manager } } : {};
+}
+
+/** Nearly no pod has any. */
+function claimsFrom(spec: JsonRecord, status: JsonRecord): Pick<Pod, 'claims'> {
+  const { resourceClaims } = spec;
+  const { resourceClaimStatuses, extendedResourceClaimStatus } = status;
+  if (resourceClaims === undefined && extendedResourceClaimStatus === undefined) return {};
+  const made = asList(resourceClaimStatuses).map(asRecord);
+  const claims = asList(resourceClaims).map((value): PodClaim => {
+    const { name, resourceClaimName } = asRecord(value);
+    const own = asText(name);
+    if (typeof resourceClaimName === 'string') {
+      return { name: own, claim: resourceClaimName, origin: 'named' };
+    }
+    const claim = asText(made.find((one) => one.name === name)?.resourceClaimName);
+    return { name: own, claim: claim === '' ? null : claim, origin: 'template' };
+  });
+  const extended = asText(asRecord(extendedResourceClaimStatus).resourceClaimName);
+  if (extended !== '') claims.push({ name: extended, claim: extended, origin: 'extended' });
+  return claims.length > 0 ? { claims } : {};
 }
 
 function readyStatusOf(status: JsonRecord): string | null {
@@ -342,8 +365,8 @@ function tolerationSecondsFromJson(value: unknown): number | null {
   return Math.max(-int64Edge, Math.min(int64Edge, Math.trunc(value)));
 }
 
-const readTolerations = onceEach((value: unknown): readonly Toleration[] =>
-  asList(value).map(tolerationFromJson),
+export const readTolerations: (value: unknown) => readonly Toleration[] = onceEach(
+  (value: unknown): readonly Toleration[] => asList(value).map(tolerationFromJson),
 );
 
 /**

@@ -1,0 +1,44 @@
+// Taints of devices: which pods leave for them, when and why, as kube-controller-manager decides it.
+
+// The model.
+
+export {
+  type AllocatedDevice,
+  type ClaimingPodEvent,
+  type DeviceEvent,
+  type DeviceId,
+  type DeviceResource,
+  type DeviceSelector,
+  type DeviceTaintRule,
+  type EvictionProgress,
+  formatDevice,
+  type PublishedDevice,
+  parseDevice,
+  type ResourceClaim,
+  type ResourceSlice,
+  selectsAllDevices,
+  selectsDevice,
+} from '../devices/device.ts';
+
+// The decision.
+
+export { Devices, type RuleReach, type VerdictOptions } from '../devices/devices.ts';
+export {
+  type DeviceCause,
+  type DeviceHit,
+  type DeviceReason,
+  type DeviceReasonCode,
+  type DeviceTaint,
+  type DeviceTaintSource,
+  type DeviceVerdict,
+  judgeTaint,
+} from '../devices/verdict.ts';
+
+// Its words.
+
+export {
+  describeDeviceCause,
+  describeDeviceReason,
+  describeTaintSource,
+} from '../devices/words.ts';
+export type { PodClaim } from '../model/pod.ts';
