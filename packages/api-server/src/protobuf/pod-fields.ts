@@ -163,6 +163,14 @@ const containerStatus: Fields = {
   resources: [11, pointer(resources)],
 };
 
+const extendedResourceClaimStatus: Fields = {
+  requestMappings: [
+    1,
+    [{ containerName: [1, 'string'], resourceName: [2, 'string'], requestName: [3, 'string'] }],
+  ],
+  resourceClaimName: [2, 'string'],
+};
+
 /** `status` of a Pod. */
 export const podStatus: Fields = {
   phase: [1, 'string'],
@@ -182,4 +190,5 @@ export const podStatus: Fields = {
   resourceClaimStatuses: [15, [{ name: [1, 'string'], resourceClaimName: [2, 'string*'] }]],
   hostIPs: [16, [{ ip: [1, 'string'] }]],
   observedGeneration: [17, 'integer'],
+  extendedResourceClaimStatus: [18, pointer(extendedResourceClaimStatus)],
 };

@@ -62,7 +62,6 @@ it('tables and shapes have the same members, but for rare ones', () => {
     'Node - status.declaredFeatures',
     'Pod - spec.workloadRef',
     'Pod - spec.schedulingGroup',
-    'Pod - status.extendedResourceClaimStatus',
     'Pod - status.allocatedResources',
     'Pod - status.resources',
     'Pod - status.nodeAllocatableResourceClaimStatuses',

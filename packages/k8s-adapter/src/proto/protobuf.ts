@@ -113,6 +113,11 @@ const statusDetails: Message = {
 
 const ownedMeta: Message = { ...objectMeta, 17: ['managedFields', [managedFieldsEntry]] };
 
+const resourceClaim: Message = {
+  1: ['name', 'word'],
+  3: ['resourceClaimName', 'text'],
+};
+
 /** A Pod with the fields that `convert.ts` looks at, and these. */
 export function podMessage(more: { readonly spec?: Message; readonly status?: Message }): Message {
   return {
@@ -126,6 +131,7 @@ export function podMessage(more: { readonly spec?: Message; readonly status?: Me
         22: ['tolerations', [toleration]],
         24: ['priorityClassName', 'word'],
         25: ['priority', 'integer'],
+        39: ['resourceClaims', [resourceClaim]],
         ...more.spec,
       },
     ],
@@ -135,6 +141,8 @@ export function podMessage(more: { readonly spec?: Message; readonly status?: Me
         1: ['phase', 'word'],
         2: ['conditions', [condition]],
         7: ['startTime', time],
+        15: ['resourceClaimStatuses', [{ 1: ['name', 'word'], 2: ['resourceClaimName', 'text'] }]],
+        18: ['extendedResourceClaimStatus', { 2: ['resourceClaimName', 'text'] }],
         ...more.status,
       },
     ],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { encodeFrame, encodeObject } from '@taintmgr/api-server';
 import { failureOf } from '../../src/proto/answer.ts';
@@ -62,12 +63,18 @@ const pod = {
       { key: 'for ever', tolerationSeconds: Number.MAX_SAFE_INTEGER },
     ],
     priority: 2_000_001_000,
+    resourceClaims: [
+      { name: 'a', resourceClaimName: 'shared' },
+      { name: 'b', resourceClaimTemplateName: 't' },
+    ],
   },
   status: {
     phase: 'Running',
     conditions: [condition('PodScheduled', 'True'), condition('Ready', 'False')],
     podIP: '10.0.0.1',
     startTime: '2026-01-01T00:00:06Z',
+    resourceClaimStatuses: [{ name: 'b', resourceClaimName: 'a-b-x1' }],
+    extendedResourceClaimStatus: { resourceClaimName: 'a-ext', requestMappings: [] },
   },
 };
 
@@ -143,6 +150,16 @@ describe('protobuf', () => {
     });
   }
 
+  it('reads the claims of a pod as kube-apiserver 1.36.2 writes them', () => {
+    const file = new URL('../testdata/proto/pod-with-claims.b64', import.meta.url);
+    const bytes = Buffer.from(readFileSync(file, 'utf8'), 'base64');
+    assert.deepEqual(podFromJson(objectFromProtobuf(bytes)).claims, [
+      { name: 'a', claim: 'shared', origin: 'named' },
+      { name: 'b', claim: 'train-1-b-x1', origin: 'template' },
+      { name: 'train-1-ext', claim: 'train-1-ext', origin: 'extended' },
+    ]);
+  });
+
   it('shows a mirror pod as JSON does', () => {
     const read = podFromJson(objectFromProtobuf(encodeObject(mirror)));
     assert.equal(read.mirror, true);
@@ -182,6 +199,7 @@ describe('protobuf', () => {
       'nodeName',
       'priority',
       'priorityClassName',
+      'resourceClaims',
       'terminationGracePeriodSeconds',
       'tolerations',
       'volumes',
