@@ -240,14 +240,19 @@ export class DrainDecider {
     return this.#taint.effect === 'NoExecute' ? concern : { ...concern, judgedAs: this.#executed };
   }
 
-  /** Those of NoExecute and the drain's own, in the node's order. One of NoExecute that says the same counts as its own. */
+  /**
+   * Those of NoExecute and the drain's own, in the node's order. One of NoExecute that says the same counts as its own,
+   * and goes by its name: that is what the node has where the decision is looked at again.
+   */
   #taintsOn(now: Instant, nodeName: string): readonly ObservedTaint[] {
     const { key, effect } = this.#taint;
-    const observed = this.#times.taintsOf(now, nodeName).map((one) => {
-      const isSame = isEqualTaint(one.taint, this.#executed);
-      return isSame ? { ...one, taint: { ...one.taint, effect } } : one;
-    });
     const isOwn = ({ taint }: ObservedTaint): boolean => isEqualTaint(taint, this.#taint);
+    const all = this.#times.taintsOf(now, nodeName);
+    const own = all.find(isOwn)?.taint;
+    const observed = all.map((one) => {
+      const isSame = isEqualTaint(one.taint, this.#executed);
+      return isSame ? { ...one, taint: own ?? { ...one.taint, effect } } : one;
+    });
     const counted = observed.filter((one) => one.taint.effect === 'NoExecute' || isOwn(one));
     if (this.#isOn(nodeName)) return counted;
     // One of its key and effect gives way, as in kubectl taint.

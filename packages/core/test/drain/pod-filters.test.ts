@@ -13,6 +13,7 @@ import {
   type Pod,
   type PodInput,
   parseTaint,
+  type Taint,
   type Toleration,
 } from '@taintmgr/core';
 import { type DrainFilterResult, filterPod, planDrain } from '@taintmgr/core/drain';
@@ -361,15 +362,17 @@ const tolerations = [
 ];
 
 describe('what decided about a pod of a drain', () => {
-  const cases: readonly (readonly [string, readonly string[], Pod['tolerations']])[] = [
+  const early = { ...parseTaint('m=x:NoExecute'), timeAdded: -5000 };
+  const cases: readonly (readonly [string, readonly string[], Pod['tolerations'], ...Taint[]])[] = [
     ['m=x:NoExecute', ['tolerates m=x:NoExecute for 30s'], tolerations],
     ['m=x:NoSchedule', ['tolerates m=x for 30s'], tolerations],
     ['m=x:NoSchedule', ['no toleration for m=x'], []],
+    ['m=x:NoSchedule', ['no toleration for m=x', 'no toleration for m=x'], [], early],
   ];
-  for (const [text, words, tolerated] of cases) {
+  for (const [text, words, tolerated, ...others] of cases) {
     it(`holds on the node as it is: ${text}, ${words.join()}`, () => {
       const taint = { ...parseTaint(text), timeAdded: -1000 };
-      const node = { name: 'n1', uid: 'n1', taints: [taint] };
+      const node = { name: 'n1', uid: 'n1', taints: [...others, taint] };
       const pod: Pod = {
         namespace: 'shop',
         name: 'web',
