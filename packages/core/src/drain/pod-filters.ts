@@ -6,7 +6,7 @@ import { Decider } from '../eviction/decider.ts';
 import { Pauses } from '../eviction/pauses.ts';
 import type { Reason } from '../eviction/reason.ts';
 import { type ObservedTaint, TaintClock } from '../eviction/taint-clock.ts';
-import type { ClusterTime, Instant } from '../kernel/time.ts';
+import type { ClusterTime, Instant, Millis } from '../kernel/time.ts';
 import { withTolerations } from '../model/kept-pod.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
@@ -100,9 +100,12 @@ export class DrainTimes {
   readonly #decider: Decider;
   /** Nodes about whose pods a drain decides. */
   readonly #nodes = new Set<string>();
+  /** By so much the cluster's clock was ahead when the taints were seen. */
+  #ahead: Millis;
 
   constructor(store: StoreView) {
     this.store = store;
+    this.#ahead = store.clock.wall(0);
     this.#pauses = new Pauses(store);
     const config = defaultEvictionConfig;
     this.#decider = new Decider({
@@ -117,6 +120,9 @@ export class DrainTimes {
 
   /** Takes in what has changed; true where policies or pauses may decide otherwise about every pod. */
   follow(now: Instant, changes: readonly Change[]): boolean {
+    const ahead = this.store.clock.wall(0);
+    this.#taints.correct(ahead - this.#ahead);
+    this.#ahead = ahead;
     let isAboutAll = false;
     for (const change of changes) {
       switch (change.kind) {

@@ -249,6 +249,24 @@ describe('a NodeDrain that begins', () => {
     assert.ok(world.log.includes('evict on-n1'));
   });
 
+  it('counts a taint of others from when the API server had it written, by a clock that had stood still', () => {
+    const tolerations = ['work', 'bad'].map((key) => {
+      return { key, operator: 'Exists', tolerationSeconds: key === 'bad' ? 30 : 600 };
+    });
+    const pods = [{ name: 'web', nodeName: 'n1', tolerations }];
+    const world = new World(drainOf({ nodes: ['n1'] }), [{ name: 'n1' }], pods);
+    world.pass(1_000);
+    const node = world.nodes.get('n1') ?? assert.fail();
+    const taints = [...node.taints, parseTaint('bad:NoExecute')];
+    world.showNode({ ...node, taints, taintsWrittenAt: 20_000 });
+    world.pass(9_000);
+    world.tell({ kind: 'clock', ahead: 20_000 });
+    world.pass(20_999);
+    assert.deepEqual(world.log, ['guard', 'taint n1']);
+    world.pass(1);
+    assert.ok(world.log.includes('evict web'), 'at 51 s by the clock of the cluster');
+  });
+
   for (const ahead of [0, hour, -hour]) {
     const clock: Event = { kind: 'clock', ahead };
 
