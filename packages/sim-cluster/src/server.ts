@@ -146,6 +146,7 @@ export {
   invalidValue,
   notSupported,
   required,
+  tooMany,
 } from './validation/causes.ts';
 export {
   finalizerWarnings,

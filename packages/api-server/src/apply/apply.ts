@@ -348,7 +348,7 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   const stored = backend.store.get(storage.storeKey, path.namespace, path.name);
   const live = stored && resource.custom ? toView(resource, stored) : stored;
   const { object, owners } = applyConfiguration(live, read, {
-    resource: resource.custom ? resource : storage,
+    resource: resource.custom || resource.schema === storage.schema ? resource : storage,
     manager,
     subresource,
     force: flag(info.query.get('force')) ?? false,

@@ -186,7 +186,8 @@ const sets: Handlers = {
     a.some((item) => b.some((other) => celEqual(item, other))),
 };
 
-function readQuantity(text: string): Quantity {
+/** An amount as expressions have it. Throws CelError for a text that is none. */
+export function readQuantity(text: string): Quantity {
   const amount = quantity(text);
   if (Number.isNaN(amount)) {
     throw new CelError(

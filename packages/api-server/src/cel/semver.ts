@@ -33,7 +33,8 @@ function normalized(text: string): string {
 
 const asAsked = (text: string, isNormal: boolean): string => (isNormal ? normalized(text) : text);
 
-function semverOf(text: string): Semver {
+/** A version as expressions have it. Throws CelError for a text that is none. */
+export function semverOf(text: string): Semver {
   const found = readSemver(text);
   if (!found) throw new CelError('No Major.Minor.Patch elements found');
   return found;

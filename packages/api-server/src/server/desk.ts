@@ -26,6 +26,7 @@ import {
   storageOf,
   unknownPath,
 } from '@taintmgr/sim-cluster/server';
+import { judgeDevices } from '../admission/devices.ts';
 import { Escalation } from '../admission/escalation.ts';
 import { PolicyAdmission } from '../admission/policy-admission.ts';
 import { type CallWebhook, unreachable } from '../admission/webhooks/call.ts';
@@ -84,6 +85,7 @@ export class Desk implements OpenFront {
     const escalation = new Escalation(store, access);
     this.admission = {
       judge: (request, writer) => {
+        judgeDevices(request, store);
         escalation.judge(request, writer);
         policies.judge(request, writer);
         webhooks.judge(request, writer);

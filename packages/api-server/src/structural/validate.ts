@@ -10,6 +10,7 @@ import {
   type Json,
   notSupported,
   required,
+  tooMany,
 } from '@taintmgr/sim-cluster/server';
 import { itemKeys, itemsSchema, type JsonSchema, joined, memberSchema } from './json-schema.ts';
 import { formatOf, isInteger, validateScalar } from './scalars.ts';
@@ -83,11 +84,6 @@ function enumCauses(schema: JsonSchema, value: Json, path: string): readonly Cau
     typeof choice === 'string' ? choice : JSON.stringify(choice),
   );
   return [notSupported(path, value, texts)];
-}
-
-function tooMany(path: string, count: number, max: number): Cause {
-  const message = `Too many: ${count}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`;
-  return { reason: 'FieldValueTooMany', message, field: path };
 }
 
 function listCauses(

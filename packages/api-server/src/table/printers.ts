@@ -10,6 +10,7 @@ import {
   namespacePrinter,
   nodePrinter,
 } from './core.ts';
+import { deviceTaintRulePrinter, resourceClaimPrinter, resourceSlicePrinter } from './device.ts';
 import {
   configMapPrinter,
   endpointSlicePrinter,
@@ -125,6 +126,9 @@ const printers: Readonly<Record<string, Printer>> = {
   configmaps: configMapPrinter,
   controllerrevisions: controllerRevisionPrinter,
   customresourcedefinitions: definitionPrinter,
+  devicetaintrules: deviceTaintRulePrinter,
+  resourceclaims: resourceClaimPrinter,
+  resourceslices: resourceSlicePrinter,
 };
 
 /** How the objects of a stored resource are printed. */

@@ -95,13 +95,14 @@ export interface Resource {
   /** What a new object gets before its defaults; its uid is already set. */
   readonly admit: (object: KubeObject, stored: StoredObjects) => KubeObject;
   /**
-   * The object with its defaults and what else follows from it, whenever it is written. `previous` is
-   * its state before; null for a new one.
+   * The object with its defaults and what else follows from it, whenever it is written, at `now`.
+   * `previous` is its state before; null for a new one.
    */
   readonly derive: (
     object: KubeObject,
     subresource: string,
     previous: KubeObject | null,
+    now: number,
   ) => KubeObject;
   /** The defaults of the API alone, where `derive` adds more to an object than those; else null. */
   readonly defaults: ((object: KubeObject) => KubeObject) | null;

@@ -35,6 +35,7 @@ import {
 } from '../validation/rbac.ts';
 import { validateService, validateServiceUpdate } from '../validation/service.ts';
 import { validateWorkload, validateWorkloadUpdate } from '../validation/workload.ts';
+import { deviceResources } from './device.ts';
 import { coreEventFields, newEventFields, podFields } from './field-labels.ts';
 import {
   defineResource,
@@ -354,6 +355,7 @@ export const resources: readonly Resource[] = [
   rbacResource(rbac.clusterRole, false),
   rbacResource(rbac.roleBinding, true),
   rbacResource(rbac.role, true),
+  ...deviceResources,
   ...storedOnlyResources,
 ];
 

@@ -76,23 +76,6 @@ const rows: readonly StoredOnly[] = [
     counted: true,
   },
   {
-    group: 'resource.k8s.io',
-    kind: 'DeviceClass',
-    plural: 'deviceclasses',
-    cluster: true,
-    members: 'spec',
-    counted: true,
-  },
-  { group: 'resource.k8s.io', kind: 'ResourceClaim', members: 'spec status' },
-  { group: 'resource.k8s.io', kind: 'ResourceClaimTemplate', members: 'spec' },
-  {
-    group: 'resource.k8s.io',
-    kind: 'ResourceSlice',
-    cluster: true,
-    members: 'spec',
-    counted: true,
-  },
-  {
     group: 'scheduling.k8s.io',
     kind: 'PriorityClass',
     plural: 'priorityclasses',

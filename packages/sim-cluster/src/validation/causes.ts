@@ -41,3 +41,9 @@ export function duplicateValue(field: string, value: unknown, detail?: string): 
 export function notFoundValue(field: string, value: unknown): Cause {
   return { reason: 'FieldValueNotFound', message: `Not found: ${shown(value)}`, field };
 }
+
+/** FieldValueTooMany: a list is longer than it may be. */
+export function tooMany(field: string, count: number, max: number): Cause {
+  const message = `Too many: ${count}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`;
+  return { reason: 'FieldValueTooMany', message, field };
+}

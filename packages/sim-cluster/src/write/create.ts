@@ -64,21 +64,22 @@ function newObject(
   }
   const stored: StoredObjects = (plural) => backend.store.collection(plural).list('');
   const shaped = canonical(storage, given);
-  const admitted = storage.derive(storage.admit(shaped, stored), '', null);
+  const now = backend.clock.now();
+  const admitted = storage.derive(storage.admit(shaped, stored), '', null, now);
   return trackUpdate(canonical(storage, admitted), null, {
     manager: options.manager ?? unknownManager,
     ...(options.owners ? { owners: options.owners } : {}),
     subresource: '',
-    now: backend.clock.now(),
+    now,
     resource: storage,
     apiVersion: apiVersionOf(resource),
-    claimed: claimed(storage, shaped),
+    claimed: claimed(storage, shaped, now),
   });
 }
 
 /** What the creator owns: what it gave, with the defaults of the API; not what admission adds, nor a status. */
-function claimed(storage: Resource, given: KubeObject): KubeObject {
-  const whole = storage.defaults?.(given) ?? storage.derive(given, '', null);
+function claimed(storage: Resource, given: KubeObject, now: number): KubeObject {
+  const whole = storage.defaults?.(given) ?? storage.derive(given, '', null, now);
   if (!hasSubresource(storage, 'status')) return whole;
   const { status: _status, ...rest } = whole;
   return rest as KubeObject;

@@ -179,8 +179,9 @@ export function writeNext(
   const form = (object: KubeObject, known: KubeObject | null = null): KubeObject =>
     backend.isBrief && !storage.custom ? object : canonical(storage, object, known);
   const shaped = form(sharing(prepared, previous), previous);
+  const now = backend.clock.now();
   const derived = (object: KubeObject): KubeObject =>
-    sharing(storage.derive(object, options.subresource ?? '', previous), object);
+    sharing(storage.derive(object, options.subresource ?? '', previous, now), object);
   const defaulted = derived(shaped);
   const whole = defaulted === shaped ? shaped : form(defaulted, shaped);
   // What was loaded is stored without its defaults, which no write takes for a change.
@@ -192,7 +193,7 @@ export function writeNext(
           manager: options.manager ?? unknownManager,
           ...(options.owners ? { owners: options.owners } : {}),
           subresource: options.subresource ?? '',
-          now: backend.clock.now(),
+          now,
           resource: storage,
           apiVersion: apiVersionOf(resource),
         });
