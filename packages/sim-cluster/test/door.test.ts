@@ -5,9 +5,10 @@ import { it } from 'node:test';
 import * as door from '../src/index.ts';
 
 const values = `
-  ApiError Cluster PlainServer RealClock VirtualClock bringToRest daemonSet defaultTiming
-  deployment hasUnreadyContainers isShallow job namespace node pdb pod seededRandom statefulSet
-  taint threeZones toleration topologyObjects unknownRulesOf withSystemPods`;
+  ApiError Cluster PlainServer RealClock VirtualClock amountsOf bringToRest daemonSet
+  defaultTiming deployment hasUnreadyContainers isShallow job namespace node pdb pod requestsOf
+  seededRandom statefulSet taint threeZones toleration topologyObjects unknownRulesOf
+  withSystemPods`;
 
 const types = `
   ApiRequest Change Clock ClusterApi ClusterPart Exchange Fault FaultRule Json KubeObject Kubelet

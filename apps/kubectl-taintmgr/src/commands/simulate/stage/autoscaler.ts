@@ -1,8 +1,12 @@
 // The autoscaler of a simulation: nodes join some time after pods fit on none.
-import { parseQuantity, quantityValue } from '@taintmgr/core';
 import type { Millis } from '@taintmgr/core/time';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
-import type { KubeObject, NodeDescription } from '@taintmgr/sim-cluster';
+import {
+  amountsOf,
+  type KubeObject,
+  type NodeDescription,
+  requestsOf,
+} from '@taintmgr/sim-cluster';
 import { zoneLabel } from '../../../cluster/facts.ts';
 import { unplacedMessage } from '../result/recorder.ts';
 import type { Stage } from './stage.ts';
@@ -36,7 +40,7 @@ const settlesMs: Millis = 30_000;
 
 /** A node on its way, and what of it is still to be had. */
 interface Coming {
-  readonly free: { cpu: number; memory: number; pods: number };
+  readonly free: Map<string, number>;
   readonly for: Set<string>;
 }
 
@@ -83,7 +87,7 @@ export class Autoscaler {
       const count = this.#counts.get(pool) ?? 0;
       const model = api.get('nodes', '', pool.like);
       if (!model || count >= pool.atMost || !selects(pod, model)) continue;
-      const node = { free: freeOn(model), for: new Set<string>() };
+      const node = { free: amountsOf(model.status?.allocatable), for: new Set<string>() };
       if (!takes(node, pod)) continue;
       this.#counts.set(pool, count + 1);
       this.#coming.add(node);
@@ -100,41 +104,16 @@ export class Autoscaler {
 
 /** Takes room for the pod where there is enough. */
 function takes({ free, for: pods }: Coming, pod: KubeObject): boolean {
-  const [cpu, memory] = [requestOf(pod, 'cpu'), requestOf(pod, 'memory')];
-  if (cpu > free.cpu || memory > free.memory || free.pods < 1) return false;
-  free.cpu -= cpu;
-  free.memory -= memory;
-  free.pods -= 1;
+  const { cpu, memory, others } = requestsOf(pod);
+  const wanted = [...others, ['cpu', cpu], ['memory', memory], ['pods', 1]] as const;
+  if (wanted.some(([name, amount]) => amount > (free.get(name) ?? 0))) return false;
+  for (const [name, amount] of wanted) free.set(name, (free.get(name) ?? 0) - amount);
   pods.add(pod.metadata.uid ?? '');
   return true;
 }
 
-type Amounts = Readonly<Record<string, string>>;
-
-interface Container {
-  readonly resources?: { readonly requests?: Amounts };
-}
-
-function requestOf({ spec }: KubeObject, resource: string): number {
-  const containers: readonly Container[] = spec.containers ?? [];
-  return containers
-    .map(({ resources }) => amountOf(resources?.requests, resource))
-    .reduce((sum, one) => sum + one, 0);
-}
-
-function amountOf(amounts: Amounts | undefined, resource: string): number {
-  const text = amounts?.[resource];
-  return text === undefined ? 0 : Number(quantityValue(parseQuantity(text)));
-}
-
-function freeOn({ status }: KubeObject): Coming['free'] {
-  const amounts: Amounts = status?.allocatable ?? {};
-  const [cpu, memory] = [amountOf(amounts, 'cpu'), amountOf(amounts, 'memory')];
-  return { cpu, memory, pods: amountOf(amounts, 'pods') };
-}
-
 function selects({ spec }: KubeObject, { metadata }: KubeObject): boolean {
-  const wanted: Amounts = spec.nodeSelector ?? {};
+  const wanted: Readonly<Record<string, string>> = spec.nodeSelector ?? {};
   return Object.entries(wanted).every(([key, value]) => metadata.labels?.[key] === value);
 }
 

@@ -23,8 +23,8 @@ interface Found {
   }[];
 }
 
-async function simulated(script: string): Promise<Found['runs'][number]> {
-  const given = ['-f', file('two.yaml', topology), '--script', file('script.yaml', script)];
+async function simulated(script: string, nodes = topology): Promise<Found['runs'][number]> {
+  const given = ['-f', file('two.yaml', nodes), '--script', file('script.yaml', script)];
   const { out, code, err } = await run('simulate', ...given, '--until', '10m', '-o', 'json');
   assert.equal(code, 0, err);
   const [first = assert.fail()] = (JSON.parse(out) as Found).runs;
@@ -53,6 +53,19 @@ describe('an autoscaler', () => {
     const { events, unplaced } = await simulated(`${pool}\n${scale}`);
     assert.equal(events.filter(({ text }) => text.includes('autoscaler')).length, 1);
     assert.equal(unplaced.filter(({ until }) => until === null).length, 3);
+  });
+
+  it('adds none for pods that ask for what it would not have', async () => {
+    const gpus = topology
+      .replace(
+        'zone: b, count: 1, capacity: { ',
+        'zone: b, count: 1, capacity: { example.com/gpu: "2", ',
+      )
+      .replace('replicas: 3, requests: { ', 'replicas: 2, requests: { example.com/gpu: "1", ');
+    const pool = 'autoscaler: [{like: a-1, after: 30s, atMost: 3}]';
+    const { events, unplaced } = await simulated(`${pool}\n${drain}`, gpus);
+    assert.equal(events.length, 1, 'the drain alone');
+    assert.equal(unplaced.filter(({ until }) => until === null).length, 2);
   });
 
   it('is like a node that is there', async () => {
