@@ -9,7 +9,6 @@ import { Lookup } from './controllers/lookup.ts';
 import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn, UnreachableNodes } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
-import { conditionOf, isReady } from './controllers/pods.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
 import { StandAside } from './controllers/stand-aside.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
@@ -18,6 +17,7 @@ import type { Clock, Timer } from './kernel/clock.ts';
 import { seedFor } from './kernel/hash.ts';
 import { PodDice } from './kernel/pod-dice.ts';
 import { seededRandom } from './kernel/prng.ts';
+import { adoptedNodes } from './kubelet/adopted-nodes.ts';
 import type { Kubelet, ReportRenewal } from './kubelet/kubelet.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { NodeDescription } from './kubelet/node-status.ts';
@@ -111,8 +111,8 @@ export interface ClusterOptions {
    */
   readonly snapshot?: readonly unknown[];
   /**
-   * Whether the snapshot lives on: a node that was Ready gets a kubelet, which takes over its pods. Those
-   * whose containers were not ready stay so until they are replaced.
+   * Whether the snapshot lives on: a node that was Ready, and has not fallen silent since, gets a kubelet,
+   * which takes over its pods. Those whose containers were not ready stay so until they are replaced.
    * Left out, the loaded nodes have none and stay as they are.
    */
   readonly adopt?: boolean;
@@ -202,10 +202,11 @@ export class Cluster {
         'configmaps',
       ),
     ];
-    for (const { node, progress } of resting?.machines ?? []) this.#kubelets.add(node, progress);
-    const adopted = options.adopt ? adoptedNodes(this.api) : [];
-    const machines = [...adopted, ...(topology ? topologyNodes(topology) : [])];
-    for (const machine of machines) this.#kubelets.add(machine);
+    const adopted = options.adopt ? adoptedNodes(this.api, timing.heartbeatMs) : [];
+    for (const { node, progress } of resting?.machines ?? adopted) {
+      this.#kubelets.add(node, progress);
+    }
+    for (const machine of topology ? topologyNodes(topology) : []) this.#kubelets.add(machine);
   }
 
   /** The API server's answer to HTTP requests given as values. */
@@ -254,6 +255,11 @@ export class Cluster {
     return kubelet;
   }
 
+  /** Whether a node has a kubelet, at work or not: of a snapshot only those have one that were alive. */
+  hasKubelet(name: string): boolean {
+    return this.#kubelets.get(name) !== null;
+  }
+
   /** The kubelets of a zone. Throws for a zone that has none. */
   zone(name: string): readonly Kubelet[] {
     const kubelets = this.#kubelets.inZone(name);
@@ -298,20 +304,4 @@ export class Cluster {
     if (this.api.get(resource.plural, namespace, name)) return;
     this.api.create(resource.plural, object);
   }
-}
-
-/** The machines behind the stored nodes, but for those without a heartbeat. */
-function adoptedNodes(api: PlainServer): readonly NodeDescription[] {
-  const alive = api.list('nodes').filter((node) => isReady(node) || !conditionOf(node, 'Ready'));
-  return alive.map(({ metadata, status }) => {
-    const addresses: readonly { readonly type: string; readonly address: string }[] =
-      status?.addresses ?? [];
-    const internalIp = addresses.find(({ type }) => type === 'InternalIP')?.address;
-    const zone = metadata.labels?.['topology.kubernetes.io/zone'];
-    return {
-      name: metadata.name,
-      ...(internalIp === undefined ? {} : { internalIp }),
-      ...(zone === undefined ? {} : { zone }),
-    };
-  });
 }

@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isReady } from '../src/controllers/pods.ts';
 import type { KubeObject } from '../src/objects/kube-object.ts';
+import { formatMicroTime } from '../src/objects/time.ts';
 import { threeZones } from '../src/topology.ts';
-import { podsOf, setSpec, setTaints, stored, virtualCluster } from './world/virtual-cluster.ts';
+import {
+  podsOf,
+  setSpec,
+  setTaints,
+  start,
+  stored,
+  virtualCluster,
+} from './world/virtual-cluster.ts';
 
 /** What `kubectl get nodes,pods,pdb,leases,deploy,rs,sts,ds -A` takes of a cluster. */
 const taken = [
@@ -101,6 +109,39 @@ describe('a snapshot', () => {
     pass(60_000);
     assert.equal(cluster.node('zone-c-2').isRunning, true);
     assert.throws(() => cluster.node('zone-c-1'), /no kubelet/);
+  });
+
+  it('lets kubelets renew at the moments at which they did before', () => {
+    const found = JSON.parse(JSON.stringify(taken));
+    const isLease = ({ kind }: KubeObject): boolean => kind === 'Lease';
+    const leases: readonly KubeObject[] = found[0].items.filter(isLease);
+    for (const [index, { spec }] of leases.entries()) {
+      spec.renewTime = formatMicroTime(start - 9_000 + 500 * index);
+    }
+    const { api, pass } = virtualCluster({ snapshot: found, adopt: true });
+    pass(30_000);
+    const sinceThen = leases.map(({ metadata, spec }) => {
+      const renewed = stored(api, 'leases', 'kube-node-lease', metadata.name).spec.renewTime;
+      return Date.parse(renewed) - Date.parse(spec.renewTime);
+    });
+    assert.equal(leases.length, api.list('nodes').length);
+    assert.deepEqual([...new Set(sinceThen)], [30_000]);
+  });
+
+  it('gives no kubelet to a node whose lease was not renewed when others were', () => {
+    for (const [behindMs, isAlive] of [
+      [20_000, true],
+      [20_001, false],
+    ] as const) {
+      const found = JSON.parse(JSON.stringify(taken));
+      for (const { kind, metadata, spec } of found[0].items) {
+        if (kind !== 'Lease') continue;
+        const late = metadata.name === 'zone-c-1' ? behindMs : 0;
+        spec.renewTime = formatMicroTime(start - late);
+      }
+      const { cluster } = virtualCluster({ snapshot: found, adopt: true });
+      assert.equal(cluster.hasKubelet('zone-c-1'), isAlive);
+    }
   });
 
   describe('with a pod that runs and is not ready', () => {

@@ -87,7 +87,8 @@ export class PodWorkers {
   /** The same where all that runs is as it should be: only what ends by itself needs a look. */
   goOn(): void {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) {
-      if (pod.status?.phase !== 'Running' || this.#runOf(pod)) this.notice(keyOf(pod));
+      const isWell = pod.status?.phase === 'Running' && isReady(pod) && !isTerminating(pod);
+      if (!isWell || this.#runOf(pod)) this.notice(keyOf(pod));
     }
   }
 

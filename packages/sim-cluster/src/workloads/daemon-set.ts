@@ -308,11 +308,14 @@ function roll(
     }
     return;
   }
+  // Pods that stay where none would be made any more are replaced, too: they go, and none comes.
+  const staying = sites.filter(({ placement, pods }) => !placement.run && pods.length > 0);
+  const all = [...states, ...staying.map((site) => stateOf(site, mould.revision))];
   let left = Math.max(1, scaledCount(maxUnavailable, wanted.length, Math.ceil));
-  left -= states.filter(({ isOdd, updated, old }) => {
+  left -= all.filter(({ isOdd, updated, old }) => {
     return isOdd || (updated ? old !== null || !isUp(updated) : !old);
   }).length;
-  for (const { updated, old, isOdd } of states) {
+  for (const { updated, old, isOdd } of all) {
     if (isOdd || updated || !old || (isUp(old) && left-- <= 0)) continue;
     deletePod(context.api, old);
   }

@@ -3,7 +3,14 @@ import { describe, it } from 'node:test';
 import type { PlainServer } from '../../src/api/plain-server.ts';
 import { daemonSet, statefulSet } from '../../src/builders.ts';
 import type { KubeObject } from '../../src/objects/kube-object.ts';
-import { podsOf, setSpec, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
+import {
+  podsOf,
+  setSpec,
+  setTaints,
+  small,
+  stored,
+  virtualCluster,
+} from '../world/virtual-cluster.ts';
 
 const zones = ['a', 'b', 'c'];
 const revisionLabel = 'controller-revision-hash';
@@ -175,6 +182,21 @@ it('a DaemonSet with OnDelete gives its new template to pods that are made again
   untilIdle();
   assert.deepEqual([...versionsOf(api, 'agent')].sort(), ['1', '1', '2']);
   assert.equal(updated(), 1);
+});
+
+it('a DaemonSet takes its old pod from a node where it would make none any more', () => {
+  const topology = small(zones, [daemonSet('default', 'agent')]);
+  const { api, untilIdle } = virtualCluster({ topology });
+  untilIdle();
+  setTaints(api, 'b-1', 'odd:NoSchedule');
+  untilIdle();
+  assert.equal(podsOf(api, 'agent').length, 3, 'the taint alone moves none');
+  setVersion(api, 'daemonsets', 'agent', '2');
+  untilIdle();
+  const places = podsOf(api, 'agent').map(({ spec, metadata }) => {
+    return `${spec.nodeName} ${metadata.labels?.version}`;
+  });
+  assert.deepEqual(places.sort(), ['a-1 2', 'c-1 2']);
 });
 
 it('workloads of a snapshot keep their pods when something else than their template changes', () => {

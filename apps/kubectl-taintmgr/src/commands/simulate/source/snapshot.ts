@@ -21,6 +21,7 @@ import {
 import type { Condition } from '../../../cluster/facts.ts';
 import { followed } from '../../../cluster/policies.ts';
 import { choicesText, count, countBy, mostOf } from '../../../render/count.ts';
+import { silentNodes } from '../stage/stage.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
 import { type Actor, type ClusterSource, podsMax } from './source.ts';
 import { hasAutoscaler, strangerOf, unknownsIn } from './unknowns.ts';
@@ -56,7 +57,8 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       apiServer: { brief: true },
     });
   const look = { seed: seedForLook, times: new PodTimes(), resting: null };
-  const { api, loadReport } = make(new VirtualClock(startsAt), look);
+  const cluster = make(new VirtualClock(startsAt), look);
+  const { api, loadReport } = cluster;
   const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
   const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));
   const missing = [
@@ -81,6 +83,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       ...claimNote(loadReport),
       ...unreadyNote(api.list('pods')),
       ...undatedNote(api.list('nodes')),
+      ...silentNote(cluster),
     ],
     upstreamSince: upstreamSince(api),
     actor: actorIn(api, startsAt, policies.length > 0),
@@ -150,6 +153,14 @@ function undatedNote(nodes: readonly KubeObject[]): readonly string[] {
     `nothing says since when ${count(undated.length, 'node')} had a NoExecute taint (${names}): ` +
       'it counts from the beginning; kubectl get --show-managed-fields says more',
   ];
+}
+
+/** Nodes that Kubernetes still takes to be well. */
+function silentNote(cluster: Cluster): readonly string[] {
+  const silent = silentNodes(cluster);
+  if (silent.length === 0) return [];
+  const what = `${count(silent.length, 'node')} (${choicesText(silent)})`;
+  return [`${what}: the lease was not renewed when others were; taken to be dead`];
 }
 
 interface Taint {

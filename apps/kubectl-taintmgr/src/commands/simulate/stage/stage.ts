@@ -23,7 +23,7 @@ import type {
   Random,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { zoneLabel } from '../../../cluster/facts.ts';
+import { type Condition, zoneLabel } from '../../../cluster/facts.ts';
 
 /** What an event wants of the cluster and cannot have. */
 export class StageFault extends Error {
@@ -65,6 +65,7 @@ export class Stage {
     this.cluster = cluster;
     this.controller = controller;
     this.#hears = hears;
+    for (const name of silentNodes(cluster)) this.disconnect(name, 'kubelet');
   }
 
   /** The API for whoever writes to it from outside. Throws StageFault while nobody can. */
@@ -96,7 +97,8 @@ export class Stage {
   }
 
   disconnect(name: string, cause: DisconnectCause): void {
-    this.#kubelet(name).stop();
+    this.node(name);
+    if (this.cluster.hasKubelet(name)) this.cluster.node(name).stop();
     const causes = this.#disconnected.get(name) ?? new Map<DisconnectCause, number>();
     this.#disconnected.set(name, causes.set(cause, (causes.get(cause) ?? 0) + 1));
     if (cause === 'kubelet') this.#hears.onMachine(name, false);
@@ -178,7 +180,9 @@ export class Stage {
     } else if (!isOut && this.#outages === 0) {
       cluster.api.faults.down = false;
       cluster.start();
-      for (const name of this.#disconnected.keys()) this.#kubelet(name).stop();
+      for (const name of this.#disconnected.keys()) {
+        if (cluster.hasKubelet(name)) cluster.node(name).stop();
+      }
       // A kubelet that comes back reports that it is ready; the conditions that were set count.
       cluster.api.clock.after(kubeletsBackMs, () => {
         for (const name of this.#conditions.keys()) this.#restoreConditions(name);
@@ -205,12 +209,23 @@ export class Stage {
 
   #kubelet(name: string): Kubelet {
     this.node(name);
-    try {
-      return this.cluster.node(name);
-    } catch {
-      throw new StageFault(`node ${name} has no kubelet: it was not ready in the snapshot`);
-    }
+    if (this.cluster.hasKubelet(name)) return this.cluster.node(name);
+    throw new StageFault(`node ${name} has no kubelet: it was not alive in the snapshot`);
   }
+}
+
+/** The nodes of a snapshot that are Ready and have fallen silent since. */
+export function silentNodes(cluster: Cluster): readonly string[] {
+  const names = cluster.api
+    .list('nodes')
+    .filter(isReady)
+    .map(({ metadata }) => metadata.name);
+  return names.filter((name) => !cluster.hasKubelet(name));
+}
+
+function isReady({ status }: KubeObject): boolean {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  return conditions.some((one) => one.type === 'Ready' && one.status === 'True');
 }
 
 export function cordoned(spec: KubeObject['spec']): object {
