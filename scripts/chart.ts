@@ -75,7 +75,10 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['components/rollout-restart/admission-policy.yaml', '.Values.nodeDrains.rolloutRestart'],
   ['components/node-conditions/roles.yaml', '.Values.nodeDrains.nodeConditions'],
   ['components/volumes/roles.yaml', '.Values.nodeDrains.volumes'],
-  ['components/eviction-requests/roles.yaml', '.Values.nodeDrains.evictionRequests'],
+  [
+    'components/eviction-requests/roles.yaml',
+    'or .Values.nodeDrains.evictionRequests .Values.policies.evictionRequests',
+  ],
   ['components/deletions/roles.yaml', '.Values.policies.deletions'],
   ['components/evictions/roles.yaml', '.Values.policies.evictions'],
   ['components/limits/roles.yaml', '.Values.limits.enabled'],

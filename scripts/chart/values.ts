@@ -122,9 +122,10 @@ export const decisions: Readonly<Record<string, Field>> = {
       false,
     ),
     evictions: flag(
-      'With `mode: delete`: policies with action Evict or EvictThenDelete may ask PodDisruptionBudgets.',
+      'With `mode: delete`: policies with action Evict, EvictThenDelete or Request may ask PodDisruptionBudgets.',
       false,
     ),
+    evictionRequests: flag('Policies with action Request may make EvictionRequests.', false),
   }),
   limits: group('Limits of EvictionPolicies.', {
     enabled: flag(

@@ -112,6 +112,13 @@ export const events: readonly EventRow[] = [
     what: 'The next pod of its StatefulSet waited for volumes as long as it may, and goes although they are not detached.',
   },
   {
+    reason: 'EvictionRequested',
+    type: 'Normal',
+    about: 'Pod',
+    by: eviction,
+    what: 'It is due by a policy with action Request, and whoever answers for it is asked to move it.',
+  },
+  {
     reason: 'EvictionRequestGivenUp',
     type: 'Warning',
     about: 'Pod',

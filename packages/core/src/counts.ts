@@ -285,6 +285,7 @@ type CountedAs = 'pending' | 'held' | 'blocked' | null;
 function countedAs(state: AttemptState | null): CountedAs {
   switch (state?.kind) {
     case 'waiting':
+    case 'asked':
     case 'failed':
       return 'pending';
     case 'queued':

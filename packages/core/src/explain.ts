@@ -127,6 +127,7 @@ function byWallClock(state: AttemptState, clock: ClusterTime): AttemptState {
     case 'queued':
       if (state.hit === null || state.roomAt === null) return state;
       return { ...state, roomAt: clock.wall(state.roomAt) };
+    case 'asked':
     case 'blocked':
     case 'failed':
     case 'accepted':

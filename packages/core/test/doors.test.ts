@@ -39,7 +39,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     values: `
       budgetsOver deletedByPolicy describeEvictionRequest drainBudgetsOf drainFaultText drainFaultsText drainFlag drainStaleMs drainText
       filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
-      resolveDrainConfig soloDrainConfig stayingText`,
+      resolveDrainConfig soloDrainConfig stayingText taintEviction`,
     types: `
       AskForDrain Budget DeleteDrain DeletionSite Departure DoneBefore DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult
       DrainMachine DrainNode DrainNodePhase DrainNote DrainPlan DrainPod DrainPodState DrainQuestion

@@ -57,22 +57,28 @@ export function deniedToDrainLine({ command, outcome }: Eviction): Line | null {
 /** The line about what a drain asks of those who answer for pods, or others ask. */
 export function requestLine(notice: RequestNotice): Line {
   if (notice.kind === 'evictionRequests') {
-    const { drain, isServed, requests } = notice;
+    const { isServed, requests } = notice;
+    const of = askerOf(notice.drain);
     if (isServed)
-      return line('debug', 'read EvictionRequests', { drain, requests: requests.length });
-    return line('debug', 'the cluster has no EvictionRequests', { drain });
+      return line('debug', 'read EvictionRequests', { ...of, requests: requests.length });
+    return line('debug', 'the cluster has no EvictionRequests', of);
   }
   const { command, outcome } = notice;
-  const { drain, write } = command;
+  const { write } = command;
   const isCreation = write.kind === 'create';
   const target = isCreation ? write.pod : write;
   const name = `${target.namespace}/${target.name}`;
-  const fields = isCreation ? { drain, pod: name } : { drain, request: name };
+  const fields = { ...askerOf(command.drain), ...(isCreation ? { pod: name } : { request: name }) };
   if (outcome.kind === 'done') {
     const text = isCreation ? 'requested the eviction of a pod' : 'took an EvictionRequest back';
     return line('info', text, fields);
   }
   return line('warn', 'could not write an EvictionRequest', { ...fields, error: errorOf(outcome) });
+}
+
+/** The drain that asks; nothing where the taint eviction does. */
+function askerOf(drain: string): { readonly drain?: string } {
+  return drain === '' ? {} : { drain };
 }
 
 function restartLine({ drain, pod, owner }: RestartRollout, outcome: DrainWrite['outcome']): Line {

@@ -70,6 +70,7 @@ const cases: readonly (readonly [path: string, value: unknown, beside?: Values])
   ['nodeDrains.evictionRequests', true, drains],
   ['policies.deletions', true, acts],
   ['policies.evictions', true, acts],
+  ['policies.evictionRequests', true, acts],
   ['limits.enabled', true, acts],
   ['guard.enabled', true],
   ['config', { eviction: { concurrentEvictions: 7 } }],

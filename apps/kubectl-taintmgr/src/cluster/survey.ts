@@ -58,7 +58,8 @@ export interface ForecastSurvey extends NodeSurvey {
   /** What nodes and pods were before, where that matters to whoever acts; null: not read. */
   readonly past: Past | null;
   /** Which pods somebody is asked to move. */
-  readonly requests: readonly EvictionRequest[];
+  /** Null: the cluster has no such kind. */
+  readonly requests: readonly EvictionRequest[] | null;
   /** What the API server said of pods that admission webhooks keep for themselves, by uid; left out: of none. */
   readonly intercepted?: ReadonlyMap<string, string>;
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
@@ -138,7 +139,7 @@ interface Begun {
   readonly leases: Promise<ReadonlyMap<string, LeaseRenewal>>;
   readonly limits: Promise<KeptLimits | 'forbidden' | null>;
   readonly policies: Promise<ClusterPolicies>;
-  readonly requests: Promise<readonly EvictionRequest[]>;
+  readonly requests: Promise<readonly EvictionRequest[] | null>;
 }
 
 /** Begins to read the pods on the nodes of these names, and what decides when they go. */
@@ -324,9 +325,11 @@ async function readZones(
   return await reader.ifAllowed(() => reader.nodes());
 }
 
-/** All of them; none where there is no such kind, or no right to see them. */
-async function readEvictionRequests(reader: ClusterReader): Promise<readonly EvictionRequest[]> {
-  if (!(await reader.serves(lifecyclePath))) return [];
+/** All of them; none where there is no right to see them; null: there is no such kind. */
+async function readEvictionRequests(
+  reader: ClusterReader,
+): Promise<readonly EvictionRequest[] | null> {
+  if (!(await reader.serves(lifecyclePath))) return null;
   const read = (kind: string): Promise<readonly unknown[] | null> =>
     reader.ifAllowed(async () => (await reader.objectsIfServed(`${lifecyclePath}/${kind}`)) ?? []);
   const requests = (await read('evictionrequests')) ?? [];

@@ -167,7 +167,7 @@ function reportPod(
     blockers,
     knowsBudgets: !asks || survey.budgets !== null,
     deletedAt: deletedAt(judged, blockers),
-    requests: survey.requests.filter(({ podUid, intent }) => {
+    requests: (survey.requests ?? []).filter(({ podUid, intent }) => {
       return podUid === pod.uid && intent === 'Eviction';
     }),
   };

@@ -1,5 +1,8 @@
 // What explain, pending and status say of EvictionRequests.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
   evictionDefinition,
@@ -41,6 +44,25 @@ describe('EvictionRequests', () => {
     assert.deepEqual(
       cluster.answers.filter((line) => lists.test(line)),
       [],
+    );
+  });
+
+  it('are asked for by a policy, and explain says how: or that the cluster has no such kind', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'requests-'));
+    const file = join(folder, 'vms.yaml');
+    const metadata = { name: 'vms' };
+    const head = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPolicy', metadata };
+    writeFileSync(file, JSON.stringify({ ...head, spec: { action: 'Request' } }));
+    renewLeases(cluster);
+    const { out } = await run('explain', 'pod', pod, '-n', 'shop', '--policy', file);
+    rmSync(folder, { recursive: true });
+    assert.match(
+      out,
+      /^Because: .*, by policy vms, which asks whoever answers for it first \(EvictionRequest\)$/m,
+    );
+    assert.match(
+      out,
+      /^Requests: +the cluster has no EvictionRequests: it is evicted by pods\/eviction$/m,
     );
   });
 

@@ -12,9 +12,9 @@ import { type AttemptWait, nextTry } from './retry.ts';
  *        |
  *        v
  *     queued --> requested --> accepted --> gone
- *        ^         |   ^
- *        |         v   |
- *        +---- blocked, failed
+ *        ^         |   ^          ^
+ *        |         v   |          |
+ *        +---- blocked, failed    asked (EvictionRequest): others make it go
  *
  * Whatever is not out as a request can be called off until it is accepted. A machine may skip
  * `queued` where there is room.
@@ -28,6 +28,8 @@ export type AttemptState =
   | { readonly kind: 'queued'; readonly hit: LimitHit; readonly roomAt: Instant | null }
   /** Due, and not its turn. */
   | { readonly kind: 'queued'; readonly hit: null }
+  /** Due, and whoever answers for it is asked to move it, or is to be; looked at again at `until`. */
+  | { readonly kind: 'asked'; readonly until: Instant; readonly hold: string }
   /** Request `id` is out and not yet answered. */
   | { readonly kind: 'requested'; readonly id: string }
   | SetBack
@@ -65,7 +67,7 @@ type Kind = AttemptState['kind'];
 
 /** True when the pod is due, and waits for its turn or its next try. */
 export function isDue(state: { readonly kind: string }): boolean {
-  return state.kind === 'queued' || isTried(state);
+  return state.kind === 'queued' || state.kind === 'asked' || isTried(state);
 }
 
 /** True when it waits for its next try. */

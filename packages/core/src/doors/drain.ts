@@ -83,6 +83,7 @@ export {
   type EvictionRequest,
   type EvictionResponder,
   isOpenRequest,
+  taintEviction,
 } from '../model/eviction-request.ts';
 
 // Pods that are left alone or in the way, as kubectl drain has it.

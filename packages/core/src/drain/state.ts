@@ -12,7 +12,7 @@ export type DrainFault = 'DaemonSet' | 'OrphanedDaemonSetPod' | 'EmptyDir' | 'Un
 
 /** The state of one pod on its way out, or the reason why it stays. */
 export type DrainPodState =
-  | Exclude<AttemptState, { kind: 'paused' }>
+  | Exclude<AttemptState, { kind: 'asked' | 'paused' }>
   /** It stays: it tolerates the taint, or deleting it would not stop it. */
   | { readonly kind: 'kept' }
   /** kubectl drain's filters leave it where it is. */

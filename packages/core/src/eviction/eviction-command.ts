@@ -28,7 +28,9 @@ export type EvictionCommand =
     }
   /** Take away the condition DisruptionTarget that we have set: the pod does not go any more. */
   | { readonly kind: 'unmarkPod'; readonly id: string; readonly pod: PodRef }
-  | LimitCommand;
+  | LimitCommand
+  | ReadEvictionRequests
+  | WriteEvictionRequest;
 
 /** Commands by which limits survive a restart and a failover. */
 export type LimitCommand =
@@ -57,7 +59,9 @@ export type LimitCommand =
 export interface ReadEvictionRequests {
   readonly kind: 'readEvictionRequests';
   readonly id: string;
+  /** The name of the NodeDrain that asks; '': the taint eviction does. */
   readonly drain: string;
+  /** Its uid, or `taintEviction`. */
   readonly uid: string;
 }
 

@@ -21,6 +21,7 @@ import { LimitRecordWriter } from './limits/record-writer.ts';
 import { Pauses } from './pauses.ts';
 import type { Cause } from './reason.ts';
 import { RemovalRequests } from './removal-requests.ts';
+import { TaintRequests } from './requests/taint-requests.ts';
 import { type ObservedTaint, TaintClock } from './taint-clock.ts';
 import { TaintClockWriter } from './taint-clock-writer.ts';
 import { WorkingDrains } from './working-drains.ts';
@@ -61,7 +62,8 @@ export interface EvictionMachine extends Machine<MachineCommand> {
  * Every event that touches a pod or its node's taints makes the machine decide again (decide.ts)
  * and move the attempt to match (attempt-reconciler.ts): a deadline may come earlier, later or go away
  * until the eviction is sent (removal-requests.ts). A failed try never ends the attempt; only the pod's
- * leaving or a decision to keep it does. The schedule holds one instant for each attempt that waits:
+ * leaving or a decision to keep it does. By a policy with the action Request a pod that is due, and that limits
+ * let go, is `asked` first: whoever answers its EvictionRequest moves it, or it is sent after all. The schedule holds one instant for each attempt that waits:
  * its deadline, its next try, or when an eviction that was accepted but never seen to happen is
  * decided anew.
  *
@@ -70,7 +72,7 @@ export interface EvictionMachine extends Machine<MachineCommand> {
  * nothing is sent, no Event either, but everything is decided, so that the first tick afterwards acts at once.
  */
 export class PreciseEvictionMachine implements EvictionMachine {
-  readonly askers = ['eviction', 'limits', 'taint-starts'] as const;
+  readonly askers = ['eviction', 'limits', 'taint-starts', 'eviction-requests'] as const;
   readonly #config: EvictionConfig;
   readonly #store: StoreView;
   readonly #decider: Decider;
@@ -87,6 +89,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #attempts = new Attempts();
   readonly #reconciler: AttemptReconciler;
   readonly #requests: RemovalRequests;
+  /** Those of policies that ask whoever answers for a pod first. */
+  readonly #asks: TaintRequests;
   #synced = false;
   #leader: boolean;
   /** The lead of the cluster's clock, as it was said last. */
@@ -112,7 +116,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const site = { store, decider, limits, attempts, starts, replicas, mayAct, emit };
     const reconciler = new AttemptReconciler(site);
     this.#reconciler = reconciler;
-    this.#requests = new RemovalRequests({ ...site, reconciler, config });
+    this.#asks = new TaintRequests(site);
+    this.#requests = new RemovalRequests({ ...site, reconciler, config, asks: this.#asks });
   }
 
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly MachineCommand[] {
@@ -130,7 +135,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const drains = this.#drains.nextWake();
     if (!this.#mayAct()) return drains;
     const records = earlier(this.#starts.nextWake(), this.#record.nextWake());
-    return earlier(earlier(records, drains), this.#requests.nextWake());
+    const requests = earlier(this.#requests.nextWake(), this.#asks.nextWake());
+    return earlier(earlier(records, drains), requests);
   }
 
   taintsOf(nodeName: string): readonly ObservedTaint[] {
@@ -189,6 +195,9 @@ export class PreciseEvictionMachine implements EvictionMachine {
       case 'limitRecord':
         this.#commands.push(...this.#record.take(now, event));
         return;
+      case 'evictionRequests':
+        this.#asks.hear(event);
+        return;
       default: // what it says of objects, the store has taken
     }
   }
@@ -197,6 +206,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const asker = askerOf(id);
     if (asker === 'eviction') this.#requests.answered(now, id, outcome);
     else if (asker === 'taint-starts') this.#starts.answered(now, id, outcome);
+    else if (asker === 'eviction-requests') this.#asks.answered(now, id, outcome);
     else this.#commands.push(...this.#record.answered(now, id, outcome));
   }
 
@@ -210,9 +220,11 @@ export class PreciseEvictionMachine implements EvictionMachine {
         return;
       case 'podGone':
         this.#reconciler.gone(now, change.previous);
+        this.#asks.gone(change.previous);
         return;
       case 'policy':
         this.#limits.followPolicies(now);
+        this.#asks.followPolicies(now);
         // It may say anew what depends on the starts of taints, and move no deadline.
         for (const name of this.#taints.nodes()) this.#starts.notice(now, name);
         this.#reconcileOn(now, [...this.#taints.nodes()], 'PolicyChanged');
@@ -284,5 +296,6 @@ export class PreciseEvictionMachine implements EvictionMachine {
   #act(now: Instant): void {
     this.#requests.sendDue(now);
     this.#commands.push(...this.#record.act(now), ...this.#starts.write(now));
+    this.#commands.push(...this.#asks.take(now));
   }
 }

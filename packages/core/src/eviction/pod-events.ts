@@ -16,6 +16,14 @@ export function evictionEvent(pod: Pod, because: readonly Reason[]): RecordPodEv
   return managerEvent(pod, 'Marking for deletion', because, over);
 }
 
+/** The Event of a pod whose eviction is requested from whoever answers for it, and why. */
+export function requestedEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
+  const [decisive] = because;
+  const why = decisive ? `: ${describeReason(decisive)}` : '';
+  const message = `Eviction of Pod ${pod.namespace}/${pod.name} is requested${why}`;
+  return podEvent(pod, 'Normal', 'EvictionRequested', message, because);
+}
+
 /** The Event of a pod that goes faster, or past its budgets, because its node goes. */
 export function nodeEndEvent(pod: Pod, nodeEnd: Instant): RecordPodEvent<Reason> {
   const { namespace, name, nodeName } = pod;

@@ -196,10 +196,15 @@ function inSpiteOf({ staleDrain }: { readonly staleDrain?: WorkingDrain }): stri
   return staleDrain ? `, ${drainText(staleDrain)} has no heartbeat` : '';
 }
 
+const ways: Partial<Record<PolicyMark['action'], string>> = {
+  Request: ', which asks whoever answers for it first (EvictionRequest)',
+  Upstream: ' as kube-controller-manager does it',
+};
+
 /** `, by policy spot` */
 function byPolicy({ policy }: { readonly policy?: PolicyMark }): string {
   if (!policy) return '';
-  const how = policy.action === 'Upstream' ? ' as kube-controller-manager does it' : '';
+  const how = ways[policy.action] ?? '';
   return `, by policy ${policy.name}${how}`;
 }
 

@@ -20,11 +20,13 @@ import {
   queuedReport,
   retryReport,
 } from './pod-events.ts';
+import type { TaintRequests } from './requests/taint-requests.ts';
 
 /** The surroundings of requests. */
 interface RemovalSite extends AttemptSite {
   readonly reconciler: AttemptReconciler;
   readonly config: EvictionConfig;
+  readonly asks: TaintRequests;
 }
 
 /** Sends what is due and may go, and moves its attempt by what comes of it. */
@@ -155,9 +157,21 @@ export class RemovalRequests {
     }
     assert(decision.kind === 'evict', `pod ${uid} is due, so it is to be evicted`);
     assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
-    const asks = isItsTurn || 'setback' in state;
+    const asks = isItsTurn || 'setback' in state || state.kind === 'asked';
     if (!asks && !this.#site.limits.isFirst(now, pod, decision.deadline)) return;
-    if (this.#isAdmitted(now, pod, attempt, decision)) this.#send(now, pod, attempt, decision);
+    // One whose eviction is requested has its place.
+    const isIn = state.kind === 'asked' || this.#isAdmitted(now, pod, attempt, decision);
+    if (isIn && !this.#waitsForOthers(now, pod, attempt, decision))
+      this.#send(now, pod, attempt, decision);
+  }
+
+  #waitsForOthers(now: Instant, pod: Pod, attempt: EvictionAttempt, decision: Eviction): boolean {
+    const held = this.#site.asks.holdOf(now, pod, decision.because);
+    if (held === null) return false;
+    const { deadline } = decision;
+    const state = { kind: 'asked', ...held } as const;
+    this.#site.attempts.put(pod.uid, { ...attempt, deadline, decision, state });
+    return true;
   }
 
   #isAdmitted(now: Instant, pod: Pod, attempt: EvictionAttempt, decision: Eviction): boolean {

@@ -356,6 +356,8 @@ function describeHeld(
           : `until ${formatDeadline(wall(state.roomAt))}`;
       return `${why}; held by limit ${limitId(state.hit)} ${until}`;
     }
+    case 'asked':
+      return `${why}; ${state.hold}`;
     case 'blocked':
     case 'failed': {
       const { code, message } = blockerOf(state.setback);

@@ -4,6 +4,9 @@ import { formatDeadline, formatTime, type Instant, type Millis } from '../kernel
 /** After so long without a sign of life the next one has the turn, as Kubernetes 1.37 has it. */
 export const responderStaleMs: Millis = 20 * 60_000;
 
+/** Whose requests are of the taint eviction, in the place of the uid of a NodeDrain. */
+export const taintEviction = 'taint-eviction';
+
 /** By pods/eviction, as anybody could: Kubernetes appends it after all others. */
 const defaultResponder = 'imperative-eviction.k8s.io/evictor';
 

@@ -44,6 +44,7 @@ const modes: Readonly<Record<PolicyAction, EvictionMode | null>> = {
   Evict: 'evict',
   EvictThenDelete: 'evictThenDelete',
   Keep: null,
+  Request: 'evict',
   Upstream: 'delete',
 };
 
@@ -75,6 +76,7 @@ export const actionRights: Readonly<Record<PolicyAction, readonly PodRight[]>> =
   Evict: ['create pods/eviction'],
   EvictThenDelete: ['create pods/eviction', 'delete pods'],
   Keep: [],
+  Request: ['create pods/eviction'],
   Upstream: ['delete pods'],
 };
 

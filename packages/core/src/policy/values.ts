@@ -13,6 +13,8 @@ export type PolicyAction =
   | 'Evict'
   /** The Eviction API, and DELETE when `deleteAfterMs` is over. */
   | 'EvictThenDelete'
+  /** Whoever answers for the pod is asked to move it (EvictionRequest); where nobody does, the Eviction API. */
+  | 'Request'
   /** The pods stay. */
   | 'Keep'
   /** As kube-controller-manager does it, whatever the flags say. */

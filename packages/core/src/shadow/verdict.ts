@@ -166,7 +166,7 @@ function heldBy(attempt: PodExplanation['attempt']): Said | null {
 function asksBudgets(because: readonly Reason[], mode: EvictionMode): boolean {
   const policy = decisiveTaint(because)?.policy;
   if (!policy) return mode !== 'delete';
-  return policy.action === 'Evict' || policy.action === 'EvictThenDelete';
+  return ['Evict', 'EvictThenDelete', 'Request'].includes(policy.action);
 }
 
 /** The taint that decided and the policy that counted for it; '' where there is none. */

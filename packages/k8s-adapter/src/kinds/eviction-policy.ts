@@ -22,7 +22,7 @@ import {
 } from './fields.ts';
 import { age, column, inForce, type Kind, type Rule, type TypeOf } from './schema.ts';
 
-const disruptive = ['Delete', 'Evict', 'EvictThenDelete'];
+const disruptive = ['Delete', 'Evict', 'EvictThenDelete', 'Request'];
 
 /** A member that means nothing with another action. */
 function onlyWith(member: string, actions: readonly string[]): Rule {
@@ -115,8 +115,8 @@ export const evictionPolicySpec = object(
       { default: {} },
     ),
     action: word(
-      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Upstream: as kube-controller-manager does. Left out: the policy only limits.',
-      ['Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Upstream'],
+      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: whoever answers for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. Upstream: as kube-controller-manager does. Left out: the policy only limits.',
+      ['Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Request', 'Upstream'],
     ),
     minTaintAge: duration(
       'A taint younger than this is not acted on. Left out: as the controller is set.',

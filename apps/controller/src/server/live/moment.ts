@@ -108,8 +108,10 @@ function holdsOf({ decision, attempt, blocker }: PodExplanation): readonly LiveH
   const hit = attempt?.kind === 'queued' ? attempt.hit : null;
   const text = hit?.tripped ? 'it has tripped, until it is resumed' : 'its turn comes later';
   const limit = hit ? [{ kind: 'limit', name: limitId(hit), text }] : [];
+  const asked: readonly LiveHold[] =
+    attempt?.kind === 'asked' ? [{ kind: 'refused', name: '', text: attempt.hold }] : [];
   const refused = blocker ? [{ kind: 'refused', name: '', text: blocker.message }] : [];
-  return [...pause, ...limit, ...refused];
+  return [...pause, ...limit, ...asked, ...refused];
 }
 
 function zonesOf(

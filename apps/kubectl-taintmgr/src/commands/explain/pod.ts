@@ -103,7 +103,7 @@ function describePod(
   { survey, question, paint }: AnswerContext,
   { headers }: TableOptions,
 ): string {
-  const { facts, explanation, present, upstream, blockers, requests } = report;
+  const { facts, explanation, present, upstream, blockers } = report;
   const { pod } = facts;
   const { after } = question;
   const at = survey.at + after;
@@ -126,9 +126,9 @@ function describePod(
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
-    ...requests.map((one, index) => {
-      return [index === 0 ? 'Requests' : '', printable(describeEvictionRequest(one))] as const;
-    }),
+    ...requestLines(report, survey).map(
+      (text, index) => [index === 0 ? 'Requests' : '', printable(text)] as const,
+    ),
   ]).join('\n');
   const rows = explanation.decision.because.flatMap((reason, index) => {
     return taintRow(reason, index === 0, survey.at, after);
@@ -139,6 +139,18 @@ function describePod(
     row === 0 && decisionName(report) !== 'Keep' ? paint('soon', text) : text,
   );
   return `${head}\n\n${table}`;
+}
+
+/** Who asks that the pod be moved; where its policy asks for that and the cluster has no such kind, what is done instead. */
+function requestLines(
+  { requests, explanation }: PodReport,
+  survey: Pick<ForecastSurvey, 'requests'>,
+): readonly string[] {
+  const [decisive] = explanation.decision.because;
+  const asks = decisive && 'policy' in decisive && decisive.policy?.action === 'Request';
+  if (survey.requests === null && asks)
+    return ['the cluster has no EvictionRequests: it is evicted by pods/eviction'];
+  return requests.map(describeEvictionRequest);
 }
 
 function nodeText(node: NodeReport | null, name: string, now: Instant): string {

@@ -80,7 +80,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       pauses,
       managers,
       nodeDrains,
-      requests: survey.requests.filter(isOpenRequest),
+      requests: (survey.requests ?? []).filter(isOpenRequest),
     };
     const answer = {
       document: statusDocument(status),

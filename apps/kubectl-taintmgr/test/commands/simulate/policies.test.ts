@@ -58,6 +58,21 @@ describe('policies of a simulation', () => {
     assert.equal(evicted[1], 1);
   });
 
+  it('that ask whoever answers for pods find nobody here, and that is said', async () => {
+    const asking = { ...keepAll, spec: { ...keepAll.spec, action: 'Request' } };
+    const script = { ...outage, policies: [asking] };
+    const evicting = { ...keepAll, spec: { ...keepAll.spec, action: 'Evict' } };
+    assert.deepEqual(await lost(script), await lost({ policies: [evicting] }));
+    const source = file('topology.yaml', topology.replace(/, budget: {.*}}/g, '}'));
+    const { out } = await run(
+      ...['simulate', '-f', source, '--script', file('asks.json', JSON.stringify(script))],
+    );
+    assert.match(
+      out,
+      /^assumed of EvictionRequests: nobody answers, and pods are evicted by pods\/eviction$/m,
+    );
+  });
+
   it('may not be said twice', async () => {
     const policies = file('policies.json', JSON.stringify(keepAll));
     const script = file('twice.json', JSON.stringify({ policies: [keepAll], events: [] }));

@@ -16,7 +16,7 @@ import { type Pod, type PodRef, podRef } from '../../model/pod.ts';
 import type { StoreView } from '../../store.ts';
 import type { ReadEvictionRequests, WriteEvictionRequest } from '../eviction-command.ts';
 import type { Reason } from '../reason.ts';
-import { OtherMovers } from './other-requests.ts';
+import { absentEveryMs, OtherMovers } from './other-requests.ts';
 import { RequestView } from './request-view.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 10_000 };
@@ -98,18 +98,15 @@ export class EvictionRequests {
 
   constructor(now: Instant, site: RequestSite) {
     this.#site = site;
-    this.#view = new RequestView(`${site.prefix}list`, now);
+    this.#view = new RequestView(`${site.prefix}list`, now, absentEveryMs);
     this.#movers = new OtherMovers(site);
     this.#writes = new KeyedWrites({ ...retry, prefix: `${site.prefix}write`, max: writesMax });
   }
 
   /** Why pods go by pods/eviction, for people; null: they do not. */
   get remark(): string | null {
-    const { isServed, trouble } = this.#view;
-    if (isServed === false)
-      return 'the cluster has no EvictionRequests (lifecycle.k8s.io/v1alpha1): pods are evicted by pods/eviction';
-    if (this.#isLost)
-      return `EvictionRequests cannot be read (${trouble}): pods are evicted by pods/eviction`;
+    const absence = this.#absence;
+    if (absence !== null) return `${absence}: pods are evicted by pods/eviction`;
     const [why] = this.#givenUp.values();
     if (why === undefined || this.#undoneAfter !== null) return this.#stuck;
     const { size } = this.#givenUp;
@@ -117,6 +114,14 @@ export class EvictionRequests {
     const goes = isThere ? (size === 1 ? 'goes' : 'go') : 'went';
     const pods = size === 1 ? '1 pod' : `${size} pods`;
     return `${pods} ${goes} by pods/eviction, not by EvictionRequests: ${why}`;
+  }
+
+  /** Why no request is of use; null: one may be. */
+  get #absence(): string | null {
+    const { isServed, trouble } = this.#view;
+    if (isServed === false)
+      return 'the cluster has no EvictionRequests (lifecycle.k8s.io/v1alpha1)';
+    return this.#isLost ? `EvictionRequests cannot be read (${trouble})` : null;
   }
 
   /** What keeps requests from being taken back; null: nothing, or they are not to be. */
@@ -134,6 +139,11 @@ export class EvictionRequests {
     return isSure && this.#sent.size === 0 && this.#ours().length === 0;
   }
 
+  /** True where requests have led to nothing for the pod. */
+  isGivenUp(uid: string): boolean {
+    return this.#givenUp.has(uid);
+  }
+
   /** True where somebody may move the pod for a request of ours. */
   isOpen(uid: string): boolean {
     return this.#asked.has(uid) || this.#view.of(uid).some((one) => this.#isOurs(one));
@@ -148,8 +158,9 @@ export class EvictionRequests {
     const { gate, max, store } = this.#site;
     this.#hasAsked = true;
     this.#isLost = this.#view.isLost(now);
-    const isAbsent = this.#view.isServed === false || this.#isLost;
-    if (isAbsent || this.#givenUp.has(pod.uid)) return gate.holdOf(now, pod);
+    if (this.#givenUp.has(pod.uid)) return gate.holdOf(now, pod);
+    const absence = this.#absence;
+    if (absence !== null) return this.#giveUp(now, pod, absence);
     const found = this.#view.of(pod.uid);
     const mine = this.#mine(pod.uid);
     if (mine && mine.failed !== null) return this.#giveUp(now, pod, mine.failed);
@@ -179,6 +190,14 @@ export class EvictionRequests {
     this.#asked.set(pod.uid, request);
     this.#writes.notice(now, pod.uid);
     return request;
+  }
+
+  /** The pod is no more, and is counted among those that fell back no more. */
+  forget(uid: string): void {
+    this.#givenUp.delete(uid);
+    this.#refused.delete(uid);
+    this.#troubles.delete(uid);
+    this.#movers.forget(uid);
   }
 
   hear({ isServed, requests }: Extract<Event, { kind: 'evictionRequests' }>): void {
@@ -287,7 +306,7 @@ export class EvictionRequests {
       reason: 'EvictionRequestGivenUp',
       message: `${why}: the pod is evicted by pods/eviction`,
     });
-    this.#withdraw(now, pod.uid);
+    if (this.isOpen(pod.uid)) this.#withdraw(now, pod.uid);
     return this.#site.gate.holdOf(now, pod);
   }
 

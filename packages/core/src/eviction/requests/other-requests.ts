@@ -13,7 +13,7 @@ import type { ReadEvictionRequests } from '../eviction-command.ts';
 import { RequestView } from './request-view.ts';
 
 /** A cluster without requests is asked so seldom. */
-const absentEveryMs: Millis = 10 * 60_000;
+export const absentEveryMs: Millis = 10 * 60_000;
 
 /** The surroundings of requests of others. */
 interface MoverSite {

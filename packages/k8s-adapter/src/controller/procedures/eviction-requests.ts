@@ -1,6 +1,6 @@
-// Lists EvictionRequests for a NodeDrain, makes its own, and takes them back.
+// Lists EvictionRequests for a NodeDrain or for the taint eviction, makes their own, and takes them back.
 import type { Command, Event, Outcome, PodRef } from '@taintmgr/core';
-import type { EvictionRequest } from '@taintmgr/core/drain';
+import { type EvictionRequest, taintEviction } from '@taintmgr/core/drain';
 import { parseTime } from '@taintmgr/core/time';
 import { answerValue, type Failure, failureOf, isMissing, succeeded } from '../../proto/answer.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
@@ -120,7 +120,7 @@ function requestFrom(object: JsonRecord): Omit<EvictionRequest, 'responder'> {
     podUid: podUidOf(object),
     requester: asText(requester),
     intent: intent === 'Withdrawn' ? 'Withdrawn' : 'Eviction',
-    drain: asText(asRecord(labels)[drainLabel]) || null,
+    drain: ownerOf(asRecord(labels)),
     failed: failed ? asText(failed.message) || asText(failed.reason) : null,
     createdAt: parseTime(asText(creationTimestamp)),
   };
@@ -150,23 +150,30 @@ function podUidOf({ spec }: JsonRecord): string {
 }
 
 const apiVersion = 'lifecycle.k8s.io/v1alpha1';
-/** On requests of ours: the uid of the NodeDrain that they are of. */
+/** On requests of ours: the uid of the NodeDrain that they are of, or that they are of the taint eviction. */
 const drainLabel: string = 'taintmgr.dev/nodedrain';
-const requester = 'taintmgr.dev/node-drain';
+const taintLabel: string = 'taintmgr.dev/taint-eviction';
 const fieldManager = 'taintmgr-controller';
 
 /** Asks what the cluster has of the group: whoever is known may ask that. */
 export const lifecyclePath: string = `/apis/${apiVersion}`;
 
-/** For a pod and a drain there is one: its name says which. */
-function createEvictionRequest(drainUid: string, pod: PodRef): ApiRequest {
+function ownerOf(labels: JsonRecord): string | null {
+  if (asText(labels[taintLabel]) === 'true') return taintEviction;
+  return asText(labels[drainLabel]) || null;
+}
+
+/** For a pod and a drain there is one, and one for a pod and its taints: its name says which. */
+function createEvictionRequest(owner: string, pod: PodRef): ApiRequest {
   const { namespace, name, uid } = pod;
+  const isOfTaints = owner === taintEviction;
+  const requester = isOfTaints ? 'taintmgr.dev/taint-eviction' : 'taintmgr.dev/node-drain';
   return objectRequest('POST', withQuery(pathOf(namespace), { fieldManager }), {
     apiVersion,
     kind: 'EvictionRequest',
     metadata: {
-      ...{ namespace, name: `drain-${drainUid}.${uid}` },
-      labels: { [drainLabel]: drainUid },
+      ...{ namespace, name: isOfTaints ? `taint.${uid}` : `drain-${owner}.${uid}` },
+      labels: isOfTaints ? { [taintLabel]: 'true' } : { [drainLabel]: owner },
     },
     spec: { target: { pod: { name, uid } }, requester, intent: 'Eviction' },
   });

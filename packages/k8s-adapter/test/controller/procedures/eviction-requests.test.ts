@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Outcome } from '@taintmgr/core';
 import type { WriteEvictionRequest } from '@taintmgr/core/drain';
 import {
+  evictionRequestsFrom,
   evictionRequestsReading,
   evictionRequestWriting,
 } from '../../../src/controller/procedures/eviction-requests.ts';
@@ -189,6 +190,20 @@ describe('an EvictionRequest of ours', () => {
         intent: 'Eviction',
       },
     });
+  });
+
+  it('of the taint eviction says that, and is known by that', () => {
+    const owner = { ...command, drain: '', uid: 'taint-eviction', write: create };
+    const task = evictionRequestWriting({ kind: 'writeEvictionRequest', ...owner });
+    const { request } = new PlayedSteps(task.steps);
+    const { metadata, spec } = JSON.parse(request.body ?? '');
+    assert.deepEqual(metadata, {
+      ...{ namespace: 'shop', name: 'taint.p1' },
+      labels: { 'taintmgr.dev/taint-eviction': 'true' },
+    });
+    assert.equal(spec.requester, 'taintmgr.dev/taint-eviction');
+    const [known] = evictionRequestsFrom([{ metadata, spec }], []);
+    assert.equal(known?.drain, 'taint-eviction');
   });
 
   it('is there already, or gone already: that is as well', () => {

@@ -36,7 +36,10 @@ export function simulationTable(result: Result, options: TableOptions): string {
       runs.flatMap((run) => [totals(run), ...loopLines(run)]),
       options,
     ),
-    fitting([...assumedLines(first.assumptions), ...managerLines(result)], options),
+    fitting(
+      [...assumedLines(first.assumptions), ...requestLines(runs), ...managerLines(result)],
+      options,
+    ),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -429,6 +432,16 @@ function assumedLines(assumptions: readonly Assumption[]): readonly string[] {
     const whose = isFew ? workloads.join(', ') : count(workloads.length, 'workload');
     return `assumed of pods of ${whose}: ${text}`;
   });
+}
+
+/** Where a policy asks whoever answers for pods first: nobody does here. */
+function requestLines(runs: readonly RunResult[]): readonly string[] {
+  const asks = runs.some(({ recording }) =>
+    recording.evictions.some(({ because: [first = ''] }) => first.includes('(EvictionRequest)')),
+  );
+  return asks
+    ? ['assumed of EvictionRequests: nobody answers, and pods are evicted by pods/eviction']
+    : [];
 }
 
 /** How kube-controller-manager is set up, where it is played. */
