@@ -19,6 +19,7 @@ import type { Invocation, Registry } from './cli/registry.ts';
 import { narrowingSelector, nodeNames } from './cli/values.ts';
 import { drainCommand } from './commands/drain-by-taint/flags.ts';
 import { simulateCommand } from './commands/simulate/flags.ts';
+import { taintDeviceCommand } from './commands/taint-device/flags.ts';
 import {
   disableCommand,
   enableCommand,
@@ -34,6 +35,11 @@ export function addOthers(program: CommandUnknownOpts, registry: Registry): void
     program,
     drainCommand(),
     () => import('./commands/drain-by-taint/command.ts'),
+  );
+  registry.addChanging(
+    program,
+    taintDeviceCommand(),
+    () => import('./commands/taint-device/taint-device.ts'),
   );
   registry.addChanging(program, undoCommand(), () => import('./commands/undo/undo.ts'));
   registry.add(program, simulateCommand(), () => import('./commands/simulate/simulate.ts'));
@@ -75,21 +81,26 @@ function addCompletion(completion: CommandUnknownOpts, registry: Registry): void
 }
 
 const undoHelp = `
-Without a name it lists the drains that can be undone.
+Without a name it lists the drains and rules that can be undone. A rule that taint-device has made is deleted, and
+one that it has changed gets the effect None again; pods that terminate already do not come back.
 
 Examples:
   kubectl taintmgr undo drain-20261120-230839-7f3a
   kubectl taintmgr undo maintenance=kernel node-1
-  kubectl taintmgr undo nodedrain/kernel`;
+  kubectl taintmgr undo nodedrain/kernel
+  kubectl taintmgr undo devicetaintrule/gpu-0-ecc`;
 
 /** `undo`, as its help shows it. */
 function undoCommand(): CommandUnknownOpts {
   return new Command('undo')
-    .summary('undo what a drain has changed on nodes, and nothing else')
+    .summary('undo what a drain has changed on nodes, or a rule of taint-device, and nothing else')
     .description(
-      'undo what a drain has changed on nodes, the taint and the cordon, and nothing else: what was there before, or has been set by somebody else since, stays; a NodeDrain is deleted',
+      'undo what a drain has changed on nodes, the taint and the cordon, and nothing else: what was there before, or has been set by somebody else since, stays; a NodeDrain is deleted, and so is a rule of taint-device',
     )
-    .argument('[drain]', 'name of the drain, or its taint as key[=value] or key[=value]:effect')
+    .argument(
+      '[drain]',
+      'name of the drain, its taint as key[=value] or key[=value]:effect, or devicetaintrule/NAME',
+    )
     .argument('[nodes...]', 'names of the nodes; all nodes of the drain by default', nodeNames)
     .option('-l, --selector <selector>', 'label selector for the nodes', narrowingSelector)
     .addOption(dryRunOption('client: only say what would be done; none: do it'))

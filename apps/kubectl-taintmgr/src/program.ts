@@ -7,12 +7,13 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { fullNameOf, plainArguments } from './cli/arguments.ts';
-import { addConnectionFlags } from './cli/common-flags.ts';
+import { addConnectionFlags, type OutputFlags } from './cli/common-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
 import type { Output } from './cli/output.ts';
 import { type Invocation, Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
 import {
+  deviceCommand,
   type ExplainFlags,
   explainGroup,
   policyCommand,
@@ -109,6 +110,15 @@ function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
       const { explain: run } = await import('./commands/explain/explain.ts');
       return {
         run: (invocation: Invocation<ExplainFlags>, name: string) => run(kind, name, invocation),
+      };
+    });
+  }
+  for (const subject of ['device', 'devicetaintrule'] as const) {
+    registry.add(explain, deviceCommand(subject), async () => {
+      const { explainDevices } = await import('./commands/explain/device.ts');
+      return {
+        run: (invocation: Invocation<OutputFlags>, name: string) =>
+          explainDevices(subject, name, invocation),
       };
     });
   }

@@ -21,7 +21,8 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './devices': {
     values: `
-      Devices describeDeviceCause describeDeviceReason describeTaintSource formatDevice judgeTaint
+      Devices describeDeviceCause describeDevicePatience describeDeviceReason describeTaintSource
+      formatDevice judgeTaint
       parseDevice selectsAllDevices selectsDevice`,
     types: `
       AllocatedDevice ClaimingPodEvent DeviceCause DeviceEvent DeviceHit DeviceId DeviceReason

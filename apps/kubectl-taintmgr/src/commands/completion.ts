@@ -3,12 +3,16 @@ import { accessSync, constants, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { formatTaint } from '@taintmgr/core';
+import { formatDevice } from '@taintmgr/core/devices';
 import { kubeconfigNames } from '@taintmgr/k8s-adapter';
+import { resourceSliceFromJson } from '@taintmgr/k8s-adapter/client';
 import { optionsOf, type Position, pathOf, plainArguments, positionOf } from '../cli/arguments.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Output } from '../cli/output.ts';
 import type { GlobalFlags, Invocation } from '../cli/registry.ts';
+import { ruleMark } from '../cluster/device-rules.ts';
+import { devicePaths, type RuleObject } from '../cluster/devices.ts';
 import { drainsOn } from '../cluster/drain-marks.ts';
 import { ClusterReader } from '../cluster/reader.ts';
 import { formatNames } from '../render/printer.ts';
@@ -39,9 +43,12 @@ const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'explain pod': ['pods'],
   'explain zone': ['zones'],
   'explain taint': ['taint-keys'],
+  'explain device': ['devices'],
+  'explain devicetaintrule': ['device-rules'],
   'explain policy': ['policy-subjects'],
   'drain-by-taint': ['taints', 'nodes'],
-  undo: ['drains', 'nodes'],
+  'taint-device': ['device-targets'],
+  undo: ['undoable', 'nodes'],
   resume: ['pauses'],
   'takeover enable': ['namespaces'],
   'takeover disable': ['namespaces'],
@@ -196,12 +203,43 @@ const clusterNames = {
     (await reader.nodes()).flatMap(({ node }) => node.taints.map(({ key }) => key)),
   taints: async (reader: ClusterReader) =>
     (await reader.nodes()).flatMap(({ node }) => node.taints.map(formatTaint)),
-  drains: async (reader: ClusterReader) =>
-    drainsOn(await reader.nodes()).flatMap(({ id }) => (drainId.test(id) ? [id] : [])),
+  undoable: async (reader: ClusterReader) => [
+    ...drainsOn(await reader.nodes()).flatMap(({ id }) => (drainId.test(id) ? [id] : [])),
+    ...(await ruleNames(reader, isMarked)).map((name) => `devicetaintrule/${name}`),
+  ],
+  devices: deviceNames,
+  'device-rules': (reader: ClusterReader) => ruleNames(reader, () => true),
+  'device-targets': async (reader: ClusterReader) => [
+    ...(await deviceNames(reader)),
+    ...(await ruleNames(reader, () => true)).map((name) => `devicetaintrule/${name}`),
+  ],
   namespaces: (reader: ClusterReader) => reader.namespaceNames(),
   pauses: async (reader: ClusterReader) =>
     (await reader.pauseNames()).map((name) => `pause/${name}`),
 } as const;
+
+/** `driver/pool/device` of each that is published. */
+async function deviceNames(reader: ClusterReader): Promise<readonly string[]> {
+  const path = (await devicePaths(reader))?.resourceslices ?? null;
+  const slices = path === null ? [] : await reader.objects(path);
+  return slices.flatMap((slice) => {
+    const { driver, pool, devices } = resourceSliceFromJson(slice);
+    return devices.map(({ name }) => formatDevice({ driver, pool, device: name }));
+  });
+}
+
+async function ruleNames(
+  reader: ClusterReader,
+  isMeant: (rule: RuleObject) => boolean,
+): Promise<readonly string[]> {
+  const path = (await devicePaths(reader))?.devicetaintrules ?? null;
+  const rules = path === null ? [] : await reader.objects(path);
+  return (rules as readonly RuleObject[]).filter(isMeant).map(({ metadata }) => metadata.name);
+}
+
+function isMarked({ metadata }: RuleObject): boolean {
+  return metadata.annotations?.[ruleMark] !== undefined;
+}
 
 /** Names from the cluster that can complete a word. */
 type NameKind = keyof typeof clusterNames | 'contexts' | 'clusters' | 'users';

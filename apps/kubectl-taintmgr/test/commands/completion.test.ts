@@ -25,7 +25,7 @@ describe('names that a shell is offered', () => {
     const plain = node('n1');
     const metadata = { ...plain.metadata, annotations };
     cluster.api.create('nodes', { ...plain, metadata });
-    const names = await namesFrom('drains', { kubeconfig: cluster.kubeconfig } as never);
+    const names = await namesFrom('undoable', { kubeconfig: cluster.kubeconfig } as never);
     assert.deepEqual(names, ['drain-20260101-000000-7f3a']);
   });
 

@@ -1,8 +1,7 @@
 // docs/commands/README.md: what a user needs for each command is enough, and none of it is needless; and
 // what users are told who may not read nodes.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { daemonSet, type KubeObject, namespace, node, pod, type Rule } from '@taintmgr/sim-cluster';
@@ -10,6 +9,7 @@ import { parseAllDocuments } from 'yaml';
 import { rightOf } from '../../src/cluster/rights.ts';
 import { run } from '../world/run.ts';
 import {
+  comeAs,
   leaveTaints,
   startWithDefinitions,
   type TestCluster,
@@ -82,6 +82,12 @@ const lines: Readonly<Record<string, readonly string[]>> = {
     'pending -A',
     'pending -n shop',
   ],
+  'explain device': ['explain device gpu.example.com/n1/gpu-0'],
+  'taint-device': [
+    'taint-device gpu.example.com health:NoExecute --yes --timeout=0s --name trial',
+    'taint-device devicetaintrule/trial --snooze=1h',
+    'undo devicetaintrule/trial',
+  ],
   status: ['status'],
   doctor: ['doctor'],
   snapshot: ['snapshot'],
@@ -152,6 +158,15 @@ before(async () => {
   const ended = api.create('pods', pod('shop', 'over', { spec: { nodeName: 'n1' } }));
   api.update('pods', { ...ended, status: { ...ended.status, phase: 'Succeeded' } }, 'status');
   api.create('pods', pod('shop', 'quiet', { spec: { nodeName: 'n1' } }));
+  api.create('resourceslices', {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceSlice',
+    metadata: { name: 'n1-gpu' },
+    spec: {
+      ...{ driver: 'gpu.example.com', nodeName: 'n1', devices: [{ name: 'gpu-0' }] },
+      pool: { name: 'n1', generation: 1, resourceSliceCount: 1 },
+    },
+  });
   api.create('evictionpolicies.taintmgr.dev', {
     apiVersion: 'taintmgr.dev/v1alpha1',
     kind: 'EvictionPolicy',
@@ -175,12 +190,6 @@ function startController(): void {
   api.update(managers, { ...made, status }, 'status');
 }
 
-function comeAs(user: string): void {
-  const path = join(cluster.directory, user);
-  writeFileSync(path, readFileSync(cluster.kubeconfig, 'utf8').replace(/admin/g, user));
-  process.env.KUBECONFIG = path;
-}
-
 describe('the rights of docs/commands/README.md', () => {
   it('have a row for each that is tried here', () => {
     assert.equal(rows.size, names.length);
@@ -188,7 +197,7 @@ describe('the rights of docs/commands/README.md', () => {
 
   for (const [index, name] of names.entries()) {
     it(`are enough for ${name}`, async () => {
-      comeAs(`user-${index}`);
+      comeAs(cluster, `user-${index}`);
       if (name.endsWith('server-side')) startController();
       for (const line of lines[name] ?? []) {
         const from = cluster.answers.length;
@@ -211,7 +220,7 @@ describe('the rights of docs/commands/README.md', () => {
 
 describe('a user of one namespace', () => {
   const unknown = 'unknown: no permission to read nodes';
-  before(() => comeAs('developer'));
+  before(() => comeAs(cluster, 'developer'));
 
   it('is told what is known of a pod, and what is not', async () => {
     const { code, out, err } = await run('explain', 'pod', 'web', '-n', 'shop');
@@ -269,7 +278,7 @@ describe('a user of one namespace', () => {
 });
 
 describe('a user of one namespace who may read nodes', () => {
-  before(() => comeAs('asker'));
+  before(() => comeAs(cluster, 'asker'));
 
   it('is told what becomes of a pod', async () => {
     const { code, out, err } = await run('explain', 'pod', 'web', '-n', 'shop');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -128,6 +128,13 @@ export async function startWithDefinitions(users?: Users): Promise<TestCluster> 
   const started = await startTestCluster(null, users);
   await installDefinitions(started.api, customResourceDefinitions());
   return started;
+}
+
+/** Lets the next commands run as one of the users, or as `admin`. */
+export function comeAs({ directory, kubeconfig }: TestCluster, user: string): void {
+  const path = join(directory, user);
+  writeFileSync(path, readFileSync(kubeconfig, 'utf8').replace(/admin/g, user));
+  process.env.KUBECONFIG = path;
 }
 
 /** Resolves when the condition holds; rejects when that takes too long. */

@@ -6,7 +6,7 @@ import type { DeviceCause, DeviceHit, DeviceReason, DeviceTaintSource } from './
 
 /** `device gpu.example.com/n1/gpu-0 of claim gpu is tainted ecc=bad:NoExecute by DeviceTaintRule ecc since ...` */
 export function describeDeviceCause(cause: DeviceCause): string {
-  return `${taintedText(cause)}; ${patienceText(cause)}`;
+  return `${taintedText(cause)}; ${describeDevicePatience(cause)}`;
 }
 
 /** One reason in words, as tables and logs print it. */
@@ -51,7 +51,13 @@ function taintedText({ device, claim, taint, source }: DeviceHit): string {
   return `device ${formatDevice(device)} of claim ${claim} is tainted ${formatTaint(taint)} by ${describeTaintSource(source)}${since}`;
 }
 
-function patienceText({ toleration, unheeded, overflows, wait }: DeviceCause): string {
+/** For how long the claim tolerates it, and why for no longer: `the claim does not tolerate it` */
+export function describeDevicePatience({
+  toleration,
+  unheeded,
+  overflows,
+  wait,
+}: DeviceCause): string {
   if (overflows && toleration) {
     const { tolerationSeconds } = toleration;
     return `the claim tolerates it for ${tolerationSeconds} s, which is more than Kubernetes can count: taken for ${formatDuration(wait)}`;

@@ -38,6 +38,7 @@ export {
 
 export {
   describeDeviceCause,
+  describeDevicePatience,
   describeDeviceReason,
   describeTaintSource,
 } from '../devices/words.ts';

@@ -23,6 +23,7 @@ import {
   checkPressure,
   checkSettings,
 } from './controller-checks.ts';
+import { checkDevices } from './device-checks.ts';
 import { cutFindings, type DoctorFlags, type Finding, levelTones } from './finding.ts';
 import { checkFiles } from './manifests/manifests.ts';
 import { evidenceOf, probeDocument, probeFindings } from './probe/answer.ts';
@@ -50,6 +51,7 @@ const checks: readonly Check[] = [
   checkBarePods,
   checkWebhooks,
   checkDrains,
+  checkDevices,
 ];
 
 /** So long kube-controller-manager may take to hear of a taint. */

@@ -115,6 +115,36 @@ export function policyCommand(): CommandUnknownOpts {
   return addOutputFlags(command);
 }
 
+/** What can be explained about devices, and what the help says about each. */
+const deviceSubjects = {
+  device: [
+    ['devices'],
+    'driver/pool/device',
+    'say which taints a device has, since when and by whom, and which pods leave for them',
+    'kubectl taintmgr explain device gpu.example.com/node-1/gpu-0',
+  ],
+  devicetaintrule: [
+    ['devicetaintrules'],
+    'name of the rule',
+    'say which pods a DeviceTaintRule makes leave, when, and against which budgets',
+    'kubectl taintmgr explain devicetaintrule gpu-0-ecc',
+  ],
+} as const;
+
+/** What can be explained about devices. */
+export type DeviceSubject = keyof typeof deviceSubjects;
+
+/** `explain device` or `explain devicetaintrule`, as its help shows it. */
+export function deviceCommand(subject: DeviceSubject): CommandUnknownOpts {
+  const [aliases, argument, what, example] = deviceSubjects[subject];
+  const command = new Command(subject)
+    .aliases([...aliases])
+    .description(what)
+    .argument(subject === 'device' ? '<device>' : '<name>', argument)
+    .addHelpText('after', `\nExample:\n  ${example}`);
+  return addOutputFlags(command);
+}
+
 /** The command line of `explain pressure`. */
 export interface PressureFlags extends OutputFlags {
   readonly evictionHard?: string | undefined;

@@ -10,6 +10,7 @@ import {
   evictPodRequest,
   listRequest,
 } from '@taintmgr/k8s-adapter';
+import { agrees } from '../../cli/agreement.ts';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -22,7 +23,7 @@ import { readFormat } from '../../render/printer.ts';
 import { UpstreamForecast } from '../../report/upstream-forecast.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { DisableFlags } from './flags.ts';
-import { agrees, labelRequest, readState } from './state.ts';
+import { labelRequest, readState } from './state.ts';
 import { type HeldPod, type NamespaceChange, printChange } from './status.ts';
 
 /** A namespace, and what is held in it. */

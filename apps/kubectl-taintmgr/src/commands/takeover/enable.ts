@@ -1,6 +1,7 @@
 // Opts namespaces in: taintmgr decides about their pods in the place of kube-controller-manager.
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { agrees, refuseUnasked } from '../../cli/agreement.ts';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -13,14 +14,12 @@ import { UsageError } from '../../usage-error.ts';
 import type { ChangeFlags } from './flags.ts';
 import { askerOf, markable, type Proof, type ProofOptions, prove } from './proof.ts';
 import {
-  agrees,
   holdsDevices,
   labelRequest,
   lastHeartbeat,
   obstaclesIn,
   policiesText,
   readState,
-  refuseUnasked,
   type TakeoverState,
   untilRefused,
   windowMs,

@@ -1,6 +1,5 @@
 // Reads and writes the objects of takeover.
 
-import { createInterface } from 'node:readline/promises';
 import { setTimeout } from 'node:timers/promises';
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import {
@@ -20,7 +19,6 @@ import {
 import { namespacePath, namespacesPath, type PodName, podPathOf } from '../../cluster/reader.ts';
 import { ifThere } from '../../cluster/refusals.ts';
 import { isFresh, readTaintManagers, type TaintManager } from '../../cluster/taint-managers.ts';
-import { UsageError } from '../../usage-error.ts';
 
 /** The policies go by a heartbeat for so long. */
 export const windowMs: Millis = 60_000;
@@ -237,24 +235,6 @@ function patch(
     ...(as !== undefined && { 'impersonate-user': as }),
   };
   return { method: 'PATCH', path: `${path}?${query}`, headers, body: JSON.stringify(body) };
-}
-
-/** Throws UsageError where nobody can be asked. */
-export function refuseUnasked(): void {
-  if (!process.stdin.isTTY) throw new UsageError('nobody can be asked here: add --yes');
-}
-
-/** True for `y` and `yes`. Throws UsageError where nobody can be asked. */
-export async function agrees(question: string, interrupt: AbortSignal): Promise<boolean> {
-  const { stdin, stderr } = process;
-  refuseUnasked();
-  const asking = createInterface({ input: stdin, output: stderr });
-  try {
-    const answer = await asking.question(`${question} [y/N] `, { signal: interrupt });
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    asking.close();
-  }
 }
 
 /** What the API server says to the mark of a pod. */

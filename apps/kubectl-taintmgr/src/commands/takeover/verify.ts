@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { toleratesTaint } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { agrees } from '../../cli/agreement.ts';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -24,14 +25,7 @@ import { type Column, renderColumns, type TableOptions } from '../../render/tabl
 import { UsageError } from '../../usage-error.ts';
 import type { VerifyFlags } from './flags.ts';
 import { askerOf } from './proof.ts';
-import {
-  agrees,
-  obstaclesIn,
-  optedIn,
-  readState,
-  type TakeoverState,
-  untilRefused,
-} from './state.ts';
+import { obstaclesIn, optedIn, readState, type TakeoverState, untilRefused } from './state.ts';
 import {
   atOnce,
   atOnceCase,

@@ -16,6 +16,8 @@ import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { isObjectName } from '../../cli/values.ts';
 import { type UndoOptions, undoOnNodes } from '../../cluster/change-node.ts';
+import { ruleNameIn } from '../../cluster/device-rules.ts';
+import type { RuleObject } from '../../cluster/devices.ts';
 import { drainsOn, workOn } from '../../cluster/drain-marks.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import { type NodeDrainObject, readNodeDrain } from '../../cluster/node-drains.ts';
@@ -23,6 +25,7 @@ import { ClusterReader, namedNodes } from '../../cluster/reader.ts';
 import { choicesText } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
+import { markedRules, undoDeviceRule } from './device-rule.ts';
 import { undoNodeDrain } from './node-drain.ts';
 
 /** The command line of `undo`. */
@@ -40,9 +43,14 @@ export async function run(
   const { flags, output } = invocation;
   const isDryRun = readDryRun(flags.dryRun, ['none', 'client'], output) === 'client';
   return await withConnection(invocation, async (connection) => {
+    const rule = ruleNameIn(name ?? '');
+    if (rule !== null) {
+      refuseNodes(nodeNames, flags);
+      return await undoDeviceRule({ ...connection, output, isDryRun }, rule);
+    }
     const nodes = await namedNodes(new ClusterReader(connection.client), nodeNames, flags.selector);
     if (name === undefined) {
-      output.out(renderMarks(nodes));
+      output.out(renderMarks(nodes, await markedRules(new ClusterReader(connection.client))));
       return exitCode.done;
     }
     const { client } = connection;
@@ -75,6 +83,11 @@ export async function run(
     const failed = await undoOnNodes(client, names, isMeant, options);
     return isUndone && failed.length === 0 ? exitCode.done : exitCode.error;
   });
+}
+
+function refuseNodes(names: readonly string[], { selector }: UndoFlags): void {
+  if (names.length === 0 && selector === undefined) return;
+  throw new UsageError('a rule that taints devices is on no node: leave out the names of nodes');
 }
 
 /** The nodes, where no drain is at work first; where one is, that is said. */
@@ -120,9 +133,13 @@ function nothingToUndo(name: string, nodes: readonly NodeFacts[], isPart: boolea
   return `no drain ${JSON.stringify(name)} found; ${list}`;
 }
 
-/** A line for each drain and node. */
-function renderMarks(nodes: readonly NodeFacts[]): string {
-  const rows = nodes.flatMap(({ node, annotations }) =>
+/** A line for each drain and node, and for each rule of taint-device. */
+function renderMarks(nodes: readonly NodeFacts[], rules: readonly RuleObject[]): string {
+  const ofRules = rules.map(({ metadata, spec: { taint } }) => {
+    const { key, value = '', effect } = taint;
+    return [`devicetaintrule/${metadata.name}`, '-', formatTaint({ key, value, effect }), 'rule'];
+  });
+  const ofDrains = nodes.flatMap(({ node, annotations }) =>
     readMarks(annotations).map((mark) => [
       mark.by === nodeDrainer ? `nodedrain/${mark.id}` : mark.id,
       node.name,
@@ -130,6 +147,7 @@ function renderMarks(nodes: readonly NodeFacts[]): string {
       setBy(mark),
     ]),
   );
+  const rows = [...ofDrains, ...ofRules];
   if (rows.length === 0) return 'No drains to undo.';
   return renderTable(['DRAIN', 'NODE', 'TAINT', 'CHANGES'], rows.sort(byText));
 }

@@ -1,0 +1,25 @@
+// Asks a person on the terminal before something is changed.
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from '../usage-error.ts';
+
+/** Throws UsageError where nobody can be asked. */
+export function refuseUnasked(): void {
+  if (!process.stdin.isTTY) throw new UsageError('nobody can be asked here: add --yes');
+}
+
+/** True for `y` and `yes`; null after Ctrl-C. Throws UsageError where nobody can be asked. */
+export async function agrees(question: string, interrupt: AbortSignal): Promise<boolean | null> {
+  const { stdin, stderr } = process;
+  refuseUnasked();
+  const asking = createInterface({ input: stdin, output: stderr });
+  try {
+    const answer = await asking.question(`${question} [y/N] `, { signal: interrupt });
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    // Readline takes Ctrl-C for itself while it asks.
+    if (error instanceof Error && error.name === 'AbortError') return null;
+    throw error;
+  } finally {
+    asking.close();
+  }
+}

@@ -1,0 +1,99 @@
+// Undoes a DeviceTaintRule of taint-device: deletes it, or gives it back its effect; says who does not come back.
+import { ApiError } from '@taintmgr/k8s-adapter/client';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import { warn } from '../../cli/output.ts';
+import {
+  changeRule,
+  deleteRule,
+  readRule,
+  ruleMark,
+  ruleReference,
+} from '../../cluster/device-rules.ts';
+import { devicePaths, type RuleObject, rulesPathOf, surveyDevices } from '../../cluster/devices.ts';
+import { ClusterReader } from '../../cluster/reader.ts';
+import { choicesText, count } from '../../render/count.ts';
+import { goes, nameOf, podsOnDevices } from '../../report/devices.ts';
+import { UsageError } from '../../usage-error.ts';
+import type { Undo } from './node-drain.ts';
+
+type RuleUndo = Pick<Undo, 'client' | 'output' | 'isDryRun'>;
+
+/** `undo devicetaintrule/NAME`. */
+export async function undoDeviceRule(undo: RuleUndo, name: string): Promise<ExitCode> {
+  const { client, isDryRun, output } = undo;
+  const reader = new ClusterReader(client);
+  const paths = await devicePaths(reader);
+  const path = rulesPathOf(paths);
+  const rule = await readRule(client, path, name);
+  if (!rule) throw new UsageError(`there is no DeviceTaintRule ${name}`);
+  const mark = rule.metadata.annotations?.[ruleMark];
+  if (mark === undefined) {
+    throw new UsageError(
+      `devicetaintrule/${name} was not made by taint-device; to delete it all the same: kubectl delete devicetaintrule ${name}`,
+    );
+  }
+  const survey = paths && (await surveyDevices(reader, paths));
+  const dry = isDryRun ? ' (dry run)' : '';
+  if (mark === 'made') {
+    if (!isDryRun) await unlessGone(() => deleteRule(client, path, rule));
+    output.out(`${ruleReference(name)} deleted${dry}`);
+  } else {
+    const change = { effect: 'None', mark: null } as const;
+    if (!isDryRun) await changeRule(client, path, rule, change);
+    output.out(`${ruleReference(name)} has effect None again${dry}`);
+  }
+  if (survey && rule.spec.taint.effect === 'NoExecute') sayFates(undo, survey, rule);
+  return exitCode.done;
+}
+
+/** One that somebody else deletes first is done with. */
+async function unlessGone(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.failure.status !== 404) throw error;
+  }
+}
+
+/** Who was still to go for it, and who is terminating already. */
+function sayFates(
+  { output, isDryRun }: RuleUndo,
+  survey: Awaited<ReturnType<typeof surveyDevices>>,
+  { metadata: { name } }: RuleObject,
+): void {
+  const { devices } = survey;
+  const rule = devices.rule(name);
+  if (!rule) {
+    warn(output, 'which pods were to go is not known: you may not list devicetaintrules');
+    return;
+  }
+  const pods = podsOnDevices(survey, devices.reachOf(rule).allocated);
+  const leaving = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).map(nameOf);
+  devices.handle({ kind: 'deviceTaintRuleDelete', name });
+  const waiting = pods.filter(goes);
+  const others = podsOnDevices(survey, devices.reachOf(rule).allocated).filter(goes).map(nameOf);
+  const kept = waiting.map(nameOf).filter((one) => !others.includes(one));
+  const [stay, stays] = isDryRun ? ['would stay', 'would stay'] : ['stay', 'stays'];
+  if (kept.length > 0) {
+    output.out(
+      `${count(kept.length, 'pod')} that ${kept.length === 1 ? 'was' : 'were'} to go ${kept.length === 1 ? stays : stay}: ${choicesText(kept)}`,
+    );
+  }
+  if (leaving.length > 0) {
+    const [is, does] = leaving.length === 1 ? ['is', 'does'] : ['are', 'do'];
+    warn(output, `${choicesText(leaving)} ${is} terminating and ${does} not come back`);
+  }
+  if (others.length > 0) {
+    warn(output, `other taints make ${choicesText(others)} go all the same`);
+  }
+}
+
+/** The rules that can be undone; none where there are no such objects, or where they may not be seen. */
+export async function markedRules(reader: ClusterReader): Promise<readonly RuleObject[]> {
+  const path = (await devicePaths(reader))?.devicetaintrules ?? null;
+  if (path === null) return [];
+  const rules = await reader.ifAllowed(async () => (await reader.objectsIfServed(path)) ?? []);
+  return ((rules ?? []) as readonly RuleObject[]).filter(
+    ({ metadata }) => metadata.annotations?.[ruleMark] !== undefined,
+  );
+}

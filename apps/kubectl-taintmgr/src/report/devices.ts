@@ -1,0 +1,232 @@
+// Pods that use tainted devices: what becomes of them and when, and the budgets that nobody is asked about.
+import { formatTaint } from '@taintmgr/core';
+import {
+  type DeviceId,
+  type DeviceSelector,
+  type DeviceVerdict,
+  describeDeviceCause,
+  describeDevicePatience,
+  describeDeviceReason,
+  describeTaintSource,
+  formatDevice,
+  selectsAllDevices,
+} from '@taintmgr/core/devices';
+import { type Budget, budgetsOver } from '@taintmgr/core/drain';
+import { formatDuration, type Instant } from '@taintmgr/core/time';
+import type { DeviceSurvey } from '../cluster/devices.ts';
+import type { PodFacts } from '../cluster/facts.ts';
+import { isFresh, type TaintManager } from '../cluster/taint-managers.ts';
+import { count, listText } from '../render/count.ts';
+import { type Column, renderColumns, type TableOptions } from '../render/table.ts';
+import { deadline, taintDocument } from './documents.ts';
+import { none, timeLeft } from './words.ts';
+
+/** A pod on devices that are asked about, and what becomes of it for all taints of all its devices. */
+export interface DevicePod {
+  readonly facts: PodFacts;
+  /** Those of the devices in question that it holds, by their claims. */
+  readonly held: readonly { readonly device: DeviceId; readonly claim: string }[];
+  readonly verdict: DeviceVerdict;
+  /** Those over it; null: we may not see them. */
+  readonly budgets: readonly Budget[] | null;
+}
+
+/** The pods that hold one of the devices, the first to go first. */
+export function podsOnDevices(
+  survey: DeviceSurvey,
+  ids: readonly DeviceId[],
+): readonly DevicePod[] {
+  const held = new Map<string, { readonly device: DeviceId; readonly claim: string }[]>();
+  for (const device of unique(ids)) {
+    for (const { uid, namespace, claims = [] } of survey.devices.podsOf(device)) {
+      const own = survey.devices.claimsOf(device).filter((claim) => {
+        return claim.namespace === namespace && claims.some((one) => one.claim === claim.name);
+      });
+      const list = held.get(uid) ?? [];
+      list.push(...own.map(({ name }) => ({ device, claim: name })));
+      held.set(uid, list);
+    }
+  }
+  const found = Array.from(held).flatMap(([uid, list]): readonly DevicePod[] => {
+    const facts = survey.pods.get(uid);
+    if (!facts) return [];
+    const verdict = survey.devices.verdictOf(facts.pod);
+    const budgets = survey.budgets && budgetsOver(facts.pod, survey.budgets);
+    return [{ facts, held: list, verdict, budgets }];
+  });
+  return found.sort(inOrder);
+}
+
+function unique(ids: readonly DeviceId[]): Iterable<DeviceId> {
+  return new Map(ids.map((id) => [formatDevice(id), id] as const)).values();
+}
+
+function inOrder(one: DevicePod, other: DevicePod): number {
+  const [a, b] = [one, other].map(({ verdict }) => verdict.at ?? Number.POSITIVE_INFINITY);
+  if (a !== b) return (a ?? 0) - (b ?? 0);
+  return nameOf(one) < nameOf(other) ? -1 : 1;
+}
+
+/** `shop/web-1` */
+export function nameOf({ facts: { pod } }: DevicePod): string {
+  return `${pod.namespace}/${pod.name}`;
+}
+
+/** Whether it is made to leave, and is not leaving already. */
+export function goes({ facts, verdict }: DevicePod): boolean {
+  return verdict.at !== null && facts.pod.deletionTimestamp === null;
+}
+
+type DecisionName = 'Evict' | 'Keep' | 'Terminating' | 'Unknown';
+
+/** Without the right to read what decides nothing is kept. */
+export function deviceDecision({ facts, verdict }: DevicePod): DecisionName {
+  if (facts.pod.deletionTimestamp !== null) return 'Terminating';
+  if (verdict.at !== null) return 'Evict';
+  return verdict.because[0].code === 'NotKnown' ? 'Unknown' : 'Keep';
+}
+
+/** The taint that comes first, by whom, and how many more there are; or why it stays. */
+function becauseText({ facts, verdict }: DevicePod): string {
+  if (facts.pod.deletionTimestamp !== null) return 'already terminating';
+  if (verdict.at === null) return describeDeviceReason(verdict.because[0]);
+  const [first, ...others] = verdict.causes;
+  const more = others.length === 0 ? '' : ` (then also ${count(others.length, 'taint')} more)`;
+  const taint = `${formatTaint(first.taint)} by ${describeTaintSource(first.source)}`;
+  return `${taint}; ${describeDevicePatience(first)}${more}`;
+}
+
+/** A table of the pods, as of `now`. */
+export function renderDevicePods(
+  pods: readonly DevicePod[],
+  now: Instant,
+  options: TableOptions,
+): string {
+  const columns: readonly Column<DevicePod>[] = [
+    ['NAMESPACE', ({ facts }) => facts.pod.namespace],
+    ['POD', ({ facts }) => facts.pod.name],
+    ['NODE', ({ facts }) => facts.pod.nodeName || none, 'wide'],
+    ['DEVICE', ({ held }) => listText(held.map(({ device }) => formatDevice(device)))],
+    ['CLAIM', ({ held }) => listText([...new Set(held.map(({ claim }) => claim))])],
+    ['DECISION', deviceDecision],
+    ['IN', (pod) => (goes(pod) ? timeLeft((pod.verdict.at ?? now) - now) : '-')],
+    ['BUDGET', budgetsText],
+    ['BECAUSE', becauseText],
+  ];
+  return renderColumns(columns, pods, options);
+}
+
+/** `web (allows 0)`; `?` where we may not see them. */
+function budgetsText({ budgets }: DevicePod): string {
+  if (budgets === null) return '?';
+  return budgets.map(({ name, allowed }) => `${name} (allows ${allowed})`).join(', ') || none;
+}
+
+/** The budgets that allow fewer evictions than pods of theirs go. */
+export function brokenBudgets(pods: readonly DevicePod[]): readonly string[] {
+  const going = new Map<string, { readonly budget: Budget; pods: number }>();
+  for (const pod of pods.filter(goes)) {
+    for (const budget of pod.budgets ?? []) {
+      const name = `${budget.namespace}/${budget.name}`;
+      const entry = going.get(name) ?? { budget, pods: 0 };
+      entry.pods += 1;
+      going.set(name, entry);
+    }
+  }
+  return Array.from(going).flatMap(([name, { budget, pods: number }]) => {
+    if (number <= budget.allowed) return [];
+    const [go, of] = [number === 1 ? 'goes' : 'go', count(number, 'pod')];
+    return [`PDB ${name} allows ${budget.allowed} of its pods to go now, and ${of} of it ${go}`];
+  });
+}
+
+/** As documents have a pod. */
+export function devicePodDocument(pod: DevicePod, now: Instant): object {
+  const { facts, verdict, budgets } = pod;
+  const { namespace, name, uid, nodeName } = facts.pod;
+  const because = verdict.at === null ? verdict.because : verdict.causes;
+  return {
+    namespace,
+    name,
+    uid,
+    node: nodeName,
+    decision: deviceDecision(pod),
+    ...(goes(pod) && {
+      deadline: deadline(verdict.at),
+      remainingSeconds: Math.floor(((verdict.at ?? now) - now) / 1000),
+    }),
+    budgets: budgets?.map(({ namespace: ns, name: budget, allowed, healthy, desired }) => {
+      return { namespace: ns, name: budget, allowed, healthy, desired };
+    }),
+    because: because.map((one) =>
+      'code' in one
+        ? { code: one.code, text: describeDeviceReason(one) }
+        : {
+            code: 'Tainted',
+            text: describeDeviceCause(one),
+            taint: taintDocument(one.taint),
+            source: one.source,
+            device: one.device,
+            claim: one.claim,
+            deadline: deadline(one.at),
+          },
+    ),
+  };
+}
+
+/** `3 pods: 2 to evict, 1 to keep` */
+export function devicePodsText(pods: readonly DevicePod[]): string {
+  const counted = (name: DecisionName): number =>
+    pods.filter((pod) => deviceDecision(pod) === name).length;
+  const parts = [
+    [counted('Terminating'), 'terminating'],
+    [counted('Evict'), 'to evict'],
+    [counted('Keep'), 'to keep'],
+    [counted('Unknown'), 'unknown'],
+  ] as const;
+  const shown = parts.filter(([number, what]) => number > 0 || what === 'to evict');
+  return `${count(pods.length, 'pod')}: ${shown.map((part) => part.join(' ')).join(', ')}`;
+}
+
+/** Who evicts for taints of devices. */
+export interface DeviceEvictor {
+  /** Whether taintmgr-controller decides where namespaces are taken over. */
+  readonly takesOver: boolean;
+  /** Whether kube-controller-manager was seen to act on rules; null: nothing shows it. */
+  readonly actsOnRules: boolean | null;
+}
+
+export function deviceEvictor(
+  managers: readonly TaintManager[],
+  { devices, at }: Pick<DeviceSurvey, 'devices' | 'at'>,
+): DeviceEvictor {
+  const takesOver = managers.some((manager) => {
+    const { enabled, deviceTaints } = manager.takeover ?? {};
+    return isFresh(manager, at) && enabled === true && deviceTaints === true;
+  });
+  return { takesOver, actsOnRules: devices.actsOnRules };
+}
+
+/** As a line of an answer has it. */
+export function deviceEvictorText({ takesOver, actsOnRules }: DeviceEvictor): string {
+  const upstream = 'kube-controller-manager (device-taint-eviction-controller)';
+  const who = takesOver
+    ? `taintmgr-controller in namespaces that are taken over, ${upstream} in others`
+    : upstream;
+  if (actsOnRules !== false) return who;
+  return `${who}; it has written no status of any rule, and then rules evict nobody (feature gate DRADeviceTaintRules off?)`;
+}
+
+/** `31s ago`; `in 10m` for a time that is yet to come. */
+export function agoOrIn(at: Instant | null, now: Instant): string {
+  if (at === null) return 'unknown';
+  return at > now ? `in ${formatDuration(at - now)}` : `${formatDuration(now - at)} ago`;
+}
+
+/** `driver gpu.example.com, pool n1`; `every device` of an empty selector. */
+export function selectorText(selector: DeviceSelector | null): string {
+  if (selector === null) return 'nothing (no deviceSelector)';
+  if (selectsAllDevices(selector)) return 'every device of every driver';
+  const parts = Object.entries(selector).filter(([, name]) => name !== null);
+  return parts.map(([what, name]) => `${what} ${name}`).join(', ');
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startDeviceCluster, writeProgress } from '../../world/device-cluster.ts';
+import { run } from '../../world/run.ts';
+import { comeAs, type TestCluster } from '../../world/test-cluster.ts';
+
+// explain device and explain devicetaintrule, as somebody on call reads them.
+
+const list = ['get', 'list'];
+const pods = { verbs: list, apiGroups: [''], resources: ['pods'] };
+/** What the role view has, and no more. */
+const claims = { verbs: list, apiGroups: ['resource.k8s.io'], resources: ['resourceclaims'] };
+
+let cluster: TestCluster;
+before(async () => {
+  cluster = await startDeviceCluster({ viewer: [pods, claims], blind: [] });
+  comeAs(cluster, 'admin');
+  const rule = (name: string, deviceSelector: object, effect: string) => {
+    cluster.api.create('devicetaintrules', {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'DeviceTaintRule',
+      metadata: { name },
+      spec: { deviceSelector, taint: { key: 'health', value: 'bad', effect } },
+    });
+  };
+  rule('gpus', { driver: 'gpu.example.com' }, 'NoExecute');
+  rule('preview', { pool: 'n1', device: 'gpu-5' }, 'None');
+  writeProgress(
+    cluster.api,
+    'gpus',
+    'PodsPendingEviction',
+    '4 pods need to be evicted in 1 namespace.',
+  );
+});
+after(() => cluster.stop());
+
+/** What is printed, without times and how long ago they are. */
+async function answer(line: string): Promise<string> {
+  const { code, out, err } = await run('explain', ...line.split(' '));
+  assert.equal(code, 0, err);
+  return `${out}${err}`
+    .replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, '<time>')
+    .replace(/\b\d+s ago/g, '<n>s ago');
+}
+
+const upstream = 'kube-controller-manager (device-taint-eviction-controller)';
+const forbidden = (user: string, resource: string, group = 'resource.k8s.io'): string =>
+  `Warning: not everything could be read: ${resource}${group && `.${group}`} is forbidden: User "${user}" cannot list resource "${resource}" in API group "${group}" at the cluster scope\n`;
+
+describe('explain devicetaintrule', () => {
+  it('says who goes against which budgets, and what kube-controller-manager says', async () => {
+    assert.equal(
+      await answer('devicetaintrule gpus'),
+      `Name:         gpus
+Selects:      driver gpu.example.com: 6 published devices, 5 allocated
+Taint:        health=bad:NoExecute   added <n>s ago (<time>), by unknown
+Evicted by:   ${upstream}
+Upstream:     PodsPendingEviction: 4 pods need to be evicted in 1 namespace.
+
+NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN       BUDGET             BECAUSE
+shop        batch-1   gpu.example.com/n1/gpu-2   gpu-c   Evict      now      <none>             health=bad:NoExecute by DeviceTaintRule gpus; the claim's toleration of health names no effect; only NoExecute counts here, while the scheduler takes it for all effects
+shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Evict      now      train (allows 0)   health=bad:NoExecute by DeviceTaintRule gpus; the claim does not tolerate it
+shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Evict      now      train (allows 0)   health=bad:NoExecute by DeviceTaintRule gpus; the claim does not tolerate it
+shop        train-3   gpu.example.com/n1/gpu-1   gpu-b   Evict      23h59m   train (allows 0)   health=bad:NoExecute by DeviceTaintRule gpus; the claim tolerates it for 1d
+shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -        <none>             claim gpu-d tolerates health=bad:NoExecute of device gpu.example.com/n1/gpu-3 without limit
+shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -        <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
+
+6 pods: 4 to evict, 2 to keep
+Warning: PDB shop/train allows 0 of its pods to go now, and 3 pods of it go
+`,
+    );
+  });
+
+  it('says that a status is of an earlier spec, or that there is none', async () => {
+    const rule = cluster.api.get('devicetaintrules', '', 'preview') ?? assert.fail();
+    assert.match(
+      await answer('devicetaintrule/preview'),
+      /\nUpstream: +no status: kube-controller-manager has not looked at this rule\n\n0 pods: 0 to evict\n$/,
+    );
+    writeProgress(cluster.api, 'preview', 'NoEffect', '1 published device selected.');
+    const written = cluster.api.get('devicetaintrules', '', 'preview') ?? rule;
+    const taint = { key: 'health', value: 'worse', effect: 'None' };
+    cluster.api.update('devicetaintrules', { ...written, spec: { deviceSelector: {}, taint } });
+    assert.match(
+      await answer('devicetaintrule preview'),
+      /\nSelects: +every device of every driver: 6 published devices, 5 allocated\n[\s\S]*\nUpstream: +NoEffect: 1 published device selected\. \(of an earlier spec: generation 1 of 2\)\n/,
+    );
+    assert.match(
+      await answer('device gpu.example.com/n1/gpu-5'),
+      /\nhealth=worse:None +DeviceTaintRule preview +/,
+    );
+  });
+
+  it('has it all as JSON', async () => {
+    const { out } = await run('explain', 'devicetaintrule', 'gpus', '-o', 'json');
+    const { kind, selector, devices, upstream: said, pods: all } = JSON.parse(out);
+    assert.deepEqual(
+      [kind, selector],
+      ['DeviceTaintRuleExplanation', { driver: 'gpu.example.com' }],
+    );
+    assert.deepEqual(devices, { published: 6, allocated: 5 });
+    assert.deepEqual([said.current, said.reason], [true, 'PodsPendingEviction']);
+    const [{ name, decision, because }] = all;
+    assert.deepEqual([name, decision, because[0].code], ['batch-1', 'Evict', 'Tainted']);
+    const names = await run('explain', 'devicetaintrule', 'gpus', '-o', 'name');
+    assert.equal(
+      names.out,
+      'devicetaintrule.resource.k8s.io/gpus\npod/batch-1\npod/train-1\npod/train-2\npod/train-3\n',
+    );
+  });
+});
+
+describe('explain device', () => {
+  it('says which taints it has, by whom and since when, and who holds it', async () => {
+    assert.equal(
+      await answer('device gpu.example.com/n1/gpu-4'),
+      `Device:       gpu.example.com/n1/gpu-4
+Published:    ResourceSlice n1-gpu (node n1)
+Claims:       shop/gpu-e
+Evicted by:   ${upstream}
+
+TAINT                  SET BY                    ADDED    WRITTEN BY
+health=bad:NoExecute   DeviceTaintRule gpus      <n>s ago   unknown
+health=worse:None      DeviceTaintRule preview   <n>s ago   unknown
+
+NAMESPACE   POD     DEVICE                     CLAIM   DECISION   IN    BUDGET   BECAUSE
+shop        ext-1   gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>   claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
+
+1 pod: 0 to evict, 1 to keep
+`,
+    );
+  });
+
+  const wrong: readonly (readonly [line: string, err: string])[] = [
+    ['device gpu-0', 'error: invalid device "gpu-0": want driver/pool/device\n'],
+    [
+      'device gpu.example.com/n1/gpu-9',
+      'error: no ResourceSlice publishes device gpu.example.com/n1/gpu-9, and no claim holds it; devices of pool n1: gpu-0, gpu-1, gpu-2, gpu-3, gpu-4, gpu-5\n',
+    ],
+    [
+      'device gpu.example.com/n2/gpu-0',
+      'error: no ResourceSlice publishes device gpu.example.com/n2/gpu-0, and no claim holds it; pools of driver gpu.example.com: n1\n',
+    ],
+    [
+      'device fpga.example.com/n1/f-0',
+      'error: no ResourceSlice publishes device fpga.example.com/n1/f-0, and no claim holds it; drivers: gpu.example.com\n',
+    ],
+    ['devicetaintrule none', 'error: there is no DeviceTaintRule "none"; rules: gpus, preview\n'],
+  ];
+  for (const [line, err] of wrong) {
+    it(line, async () => {
+      assert.deepEqual(await run('explain', ...line.split(' ')), { code: 1, out: '', err });
+    });
+  }
+});
+
+describe('without rights, explain', () => {
+  it('does not say Keep where slices and rules may not be read', async () => {
+    comeAs(cluster, 'viewer');
+    assert.equal(
+      await answer('device gpu.example.com/n1/gpu-0'),
+      `Device:       gpu.example.com/n1/gpu-0
+Published:    not known: you may not list resourceslices
+Claims:       shop/gpu-a
+Evicted by:   ${upstream}
+Taints:       not known: you may not list resourceslices and devicetaintrules
+
+NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN    BUDGET   BECAUSE
+shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Unknown    -     ?        unknown: no permission to read resourceslices and devicetaintrules
+shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Unknown    -     ?        unknown: no permission to read resourceslices and devicetaintrules
+
+2 pods: 0 to evict, 2 unknown
+${forbidden('viewer', 'resourceslices')}${forbidden('viewer', 'devicetaintrules')}${forbidden('viewer', 'poddisruptionbudgets', 'policy')}`,
+    );
+    const { code, err } = await run('explain', 'devicetaintrule', 'gpus');
+    assert.deepEqual(
+      [code, err],
+      [1, 'error: the rule is not known: you may not list devicetaintrules\n'],
+    );
+  });
+
+  it('names what it lacks to find pods', async () => {
+    comeAs(cluster, 'blind');
+    assert.match(
+      await answer('device gpu.example.com/n1/gpu-0'),
+      /\nClaims: +not known: you may not list resourceclaims\n[\s\S]*\n\nPods: not known: you may not list resourceclaims and pods\n/,
+    );
+  });
+});
