@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkStory } from '../apps/kubectl-taintmgr/test/conformance/workloads.ts';
 import { checks as coreChecks, runVectors } from '../packages/core/test/conformance/index.ts';
+import { checkDeviceTaints } from '../packages/k8s-adapter/test/conformance/device-taints.ts';
 import { checks as clusterChecks } from '../packages/sim-cluster/test/conformance/index.ts';
 
 type Check = (line: string) => string | null;
@@ -13,11 +14,12 @@ type Check = (line: string) => string | null;
 const checks: Readonly<Record<string, Check>> = {
   ...coreChecks,
   ...clusterChecks,
+  'device-taints': (line) => checkDeviceTaints(JSON.parse(line)),
   workloads: checkStory,
 };
-const ownCopies = ['packages/core', 'packages/sim-cluster', 'apps/kubectl-taintmgr'].map((owner) =>
-  join(import.meta.dirname, `../${owner}/test/testdata/vectors`),
-);
+const ownCopies = [
+  ...['packages/core', 'packages/k8s-adapter', 'packages/sim-cluster', 'apps/kubectl-taintmgr'],
+].map((owner) => join(import.meta.dirname, `../${owner}/test/testdata/vectors`));
 
 let folders: readonly string[] = ownCopies;
 try {

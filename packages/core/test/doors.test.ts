@@ -21,14 +21,14 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './devices': {
     values: `
-      Devices describeDeviceCause describeDevicePatience describeDeviceReason describeTaintSource
-      formatDevice judgeTaint
+      Devices UpstreamDeviceEviction describeDeviceCause describeDevicePatience describeDeviceReason
+      describeTaintSource formatDevice judgeTaint
       parseDevice selectsAllDevices selectsDevice`,
     types: `
       AllocatedDevice ClaimingPodEvent DeviceCause DeviceEvent DeviceHit DeviceId DeviceReason
       DeviceReasonCode DeviceResource DeviceSelector DeviceTaint DeviceTaintRule DeviceTaintSource
       DeviceVerdict EvictionProgress PodClaim PublishedDevice ResourceClaim ResourceSlice RuleReach
-      VerdictOptions`,
+      UpstreamDeviceCommand UpstreamDeviceEvent UpstreamDeviceOptions VerdictOptions`,
   },
   './differences': {
     values: `

@@ -85,6 +85,10 @@ export class Devices {
     }
   }
 
+  slice(name: string): ResourceSlice | null {
+    return this.#slices.get(name) ?? null;
+  }
+
   rules(): Iterable<DeviceTaintRule> {
     return this.#rules.values();
   }
@@ -97,9 +101,18 @@ export class Devices {
     return this.#claims.values();
   }
 
+  claim(namespace: string, name: string): ResourceClaim | null {
+    return this.#claims.get(claimKey(namespace, name)) ?? null;
+  }
+
   /** The pods that use claims, in any namespace. */
   pods(): Iterable<Pod> {
     return this.#pods.values();
+  }
+
+  /** A pod that uses claims; null: it is not there, or uses none. */
+  pod(uid: string): Pod | null {
+    return this.#pods.get(uid) ?? null;
   }
 
   /**

@@ -34,6 +34,15 @@ export {
   judgeTaint,
 } from '../devices/verdict.ts';
 
+// kube-controller-manager's own controller for it.
+
+export {
+  type UpstreamDeviceCommand,
+  type UpstreamDeviceEvent,
+  UpstreamDeviceEviction,
+  type UpstreamDeviceOptions,
+} from '../devices/upstream.ts';
+
 // Its words.
 
 export {
