@@ -42,6 +42,14 @@ async function runsOf(...args: readonly string[]): Promise<readonly RunDocument[
 }
 
 describe('variants', () => {
+  it('that are the same differ in nothing, and chance is not spoken of', async () => {
+    const same = ['--variant', 'A=unchanged', '--variant', 'B=unchanged', '--seeds', '2'];
+    const { code, out, err } = await played(...same);
+    assert.equal(code, 0, err);
+    assert.match(out, /^[ ]+B /m);
+    assert.doesNotMatch(out, /~|chance/);
+  });
+
   it('are played beside each other, each in force before all others', async () => {
     mkdirSync(path('kept'), { recursive: true });
     file('kept/keep.json', JSON.stringify(policy('zones', { match: unreachable, action: 'Keep' })));

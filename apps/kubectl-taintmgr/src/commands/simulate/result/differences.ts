@@ -1,7 +1,7 @@
 // What another run has more or less than the first of it, for each workload and budget.
 import type { BudgetSummary, Differences, Summary, WorkloadSummary } from '@taintmgr/page';
 import { thousandths } from './downtime.ts';
-import { beyondChance, paired } from './draws.ts';
+import { beyondChance, paired, sameAs } from './draws.ts';
 
 /** What is compared of a workload; each is that of the other run less that of the first. */
 const ofWorkload = [
@@ -47,8 +47,10 @@ export function differencesOf(
     ) as Item;
   return {
     ...settled(shape, (draw) => draw),
-    workloads: shape.workloads.map((item, at) => settled(item, ({ workloads }) => workloads[at])),
-    budgets: shape.budgets.map((item, at) => settled(item, ({ budgets }) => budgets[at])),
+    workloads: shape.workloads.map((item) =>
+      settled(item, ({ workloads }) => sameAs(item, workloads)),
+    ),
+    budgets: shape.budgets.map((item) => settled(item, ({ budgets }) => sameAs(item, budgets))),
   };
 }
 

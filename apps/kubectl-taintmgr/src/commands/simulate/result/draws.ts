@@ -41,19 +41,14 @@ export function typicalSummary(draws: readonly Summary[]): Summary | undefined {
       draws.map(({ unplaced }) => unplaced),
       first.unplaced,
     ),
-    workloads: eachTypical(draws, ({ workloads }) => workloads).map((workload, index) => {
-      const gaps = draws.flatMap(({ workloads }) => workloads[index]?.longestGap ?? []);
-      const median = medianOf(draws.map(({ workloads }) => gapSeconds(workloads[index])));
-      const longestGap = gaps.find(({ seconds }) => seconds === median) ?? null;
-      return { ...workload, longestGap };
+    workloads: eachTypical(draws, ({ workloads }) => workloads).map((workload) => {
+      const gaps = draws.map(({ workloads }) => sameAs(workload, workloads)?.longestGap ?? null);
+      const median = medianOf(gaps.map((gap) => gap?.seconds ?? 0));
+      return { ...workload, longestGap: gaps.find((gap) => gap?.seconds === median) ?? null };
     }),
     budgets: eachTypical(draws, ({ budgets }) => budgets),
     jobs: eachTypical(draws, ({ jobs }) => jobs),
   };
-}
-
-function gapSeconds(workload: Summary['workloads'][number] | undefined): number {
-  return workload?.longestGap?.seconds ?? 0;
 }
 
 /** With the median in place of each number. */
@@ -89,6 +84,14 @@ export function paired<Item extends OfKind>(
     const other = byKey.get(keyOf(one));
     return other ? [[one, other] as const] : [];
   });
+}
+
+/** The one of that name. */
+export function sameAs<Item extends OfKind>(
+  one: OfKind,
+  others: readonly Item[],
+): Item | undefined {
+  return others.find((other) => keyOf(other) === keyOf(one));
 }
 
 function keyOf({ kind = '', namespace, name }: OfKind): string {

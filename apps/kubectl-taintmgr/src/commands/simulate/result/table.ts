@@ -22,12 +22,16 @@ export function simulationTable(result: Result, options: TableOptions): string {
   const runs = result.runs.map((run) => ({ ...run, name: shownName(run) }));
   const [first] = runs;
   if (!first) return '';
-  const parts = [
-    fitting([headline(result, first)], options),
+  const tables = [
     rowTable(workloadTable, runs, ({ workloads }) => workloads, options),
     rowTable(budgetTable, runs, ({ budgets }) => budgets, options),
     rowTable(jobTable, runs, ({ jobs }) => jobs, options),
-    runs.length > 1 ? fitting([chanceLine(result)], options) : '',
+  ];
+  const hasChance = tables.some((table) => table.includes(` ${byChance}`));
+  const parts = [
+    fitting([headline(result, first)], options),
+    ...tables,
+    runs.length > 1 ? fitting(chanceLines(result, hasChance), options) : '',
     fitting(unknownLines(runs), options),
     causeTable(runs, options),
     ...runs.map((run) => fitting(unplacedLines(run, runs.length > 1), options)),
@@ -73,9 +77,9 @@ function unknownLines(runs: readonly RunResult[]): readonly string[] {
 }
 
 /** Of several runs, how far their differences can be trusted. */
-function chanceLine({ seeds }: Result): string {
-  if (seeds === 1) return 'One seed: differences may be chance; --seeds 20 tells which are.';
-  return `${byChance} no difference: with ${seeds} seeds chance makes as much`;
+function chanceLines({ seeds }: Result, hasChance: boolean): readonly string[] {
+  if (seeds === 1) return ['One seed: differences may be chance; --seeds 20 tells which are.'];
+  return hasChance ? [`${byChance} no difference: with ${seeds} seeds chance makes as much`] : [];
 }
 
 /** `seed 1`, or `medians of 20 seeds from 1` */

@@ -86,6 +86,26 @@ describe('the differences of several seeds', () => {
     });
   }
 
+  it('are of the same workload, wherever it stands', () => {
+    const [web, db] = [workload({ downSeconds: 10 }), workload({ name: 'db', downSeconds: 50 })];
+    const orders = [
+      [web, db],
+      [db, web],
+    ].map((workloads) => ({ ...calm, workloads }));
+    const longer = [web, db].map((one) => ({ ...one, downSeconds: one.downSeconds + 3 }));
+    const found = differencesOf(orders, [
+      { ...calm, workloads: longer },
+      { ...calm, workloads: longer },
+    ]);
+    assert.deepEqual(
+      found?.workloads.map(({ name, downSeconds }) => [name, downSeconds]),
+      [
+        ['web', 3],
+        ['db', 3],
+      ],
+    );
+  });
+
   it('are told in words where chance makes as much', () => {
     const column = workloadTable.columns.find(({ head }) => head === 'DOWN FOR') ?? assert.fail();
     const pairs = [

@@ -27,7 +27,7 @@ describe('of several seeds', () => {
     assert.equal(beyondChance([...upTo(18).map(() => 2), -1, -1]), 0);
   });
 
-  it('the summary has medians, and the longest gap of a seed that had it', () => {
+  it('the summary has medians, and the longest gap of a seed that had it, whatever the order', () => {
     const draws = [10, 30, 20].map((seconds) => {
       const states = [
         { at: 0, wanted: 1, ready: 1 },
@@ -36,12 +36,20 @@ describe('of several seeds', () => {
       ];
       const serving = states.map(({ at, ready }) => ({ at, pods: ready }));
       const web = { kind: 'Deployment', namespace: 'shop', name: 'web', states, serving };
+      const calm = {
+        ...web,
+        name: 'calm',
+        states: states.slice(0, 1),
+        serving: serving.slice(0, 1),
+      };
       const nothing = { zones: [], nodes: [], budgets: [], jobs: [], pods: [], deadlines: [] };
       const nobody = { evictions: [], holds: [], refusals: [], failures: [], unplaced: [] };
-      return summarize({ ...nothing, ...nobody, workloads: [web] }, 100);
+      const workloads = seconds === 10 ? [web, calm] : [calm, web];
+      return summarize({ ...nothing, ...nobody, workloads }, 100);
     });
-    const [web] = typicalSummary(draws)?.workloads ?? [];
+    const [web, calm] = typicalSummary(draws)?.workloads ?? [];
     assert.equal(web?.downSeconds, 20);
     assert.deepEqual(web?.longestGap, { from: 5, seconds: 20 });
+    assert.equal(calm?.longestGap, null);
   });
 });
