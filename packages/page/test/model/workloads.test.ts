@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import type { Row } from '../../src/model/row.ts';
 import { clock } from '../../src/model/words.ts';
 import { byHarm, longerDown, workloadRows } from '../../src/model/workloads.ts';
-import type { EvictionSeen } from '../../src/simulation.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
-const evicted: EvictionSeen = {
+const evicted = {
   namespace: 'shop',
   pod: 'web-1',
   workload: 'Deployment shop/web',
@@ -14,7 +13,7 @@ const evicted: EvictionSeen = {
   at: 60,
   how: 'evict',
   because: ['no toleration for a:NoExecute'],
-};
+} as const;
 
 /** Three pods of web, of which two are down from 60 to 90 and one is noticed; the budget allows one. */
 const web = run({

@@ -1,10 +1,10 @@
 // A small simulation for tests of the page: what is not said is empty.
 import type {
-  DeadlineSeen,
-  EvictionSeen,
+  DeadlineTrack,
+  EvictionTrack,
   NodeSeen,
   PageInput,
-  PodOnNode,
+  PodTrack,
   RecordedReason,
   RunDocument,
   WorkloadSummary,
@@ -28,15 +28,18 @@ export function totals(name: string, said: Partial<WorkloadSummary> = {}): Workl
   };
 }
 
-/** What the page reads of a run. */
+type Filled<Track extends object, Fields extends keyof Track> = Omit<Track, Fields> &
+  Partial<Pick<Track, Fields>>;
+
+/** What the page reads of a run; fields of no account are filled in. */
 type SaidRun = Partial<
   Omit<RunDocument, 'summary' | 'zones' | 'nodes' | 'pods' | 'deadlines' | 'evictions'>
 > & {
   readonly zones?: readonly ZoneSeen[];
   readonly nodes?: readonly NodeSeen[];
-  readonly pods?: readonly PodOnNode[];
-  readonly deadlines?: readonly DeadlineSeen[];
-  readonly evictions?: readonly EvictionSeen[];
+  readonly pods?: readonly Filled<PodTrack, 'from' | 'until' | 'states'>[];
+  readonly deadlines?: readonly Filled<DeadlineTrack, 'reasons'>[];
+  readonly evictions?: readonly Filled<EvictionTrack, 'arrivedAt' | 'reasons'>[];
   readonly summary?: readonly WorkloadSummary[];
 };
 
@@ -47,25 +50,26 @@ export function reason(said: Partial<RecordedReason>): RecordedReason {
 }
 
 export function run(said: SaidRun = {}): RunDocument {
-  const { summary = [], ...rest } = said;
+  const { summary = [], zones = [], nodes = [], pods = [], ...rest } = said;
+  const { deadlines = [], evictions = [], ...others } = rest;
   const named = { name: 'precise', semantics: 'precise', differences: null, events: [] } as const;
-  const places = { zones: [], nodes: [], workloads: [], budgets: [], jobs: [], pods: [] };
-  const things = { deadlines: [], evictions: [], holds: [], refusals: [], failures: [] };
+  const things = { workloads: [], budgets: [], jobs: [], holds: [], refusals: [], failures: [] };
   const counts = { evictions: 0, refusals: 0, failures: 0, nodesTainted: 0 };
   const unplaced = { pods: 0, atOnceMax: 0, atEnd: 0 };
+  const kept = { causes: [], loops: [], budgets: [], jobs: [] };
   return {
-    ...{ ...named, ...places, ...things, unplaced: [] },
-    ...rest,
-    summary: {
-      ...counts,
-      unplaced,
-      causes: [],
-      loops: [],
-      workloads: summary,
-      budgets: [],
-      jobs: [],
-    },
-  } as unknown as RunDocument;
+    ...{ ...named, ...things, unplaced: [] },
+    zones: zones.map(({ states, ...zone }) => ({
+      ...zone,
+      states: states.map((state) => ({ ready: 0, notReady: 0, rate: 0, ...state })),
+    })),
+    nodes: nodes.map((node) => ({ pods: [], ...node })),
+    pods: pods.map((pod) => ({ from: 0, until: null, states: [], ...pod })),
+    deadlines: deadlines.map((deadline) => ({ reasons: [], ...deadline })),
+    evictions: evictions.map((eviction) => ({ arrivedAt: 0, reasons: [], ...eviction })),
+    ...others,
+    summary: { ...counts, ...kept, unplaced, workloads: summary },
+  };
 }
 
 /** An hour of it. */
