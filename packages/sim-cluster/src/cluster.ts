@@ -10,6 +10,7 @@ import { Namespaces } from './controllers/namespaces.ts';
 import { NodeLifecycleStandIn, UnreachableNodes } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
+import { ResourceClaims } from './controllers/resource-claims.ts';
 import { StandAside } from './controllers/stand-aside.ts';
 import { DisruptionController } from './disruption/disruption-controller.ts';
 import { StaleTargets } from './disruption/stale-targets.ts';
@@ -24,6 +25,7 @@ import type { NodeDescription } from './kubelet/node-status.ts';
 import { defaultTiming, type KubeletTiming } from './kubelet/timing.ts';
 import type { KubeObject } from './objects/kube-object.ts';
 import { resources } from './resources/resources.ts';
+import type { SelectsDevice } from './scheduler/device-pools.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { VolumeBinder } from './scheduler/volume-binder.ts';
 import { type Topology, topologyNodes, topologyObjects } from './topology.ts';
@@ -44,6 +46,7 @@ export type ClusterPart =
   | 'publishedObjects'
   | 'policyStatus'
   | 'volumes'
+  | 'resourceClaims'
   | 'evictionRequests';
 
 /** Makes the controllers of a part. */
@@ -62,8 +65,8 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
     new Workloads(context, 'replicasets', rolloutHistory),
     new Workloads(context, 'pods', rolloutHistory),
   ],
-  scheduler: (context, { seed, resting }) => [
-    new Scheduler(context, seedFor(seed, 'scheduler'), resting?.nextPlace),
+  scheduler: (context, { seed, resting, selectsDevice: selects }) => [
+    new Scheduler(context, seedFor(seed, 'scheduler'), { next: resting?.nextPlace, selects }),
   ],
   disruption: (context) => [new DisruptionController(context), new StaleTargets(context)],
   garbageCollection: (context) => [new GarbageCollector(context), new PodCollector(context)],
@@ -74,6 +77,7 @@ const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
     new VolumeBinder(context),
     new AttachDetach(context, attachTiming),
   ],
+  resourceClaims: (context) => [new ResourceClaims(context)],
   evictionRequests: () => [],
   publishedObjects: (context, { ca }) => (ca ? [new PublishedObjects(context, ca)] : []),
 };
@@ -95,6 +99,7 @@ const replaceable: readonly ClusterPart[] = [
   'endpoints',
   'policyStatus',
   'volumes',
+  'resourceClaims',
 ];
 
 export interface ClusterOptions {
@@ -121,6 +126,8 @@ export interface ClusterOptions {
    * the cluster does any duty of a node lifecycle controller.
    */
   readonly without?: readonly ClusterPart[];
+  /** Reads the expressions that select devices; left out: those that name a driver, and no others. */
+  readonly selectsDevice?: SelectsDevice;
   readonly timing?: Partial<KubeletTiming>;
   readonly attachTiming?: AttachTiming;
   /**

@@ -119,6 +119,7 @@ export {
 export { apiVersionOf, hasSubresource, resources, storedResource } from './resources/resources.ts';
 export type { ServedResources } from './resources/served.ts';
 export { storedOnlyResources } from './resources/stored-only.ts';
+export type { PublishedDevice, SelectsDevice } from './scheduler/device-pools.ts';
 export { admitsNode } from './scheduler/node-affinity.ts';
 export { type Decoded, DecodeError, decode } from './schema/decode.ts';
 export { condition, labelSelector, objectMeta, topLevel } from './schema/metadata.ts';

@@ -1,22 +1,10 @@
 // The expressions that select devices of resource.k8s.io, and a device as they see it.
-import type { Json } from '@taintmgr/sim-cluster/server';
+import type { Json, PublishedDevice, SelectsDevice } from '@taintmgr/sim-cluster/server';
 import { compile, type Program, type Variables } from './compile.ts';
 import { readQuantity } from './library.ts';
 import { semverOf } from './semver.ts';
 import { mapOf, typeName } from './type.ts';
 import { type CelValue, toCel } from './value.ts';
-
-/** A device as its driver publishes it. */
-export interface PublishedDevice {
-  readonly driver: string;
-  /** By their names, `DOMAIN/ID`, or ID for one of the domain of the driver. */
-  readonly attributes: Readonly<Record<string, Json>>;
-  readonly capacity: Readonly<Record<string, Json>>;
-  readonly allowMultipleAllocations: boolean;
-}
-
-/** Whether an expression selects a device, or why nobody can tell. */
-export type Selected = boolean | { readonly error: string };
 
 const deviceType = {
   kind: 'object',
@@ -52,13 +40,13 @@ export function selectorFault(expression: string): string | null {
 }
 
 /** Judges a device by an expression. */
-export function selectsDevice(expression: string, device: PublishedDevice): Selected {
+export const selectsDevice: SelectsDevice = (expression, device) => {
   const made = programOf(expression);
   if ('error' in made) return { error: `CEL compile error: ${made.error}` };
   return evaluated(made.program, device);
-}
+};
 
-function evaluated(program: Program, device: PublishedDevice): Selected {
+function evaluated(program: Program, device: PublishedDevice): ReturnType<SelectsDevice> {
   const result = program.evaluate({ device: deviceValue(device) });
   if ('error' in result) return { error: `CEL runtime error: ${result.error}` };
   if (typeof result.value === 'boolean') return result.value;
@@ -80,24 +68,14 @@ function deviceValue(device: PublishedDevice): CelValue {
   return value;
 }
 
-/** In a domain of which nothing is known there is nothing, as opposed to no domain. */
-class Domains extends Map<string, ReadonlyMap<string, CelValue>> {
-  override get(domain: string): ReadonlyMap<string, CelValue> {
-    return super.get(domain) ?? nothing;
-  }
-
-  override has(): boolean {
-    return true;
-  }
-}
-
 const nothing: ReadonlyMap<string, CelValue> = new Map();
 
+/** In a domain of which nothing is known there is nothing, as opposed to no domain. */
 function byDomain(
   named: Readonly<Record<string, Json>>,
   driver: string,
   read: (value: Json) => CelValue,
-): Domains {
+): ReadonlyMap<string, CelValue> {
   const found = new Map<string, Map<string, CelValue>>();
   for (const [name, value] of Object.entries(named)) {
     const slash = name.indexOf('/');
@@ -105,7 +83,11 @@ function byDomain(
     const members = found.get(domain) ?? new Map<string, CelValue>();
     found.set(domain, members.set(name.slice(slash + 1), read(value)));
   }
-  return new Domains(found);
+  // The library takes a map of a class of its own for no map.
+  return Object.assign(new Map(found), {
+    get: (domain: string) => found.get(domain) ?? nothing,
+    has: () => true,
+  });
 }
 
 type Attribute = Readonly<Record<string, Json>>;

@@ -1,4 +1,5 @@
 import { Cluster, type ClusterOptions } from '@taintmgr/sim-cluster/server';
+import { selectsDevice } from '../cel/device-selector.ts';
 import { PolicyStatus } from '../policy/policy-status.ts';
 import { ApiServer, type ApiServerOptions } from './api-server.ts';
 import { EvictionRequests } from './eviction-requests.ts';
@@ -19,6 +20,7 @@ export class ServedCluster extends Cluster {
 
   constructor({ apiServer = {}, evictionRequestMs: ms, ...options }: ServedClusterOptions) {
     super({
+      selectsDevice,
       ...options,
       apiServer,
       makeApi: (given) => new ApiServer({ ...apiServer, ...given }),

@@ -2,12 +2,18 @@
 import type { Filter, Rejection, Subject } from './filter.ts';
 import type { Place } from './place.ts';
 
+/** What is wrong with a pod whatever the node. */
+export interface Refusal {
+  readonly text: string;
+  readonly subject: Subject;
+}
+
 /** What a pod that found no node was told. */
 export interface Failure {
   /** How many nodes there are. */
   readonly nodes: number;
   /** What is wrong with the pod itself, so that no node was asked; null: they were. */
-  readonly refusal: string | null;
+  readonly refusal: Refusal | null;
   /** By node, but for those that its affinity does not name. */
   readonly rejections: ReadonlyMap<Place, Rejection>;
   /** The rules that rejected it. */
@@ -20,7 +26,10 @@ const elsewhere = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 export function failureText({ nodes, refusal, rejections }: Failure): string {
   if (nodes === 0) return 'no nodes available to schedule pods';
   // Whoever would be asked next has then nothing to go by, which is said as well.
-  if (refusal !== null) return `0/${nodes} nodes are available: ${refusal}. not found`;
+  if (refusal !== null) {
+    const text = `0/${nodes} nodes are available: ${refusal.text}.`;
+    return refusal.subject === 'devices' ? text : `${text} not found`;
+  }
   const counts = new Map<string, number>();
   for (const { reasons } of rejections.values()) {
     for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -38,7 +47,7 @@ export function availableText(nodes: number, counts: ReadonlyMap<string, number>
 /** What the changes are about that could help the pod. */
 export function subjectsOf({ nodes, refusal, rejections }: Failure): ReadonlySet<Subject> {
   if (nodes === 0) return new Set(['node']);
-  if (refusal !== null) return new Set(['volumes']);
+  if (refusal !== null) return new Set([refusal.subject]);
   const subjects = new Set<Subject>(['node']);
   for (const { subject } of rejections.values()) subjects.add(subject);
   return subjects;

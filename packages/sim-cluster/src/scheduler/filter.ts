@@ -10,7 +10,8 @@ export type Subject =
   | 'disks'
   | 'volumes'
   | 'spread'
-  | 'podAffinity';
+  | 'podAffinity'
+  | 'devices';
 
 /** Why a pod cannot be placed on a node, in kube-scheduler's words. */
 export interface Rejection {

@@ -3,7 +3,9 @@ import { keyOf } from '../controllers/pods.ts';
 import { seedFor } from '../kernel/hash.ts';
 import { randomInteger, seededRandom } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
-import { type Failure, failureText } from './failure.ts';
+import { type SelectsDevice, selectsByDriver } from './device-pools.ts';
+import { deviceFilters, devicesRefusal } from './devices.ts';
+import { type Failure, failureText, type Refusal } from './failure.ts';
 import { type Filter, firstRejection, type Rejection } from './filter.ts';
 import type { PlacedPod } from './labelled-pods.ts';
 import { namedNodes } from './node-affinity.ts';
@@ -36,6 +38,8 @@ export interface PlacementOptions {
   readonly next?: number;
   /** Whether claims are left out of account, as where nobody gives them volumes. */
   readonly ignoresClaims?: boolean;
+  /** Reads the expressions that select devices; left out: those that name a driver. */
+  readonly selects?: SelectsDevice;
 }
 
 /** A pod that has come to a node, or is gone from it. */
@@ -64,17 +68,19 @@ export class Placement {
   readonly #objects: Objects;
   readonly #seed: number;
   readonly #ignoresClaims: boolean;
+  readonly #selects: SelectsDevice;
   readonly #peers: PodPeers;
   readonly #labelsOf: NamespaceLabels;
   /** The nodes for which pods were nominated, by the keys of those. */
   readonly #nominations = new Map<string, Place>();
   #next: number;
 
-  constructor({ objects, seed, next = 0, ignoresClaims = false }: PlacementOptions) {
+  constructor({ objects, seed, next = 0, ignoresClaims = false, selects }: PlacementOptions) {
     this.#objects = objects;
     this.#seed = seed;
     this.#next = next;
     this.#ignoresClaims = ignoresClaims;
+    this.#selects = selects ?? selectsByDriver;
     this.#peers = new PodPeers(objects);
     this.#labelsOf = (namespace) =>
       objects.get('namespaces', '', namespace)?.metadata.labels ?? noLabels;
@@ -210,10 +216,17 @@ export class Placement {
     return firstRejection(filters, place);
   }
 
-  #refusal(pod: SchedulingPod): string | null {
-    if (namedNodes(pod.pod.spec)?.size === 0) return 'pod affinity terms conflict';
-    if (this.#ignoresClaims || pod.claims.length === 0) return null;
-    return claimsRefusal(this.#objects, pod);
+  #refusal(pod: SchedulingPod): Refusal | null {
+    const objects = this.#objects;
+    if (namedNodes(pod.pod.spec)?.size === 0) {
+      return { text: 'pod affinity terms conflict', subject: 'volumes' };
+    }
+    if (!this.#ignoresClaims && pod.claims.length > 0) {
+      const text = claimsRefusal(objects, pod);
+      if (text !== null) return { text, subject: 'volumes' };
+    }
+    const text = devicesRefusal(objects, pod);
+    return text === null ? null : { text, subject: 'devices' };
   }
 
   #rulesFor(pod: SchedulingPod): Rules {
@@ -228,6 +241,7 @@ export class Placement {
       ...(this.#ignoresClaims ? [] : volumeFilters(objects, pool, pod)),
       ...spreadFilters(pool, pod),
       ...podAffinityFilters(pool, pod, this.#labelsOf),
+      ...deviceFilters(objects, pod, this.#selects),
     ];
     const rare = pod.requests.others.size > 0 ? [resources] : [];
     return {
@@ -287,7 +301,7 @@ export class Placement {
     return scoresOf(this.pool, pod, compared, (one) => this.#peers.of(one));
   }
 
-  #failed(of: { pod: SchedulingPod; filters: readonly Filter[] } | { refusal: string | null }): {
+  #failed(of: { pod: SchedulingPod; filters: readonly Filter[] } | { refusal: Refusal | null }): {
     readonly place: null;
     readonly failure: Failure;
   } {

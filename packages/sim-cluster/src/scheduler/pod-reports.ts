@@ -44,11 +44,16 @@ export class PodReports {
     this.#condition(pod, { reason: 'SchedulingGated', message });
   }
 
-  /** Says why a pod fits nowhere, and for which node it is nominated; '' for none. */
-  unschedulable(key: string, pod: KubeObject, message: string, nominated: string): KubeObject {
+  /** Says why a pod has no node, and for which node it is nominated; '' for none. */
+  unschedulable(
+    key: string,
+    pod: KubeObject,
+    message: string,
+    nominated: string,
+    reason: 'Unschedulable' | 'SchedulerError' = 'Unschedulable',
+  ): KubeObject {
     this.#noteFailure(key, pod, message);
     const { nominatedNodeName = '', ...status } = pod.status ?? {};
-    const reason = 'Unschedulable';
     if (nominatedNodeName === nominated) return this.#condition(pod, { reason, message }) ?? pod;
     const next = {
       ...pod,

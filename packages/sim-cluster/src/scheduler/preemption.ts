@@ -30,7 +30,8 @@ interface Budget {
   left: number;
 }
 
-const notHelpful = 'Preemption is not helpful for scheduling';
+/** What is said of nodes where no removal makes room. */
+export const notHelpful = 'Preemption is not helpful for scheduling';
 const noVictims = 'No preemption victims found for incoming pod';
 /** So many candidates are enough, or a tenth of the nodes where those are more. */
 const candidatesMin = 100;

@@ -6,13 +6,17 @@ import { seededRandom } from '../kernel/prng.ts';
 import { ApiError } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { formatTime } from '../objects/time.ts';
 import type { Change } from '../store/cluster-api.ts';
-import { type Failure, failureText, subjectsOf } from './failure.ts';
+import { SearchError } from './device-allocation.ts';
+import { type SelectsDevice, selectsByDriver } from './device-pools.ts';
+import { awaitsClaims, claimsDevices, claimsOnNode } from './devices.ts';
+import { availableText, type Failure, failureText, subjectsOf } from './failure.ts';
 import type { Subject } from './filter.ts';
 import type { Place } from './place.ts';
 import { type MovedPod, Placement } from './placement.ts';
 import { PodReports } from './pod-reports.ts';
-import { type Preemption, preempt } from './preemption.ts';
+import { notHelpful, type Preemption, preempt } from './preemption.ts';
 import { type SchedulingPod, schedulingPod } from './scheduling-pod.ts';
 import { ownSchedulerName } from './unknown-rules.ts';
 import { isBound, isPromised, selectedNode } from './volume-claims.ts';
@@ -27,18 +31,29 @@ const helpedBy: Readonly<Record<string, readonly Subject[]>> = {
   csinodes: ['volumes'],
   namespaces: ['podAffinity'],
   services: [],
+  resourceclaims: ['devices'],
+  resourceslices: ['devices'],
+  deviceclasses: ['devices'],
+  devicetaintrules: ['devices'],
 };
 const followed = new Set(['nodes', 'pods', ...Object.keys(helpedBy)]);
 const byLeaving: readonly Subject[] = [
   ...['resources', 'ports', 'disks', 'volumes', 'spread', 'podAffinity'],
 ] as readonly Subject[];
 const byComing: readonly Subject[] = ['spread', 'podAffinity'];
+const byClaims: ReadonlySet<Subject> = new Set<Subject>(['devices']);
 /** What a pod was told is not older than this when something changes that might help it. */
 const staleMs = 10_000;
 /** A pod whose binding was refused is tried again after this. */
 const refusedMs = 1000;
 /** The key of the work that tries all active pods. */
 const round = '';
+
+interface SchedulerOptions {
+  readonly next?: number | undefined;
+  /** Reads the expressions that select devices; left out: those that name a driver. */
+  readonly selects?: SelectsDevice | undefined;
+}
 
 /** A pod that has come or left; null: the node itself is another. */
 type PlaceChange = MovedPod | { readonly place: Place; readonly pod: null };
@@ -56,6 +71,7 @@ interface Told {
  */
 export class Scheduler extends Controller {
   readonly #seed: number;
+  readonly #selects: SelectsDevice;
   readonly #reports: PodReports;
   readonly #active = new ActivePods();
   readonly #unschedulable = new UnschedulablePods();
@@ -71,9 +87,14 @@ export class Scheduler extends Controller {
   #placement: Placement;
 
   /** `next`: where the search goes on that another one has begun. */
-  constructor(context: ControllerContext, seed: number, next = 0) {
+  constructor(
+    context: ControllerContext,
+    seed: number,
+    { next = 0, selects = selectsByDriver }: SchedulerOptions = {},
+  ) {
     super(context);
     this.#seed = seed;
+    this.#selects = selects;
     this.#reports = new PodReports(this.api);
     this.#placement = this.#newPlacement(next);
   }
@@ -103,7 +124,7 @@ export class Scheduler extends Controller {
   }
 
   #newPlacement(next: number): Placement {
-    return new Placement({ objects: this.api, seed: this.#seed, next });
+    return new Placement({ objects: this.api, seed: this.#seed, next, selects: this.#selects });
   }
 
   protected override notice({ type, resource, key, object, previous }: Change): void {
@@ -184,10 +205,7 @@ export class Scheduler extends Controller {
 
   #noticePending(key: string, pod: KubeObject, previous: KubeObject | null): void {
     if (this.#binding.has(key)) return;
-    const isChanged =
-      previous !== null &&
-      !(equal(previous.spec, pod.spec) && equal(previous.metadata.labels, pod.metadata.labels));
-    if (isChanged) this.#unschedulable.delete(key);
+    if (previous !== null && !isAskedAlike(previous, pod)) this.#unschedulable.delete(key);
     const { nominatedNodeName } = pod.status ?? {};
     if (nominatedNodeName) this.#placement.nominate(key, nominatedNodeName, pod);
     if (!this.#unschedulable.has(key)) this.#activate(key, pod);
@@ -235,11 +253,27 @@ export class Scheduler extends Controller {
     if (isGated(pod)) this.#reports.gated(pod);
     if (!isPending(pod) || this.#binding.has(key)) return;
     if (this.#told.size > 0 && this.#isTold(key, pod)) return;
+    if (awaitsClaims(this.api, pod)) {
+      this.#unschedulable.add(key, signatureOf(pod), byClaims);
+      return;
+    }
     const wanted = schedulingPod(key, pod);
     if (this.#hopeful.delete(key) && !this.#isHelped(wanted)) return;
-    const { place, failure } = this.#placement.search(wanted);
-    if (place) this.#place(wanted, place);
-    else this.#fail(wanted, failure);
+    this.#search(wanted);
+  }
+
+  #search(wanted: SchedulingPod): void {
+    try {
+      const { place, failure } = this.#placement.search(wanted);
+      if (place) this.#place(wanted, place);
+      else this.#fail(wanted, failure);
+    } catch (error) {
+      if (!(error instanceof SearchError)) throw error;
+      const { key, pod } = wanted;
+      this.#unschedulable.add(key, signatureOf(pod), new Set(['node', 'devices']));
+      const message = `running "DynamicResources" filter plugin: ${error.message}`;
+      this.#reports.unschedulable(key, pod, message, '', 'SchedulerError');
+    }
   }
 
   /** Whether one of the changes makes a difference; now and then it is looked at anew in any case. */
@@ -266,6 +300,7 @@ export class Scheduler extends Controller {
 
   #place(wanted: SchedulingPod, place: Place): void {
     const { key } = wanted;
+    if (claimsDevices(wanted)) this.#reserve(wanted, place);
     const next = this.#unschedulable.delete(key);
     if (this.#bindsVolumes(wanted, place)) {
       this.#placement.nominate(key, null);
@@ -279,6 +314,18 @@ export class Scheduler extends Controller {
     if (next === null) return;
     const pod = this.api.find('pods', next);
     if (pod) this.#activate(next, pod);
+  }
+
+  /** Gives the claims of a pod their devices, and reserves them for it. */
+  #reserve({ pod }: SchedulingPod, { offer }: Place): void {
+    if (!offer) return;
+    const { api } = this;
+    const { node } = offer;
+    const time = formatTime(api.clock.now());
+    for (const claim of claimsOnNode(api, pod, { node, selects: this.#selects, time })) {
+      const held = api.update('resourceclaims', claim);
+      api.update('resourceclaims', { ...held, status: claim.status }, 'status');
+    }
   }
 
   /** Promises volumes to the claims that wait for a node; returns whether there are such. */
@@ -312,15 +359,12 @@ export class Scheduler extends Controller {
     const { key, pod } = wanted;
     const room =
       failure.refusal === null && failure.nodes > 0 ? this.#preempt(wanted, failure) : null;
-    const text = failureText(failure);
-    const message = room?.text
-      ? `${text} no new claims to deallocate, preemption: ${room.text}`
-      : text;
+    const message = messageOf(wanted, failure, room);
     const nominated = this.#nominated(pod, room);
     const subjects = subjectsOf(failure);
     const signature = signatureOf({
       ...pod,
-      status: { nominatedNodeName: nominated || undefined },
+      status: { ...pod.status, nominatedNodeName: nominated || undefined },
     });
     this.#unschedulable.add(key, signature, subjects);
     if (!room?.place && nominated === '') this.#told.set(signature, { message, subjects });
@@ -359,6 +403,27 @@ export class Scheduler extends Controller {
     const isDone = victims.every(({ key }) => this.api.find('pods', key) === null);
     if (isDone) this.#activate(keyOf(by), by);
   }
+}
+
+function messageOf(wanted: SchedulingPod, failure: Failure, room: Preemption | null): string {
+  const text = failureText(failure);
+  const { nodes, refusal } = failure;
+  const none = 'no new claims to deallocate, preemption:';
+  if (refusal?.subject === 'devices') {
+    return `${text} ${none} ${availableText(nodes, new Map([[notHelpful, nodes]]))}`;
+  }
+  if (!room?.text) return text;
+  const claims = claimsDevices(wanted) ? 'still not schedulable, preemption:' : none;
+  return `${text} ${claims} ${room.text}`;
+}
+
+/** Whether two states of a pod ask for the same place. */
+function isAskedAlike(one: KubeObject, other: KubeObject): boolean {
+  return (
+    equal(one.spec, other.spec) &&
+    equal(one.metadata.labels, other.metadata.labels) &&
+    equal(one.status?.resourceClaimStatuses, other.status?.resourceClaimStatuses)
+  );
 }
 
 function promised(volume: KubeObject, { metadata }: KubeObject): KubeObject {

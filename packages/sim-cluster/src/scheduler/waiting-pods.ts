@@ -63,7 +63,9 @@ interface Likes {
 /** All by which a pod is placed, as a text. */
 export function signatureOf({ metadata, spec, status }: KubeObject): string {
   const { namespace, labels, ownerReferences } = metadata;
-  return JSON.stringify([namespace, labels, ownerReferences, spec, status?.nominatedNodeName]);
+  const { nominatedNodeName, resourceClaimStatuses } = status ?? {};
+  const claims = resourceClaimStatuses === undefined ? [] : [resourceClaimStatuses];
+  return JSON.stringify([namespace, labels, ownerReferences, spec, nominatedNodeName, ...claims]);
 }
 
 /**
