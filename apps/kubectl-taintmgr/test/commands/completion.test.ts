@@ -29,6 +29,39 @@ describe('names that a shell is offered', () => {
     assert.deepEqual(names, ['drain-20260101-000000-7f3a']);
   });
 
+  it('are of devices, and of rules those that can be undone', async () => {
+    const { api } = cluster;
+    api.create('resourceslices', {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'ResourceSlice',
+      metadata: { name: 'n1-gpu' },
+      spec: {
+        ...{ driver: 'gpu.example.com', nodeName: 'n1', devices: [{ name: 'gpu-0' }] },
+        pool: { name: 'n1', generation: 1, resourceSliceCount: 1 },
+      },
+    });
+    for (const [name, annotations] of [
+      ['ours', { 'taintmgr.dev/taint-device': 'made' }],
+      ['theirs', {}],
+    ] as const) {
+      api.create('devicetaintrules', {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'DeviceTaintRule',
+        metadata: { name, annotations },
+        spec: { deviceSelector: { pool: 'n1' }, taint: { key: 'a', effect: 'None' } },
+      });
+    }
+    const flags = { kubeconfig: cluster.kubeconfig } as never;
+    assert.deepEqual(await namesFrom('devices', flags), ['gpu.example.com/n1/gpu-0']);
+    assert.deepEqual(await namesFrom('device-rules', flags), ['ours', 'theirs']);
+    assert.deepEqual(await namesFrom('device-targets', flags), [
+      ...['devicetaintrule/ours', 'devicetaintrule/theirs', 'gpu.example.com/n1/gpu-0'],
+    ]);
+    assert.deepEqual(await namesFrom('undoable', flags), [
+      ...['devicetaintrule/ours', 'drain-20260101-000000-7f3a'],
+    ]);
+  });
+
   it('are of contexts only what steers no terminal', async () => {
     const kubeconfig = join(cluster.directory, 'contexts');
     const contexts = ['prod', hostile].map((name) => ({ name }));

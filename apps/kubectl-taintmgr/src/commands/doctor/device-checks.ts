@@ -1,5 +1,6 @@
 // Checks of rules that taint devices, and of the claims and pods on tainted devices.
 import { formatTaint } from '@taintmgr/core';
+import { type Millis, parseTime } from '@taintmgr/core/time';
 import type { Connection } from '../../cli/connection.ts';
 import {
   type DeviceSurvey,
@@ -56,14 +57,19 @@ function placed({ level, message, fix }: DeviceFault, about: string): Finding {
   return finding(level, message, { about, fix });
 }
 
+/** kube-controller-manager writes of a rule at once, where it does. */
+const settledAfterMs: Millis = 60_000;
+
 /** Rules that nobody heeds, and a scheduler that they make panic. */
 async function gateFindings(
-  { devices, rules }: DeviceSurvey,
+  { devices, rules, at }: DeviceSurvey,
   reader: ClusterReader,
 ): Promise<readonly Finding[]> {
   if (rules.size === 0) return [];
   const found: Finding[] = [];
-  if (devices.actsOnRules === false) {
+  const isYoung = ({ metadata }: RuleObject): boolean =>
+    at - (parseTime(metadata.creationTimestamp ?? '') ?? 0) < settledAfterMs;
+  if (devices.actsOnRules === false && ![...rules.values()].every(isYoung)) {
     const message = `kube-controller-manager has written no status of any DeviceTaintRule (${listText([...rules.keys()])}): it ignores them, or does not run`;
     const fix =
       'set --feature-gates=DRADeviceTaintRules=true there (Kubernetes 1.36), and leave device-taint-eviction-controller on';

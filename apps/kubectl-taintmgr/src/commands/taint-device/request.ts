@@ -52,7 +52,6 @@ function existing(name: string, taint: string | undefined, flags: RequestFlags):
   if (!isObjectName(name)) throw new UsageError(`devicetaintrule/${name}: want the name of a rule`);
   const given = [
     ...(taint === undefined ? [] : [taint]),
-    ...(flags.allDevices ? ['--all-devices'] : []),
     ...(flags.name === undefined ? [] : ['--name']),
   ];
   if (given.length > 0) {

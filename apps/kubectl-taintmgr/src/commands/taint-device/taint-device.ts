@@ -1,8 +1,14 @@
 // Taints devices in a safe way: None first, who would go, a question, counted again, NoExecute: taint-device.
 import { setTimeout } from 'node:timers/promises';
 import { formatTaint } from '@taintmgr/core';
+import { selectsAllDevices } from '@taintmgr/core/devices';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
-import { type ApiClient, ApiError, listRequest } from '@taintmgr/k8s-adapter/client';
+import {
+  type ApiClient,
+  ApiError,
+  deviceTaintRuleFromJson,
+  listRequest,
+} from '@taintmgr/k8s-adapter/client';
 import { agrees, refuseUnasked } from '../../cli/agreement.ts';
 import { type DryRun, readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
@@ -34,6 +40,7 @@ import {
   deviceEvictor,
   devicePodDocument,
   devicePodsText,
+  nameOf,
   renderDevicePods,
   selectorText,
 } from '../../report/devices.ts';
@@ -109,6 +116,12 @@ async function taintSafely(work: Work, before: RuleObject | null): Promise<ExitC
   const mustAsk = isMeant && dryRun === 'none' && flags.yes !== true;
   if (mustAsk) refuseUnasked();
   const planned = before ?? plannedRule(work);
+  const isAll = selectsAllDevices(deviceTaintRuleFromJson(planned).selector);
+  if (isAll && !flags.allDevices) {
+    throw new UsageError(
+      `devicetaintrule/${planned.metadata.name} selects every device of every driver; to taint them all, add --all-devices`,
+    );
+  }
   const first = await forecast(work, planned);
   refuseNowhere(work, first, planned);
   if (isMeant) refuseMany(first, flags.maxPods, 'nothing was changed');
@@ -117,7 +130,7 @@ async function taintSafely(work: Work, before: RuleObject | null): Promise<ExitC
   const rule = before ?? (await makePreview(work, planned));
   const seen = await upstreamCount(work, rule);
   await show(work, first, seen);
-  const leave = leftText(rule.metadata.name);
+  const leave = leftText(rule.metadata.name, isAll);
   if (!isMeant) return await finish(work, { rule: seen, forecast: first, hint: leave });
   for (const text of risksOf(first, work.evictor)) warn(output, text);
   if (interrupt.aborted) return stopped(work, leave);
@@ -131,7 +144,7 @@ async function taintSafely(work: Work, before: RuleObject | null): Promise<ExitC
   refuseMany(second, flags.maxPods, leave);
   if (interrupt.aborted) return stopped(work, leave);
   // Of what was shown, whatever has become of the rule since.
-  return await execute(work, rule, before, second);
+  return await execute(work, rule, before, { forecast: second, leave });
 }
 
 /** The new rule as it is before the API server has seen it. */
@@ -171,8 +184,9 @@ function refuseNowhere(
 
 function refuseMany({ going }: RuleForecast, most: number, then: string): void {
   if (going.length <= most) return;
+  const names = choicesText(going.map(nameOf));
   throw new UsageError(
-    `${count(going.length, 'pod')} would go, and --max-pods is ${most}; ${then}`,
+    `${count(going.length, 'pod')} would go (${names}), and --max-pods is ${most}; ${then}`,
   );
 }
 
@@ -293,12 +307,13 @@ function say({ format, invocation: { output } }: Work, text: string): void {
 }
 
 function questionText({ going }: RuleForecast): string {
-  const names = choicesText(going.map(({ facts: { pod } }) => `${pod.namespace}/${pod.name}`));
+  const names = choicesText(going.map(nameOf));
   return `Evict ${going.length === 0 ? 'whoever comes to use these devices' : `${count(going.length, 'pod')} (${names})`}?`;
 }
 
-function leftText(name: string): string {
-  return `devicetaintrule/${name} stays with effect None and evicts nobody; to go on: kubectl taintmgr taint-device devicetaintrule/${name}; to take it back: kubectl taintmgr undo devicetaintrule/${name}`;
+function leftText(name: string, isAll: boolean): string {
+  const flag = isAll ? ' --all-devices' : '';
+  return `devicetaintrule/${name} stays with effect None and evicts nobody; to go on: kubectl taintmgr taint-device devicetaintrule/${name}${flag}; to take it back: kubectl taintmgr undo devicetaintrule/${name}`;
 }
 
 function stopped({ invocation: { output } }: Work, leave: string): ExitCode {
@@ -311,17 +326,15 @@ async function execute(
   work: Work,
   rule: RuleObject,
   before: RuleObject | null,
-  second: RuleForecast,
+  { forecast: last, leave }: { readonly forecast: RuleForecast; readonly leave: string },
 ): Promise<ExitCode> {
   const { client, path, invocation } = work;
   const { snooze } = invocation.flags;
   const timeAdded = snooze === undefined ? null : (await serverTime(client, path)) + snooze;
   const { name } = rule.metadata;
-  const written = await unlessChanged(name, leftText(name), () =>
-    changeRule(client, path, rule, changeFor('NoExecute', before, timeAdded)),
-  );
+  const written = await change(work, rule, changeFor('NoExecute', before, timeAdded), leave);
   const hint = `to take it back: kubectl taintmgr undo devicetaintrule/${name}; to follow: kubectl taintmgr explain devicetaintrule ${name}`;
-  return await finish(work, { rule: written, forecast: second, hint });
+  return await finish(work, { rule: written, forecast: last, hint });
 }
 
 /** By the API server's clock, which fills timeAdded too. */
@@ -330,19 +343,26 @@ async function serverTime(client: ApiClient, path: string): Promise<Instant> {
   return at ?? Date.now();
 }
 
-async function unlessChanged<T>(name: string, then: string, write: () => Promise<T>): Promise<T> {
+/** Changes the rule that was shown. Throws UsageError where that is refused; `then`: what holds in that case. */
+async function change(
+  { client, path }: Work,
+  rule: RuleObject,
+  wanted: RuleChange,
+  then: string,
+): Promise<RuleObject> {
+  const { name, uid, generation } = rule.metadata;
   try {
-    return await write();
+    return await changeRule(client, path, rule, wanted);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { status, message } = error.failure;
-    if (status === 404) throw new UsageError(`devicetaintrule/${name} was deleted meanwhile`);
-    if (status === 409 || status === 422) {
+    const now = await readRule(client, path, name);
+    if (!now) throw new UsageError(`devicetaintrule/${name} was deleted meanwhile`);
+    if (now.metadata.uid !== uid || now.metadata.generation !== generation) {
       throw new UsageError(
-        `somebody else has changed devicetaintrule/${name} meanwhile (${message}); look at it again`,
+        `somebody else has changed devicetaintrule/${name} meanwhile; look at it again`,
       );
     }
-    throw new UsageError(`NoExecute was not written: ${message}; ${then}`);
+    throw new UsageError(`it was not written: ${error.failure.message}; ${then}`);
   }
 }
 
@@ -357,12 +377,15 @@ async function snooze(work: Work, rule: RuleObject): Promise<ExitCode> {
     );
   }
   const added = parseTime(rule.spec.taint.timeAdded ?? '') ?? (await serverTime(client, path));
-  const change = { timeAdded: added + length };
+  const later = { timeAdded: added + length };
   const written =
     dryRun === 'client'
-      ? withChange(rule, change)
-      : await unlessChanged(name, 'its deadlines stay', () =>
-          changeRule(client, path, rule, { ...change, isDryRun: dryRun === 'server' }),
+      ? withChange(rule, later)
+      : await change(
+          work,
+          rule,
+          { ...later, isDryRun: dryRun === 'server' },
+          'its deadlines stay as they are',
         );
   const survey = await surveyDevices(new ClusterReader(client), work.paths);
   const then = forecastRule(survey, written, added + length);

@@ -135,7 +135,7 @@ describe('taint-device refuses', () => {
     ['gpu.example.com/n1 health:NoExecute', 'error: nobody can be asked here: add --yes\n'],
     [
       'gpu.example.com/n1 health:NoExecute --yes --max-pods 3',
-      'error: 4 pods would go, and --max-pods is 3; nothing was changed\n',
+      'error: 4 pods would go (shop/batch-1, shop/train-1, shop/train-2, shop/train-3), and --max-pods is 3; nothing was changed\n',
     ],
     [
       'gpu.example.com/n2 health:NoExecute --yes --name a',
@@ -223,9 +223,24 @@ describe('taint-device refuses', () => {
     assert.equal(code, 1);
     assert.match(
       err,
-      /error: somebody else has changed devicetaintrule\/a meanwhile \(.*\); look at it again\n$/,
+      /error: somebody else has changed devicetaintrule\/a meanwhile; look at it again\n$/,
     );
     assert.equal(effectOf('a'), 'None');
+  });
+
+  it('to evict from every device by a rule that is there, unless a flag says so', async () => {
+    const made = await type('taint-device --all-devices health:None --name a --timeout 0s');
+    assert.match(made.err, /taint-device devicetaintrule\/a --all-devices; to take it back/);
+    const { code, err } = await type('taint-device devicetaintrule/a --yes --timeout 0s');
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        'error: devicetaintrule/a selects every device of every driver; to taint them all, add --all-devices\n',
+      ],
+    );
+    const all = await type('taint-device devicetaintrule/a --all-devices --yes --timeout 0s');
+    assert.match(all.out, /\/a taints health:NoExecute: 4 pods go\n$/);
   });
 
   it('those who may not see who would go', async () => {
@@ -300,5 +315,52 @@ describe('taint-device --snooze', () => {
     assert.match(out, / train-1 .* Evict +1h59m /);
     assert.equal(addedAt(), before + 7_200_000);
     assert.equal(effectOf('a'), 'NoExecute');
+  });
+});
+
+// Last: a policy is in force for a while after it has gone.
+describe('taint-device where an admission policy refuses NoExecute', () => {
+  it('leaves the rule with None, and says what was said', async () => {
+    const { api } = cluster;
+    const group = 'admissionregistration.k8s.io/v1';
+    const metadata = { name: 'no-execute' };
+    const rule = {
+      apiGroups: ['resource.k8s.io'],
+      apiVersions: ['*'],
+      operations: ['CREATE', 'UPDATE'],
+      resources: ['devicetaintrules'],
+    };
+    api.create('validatingadmissionpolicies', {
+      apiVersion: group,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata,
+      spec: {
+        matchConstraints: { resourceRules: [rule] },
+        validations: [{ expression: 'object.spec.taint.effect != "NoExecute"', message: 'ask us' }],
+      },
+    });
+    api.create('validatingadmissionpolicybindings', {
+      apiVersion: group,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata,
+      spec: { policyName: 'no-execute', validationActions: ['Deny'] },
+    });
+    const line = 'taint-device gpu.example.com/n1/gpu-0 health:NoExecute --name a';
+    let dry = await type(`${line} --dry-run=server`);
+    // API servers take a while to hear of policies.
+    for (const last = Date.now() + 60_000; dry.code === 0 && Date.now() < last; ) {
+      dry = await type(`${line} --dry-run=server`);
+    }
+    assert.match(
+      dry.err,
+      /^The devicetaintrules "a" is invalid: .*ask us|^Error from server .*ask us/m,
+    );
+    const { code, err } = await type(`${line} --yes --timeout 0s`);
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /error: it was not written: .*ask us; devicetaintrule\/a stays with effect None /,
+    );
+    assert.equal(effectOf('a'), 'None');
   });
 });
