@@ -42,6 +42,8 @@ export interface Evictor extends Actor {
   readonly settings?: OwnSettings;
   /** comparesNumbers is an assumption, from what the API server stores; left out: it is not. */
   readonly assumesNumbers?: true;
+  /** What is asked about is how it would be if Lt and Gt counted for taintmgr-controller; left out: how it is. */
+  readonly asIfNumbersCount?: true;
   /** The pod of its leader, where that keeps the last ready replica of its own; left out: it does not. */
   readonly ownPod?: NonNullable<Config['ownPod']>;
   /** What the last leader of taintmgr-controller has left, where it does not act; left out: nothing. */
@@ -195,7 +197,13 @@ function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
  * Whether tolerations with Lt and Gt count for taintmgr-controller, or for kube-controller-manager where
  * that one does not act. By default they do not for ours: where its settings are not to be seen they do not count.
  */
-export function comparesNumbers({ name, settings, comparesNumbers }: Evictor): boolean {
+export function comparesNumbers({
+  name,
+  settings,
+  comparesNumbers,
+  asIfNumbersCount,
+}: Evictor): boolean {
+  if (asIfNumbersCount) return true;
   if (settings) return settings.engine.comparisonOperators === true;
   return name !== 'taintmgr-controller' && comparesNumbers === true;
 }
@@ -210,6 +218,14 @@ export function assumingNumbers(evictor: Evictor, pods: readonly PodFacts[]): Ev
     pod.tolerations.some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
   );
   return isStored ? { ...evictor, comparesNumbers: true, assumesNumbers: true } : evictor;
+}
+
+/** Who evicts here if Lt and Gt count otherwise than is taken; null: whether they count is known. */
+export function withOtherNumbers(evictor: Evictor): Evictor | null {
+  const { settings, name, assumesNumbers, asIfNumbersCount, ...known } = evictor;
+  if (settings || asIfNumbersCount) return null;
+  if (name === 'taintmgr-controller') return { ...evictor, asIfNumbersCount: true };
+  return assumesNumbers ? { ...known, name, comparesNumbers: false } : null;
 }
 
 /** Whether kube-controller-manager evicts for taints, and how that is known. */

@@ -31,6 +31,7 @@ import {
   heldText,
   none,
   ownerText,
+  timeLeft,
   timeLeftOf,
 } from '../report/words.ts';
 import { UsageError } from '../usage-error.ts';
@@ -99,7 +100,7 @@ function isPending(pod: PodReport, namespace: string | null): boolean {
   const isMeant = namespace === null || facts.pod.namespace === namespace;
   const { kind, because } = explanation.decision;
   // The last replica of the controller goes when another is ready.
-  const isToGo = kind !== 'keep' || because[0]?.code === 'LastReplica';
+  const isToGo = kind !== 'keep' || because[0]?.code === 'LastReplica' || pod.otherwise !== null;
   const goes = isToGo || decisionName(pod) === 'Unknown';
   return isMeant && facts.pod.deletionTimestamp === null && goes;
 }
@@ -160,6 +161,14 @@ function pendingDocument(report: PodReport, now: Instant): object {
   return { ...podDocument(report, now), taint };
 }
 
+/** `5m`, and where it is not known whether Lt and Gt count, the other answer: `- or now`. */
+function inText(pod: PodReport, now: Instant): string {
+  const { otherwise } = pod;
+  const text = timeLeftOf(pod, 0);
+  if (!otherwise) return text;
+  return `${text} or ${otherwise.kind === 'evict' ? timeLeft(otherwise.deadline - now) : '-'}`;
+}
+
 /** A line for each pod; who has requested evictions only where somebody has. */
 export function pendingColumns(
   now: Instant,
@@ -170,7 +179,7 @@ export function pendingColumns(
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
     ['POD', ({ facts }) => facts.pod.name],
     ['NODE', ({ facts }) => facts.pod.nodeName],
-    ['IN', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : timeLeftOf(pod, 0))],
+    ['IN', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : inText(pod, now))],
     ['TAINT', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : decisive(pod).taint)],
     ['BLOCKED BY', (pod) => heldText(pod, now)],
     ...(isRequested

@@ -131,6 +131,7 @@ export function podDocument(report: PodReport, at: Instant): object {
           rules: upstream.differences,
         }
       : undefined,
+    otherwise: report.otherwise ? decisionDocument(report.otherwise, at) : undefined,
     present: present ? decisionDocument(present.decision, at) : undefined,
     ...(report.requests.length > 0 && {
       evictionRequests: report.requests.map(requestDocument),

@@ -12,13 +12,13 @@ import { predictBlockers } from '@taintmgr/core/drain';
 import { zoneHold } from '@taintmgr/core/lifecycle';
 import type { BudgetPolicy, EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
-import { comparesNumbers, type Evictor } from '../cluster/evictors.ts';
+import { comparesNumbers, type Evictor, withOtherNumbers } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../cluster/policies.ts';
 import { type ForecastSurvey, ownIn } from '../cluster/survey.ts';
 import type { HeldZone } from '../cluster/taint-managers.ts';
 import { Drained, isByDrain, LeftToDrains, leavesToDrains } from './left-to-drains.ts';
-import { isLegacy, legacyDecision } from './legacy.ts';
+import { isLegacy, isStopped, legacyDecision } from './legacy.ts';
 import { type LimitedTime, LimitForecast } from './limit-forecast.ts';
 import { hypotheticalTaints, isWhatIf, type Question } from './question.ts';
 import { UpstreamForecast } from './upstream-forecast.ts';
@@ -47,7 +47,8 @@ type JudgedAlone = Omit<Judged, 'limit'>;
 
 /** What is read before anybody is asked. */
 type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'> &
-  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases' | 'replicas' | 'nodeDrains'>;
+  Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases' | 'replicas' | 'nodeDrains'> &
+  Pick<ForecastSurvey, 'zoneNodes'>;
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
@@ -64,6 +65,8 @@ export class Explainer {
   #limits: LimitForecast | null = null;
   /** What was read last; null: nothing yet. */
   #given: Given | null = null;
+  /** The same if tolerations with Lt and Gt count otherwise; null: whether they do is known, or there are none. */
+  #other: Explainer | null = null;
   /** What drains do in the place of the one who evicts; null: nothing was read yet. */
   #byDrains: LeftToDrains | null = null;
   #latest: Instant = Number.NEGATIVE_INFINITY;
@@ -91,6 +94,9 @@ export class Explainer {
     const isTwofold = isAsked && this.#engines.present !== null;
     this.#upstreamPresent = isTwofold ? this.#forecast(now, given, false) : null;
     this.#limits = this.#limitsOf(now, given);
+    const other = pods.some(comparesAny) ? withOtherNumbers(evictor) : null;
+    this.#other = other && (this.#other ?? new Explainer({ ...this.#question, compare: false }));
+    if (other) this.#other?.take({ ...given, evictor: other });
   }
 
   /** The answer about one node as it would be; null for one that was not events of. */
@@ -120,6 +126,18 @@ export class Explainer {
     if (!limit) return { ...judged, limit };
     const remaining = limit.tripped ? explanation.remaining : limit.notBefore - at;
     return { ...judged, limit, explanation: { ...explanation, remaining }, isEstimate: true };
+  }
+
+  /**
+   * The decision on a pod if tolerations with Lt and Gt count otherwise than is taken; null: that makes no
+   * difference, or whether they count is known.
+   */
+  otherwise(now: Instant, facts: PodFacts, { decision }: PodExplanation): Decision | null {
+    const other = this.#other;
+    if (!other || !comparesAny(facts)) return null;
+    const ours = explainPod(other.#engines.asked, now + this.#question.after, facts);
+    const then = ours && other.judge(now, facts, ours).explanation.decision;
+    return then && then.kind !== decision.kind ? then : thenAtAnotherTime(decision, then);
   }
 
   /** The same without the hypothetical taints; null where there are none. */
@@ -181,10 +199,11 @@ export class Explainer {
 
   /** In the legacy mode pods go without a taint too; whichever comes first counts. */
   #withLegacy(decision: Decision | null | undefined, facts: PodFacts): Decision | null {
-    const { evictor, nodes, leases } = this.#given ?? {};
+    const { evictor, nodes, leases, zoneNodes = null, at = 0 } = this.#given ?? {};
     const isAsked = evictor && isLegacy(evictor);
     const node = nodes?.find((one) => one.node.name === facts.pod.nodeName);
-    const legacy = isAsked && node && leases;
+    const isHeld = isAsked && node && isStopped(at, evictor, node, zoneNodes) === true;
+    const legacy = isAsked && node && leases && !isHeld;
     const found = legacy ? legacyDecision(evictor, node, facts, leases.get(node.node.name)) : null;
     const isFirst = decision?.kind !== 'evict' || isEarlier(found, decision);
     return (isFirst ? found : null) ?? decision ?? null;
@@ -253,6 +272,16 @@ export class Explainer {
     const node = { ...hypotheticalNode(present.node, this.#question, now), taintsWrittenAt: null };
     return [...past, { ...present, node }];
   }
+}
+
+function comparesAny({ pod }: PodFacts): boolean {
+  return pod.tolerations.some(({ operator }) => operator === 'Lt' || operator === 'Gt');
+}
+
+/** The second of two decisions of a kind, where a pod goes by it at another time. */
+function thenAtAnotherTime(decision: Decision, then: Decision | null): Decision | null {
+  const isOther = then?.kind === 'evict' && !isAboutThen(decision, then);
+  return isOther ? then : null;
 }
 
 /** Who keeps timers as kube-controller-manager does: that one, or ours by its rules. */

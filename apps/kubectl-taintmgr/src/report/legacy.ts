@@ -1,6 +1,6 @@
 // The legacy mode of kube-controller-manager: pods of nodes that are not ready go without a taint.
 import type { Decision } from '@taintmgr/core';
-import { resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
+import { forecastOf, resolveLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { endOfSecond, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts, PodFacts } from '../cluster/facts.ts';
@@ -41,4 +41,20 @@ export function legacyDecision(
   const deadline = since + podEvictionTimeoutMs + nodeMonitorPeriodMs;
   const reason = { nodeName: node.name, ready: ready.status, since, deadline };
   return { kind: 'evict', deadline, because: [{ code: 'NodeNotReady', ...reason }] };
+}
+
+/**
+ * Whether the zone of a node loses no pods for now: all zones are down, or its rate is 0. Null: the other nodes may
+ * not be seen, and nobody can tell.
+ */
+export function isStopped(
+  at: Instant,
+  { settings }: Evictor,
+  { node }: NodeFacts,
+  zoneNodes: readonly NodeFacts[] | null,
+): boolean | null {
+  if (zoneNodes === null) return null;
+  const nodes = zoneNodes.map((facts) => facts.node);
+  const { zone } = forecastOf(at, { node, nodes, leaseRenewedAt: null }, settings?.lifecycle);
+  return zone !== null && (zone.hold !== null || zone.rate === 0);
 }

@@ -20,7 +20,7 @@ import { printable } from '../render/printable.ts';
 import { limitNotes } from './limits.ts';
 import type { Question } from './question.ts';
 import { isBare, type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
-import { ago, isUnwritten, operatorSignText } from './words.ts';
+import { ago, comparesTaint, isUnwritten, numbersGate, operatorSignText } from './words.ts';
 
 /** What a reader should know before believing an answer, one line each. */
 export interface Notes {
@@ -175,8 +175,6 @@ function laterNotes(pods: readonly PodReport[], { after }: Question): readonly s
   ];
 }
 
-const gate = 'the feature gate TaintTolerationComparisonOperators';
-
 /** One line for each NoExecute taint that pods tolerate by Lt or Gt, where that may make a difference. */
 function numberNotes(evictor: Evictor, nodes: readonly NodeReport[]): readonly string[] {
   const names = new Map<string, string[]>();
@@ -203,9 +201,7 @@ function numberNotes(evictor: Evictor, nodes: readonly NodeReport[]): readonly s
 
 /** Null: it has nothing to do with the taint, or whether it counts is plain. */
 function whyOf(toleration: Toleration, taint: Taint, evictor: Evictor): string | null {
-  const { operator, key, effect } = toleration;
-  if (operator !== 'Lt' && operator !== 'Gt') return null;
-  if ((key !== '' && key !== taint.key) || (effect !== '' && effect !== taint.effect)) return null;
+  if (!comparesTaint(toleration, taint)) return null;
   const isInteger = [-1, 1].some((sign) => isBeyond(taint, sign));
   if (!isInteger) return 'the value of the taint is no integer, so no such toleration covers it';
   return toleratesTaint(toleration, taint, { comparisonOperators: true })
@@ -224,16 +220,17 @@ function isBeyond(taint: Taint, sign: number): boolean {
 /** Null: such tolerations count, for sure. */
 function gateText(evictor: Evictor): string | null {
   const { name, settings, comparesNumbers, assumesNumbers } = evictor;
-  const off = (who: string): string => `the toleration does not count, as ${gate} of ${who} is off`;
+  const off = (who: string): string =>
+    `the toleration does not count, as ${numbersGate} of ${who} is off`;
   if (settings) {
     return settings.engine.comparisonOperators === true ? null : off('taintmgr-controller');
   }
   if (name === 'taintmgr-controller') {
-    return `whether the toleration counts depends on ${gate} of taintmgr-controller, whose settings cannot be seen: it is taken to be off, which is the default`;
+    return `whether the toleration counts depends on ${numbersGate} of taintmgr-controller, whose settings cannot be seen: it is taken to be off, which is the default`;
   }
   if (assumesNumbers) {
     return (
-      `the toleration is taken to count, because an API server stores such tolerations only while ${gate} is on there; ` +
+      `the toleration is taken to count, because an API server stores such tolerations only while ${numbersGate} is on there; ` +
       'the flags of kube-controller-manager cannot be seen: if the gate is off there, the pods go as if they had no such toleration'
     );
   }

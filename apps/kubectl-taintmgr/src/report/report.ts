@@ -1,4 +1,4 @@
-import type { NodeExplanation, Pod, PodExplanation, Reason } from '@taintmgr/core';
+import type { Decision, NodeExplanation, Pod, PodExplanation, Reason } from '@taintmgr/core';
 import type { Comparison } from '@taintmgr/core/differences';
 import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
@@ -30,6 +30,8 @@ export interface PodReport {
   readonly present: PodExplanation | null;
   /** What kube-controller-manager would do; null where that was not asked. */
   readonly upstream: Comparison | null;
+  /** What becomes of it if Lt and Gt count otherwise than is taken; null: the same, or that is known. */
+  readonly otherwise: Decision | null;
   /** What would hold its eviction back. */
   readonly blockers: readonly PredictedBlocker[];
   /** Whether its budgets are known, or nobody asks them. */
@@ -163,6 +165,7 @@ function reportPod(
     facts,
     ...judged,
     present: explainer.present(at, facts),
+    otherwise: survey.hidesNodes ? null : explainer.otherwise(at, facts, judged.explanation),
     upstream: survey.hidesNodes ? null : explainer.compared(at, facts, ours),
     blockers,
     knowsBudgets: !asks || survey.budgets !== null,

@@ -8,6 +8,7 @@ import {
   type ObservedTaint,
   type Pod,
   type Reason,
+  type Taint,
   type Toleration,
   webhookDenial,
 } from '@taintmgr/core';
@@ -250,9 +251,32 @@ export function blockersText(blockers: readonly PredictedBlocker[], knowsBudgets
 export function decisive(report: PodReport): { taint: string; toleration: string } {
   const reason = decisiveReason(report);
   if (!reason || !('taint' in reason)) return { taint: none, toleration: none };
-  const toleration = 'toleration' in reason ? tolerationText(reason.toleration) : none;
+  const toleration = toleratedText(reason, report.facts.pod);
   return { taint: formatTaint(reason.taint), toleration };
 }
+
+/** The toleration that covers the taint; one with Lt or Gt that does not count is named, and that. */
+export function toleratedText(reason: Reason, { tolerations }: Pick<Pod, 'tolerations'>): string {
+  if ('toleration' in reason) return tolerationText(reason.toleration);
+  if (!('taint' in reason)) return none;
+  const compared = tolerations.find((one) => comparesTaint(one, reason.taint));
+  return compared ? `${tolerationText(compared)}, does not count` : none;
+}
+
+/** Whether the toleration is about the taint, and compares its value by Lt or Gt. */
+export function comparesTaint({ operator, key, effect }: Toleration, taint: Taint): boolean {
+  if (operator !== 'Lt' && operator !== 'Gt') return false;
+  return (key === '' || key === taint.key) && (effect === '' || effect === taint.effect);
+}
+
+/** What decides on the other answer: `if the feature gate ... is off in kube-controller-manager` */
+export function otherwiseText({ evictor }: { readonly evictor: Evictor }): string {
+  return evictor.assumesNumbers && evictor.name !== 'taintmgr-controller'
+    ? `if ${numbersGate} is off in kube-controller-manager`
+    : `if ${numbersGate} is on in taintmgr-controller`;
+}
+
+export const numbersGate = 'the feature gate TaintTolerationComparisonOperators';
 
 /** What the pod goes for: what holds it comes before. */
 export function decisiveReason({

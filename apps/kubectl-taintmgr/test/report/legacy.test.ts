@@ -13,6 +13,8 @@ interface Circumstances {
   readonly since?: number | null;
   /** When the lease of the node was renewed. */
   readonly lease?: number | null;
+  /** How the other nodes of its zone are; left out: they may not be seen. */
+  readonly others?: readonly Readiness[];
 }
 
 const legacy = {
@@ -23,12 +25,14 @@ const legacy = {
 /** DECISION, IN and BECAUSE of each pod, where the node is so. */
 function said(
   ready: Readiness,
-  { settings = legacy, since = null, lease = null }: Circumstances = {},
+  { settings = legacy, since = null, lease = null, others }: Circumstances = {},
 ): readonly string[] {
   const nodes = [nodeFactsOf(node('n1'), { ready })];
   const pods = [pod('web'), pod('agent', ofDaemonSet)].map((one) => podFactsOf(one));
   const renewal = lease === null ? null : { at: lease, clockAhead: 0 };
-  const read = surveyOf(nodes, pods, { leases: new Map([['n1', renewal]]) });
+  const beside = others?.map((each, index) => nodeIn(`n${index + 2}`, each));
+  const zoneNodes = beside ? [nodeIn('n1', ready), ...beside] : null;
+  const read = surveyOf(nodes, pods, { leases: new Map([['n1', renewal]]), zoneNodes });
   const runs = { mode: 'delete' as const, watchesNodes: true, allowsOverlap: false };
   const own = { ...readSettings(settings), ...runs };
   const rules = 'kube-controller-manager' as const;
@@ -44,6 +48,14 @@ function said(
     .map((line) => line.split(/ {2,}/).slice(1).join(' | '));
 }
 
+/** A node whose condition Ready is so. */
+function nodeIn(name: string, ready: Readiness) {
+  const { status, since } = ready;
+  const condition = { type: 'Ready', status, reason: '', message: '' };
+  const conditions = [{ ...condition, heartbeatAt: since, transitionAt: since }];
+  return nodeFactsOf({ ...node(name), conditions }, { ready });
+}
+
 const notReady = { status: 'False', since: now - 31_000, reason: 'KubeletNotReady' } as const;
 const unknown = { status: 'Unknown', since: now - 31_000, reason: 'NodeStatusUnknown' } as const;
 
@@ -52,6 +64,19 @@ describe('the legacy mode', () => {
     const [web, agent] = said(notReady);
     assert.match(web ?? '', /^web \| Evict \| ~1m35s \| <none> \| node n1 /);
     assert.match(agent ?? '', /^agent \| Keep \| - /);
+  });
+
+  it('deletes nothing where all zones are down, and where the zone has the rate 0', () => {
+    const [web] = said(notReady, { others: [notReady, unknown] });
+    assert.match(web ?? '', /^web \| Keep \| - /);
+    const upThere = { status: 'True', since: now - 60_000, reason: 'KubeletReady' } as const;
+    assert.match(
+      said(notReady, { others: [upThere, upThere] })[0] ?? '',
+      /^web \| Evict \| ~1m35s/,
+    );
+    const down = [notReady, notReady, notReady, upThere];
+    const settings = { ...legacy, 'secondary-node-eviction-rate': '0' };
+    assert.match(said(notReady, { others: down, settings })[0] ?? '', /^web \| Keep \| - /);
   });
 
   it('counts from when a node was last heard of', () => {

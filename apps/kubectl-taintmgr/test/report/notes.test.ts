@@ -4,6 +4,7 @@ import type { Pod } from '@taintmgr/core';
 import type { Budget } from '@taintmgr/core/drain';
 import type { Evictors } from '@taintmgr/k8s-adapter';
 import { assumingNumbers } from '../../src/cluster/evictors.ts';
+import { pendingColumns } from '../../src/commands/pending.ts';
 import { podDocument } from '../../src/report/documents.ts';
 import { notesOn } from '../../src/report/notes.ts';
 import { present } from '../../src/report/question.ts';
@@ -230,6 +231,63 @@ describe('a toleration with Gt', () => {
         notes.join(),
         /: the value of the taint is no integer, so no such toleration covers it$/,
       );
+    }
+  });
+
+  /** What is said of the pod on a node with such a value: its document, and the row of `pending`. */
+  function asked(evictors: Evictors, value: string, spec = gt) {
+    const read = by(evictors, survey(node('n1', taint(`sla=${value}:NoExecute`, 5)), spec));
+    const evictor = assumingNumbers(read.evictor, read.pods);
+    const [report] = podsIn(reportOnPresent({ ...read, evictor }));
+    assert.ok(report);
+    const document = podDocument(report, now) as {
+      readonly decision: string;
+      readonly otherwise?: { readonly decision: string };
+    };
+    const cells = pendingColumns(now, [report]).map(
+      ([head, cell]) => [head, cell(report)] as const,
+    );
+    return { document, cells: new Map(cells) };
+  }
+
+  it('has two answers where nobody can tell if it counts, and the likelier one comes first', () => {
+    const { document, cells } = asked(withUpstream(acts), '900');
+    assert.equal(document.decision, 'Keep');
+    assert.equal(document.otherwise?.decision, 'Evict');
+    assert.equal(cells.get('IN'), '- or overdue by 4s');
+    assert.equal(cells.get('TOLERATION'), 'sla=800:NoExecute Gt');
+  });
+
+  it('has two answers where a time depends on it', () => {
+    const [toleration] = gt.tolerations;
+    assert.ok(toleration);
+    const soon = pod('gt', { tolerations: [{ ...toleration, tolerationSeconds: 60 }] });
+    const { document, cells } = asked(withUpstream(acts), '900', soon);
+    assert.equal(document.decision, 'Evict');
+    assert.equal(document.otherwise?.decision, 'Evict');
+    assert.match(cells.get('IN') ?? '', /^~56s or overdue by 4s$/);
+  });
+
+  it('has one answer where flags say whether it counts, or it covers the taint in neither case', () => {
+    for (const [evictors, value] of [
+      [withUpstream(flags(true)), '900'],
+      [withUpstream(flags(false)), '900'],
+      [withUpstream(acts), '700'],
+      [withUpstream(acts), 'n900'],
+    ] as const) {
+      const { document, cells } = asked(evictors, value);
+      assert.equal(document.otherwise, undefined);
+      assert.doesNotMatch(cells.get('IN') ?? '', / or /);
+    }
+  });
+
+  it('is shown where it does not count, in the place of none', () => {
+    for (const [evictors, value] of [
+      [withUpstream(flags(false)), '900'],
+      [withUpstream(acts), 'n900'],
+    ] as const) {
+      const { cells } = asked(evictors, value);
+      assert.equal(cells.get('TOLERATION'), 'sla=800:NoExecute Gt, does not count');
     }
   });
 

@@ -159,13 +159,14 @@ function readDeleteAfter(text: string): Chosen | null {
   return inField(parseDuration(text), (deleteAfterMs) => ({ engine: { deleteAfterMs } }));
 }
 
-const gate = /^TaintTolerationComparisonOperators=(true|1|false|0)$/i;
+const gate = /^(?:\w+:)?(\w+)=(true|1|false|0)$/i;
 
-/** A gate that is not known may change anything. */
+/** Gates of other programs, as a start line of kube-controller-manager has them, change nothing. */
 function readGates(text: string): Chosen | null {
-  const values = text === '' ? [] : text.split(',').map((one) => gate.exec(one.trim())?.[1]);
-  if (values.includes(undefined)) return null;
-  return { engine: { comparisonOperators: /^(true|1)$/i.test(values.at(-1) ?? '') } };
+  const entries = text === '' ? [] : text.split(',').map((one) => gate.exec(one.trim()));
+  if (entries.includes(null)) return null;
+  const ours = entries.findLast((entry) => entry?.[1] === 'TaintTolerationComparisonOperators');
+  return { engine: { comparisonOperators: /^(true|1)$/i.test(ours?.[2] ?? '') } };
 }
 
 function readLeave(text: string): Config['leave'] | null {

@@ -46,14 +46,21 @@ const cases: readonly (readonly [
     'values that cannot be read',
     {
       ...{ mode: 'gently', 'delete-after': 'soon', 'node-monitor-period': '5' },
-      ...{ 'feature-gates': 'Other=true', 'eviction.leave': '{"finishedPods":1}' },
+      ...{ 'feature-gates': 'Other=maybe', 'eviction.leave': '{"finishedPods":1}' },
     },
     {
       unusable: [
         ...['mode=gently', 'delete-after=soon', 'node-monitor-period=5'],
-        ...['feature-gates=Other=true', 'eviction.leave={"finishedPods":1}'],
+        ...['feature-gates=Other=maybe', 'eviction.leave={"finishedPods":1}'],
       ],
     },
+  ],
+  [
+    'gates of a start line of kube-controller-manager',
+    {
+      'feature-gates': 'DRADeviceTaints=true,kube:TaintTolerationComparisonOperators=true,Other=0',
+    },
+    { engine: { comparisonOperators: true } },
   ],
   [
     'values that the engine refuses',

@@ -25,12 +25,13 @@ import {
   isUnwritten,
   limitLine,
   none,
+  otherwiseText,
   ownerText,
   readyText,
   soon,
   timeLeft,
   timeLeftThen,
-  tolerationText,
+  toleratedText,
 } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import { podColumns, podNames } from './answer.ts';
@@ -103,7 +104,7 @@ function describePod(
   { survey, question, paint }: AnswerContext,
   { headers }: TableOptions,
 ): string {
-  const { facts, explanation, present, upstream, blockers } = report;
+  const { facts, explanation, otherwise, present, upstream, blockers } = report;
   const { pod } = facts;
   const { after } = question;
   const at = survey.at + after;
@@ -123,6 +124,9 @@ function describePod(
     ['Decision', decisionLine(report, at, after)],
     ['Because', whyText(explanation.decision)],
     ...(goes ? (survey.jobEnds ?? []).map((line) => ['Then', printable(line)] as const) : []),
+    ...(otherwise
+      ? [['Otherwise', `${decisionText(otherwise, at, after)}: ${otherwiseText(survey)}`] as const]
+      : []),
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
@@ -131,7 +135,7 @@ function describePod(
     ),
   ]).join('\n');
   const rows = explanation.decision.because.flatMap((reason, index) => {
-    return taintRow(reason, index === 0, survey.at, after);
+    return taintRow(reason, pod, index === 0, survey.at, after);
   });
   if (rows.length === 0) return head;
   const titles = ['TAINT', 'COUNTS FROM', 'TOLERATION', 'DEADLINE', ''];
@@ -202,6 +206,7 @@ function upstreamLine(
 
 function taintRow(
   reason: Reason,
+  pod: PodReport['facts']['pod'],
   isFirst: boolean,
   now: Instant,
   after: Millis,
@@ -211,7 +216,7 @@ function taintRow(
     [
       formatTaint(reason.taint),
       'start' in reason ? countsFrom(reason, now) : '-',
-      'toleration' in reason ? tolerationText(reason.toleration) : none,
+      toleratedText(reason, pod),
       'deadline' in reason ? timeLeftThen(reason.deadline - now - after, after) : 'never',
       isFirst ? 'decides' : '',
     ],
