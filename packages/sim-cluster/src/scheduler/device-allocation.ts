@@ -29,6 +29,7 @@ interface Asked {
   readonly count?: number;
   readonly adminAccess?: boolean;
   readonly tolerations?: readonly Toleration[];
+  readonly capacity?: object;
 }
 
 interface Request {

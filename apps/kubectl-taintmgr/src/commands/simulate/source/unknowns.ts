@@ -31,15 +31,16 @@ export function unknownsIn(api: Cluster['api']): Unknowns {
   return new Map(Array.from(found, ([key, whats]) => [key, [...whats]] as const));
 }
 
-const ruleTexts: Readonly<Record<UnknownRule, (spec: KubeObject['spec']) => string>> = {
-  schedulerName: ({ schedulerName }) => `scheduler ${schedulerName} places its pods`,
-  resourceClaims: () => 'its pods claim devices by resourceClaims',
-};
+function ruleText(unknown: UnknownRule): string {
+  return unknown.rule === 'schedulerName'
+    ? `scheduler ${unknown.schedulerName} places its pods`
+    : `its pods claim devices: ${unknown.why}`;
+}
 
 function unknownOf(pod: KubeObject, api: Cluster['api']): readonly string[] {
   const owner = strangerOf(pod, api);
   return [
-    ...unknownRulesOf(pod.spec).map((rule) => ruleTexts[rule](pod.spec)),
+    ...unknownRulesOf(pod, api).map(ruleText),
     ...(owner === null ? [] : [`${owner} makes its pods`]),
   ];
 }
