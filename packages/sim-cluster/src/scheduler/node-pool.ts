@@ -1,6 +1,7 @@
 // The nodes of a cluster and the pods on them, as the scheduler counts them.
 import { isTerminal } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { NodeImages } from './images.ts';
 import { LabelledPods, type PlacedPod } from './labelled-pods.ts';
 import { looksAlike, offerOf, Place } from './place.ts';
 import type { NamespaceLabels } from './pod-selector.ts';
@@ -36,6 +37,7 @@ export class NodePool {
   #shyNodes = 0;
   /** What is left on each node, in that order. */
   readonly rooms: Rooms = new Rooms();
+  readonly images: NodeImages = new NodeImages();
   readonly tallies: PodTallies;
   readonly holders: TermHolders;
 
@@ -62,6 +64,9 @@ export class NodePool {
     const after = offerOf(node);
     place.offer = after;
     if (!before) this.#nodes++;
+    if (before?.images !== after.images) {
+      this.images.set(place.name, before?.images ?? [], after.images);
+    }
     this.#shyNodes += Number(after.isShy) - Number(before?.isShy ?? false);
     this.#domains.clear();
     if (before?.zone !== after.zone) this.#order = null;
@@ -74,6 +79,7 @@ export class NodePool {
     const place = this.#places.get(name);
     if (!place?.offer) return null;
     if (place.offer.isShy) this.#shyNodes--;
+    this.images.set(name, place.offer.images, []);
     place.offer = null;
     place.index = -1;
     this.#nodes--;

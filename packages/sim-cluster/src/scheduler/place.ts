@@ -2,6 +2,7 @@
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Taint } from '../objects/tolerations.ts';
+import type { ReportedImage } from './images.ts';
 import type { Labels } from './pod-selector.ts';
 import { type Amounts, amountsOf } from './resources.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';
@@ -19,9 +20,11 @@ export interface Offer {
   readonly isShy: boolean;
   readonly isCordoned: boolean;
   readonly allocatable: Amounts;
+  readonly images: readonly ReportedImage[];
 }
 
 const noLabels: Labels = {};
+const noImages: readonly ReportedImage[] = [];
 
 /** Reads a node. */
 export function offerOf(node: KubeObject): Offer {
@@ -35,6 +38,7 @@ export function offerOf(node: KubeObject): Offer {
     isOpen: !isCordoned && !taints.some(({ effect }) => effect !== 'PreferNoSchedule'),
     isShy: taints.some(({ effect }) => effect === 'PreferNoSchedule'),
     allocatable: amountsOf(node.status?.allocatable),
+    images: node.status?.images ?? noImages,
   };
 }
 
@@ -46,7 +50,8 @@ export function looksAlike({ node: one, ...a }: Offer, other: KubeObject): boole
     (one.spec === other.spec ||
       (a.isCordoned === (other.spec?.unschedulable === true) &&
         equal(a.taints, other.spec?.taints ?? []))) &&
-    equal(one.status?.allocatable, other.status?.allocatable)
+    equal(one.status?.allocatable, other.status?.allocatable) &&
+    equal(a.images, other.status?.images ?? noImages)
   );
 }
 

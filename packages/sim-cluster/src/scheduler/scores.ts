@@ -14,7 +14,7 @@ export interface PluginScores {
 
 /**
  * What each plugin says of the nodes; those that tell nothing of this pod are left out. `compared`: the nodes,
- * by their places in the order of the pool. ImageLocality is 0: no node here keeps images.
+ * by their places in the order of the pool.
  */
 export function scoresOf(
   pool: NodePool,
@@ -29,6 +29,7 @@ export function scoresOf(
     ['InterPodAffinity', 2, podAffinityScores(pool, pod, compared)],
     ['NodeResourcesFit', 1, roomScores(pool, pod, compared)],
     ['NodeResourcesBalancedAllocation', 1, balanceScores(pool, pod, compared)],
+    ['ImageLocality', 1, imageScores(pool, pod, compared)],
   ];
   return all.flatMap(([plugin, weight, scores]) => {
     if (!scores) return [];
@@ -111,4 +112,15 @@ function balanceScores(
     scores[at] = rooms.balance(compared[at] ?? 0, requests);
   }
   return scores;
+}
+
+function imageScores(
+  pool: NodePool,
+  { pod }: Readonly<SchedulingPod>,
+  compared: readonly number[],
+): Float64Array | null {
+  if (pool.images.isEmpty) return null;
+  const places = pool.places();
+  const scoreOn = pool.images.scorer(pod, pool.size);
+  return Float64Array.from(compared, (index) => scoreOn(places[index]?.name ?? ''));
 }
