@@ -17,7 +17,7 @@ function poolOf(nodes: readonly (readonly string[])[]): NodePool {
   for (const [index, names] of nodes.entries()) {
     const images = names.map((name) => ({
       names: [name, `${name}-alias`],
-      sizeBytes: bytes[name],
+      sizeBytes: bytes[name] ?? 0,
     }));
     pool.setNode(node(`n${index + 1}`, { status: { images } }));
   }
