@@ -62,7 +62,7 @@ export interface RuleObject {
 }
 
 /** A ResourceSlice as the API server has it. */
-export interface SliceObject {
+interface SliceObject {
   readonly metadata: ObjectMeta;
   readonly spec: { readonly nodeName?: string; readonly driver: string };
 }

@@ -80,7 +80,7 @@ export function goes({ facts, verdict }: DevicePod): boolean {
 type DecisionName = 'Evict' | 'Keep' | 'Terminating' | 'Unknown';
 
 /** Without the right to read what decides nothing is kept. */
-export function deviceDecision({ facts, verdict }: DevicePod): DecisionName {
+function deviceDecision({ facts, verdict }: DevicePod): DecisionName {
   if (facts.pod.deletionTimestamp !== null) return 'Terminating';
   if (verdict.at !== null) return 'Evict';
   return verdict.because[0].code === 'NotKnown' ? 'Unknown' : 'Keep';

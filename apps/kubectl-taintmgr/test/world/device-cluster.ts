@@ -88,7 +88,7 @@ function addUse(api: Api, { claim, device, tolerations = [], pods, isExtended }:
 }
 
 /** A pod that uses a claim; its uid. */
-export function addPod(api: Api, name: string, claim: string): string {
+function addPod(api: Api, name: string, claim: string): string {
   const app = name.replace(/-\d+$/, '');
   const resourceClaims = [{ name: 'gpu', resourceClaimName: claim }];
   const made = api.create(
