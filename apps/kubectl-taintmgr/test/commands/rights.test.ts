@@ -143,13 +143,15 @@ before(async () => {
   const own = (kind: string, apiVersion: string, name: string): object => {
     return { ownerReferences: [{ apiVersion, kind, name, uid: 'u', controller: true }] };
   };
-  const owned = (name: string, nodeName: string, owner: object): void => {
-    const made = pod('shop', name, { spec: { nodeName } });
-    api.create('pods', { ...made, metadata: { ...made.metadata, ...owner } });
+  const owned = (name: string, nodeName: string, owner: object, use?: string): KubeObject => {
+    const resourceClaims = use === undefined ? [] : [{ name: use, resourceClaimName: use }];
+    const made = pod('shop', name, { spec: { nodeName, resourceClaims } });
+    return api.create('pods', { ...made, metadata: { ...made.metadata, ...owner } });
   };
   owned('batch', 'n1', own('Job', 'batch/v1', 'batch'));
   owned('agent', 'n2', own('DaemonSet', 'apps/v1', 'agent'));
   api.create('daemonsets', daemonSet('shop', 'agent'));
+  claim(api, owned('train', 'n1', own('Job', 'batch/v1', 'batch'), 'gpu'));
   for (const name of ['n2', 'n3']) {
     // No kubelet stops pods here.
     const spec = { nodeName: name, terminationGracePeriodSeconds: 0 };
@@ -158,12 +160,13 @@ before(async () => {
   const ended = api.create('pods', pod('shop', 'over', { spec: { nodeName: 'n1' } }));
   api.update('pods', { ...ended, status: { ...ended.status, phase: 'Succeeded' } }, 'status');
   api.create('pods', pod('shop', 'quiet', { spec: { nodeName: 'n1' } }));
+  const devices = [{ name: 'gpu-0', taints: [{ key: 'ecc', effect: 'NoExecute' }] }];
   api.create('resourceslices', {
     apiVersion: 'resource.k8s.io/v1',
     kind: 'ResourceSlice',
     metadata: { name: 'n1-gpu' },
     spec: {
-      ...{ driver: 'gpu.example.com', nodeName: 'n1', devices: [{ name: 'gpu-0' }] },
+      ...{ driver: 'gpu.example.com', nodeName: 'n1', devices },
       pool: { name: 'n1', generation: 1, resourceSliceCount: 1 },
     },
   });
@@ -175,6 +178,20 @@ before(async () => {
   });
 });
 after(() => cluster.stop());
+
+/** The claim of a pod: it has the only device. */
+function claim(api: TestCluster['api'], { metadata: { name, uid = '' } }: KubeObject): void {
+  const made = api.create('resourceclaims', {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaim',
+    metadata: { name: 'gpu', namespace: 'shop' },
+    spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu' } }] } },
+  });
+  const device = { request: 'r', driver: 'gpu.example.com', pool: 'n1', device: 'gpu-0' };
+  const reservedFor = [{ resource: 'pods', name, uid }];
+  const status = { allocation: { devices: { results: [device] } }, reservedFor };
+  api.update('resourceclaims', { ...made, status }, 'status');
+}
 
 /** A NodeDrain would be carried out from now on. */
 function startController(): void {

@@ -21,7 +21,7 @@ const uses: readonly Use[] = [
     claim: 'gpu-b',
     device: 'gpu-1',
     tolerations: [
-      { key: 'health', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 86_400 },
+      { key: 'health', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 86_430 },
     ],
     pods: ['train-3'],
   },

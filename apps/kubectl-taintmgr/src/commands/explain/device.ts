@@ -24,6 +24,7 @@ import {
   noDevicesText,
   surveyDevices,
 } from '../../cluster/devices.ts';
+import { jobEnds } from '../../cluster/job-ends.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { choicesText, count } from '../../render/count.ts';
 import { printAnswer, readFormat } from '../../render/printer.ts';
@@ -67,7 +68,9 @@ export async function explainDevices(
     const evictor = deviceEvictor(managers, survey);
     const told = id ? tellDevice(id, survey, evictor) : tellRule(name, survey, evictor);
     output.write(await printAnswer(answerOf(told, survey), format, flags.headers !== false));
+    const going = told.pods.filter(goes).map(({ facts }) => facts.pod);
     for (const text of brokenBudgets(told.pods)) warn(output, text);
+    for (const text of await jobEnds(reader, going)) warn(output, text);
     for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
     return exitCode.done;
   });

@@ -24,6 +24,8 @@ export interface RuleForecast {
   readonly going: readonly DevicePod[];
   /** Devices of the same drivers that a replacement could get; null: slices may not be read. */
   readonly free: number | null;
+  /** A line about each Job that fails with them. */
+  readonly jobEnds: readonly string[];
 }
 
 /** Counts as though the rule had NoExecute since `since`. */
@@ -31,7 +33,7 @@ export function forecastRule(
   survey: DeviceSurvey,
   rule: Pick<RuleObject, 'metadata' | 'spec'>,
   since: Instant,
-): RuleForecast {
+): Omit<RuleForecast, 'jobEnds'> {
   const { devices, hidden, at } = survey;
   const taint = { ...rule.spec.taint, effect: 'NoExecute', timeAdded: formatTime(since) };
   const executed = deviceTaintRuleFromJson({ ...rule, spec: { ...rule.spec, taint } });
@@ -63,7 +65,7 @@ function freeDevices({ devices }: DeviceSurvey, ids: readonly DeviceId[]): numbe
 
 /** What somebody should know before NoExecute is written. */
 export function risksOf(
-  { going, free, pods }: RuleForecast,
+  { going, free, pods, jobEnds }: RuleForecast,
   { takesOver }: DeviceEvictor,
 ): readonly string[] {
   if (going.length === 0) return [];
@@ -79,6 +81,7 @@ export function risksOf(
   return [
     `${where} deletes pods for device taints itself: it asks no PodDisruptionBudget, keeps no pace and no order and spares no namespace, and what is deleted does not come back`,
     ...brokenBudgets(going),
+    ...jobEnds,
     ...(looping.length === 0
       ? []
       : [

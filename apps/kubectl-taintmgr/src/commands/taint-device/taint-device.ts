@@ -32,6 +32,7 @@ import {
   rulesPathOf,
   surveyDevices,
 } from '../../cluster/devices.ts';
+import { jobEnds } from '../../cluster/job-ends.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { choicesText, count } from '../../render/count.ts';
 import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
@@ -161,13 +162,23 @@ function versionOf(path: string): string {
 /** Who would go, as the cluster is now. Throws UsageError where that may not be seen. */
 async function forecast(work: Work, rule: RuleObject): Promise<RuleForecast> {
   const { client, paths, invocation } = work;
-  const survey = await surveyDevices(new ClusterReader(client), paths);
+  const reader = new ClusterReader(client);
+  const survey = await surveyDevices(reader, paths);
   const vital = survey.hidden.filter((one) => one === 'pods' || one === 'resourceclaims');
   if (vital.length > 0) {
     throw new UsageError(`who would go is not known: ${hiddenText(vital)}; nobody is evicted`);
   }
   const since = survey.at + (invocation.flags.snooze ?? 0);
-  return forecastRule(survey, rule, since);
+  return await withJobs(reader, forecastRule(survey, rule, since));
+}
+
+/** An evicted pod counts as failed for its Job. */
+async function withJobs(
+  reader: ClusterReader,
+  found: Omit<RuleForecast, 'jobEnds'>,
+): Promise<RuleForecast> {
+  const pods = found.going.map(({ facts }) => facts.pod);
+  return { ...found, jobEnds: await jobEnds(reader, pods) };
 }
 
 function refuseNowhere(
@@ -387,8 +398,9 @@ async function snooze(work: Work, rule: RuleObject): Promise<ExitCode> {
           { ...later, isDryRun: dryRun === 'server' },
           'its deadlines stay as they are',
         );
-  const survey = await surveyDevices(new ClusterReader(client), work.paths);
-  const then = forecastRule(survey, written, added + length);
+  const reader = new ClusterReader(client);
+  const survey = await surveyDevices(reader, work.paths);
+  const then = await withJobs(reader, forecastRule(survey, written, added + length));
   await show(work, then, null);
   return await finish(work, { rule: written, forecast: then, hint: null });
 }

@@ -58,7 +58,11 @@ describe('taint-device by kubectl', { skip: withoutKubectl }, () => {
   });
 
   it('is as the page shows it', () => {
-    const steady = (text: string): string => text.replace(durations, '1s').replace(/ {2,}/g, '  ');
+    const steady = (text: string): string =>
+      text
+        .replace(durations, '1s')
+        .replace(/overdue by 1s/g, 'now')
+        .replace(/ {2,}/g, '  ');
     return playTranscript(page, terminal(), steady);
   });
 });

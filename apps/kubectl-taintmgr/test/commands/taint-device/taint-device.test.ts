@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { job } from '@taintmgr/sim-cluster';
 import { addHolder, startDeviceCluster, writeProgress } from '../../world/device-cluster.ts';
 import { type Result, run, start } from '../../world/run.ts';
 import { comeAs, type TestCluster, until } from '../../world/test-cluster.ts';
@@ -51,13 +52,13 @@ describe('taint-device', () => {
     assert.equal(
       out,
       `devicetaintrule.resource.k8s.io/a created with effect None: it evicts nobody
-NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN       BUDGET             BECAUSE
-shop        batch-1   gpu.example.com/n1/gpu-2   gpu-c   Evict      now      <none>             health=bad:NoExecute by DeviceTaintRule a; the claim's toleration of health names no effect; only NoExecute counts here, while the scheduler takes it for all effects
-shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Evict      now      train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim does not tolerate it
-shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Evict      now      train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim does not tolerate it
-shop        train-3   gpu.example.com/n1/gpu-1   gpu-b   Evict      23h59m   train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim tolerates it for 1d
-shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -        <none>             claim gpu-d tolerates health=bad:NoExecute of device gpu.example.com/n1/gpu-3 without limit
-shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -        <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule a since <time>
+NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN    BUDGET             BECAUSE
+shop        batch-1   gpu.example.com/n1/gpu-2   gpu-c   Evict      now   <none>             health=bad:NoExecute by DeviceTaintRule a; the claim's toleration of health names no effect; only NoExecute counts here, while the scheduler takes it for all effects
+shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Evict      now   train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim does not tolerate it
+shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Evict      now   train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim does not tolerate it
+shop        train-3   gpu.example.com/n1/gpu-1   gpu-b   Evict      1d    train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim tolerates it for 1d
+shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -     <none>             claim gpu-d tolerates health=bad:NoExecute of device gpu.example.com/n1/gpu-3 without limit
+shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule a since <time>
 
 6 published devices, 5 allocated; 6 pods: 4 to evict, 2 to keep
 ${noStatus}devicetaintrule.resource.k8s.io/a taints health=bad:NoExecute: 4 pods go
@@ -127,6 +128,30 @@ ${hint('a')}`,
     const [{ name, decision, budgets, because }] = pods;
     assert.deepEqual([name, decision, budgets[0].name], ['train-3', 'Evict', 'train']);
     assert.deepEqual(because[0].source, { kind: 'rule', name: 'a' });
+  });
+});
+
+describe('taint-device of a pod of a Job', () => {
+  it('says that the Job fails', async () => {
+    const { api } = cluster;
+    api.create('jobs', job('shop', 'train', 60, { spec: { backoffLimit: 0 } }));
+    const train = api.get('pods', 'shop', 'train-3') ?? assert.fail('no pod');
+    const owner = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      name: 'train',
+      uid: 'u',
+      controller: true,
+    };
+    const metadata = { ...train.metadata, ownerReferences: [owner] };
+    api.update('pods', { ...train, metadata });
+    const { err } = await type(
+      'taint-device gpu.example.com/n1/gpu-1 health:NoExecute --name a --dry-run=client',
+    );
+    assert.match(
+      err,
+      /\nWarning: Job shop\/train fails: backoffLimit 0 and no podFailurePolicy ignores DisruptionTarget\n/,
+    );
   });
 });
 
