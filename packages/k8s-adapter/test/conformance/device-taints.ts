@@ -19,7 +19,7 @@ interface ApiTaint {
   timeAdded?: string;
 }
 
-interface ApiObject {
+export interface ApiObject {
   readonly kind: Kind;
   metadata: { name: string; namespace?: string; uid?: string; [more: string]: unknown };
   /** `devices` of a slice is a list, of a claim it is none. */
@@ -27,7 +27,7 @@ interface ApiObject {
   status?: object;
 }
 
-type Step = { readonly at: number } & (
+export type Step = { readonly at: number } & (
   | { readonly op: 'create'; readonly object: ApiObject }
   | { readonly op: 'delete' | 'dealloc'; readonly kind: Kind; readonly name: string }
   | { readonly op: 'patch'; readonly kind: Kind; readonly name: string; readonly patch: object }
@@ -40,7 +40,7 @@ interface PodEnd {
   readonly tolerance?: number;
 }
 
-interface RuleEnd {
+export interface RuleEnd {
   /** It is gone; the condition is the last that it had. */
   readonly deleted?: boolean;
   readonly status: string;
@@ -66,17 +66,33 @@ const arrivals = [
   [50, 50],
 ] as const;
 
-interface Arrival {
+export interface Arrival {
   readonly rule: ApiObject;
   /** In seconds. */
   readonly at: number;
 }
 
+/** A history that is played again, in seconds after its beginning. */
+export interface Played {
+  /** By the names of pods. */
+  readonly evictedAt: ReadonlyMap<string, number>;
+  advanceTo(seconds: number): void;
+  apply(step: Step): void;
+  /** The last condition of a rule. */
+  conditionOf(name: string): RuleEnd | null;
+}
+
+/** Begins to play. */
+type Play = (objects: readonly ApiObject[], rules: readonly Arrival[]) => Played;
+
 /**
  * What differs from the recording; null when nothing does. The rules of a case were made at once, and which of them a
  * pod that goes at once is counted for depends on which reached the cache first: one order has to fit.
  */
-export function checkDeviceTaints(recorded: DeviceTaintCase): string | null {
+export function checkDeviceTaints(
+  recorded: DeviceTaintCase,
+  play: Play = (objects, rules) => new Replay(objects, rules),
+): string | null {
   const rules = recorded.objects.filter(({ kind }) => kind === 'DeviceTaintRule');
   let first: string | null = null;
   for (const order of ordersOf(rules)) {
@@ -85,7 +101,7 @@ export function checkDeviceTaints(recorded: DeviceTaintCase): string | null {
         rule,
         at: (firstMs + index * gapMs) / 1000,
       }));
-      const difference = differenceIn(recorded, arrivesAt);
+      const difference = differenceIn(recorded, play(recorded.objects, arrivesAt));
       if (difference === null) return null;
       first ??= difference;
     }
@@ -100,8 +116,7 @@ function ordersOf<T>(items: readonly T[]): readonly (readonly T[])[] {
   );
 }
 
-function differenceIn(recorded: DeviceTaintCase, rules: readonly Arrival[]): string | null {
-  const replay = new Replay(recorded.objects, rules);
+function differenceIn(recorded: DeviceTaintCase, replay: Played): string | null {
   for (const step of recorded.steps) {
     replay.advanceTo(step.at);
     replay.apply(step);
@@ -150,7 +165,7 @@ const namespace = 'case';
 
 type Sent = Exclude<UpstreamDeviceCommand, { kind: 'recordDeviceEvent' }>;
 
-class Replay {
+class Replay implements Played {
   readonly evictedAt = new Map<string, number>();
   readonly #objects = new Map<string, ApiObject>();
   readonly #machine = new UpstreamDeviceEviction({ qps: 500, burst: 1000 });
@@ -205,7 +220,6 @@ class Replay {
     }
   }
 
-  /** The last condition of a rule. */
   conditionOf(name: string): RuleEnd | null {
     const condition = this.#conditions.get(name);
     const isThere = this.#objects.has(keyOf('DeviceTaintRule', name));
