@@ -24,6 +24,7 @@ import {
   isOpenEnded,
   isUnwritten,
   limitLine,
+  maintenanceText,
   none,
   otherwiseText,
   ownerText,
@@ -160,7 +161,9 @@ function requestLines(
 function nodeText(node: NodeReport | null, name: string, now: Instant): string {
   if (!node) return name || none;
   const zone = node.zone ? `, zone ${node.zone.name}` : '';
-  return `${name} (Ready: ${readyText(node.facts, now)}${zone})`;
+  const said = maintenanceText(node.facts.node, now);
+  const maintenance = said === '' ? '' : `, ${said}`;
+  return `${name} (Ready: ${readyText(node.facts, now)}${zone}${maintenance})`;
 }
 
 /** The reason that decided. */
