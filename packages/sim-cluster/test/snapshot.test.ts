@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isReady } from '../src/controllers/pods.ts';
 import type { KubeObject } from '../src/objects/kube-object.ts';
-import { formatMicroTime } from '../src/objects/time.ts';
+import { formatMicroTime, formatTime } from '../src/objects/time.ts';
 import { threeZones } from '../src/topology.ts';
 import {
   podsOf,
@@ -126,6 +126,39 @@ describe('a snapshot', () => {
     });
     assert.equal(leases.length, api.list('nodes').length);
     assert.deepEqual([...new Set(sinceThen)], [30_000]);
+  });
+
+  it('goes on with pods that are on their way in and out', () => {
+    const isMeant = ({ kind, metadata }: KubeObject): boolean =>
+      kind === 'Pod' && metadata.labels?.app === 'web';
+    /** How long it takes until the first two pods of web are ready, and gone. */
+    const left = (agoMs: number): readonly number[] => {
+      const found = JSON.parse(JSON.stringify(taken));
+      const ago = formatTime(start - agoMs);
+      for (const { kind, spec } of found[0].items) {
+        if (kind === 'Lease') spec.renewTime = formatMicroTime(start);
+      }
+      const [coming, going]: readonly KubeObject[] = found[0].items.filter(isMeant);
+      if (!coming || !going) throw new Error('there are no pods of web');
+      const conditions = [{ type: 'PodScheduled', status: 'True', lastTransitionTime: ago }];
+      Object.assign(coming, { status: { phase: 'Pending', conditions } });
+      const deletionTimestamp = formatTime(start - agoMs + 30_000);
+      Object.assign(going.metadata, { deletionTimestamp, deletionGracePeriodSeconds: 30 });
+      const podTiming = { podStartMs: [10_000, 10_000], podStopMs: [20_000, 20_000] } as const;
+      const { api, pass } = virtualCluster({ snapshot: found, adopt: true, timing: podTiming });
+      const names = [coming, going].map(({ metadata }) => metadata.name);
+      const at = [0, 0];
+      for (let second = 1; second <= 30; second++) {
+        pass(1000);
+        const [one, two] = names.map((name) => api.get('pods', 'shop', name));
+        if (at[0] === 0 && one && isReady(one)) at[0] = second;
+        if (at[1] === 0 && !two) at[1] = second;
+      }
+      return at;
+    };
+    assert.deepEqual(left(0), [10, 20]);
+    assert.deepEqual(left(4_000), [6, 16]);
+    assert.deepEqual(left(60_000), [1, 1], 'at once');
   });
 
   it('gives no kubelet to a node whose lease was not renewed when others were', () => {

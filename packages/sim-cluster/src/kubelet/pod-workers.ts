@@ -1,5 +1,5 @@
 import type { ControllerContext } from '../controllers/controller.ts';
-import { isReady, isTerminal, isTerminating, keyOf } from '../controllers/pods.ts';
+import { conditionOf, isReady, isTerminal, isTerminating, keyOf } from '../controllers/pods.ts';
 import { attachedTo, volumeOnNode, volumesOf } from '../controllers/volumes.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { Timer } from '../kernel/clock.ts';
@@ -72,6 +72,8 @@ export class PodWorkers {
   readonly #host: PodHost;
   readonly #queue: WorkQueue;
   readonly #workers = new Map<string, Worker>();
+  /** Of pods that were found on their way in or out: when that began. */
+  readonly #begun = new Map<string, number>();
 
   constructor(context: ControllerContext, host: PodHost) {
     this.#context = context;
@@ -84,9 +86,11 @@ export class PodWorkers {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) this.notice(keyOf(pod));
   }
 
-  /** The same where all that runs is as it should be: only what ends by itself needs a look. */
+  /** The same in the middle of its work: what is well needs no look, and what has begun is not begun anew. */
   goOn(): void {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) {
+      const begunAt = begunBefore(pod);
+      if (begunAt !== null) this.#begun.set(keyOf(pod), begunAt);
       const isWell = pod.status?.phase === 'Running' && isReady(pod) && !isTerminating(pod);
       if (!isWell || this.#runOf(pod)) this.notice(keyOf(pod));
     }
@@ -112,7 +116,10 @@ export class PodWorkers {
   #sync(key: string): void {
     const pod = this.#context.api.find('pods', key);
     if (this.#workers.get(key)?.uid !== pod?.metadata.uid) this.#forget(key);
-    if (pod?.spec.nodeName !== this.#host.nodeName) return;
+    if (pod?.spec.nodeName !== this.#host.nodeName) {
+      this.#begun.delete(key);
+      return;
+    }
     const stage = this.#workers.get(key)?.stage ?? null;
     if (isTerminating(pod)) this.#terminate(key, pod, stage);
     else if (isTerminal(pod)) this.#forget(key);
@@ -144,7 +151,15 @@ export class PodWorkers {
   #create(key: string, pod: KubeObject, now: string): void {
     const { hostIp, isBrief } = this.#host;
     if (!isBrief) this.#report(pod, creatingStatus(pod, hostIp, now));
-    this.#start(key, pod, now, drawMs(this.#random(pod, 'start'), this.#timingOf(pod).podStartMs));
+    const startMs = drawMs(this.#random(pod, 'start'), this.#timingOf(pod).podStartMs);
+    this.#start(key, pod, now, this.#leftOf(key, startMs));
+  }
+
+  /** What is left of the time that a pod takes, where it was found on its way. */
+  #leftOf(key: string, ms: number): number {
+    const begunAt = this.#begun.get(key);
+    this.#begun.delete(key);
+    return begunAt === undefined ? ms : Math.max(0, begunAt + ms - this.#now());
   }
 
   /** Its containers start when its volumes are attached. */
@@ -233,7 +248,8 @@ export class PodWorkers {
     const exitMs =
       stage?.kind === 'stopping'
         ? killMs
-        : this.#now() + drawMs(this.#random(pod, 'stop'), this.#timingOf(pod).podStopMs);
+        : this.#now() +
+          this.#leftOf(key, drawMs(this.#random(pod, 'stop'), this.#timingOf(pod).podStopMs));
     const untilMs = Math.min(exitMs, killMs);
     const service = pod.spec.restartPolicy === 'Always';
     const exitCode = untilMs === killMs ? exitKilled : service ? 0 : exitTerminated;
@@ -317,6 +333,16 @@ function runBySleep(pod: KubeObject): PodRun | null {
   );
   const longest = Math.max(0, ...seconds);
   return Number.isFinite(longest) ? { ms: longest * 1000, exitCode: 0 } : null;
+}
+
+/** When a pod came to its node, or was asked to stop; null: it is neither on its way in nor out. */
+function begunBefore(pod: KubeObject): number | null {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  const isStarting = (pod.status?.phase ?? 'Pending') === 'Pending';
+  const at = deletionTimestamp
+    ? Date.parse(deletionTimestamp) - 1000 * deletionGracePeriodSeconds
+    : Date.parse(conditionOf(pod, 'PodScheduled')?.lastTransitionTime ?? '');
+  return (deletionTimestamp || isStarting) && Number.isFinite(at) ? at : null;
 }
 
 /** Reads back what an earlier kubelet of this node reported. */
