@@ -27,14 +27,20 @@ export interface DevicePod {
   /** Those of the devices in question that it holds, by their claims. */
   readonly held: readonly { readonly device: DeviceId; readonly claim: string }[];
   readonly verdict: DeviceVerdict;
+  /** Only rules make it go, and nobody was seen to heed rules. */
+  readonly isDoubtful: boolean;
   /** Those over it; null: we may not see them. */
   readonly budgets: readonly Budget[] | null;
 }
 
-/** The pods that hold one of the devices, the first to go first. */
+/**
+ * The pods that hold one of the devices, the first to go first. `ignoresRules`: nobody was seen to heed rules, so that
+ * nobody can tell whether they make pods go.
+ */
 export function podsOnDevices(
   survey: DeviceSurvey,
   ids: readonly DeviceId[],
+  ignoresRules: boolean = false,
 ): readonly DevicePod[] {
   const held = new Map<string, { readonly device: DeviceId; readonly claim: string }[]>();
   for (const device of unique(ids)) {
@@ -50,9 +56,14 @@ export function podsOnDevices(
   const found = Array.from(held).flatMap(([uid, list]): readonly DevicePod[] => {
     const facts = survey.pods.get(uid);
     if (!facts) return [];
-    const verdict = survey.devices.verdictOf(facts.pod);
+    const { pod } = facts;
+    const verdict = survey.devices.verdictOf(pod);
+    const isDoubtful =
+      ignoresRules &&
+      verdict.at !== null &&
+      survey.devices.verdictOf(pod, { withRules: false }).at === null;
     const budgets = survey.budgets && budgetsOver(facts.pod, survey.budgets);
-    return [{ facts, held: list, verdict, budgets }];
+    return [{ facts, held: list, verdict, isDoubtful, budgets }];
   });
   return found.sort(inOrder);
 }
@@ -73,27 +84,29 @@ export function nameOf({ facts: { pod } }: DevicePod): string {
 }
 
 /** Whether it is made to leave, and is not leaving already. */
-export function goes({ facts, verdict }: DevicePod): boolean {
-  return verdict.at !== null && facts.pod.deletionTimestamp === null;
+export function goes({ facts, verdict, isDoubtful }: DevicePod): boolean {
+  return verdict.at !== null && !isDoubtful && facts.pod.deletionTimestamp === null;
 }
 
 type DecisionName = 'Evict' | 'Keep' | 'Terminating' | 'Unknown';
 
 /** Without the right to read what decides nothing is kept. */
-function deviceDecision({ facts, verdict }: DevicePod): DecisionName {
+function deviceDecision({ facts, verdict, isDoubtful }: DevicePod): DecisionName {
   if (facts.pod.deletionTimestamp !== null) return 'Terminating';
+  if (isDoubtful) return 'Unknown';
   if (verdict.at !== null) return 'Evict';
   return verdict.because[0].code === 'NotKnown' ? 'Unknown' : 'Keep';
 }
 
 /** The taint that comes first, by whom, and how many more there are; or why it stays. */
-function becauseText({ facts, verdict }: DevicePod): string {
+function becauseText({ facts, verdict, isDoubtful }: DevicePod): string {
   if (facts.pod.deletionTimestamp !== null) return 'already terminating';
   if (verdict.at === null) return describeDeviceReason(verdict.because[0]);
   const [first, ...others] = verdict.causes;
   const more = others.length === 0 ? '' : ` (then also ${count(others.length, 'taint')} more)`;
   const taint = `${formatTaint(first.taint)} by ${describeTaintSource(first.source)}`;
-  return `${taint}; ${describeDevicePatience(first)}${more}`;
+  const doubt = isDoubtful ? 'if anybody heeds rules here: ' : '';
+  return `${doubt}${taint}; ${describeDevicePatience(first)}${more}`;
 }
 
 /** A table of the pods, as of `now`. */
@@ -205,6 +218,11 @@ export function deviceEvictor(
     return isFresh(manager, at) && enabled === true && deviceTaints === true;
   });
   return { takesOver, actsOnRules: devices.actsOnRules };
+}
+
+/** Whether nobody was seen to heed rules. */
+export function ignoresRules({ takesOver, actsOnRules }: DeviceEvictor): boolean {
+  return actsOnRules === false && !takesOver;
 }
 
 /** As a line of an answer has it. */

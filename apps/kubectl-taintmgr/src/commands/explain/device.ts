@@ -39,6 +39,7 @@ import {
   devicePodDocument,
   devicePodsText,
   goes,
+  ignoresRules,
   podsOnDevices,
   renderDevicePods,
   selectorText,
@@ -179,7 +180,7 @@ function tellDevice(id: DeviceId, survey: DeviceSurvey, evictor: DeviceEvictor):
       })),
     },
     taints,
-    pods: podsOnDevices(survey, [id]),
+    pods: podsOnDevices(survey, [id], ignoresRules(evictor)),
   };
 }
 
@@ -257,7 +258,7 @@ function tellRule(name: string, survey: DeviceSurvey, evictor: DeviceEvictor): T
       },
     },
     taints: null,
-    pods: podsOnDevices(survey, allocated),
+    pods: podsOnDevices(survey, allocated, ignoresRules(evictor)),
   };
 }
 

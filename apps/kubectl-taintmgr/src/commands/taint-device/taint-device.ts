@@ -71,7 +71,7 @@ export async function run(
   target: string,
   taint: string | undefined,
 ): Promise<ExitCode> {
-  const { flags, output, interrupt } = invocation;
+  const { flags, output } = invocation;
   const format = await readFormat(flags.output);
   const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
   const request = readRequest(target, taint, flags);
@@ -82,7 +82,6 @@ export async function run(
     const paths = await devicePaths(reader);
     const path = rulesPathOf(paths);
     if (!paths) throw new TypeError('rules are served, so there are paths');
-    interrupt.throwIfAborted();
     const before = request.kind === 'rule' ? await ruleThere(client, path, request.name) : null;
     const [survey, managers] = await Promise.all([
       surveyDevices(reader, paths),
@@ -126,7 +125,7 @@ async function taintSafely(work: Work, before: RuleObject | null): Promise<ExitC
   const first = await forecast(work, planned);
   refuseNowhere(work, first, planned);
   if (isMeant) refuseMany(first, flags.maxPods, 'nothing was changed');
-  interrupt.throwIfAborted();
+  if (interrupt.aborted) return stopped(work, 'nothing was changed');
   if (dryRun !== 'none') return await tryOnly(work, planned, before, first);
   const rule = before ?? (await makePreview(work, planned));
   const seen = await upstreamCount(work, rule);

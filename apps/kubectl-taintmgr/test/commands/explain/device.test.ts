@@ -98,6 +98,31 @@ Warning: PDB shop/train allows 0 of its pods to go now, and 3 pods of it go
     );
   });
 
+  it('does not know who goes where nobody was seen to heed rules', async () => {
+    const deleted = ['gpus', 'preview'].map((name) => {
+      const rule = cluster.api.get('devicetaintrules', '', name) ?? assert.fail(name);
+      cluster.api.delete('devicetaintrules', '', name);
+      return rule;
+    });
+    cluster.api.create('devicetaintrules', {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'DeviceTaintRule',
+      metadata: { name: 'unheeded' },
+      spec: { deviceSelector: { device: 'gpu-1' }, taint: { key: 'health', effect: 'NoExecute' } },
+    });
+    const text = await answer('devicetaintrule unheeded');
+    assert.match(
+      text,
+      /\nEvicted by: .*; it has written no status of any rule, and then rules evict nobody \(feature gate DRADeviceTaintRules off\?\)\n/,
+    );
+    assert.match(
+      text,
+      /\nshop +train-3 .* Unknown +- .* if anybody heeds rules here: health:NoExecute by DeviceTaintRule unheeded; the claim tolerates it for 1d\n\n1 pod: 0 to evict, 1 unknown\n$/,
+    );
+    cluster.api.delete('devicetaintrules', '', 'unheeded');
+    cluster.api.load(deleted);
+  });
+
   it('has it all as JSON', async () => {
     const { out } = await run('explain', 'devicetaintrule', 'gpus', '-o', 'json');
     const { kind, selector, devices, upstream: said, pods: all } = JSON.parse(out);

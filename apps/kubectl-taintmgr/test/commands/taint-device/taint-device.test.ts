@@ -294,7 +294,11 @@ describe('taint-device and Ctrl-C', () => {
       'taint-device gpu.example.com health:NoExecute --name a --yes'.split(' '),
     );
     running.interrupt();
-    assert.deepEqual(await running.result, { code: 130, out: '', err: 'error: interrupted\n' });
+    assert.deepEqual(await running.result, {
+      code: 130,
+      out: '',
+      err: 'interrupted; nothing was changed\n',
+    });
     assert.deepEqual(rules(), []);
   });
 
