@@ -7,7 +7,6 @@ import { inspect } from 'node:util';
 import type { ReportBug, ServiceTime, User } from '@taintmgr/sim-cluster/server';
 import { RealClock, threeZones } from '@taintmgr/sim-cluster/server';
 import type { Tokens } from './auth/authenticator.ts';
-import { serviceAccountUser } from './auth/authorizer.ts';
 import { installDefinitions } from './crd/install.ts';
 import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
@@ -15,7 +14,6 @@ import { startHttps } from './https/server.ts';
 import { callOverHttps } from './https/webhook-call.ts';
 import type { ParseYaml } from './server/formats.ts';
 import { ServedCluster, type ServedClusterOptions } from './server/served-cluster.ts';
-import { TaintManagerStandIn } from './server/taint-manager-stand-in.ts';
 
 export interface EmbeddedOptions
   extends Omit<ServedClusterOptions, 'ca' | 'clock' | 'seed' | 'apiServer'> {
@@ -30,11 +28,6 @@ export interface EmbeddedOptions
   readonly parseYaml?: ParseYaml;
   /** CustomResourceDefinitions that are served when it has started. */
   readonly definitions?: readonly object[];
-  /**
-   * Whether pods leave a node whose NoExecute taint they do not tolerate, in time, as a
-   * kube-controller-manager sees to it. Default false: it is for clients that evict nobody themselves.
-   */
-  readonly taintManager?: boolean;
   /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
   /**
@@ -61,7 +54,7 @@ export const topologies: Readonly<
 > = {
   empty: {
     without: [
-      'nodeLifecycleStandIn',
+      'conditionTaints',
       'workloads',
       'scheduler',
       'disruption',
@@ -75,15 +68,6 @@ export const topologies: Readonly<
   'three-zones': { topology: threeZones },
 };
 
-/** As whom the stand-in for the taint manager asks, with what the real one may do of that. */
-const nodeController: User = {
-  ...serviceAccountUser('kube-system', 'node-controller'),
-  rules: [
-    { verbs: ['patch'], apiGroups: [''], resources: ['pods/status'] },
-    { verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] },
-  ],
-};
-
 function writeBug(error: unknown, during: string): void {
   process.stderr.write(`a bug of the simulated cluster, in ${during}: ${inspect(error)}\n`);
 }
@@ -92,10 +76,9 @@ function writeBug(error: unknown, during: string): void {
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
   const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...others } = rest;
-  const { taintManager = false, reportBug = writeBug, ...parts } = others;
+  const { reportBug = writeBug, ...parts } = others;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
-  const ownToken = randomBytes(16).toString('hex');
-  const tokens = new Map([...users, [ownToken, nodeController], [token, admin]]);
+  const tokens = new Map([...users, [token, admin]]);
   const apiServer = {
     tokens,
     callWebhook: callOverHttps,
@@ -114,11 +97,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   cluster.api.publish({ address: hostname, port: Number(servedPort), ca });
   const file = kubeconfig ?? join(mkdtempSync(join(tmpdir(), 'taintmgr-')), 'kubeconfig');
   writeKubeconfig(file, { server: server.url, ca, token });
-  const evictor = new TaintManagerStandIn({ api: cluster.api, token: ownToken });
   cluster.start();
-  if (taintManager) evictor.start();
   const stop = async (): Promise<void> => {
-    evictor.stop();
     cluster.stop();
     await server.close();
     if (kubeconfig === undefined) rmSync(join(file, '..'), { recursive: true, force: true });

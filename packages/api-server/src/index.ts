@@ -17,4 +17,3 @@ export { encodeFrame, encodeObject } from './protobuf/encode.ts';
 export { ApiServer, type ApiServerOptions } from './server/api-server.ts';
 export { evictionDefinition, evictionRequestDefinition } from './server/eviction-requests.ts';
 export { ServedCluster, type ServedClusterOptions } from './server/served-cluster.ts';
-export { TaintManagerStandIn } from './server/taint-manager-stand-in.ts';

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import * as door from '../src/index.ts';
 
 const values = `
-  ApiServer ServedCluster TaintManagerStandIn callOverHttps createCertificate encodeFrame
+  ApiServer ServedCluster callOverHttps createCertificate encodeFrame
   encodeObject evictionDefinition evictionRequestDefinition installDefinitions serviceAccountUser
   startEmbedded startHttps topologies writeKubeconfig`;
 

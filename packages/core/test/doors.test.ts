@@ -7,7 +7,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   '.': {
     values: `
       allPodsNeeds blockerOf concernsPods confirmEviction createEngine defaultConfig describePodView
-      describeReason formatTaint isReplica maintenanceOf makeNode makePod nodePlace parseQuantity parseTaint quantityValue
+      describeReason formatTaint isReplica makeNode makePod nodePlace parseQuantity parseTaint quantityValue
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision

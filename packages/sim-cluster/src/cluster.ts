@@ -1,13 +1,13 @@
 import { PlainServer, type PlainServerOptions } from './api/plain-server.ts';
 import { populationDelayMs, type RestingCluster } from './at-rest/at-rest.ts';
 import { AttachDetach, type AttachTiming } from './controllers/attach-detach.ts';
+import { ConditionTaints } from './controllers/condition-taints.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
 import { EndpointSlices } from './controllers/endpoint-slices.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { isIdle } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
 import { Namespaces } from './controllers/namespaces.ts';
-import { NodeLifecycleStandIn, UnreachableNodes } from './controllers/node-lifecycle-stand-in.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
 import { PublishedObjects } from './controllers/published-objects.ts';
 import { ResourceClaims } from './controllers/resource-claims.ts';
@@ -36,7 +36,7 @@ import type { LoadReport } from './write/load.ts';
 
 /** A part of the cluster that can be switched off. */
 export type ClusterPart =
-  | 'nodeLifecycleStandIn'
+  | 'conditionTaints'
   | 'workloads'
   | 'scheduler'
   | 'disruption'
@@ -54,12 +54,7 @@ type MakePart = (context: ControllerContext, options: ClusterOptions) => readonl
 
 /** What works in the cluster beside the API server and the kubelets. */
 const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
-  nodeLifecycleStandIn: (context, { nodeMonitorGraceMs }) => [
-    new NodeLifecycleStandIn(context),
-    ...(nodeMonitorGraceMs === undefined
-      ? []
-      : [new UnreachableNodes(context, nodeMonitorGraceMs)]),
-  ],
+  conditionTaints: (context) => [new ConditionTaints(context)],
   workloads: (context, { rolloutHistory = false }) => [
     new Ownership(context),
     new Workloads(context, 'replicasets', rolloutHistory),
@@ -91,7 +86,7 @@ const managers: Readonly<Partial<Record<ClusterPart, string>>> = {
 
 /** What a kube-controller-manager does as well, and what must not be done twice. */
 const replaceable: readonly ClusterPart[] = [
-  'nodeLifecycleStandIn',
+  'conditionTaints',
   'workloads',
   'disruption',
   'garbageCollection',
@@ -122,19 +117,14 @@ export interface ClusterOptions {
    */
   readonly adopt?: boolean;
   /**
-   * Parts that somebody else plays; all are on by default. Without `nodeLifecycleStandIn` nobody in
-   * the cluster does any duty of a node lifecycle controller.
+   * Parts that somebody else plays; all are on by default. A node lifecycle controller writes what
+   * `conditionTaints` does as well.
    */
   readonly without?: readonly ClusterPart[];
   /** Reads the expressions that select devices; left out: those that name a driver, and no others. */
   readonly selectsDevice?: SelectsDevice;
   readonly timing?: Partial<KubeletTiming>;
   readonly attachTiming?: AttachTiming;
-  /**
-   * After this long without a heartbeat the stand-in for a node lifecycle controller gives a node
-   * the taint unreachable:NoExecute. Left out: an unreachable node stays as it is.
-   */
-  readonly nodeMonitorGraceMs?: number;
   /**
    * Whether what `kubectl rollout history`, `undo` and `status --revision` read is written: the
    * ControllerRevisions of DaemonSets and StatefulSets, and the annotations of Deployments and their

@@ -68,7 +68,7 @@ async function simulate(seed: number, { controllers }: Checked): Promise<Embedde
     seed,
     topology: threeZones,
     definitions: customResourceDefinitions(),
-    without: isDoneHere ? ['nodeLifecycleStandIn'] : [],
+    without: isDoneHere ? ['conditionTaints'] : [],
   });
 }
 

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type EmbeddedCluster, startEmbedded, TaintManagerStandIn } from '@taintmgr/api-server';
+import { type EmbeddedCluster, startEmbedded } from '@taintmgr/api-server';
 import { createEngine, type Event, parseTaint } from '@taintmgr/core';
-import { nodeFromJson, podFromJson } from '@taintmgr/k8s-adapter';
+import { loadKubeconfig, nodeFromJson, podFromJson, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { node, pod } from '@taintmgr/sim-cluster';
 import { metricsText } from '../../src/metrics/exposition.ts';
 import { readManifests } from '../deploy/manifests.ts';
@@ -19,15 +19,13 @@ import { idle, measure } from '../metrics/measured.ts';
 import { firing, type Phase, type Scrape, skip } from './prometheus.ts';
 
 const none = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
-const token = 'token';
 const open = ['--authorization-always-allow-paths=/metrics', '--healthz-port=0'];
 
 /** A cluster with two nodes and a pod that a taint of `bad` evicts, at once. */
 async function start(t: TestContext): Promise<EmbeddedCluster> {
   const embedded = await startEmbedded({
-    token,
     topology: none,
-    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler'],
+    without: ['conditionTaints', 'workloads', 'scheduler'],
     timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
   });
   t.after(() => embedded.stop());
@@ -199,11 +197,12 @@ describe('the alerts', { skip }, () => {
 
   it('TaintmgrEvictedByOther: pods of one node are marked in the name of kube-controller-manager', async (t) => {
     const embedded = await start(t);
-    const { api } = embedded.cluster;
     const controller = await run(t, embedded, '--mode=evict');
     await controller.saw('became the leader');
     const calm = await shown(controller, 60);
-    const manager = new TaintManagerStandIn({ api, token });
+    const { access } = await loadKubeconfig({ kubeconfig: embedded.kubeconfig });
+    // Without a lease: one that shows itself is an overlap.
+    const manager = new UpstreamManager(access, { lease: false });
     t.after(() => manager.stop());
     manager.start();
     keepAll(embedded);

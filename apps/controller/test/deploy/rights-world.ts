@@ -32,7 +32,7 @@ export async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
   const embedded = await startEmbedded({
     topology: none,
     definitions: customResourceDefinitions(),
-    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption'],
+    without: ['conditionTaints', 'workloads', 'scheduler', 'disruption'],
     timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
     users: new Map([
       ['of-controller', account],

@@ -30,7 +30,7 @@ async function startCluster(t: TestContext): Promise<EmbeddedCluster> {
     users: new Map([['of-controller', account]]),
     topology: none,
     timing: fast,
-    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler'],
+    without: ['conditionTaints', 'workloads', 'scheduler'],
   });
   t.after(() => embedded.stop());
   const { api } = embedded.cluster;

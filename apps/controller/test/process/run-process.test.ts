@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { TaintManagerStandIn } from '@taintmgr/api-server';
-import type { KubeconfigOptions } from '@taintmgr/k8s-adapter';
+import { type KubeconfigOptions, loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { node, pdb, pod, type Rule, toleration, type User } from '@taintmgr/sim-cluster';
 import { OverlapError } from '../../src/overlap/overlap.ts';
 import { ask } from '../harness/https-client.ts';
@@ -271,8 +270,9 @@ describe('beside a kube-controller-manager', () => {
   }
 
   /** Somebody who evicts for taints, and has neither a lease nor a pod. */
-  function startUnseen(t: TestContext, { api }: TestApi): void {
-    const manager = new TaintManagerStandIn({ api, token: 'token' });
+  async function startUnseen(t: TestContext, { kubeconfig }: TestApi): Promise<void> {
+    const { access } = await loadKubeconfig({ kubeconfig });
+    const manager = new UpstreamManager(access, { lease: false });
     t.after(() => manager.stop());
     manager.start();
   }
@@ -298,7 +298,7 @@ describe('beside a kube-controller-manager', () => {
       const controller = await startProcess(t, { connection: at(cluster), flags });
       await controller.saw('caches synced, evictions start');
       cluster.api.create('nodes', node('n2'));
-      startUnseen(t, cluster);
+      await startUnseen(t, cluster);
       createHeldPod(cluster, 'at-once');
       createHeldPod(cluster, 'other', 'n2');
       taintNode(cluster);
@@ -340,7 +340,7 @@ describe('beside a kube-controller-manager', () => {
     createHeldPod(cluster, 'at-once');
     taintNode(cluster);
     await controller.saw('eviction blocked', { pod: 'default/at-once' });
-    startUnseen(t, cluster);
+    await startUnseen(t, cluster);
     await controller.saw(seemsToEvict('at-once'), { level: 'warn', pod: 'default/at-once' });
     const logged = controller.lines.find(({ msg }) => msg === seemsToEvict('at-once'));
     assert.match(String(logged?.heldBack), /disruption budget at-once/);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { installDefinitions, TaintManagerStandIn } from '@taintmgr/api-server';
+import { installDefinitions } from '@taintmgr/api-server';
+import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import {
   customResourceDefinitions,
   readManifest,
@@ -14,7 +15,7 @@ import { ask } from '../harness/https-client.ts';
 import { startProcess } from '../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../harness/test-api.ts';
 
-// The whole controller in a dry run beside kube-controller-manager's stand-in, over HTTPS and in real time.
+// The whole controller in a dry run beside kube-controller-manager, over HTTPS and in real time.
 
 const everything: Rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
 const manager: User = { name: 'system:kube-controller-manager', groups: [], rules: [everything] };
@@ -53,9 +54,10 @@ async function startCluster(t: TestContext): Promise<ShadowedCluster> {
   api.create('nodes', node('n1'));
   api.create('pods', pod('shop', 'web', { spec: { nodeName: 'n1' } }));
   api.create('pods', pod('db', 'pg', { spec: { nodeName: 'n1' } }));
-  const standIn = new TaintManagerStandIn({ api, token: 'manager' });
-  standIn.start();
-  t.after(() => standIn.stop());
+  const { access } = await loadKubeconfig({ kubeconfig: cluster.kubeconfig, token: 'manager' });
+  const kubeControllerManager = new UpstreamManager(access);
+  kubeControllerManager.start();
+  t.after(() => kubeControllerManager.stop());
   const changed = new Set<string>();
   api.subscribe(({ resource }) => changed.add(resource));
   return { ...cluster, writes, changed };
@@ -125,8 +127,14 @@ describe('a dry run beside kube-controller-manager', () => {
       await controller.stop();
       const own = [`POST ${path}`, `PATCH ${path}/taintmgr-shadow/status`];
       assert.deepEqual([...cluster.writes].toSorted(), own.toSorted());
-      // The node by this test, the pods by kube-controller-manager: no Event, no lease.
-      assert.deepEqual([...cluster.changed].toSorted(), ['nodes', 'pods', taintManagers]);
+      // The node by this test, pods, Events and a lease by kube-controller-manager.
+      const { api, changed } = cluster;
+      const sources = api.list('events').map(({ source }) => source.component);
+      assert.deepEqual([...new Set(sources)], ['taint-eviction-controller']);
+      const leases = api.list('leases').map(({ metadata }) => metadata.name);
+      assert.deepEqual(leases, ['kube-controller-manager']);
+      const all = ['events', 'leases', 'nodes', 'pods', taintManagers];
+      assert.deepEqual([...changed].toSorted(), all);
     });
   }
 });

@@ -76,7 +76,7 @@ function textsOf(attributes: Attributes): Readonly<Record<string, string>> {
 async function start(t: TestContext): Promise<EmbeddedCluster> {
   const embedded = await startEmbedded({
     topology: none,
-    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler'],
+    without: ['conditionTaints', 'workloads', 'scheduler'],
     timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
   });
   t.after(() => embedded.stop());

@@ -88,7 +88,7 @@ class Player {
     this.#cluster = new Cluster({
       clock: this.#clock,
       seed: 1,
-      without: ['nodeLifecycleStandIn'],
+      without: ['conditionTaints'],
       apiServer: { brief: true },
       timing: {
         startupMs: [200, 200],

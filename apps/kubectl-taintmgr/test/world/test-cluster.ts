@@ -33,7 +33,7 @@ const timing = {
 
 /** Of an empty cluster: whatever would act on the objects that a test puts there. */
 const everything: readonly ClusterPart[] = [
-  'nodeLifecycleStandIn',
+  'conditionTaints',
   'workloads',
   'scheduler',
   'disruption',
@@ -68,10 +68,21 @@ export function clockAhead(byMs: number): Clock {
 
 /** Lets the flags of a kube-controller-manager prove that it leaves taints to others. */
 export function leaveTaints(api: Pick<ApiServer, 'create'>): void {
+  showManager(api, ['--controllers=*,-taint-eviction-controller,-node-lifecycle-controller']);
+}
+
+/** The pod of a kube-controller-manager with these flags; on a node it is the mirror of a static one. */
+export function showManager(
+  api: Pick<ApiServer, 'create'>,
+  flags: readonly string[],
+  onNode: string | null = null,
+): void {
   const name = 'kube-controller-manager';
-  const command = [name, '--controllers=*,-taint-eviction-controller,-node-lifecycle-controller'];
-  const containers = [{ name, image: name, command }];
-  const made = pod('kube-system', name, { spec: { containers } });
+  const image = `registry.k8s.io/${name}:v1.36.2`;
+  const containers = [{ name, image, command: [name, ...flags] }];
+  const made = pod('kube-system', onNode === null ? name : `${name}-${onNode}`, {
+    spec: { containers, ...(onNode === null ? {} : { nodeName: onNode }) },
+  });
   api.create('pods', { ...made, metadata: { ...made.metadata, labels: { component: name } } });
 }
 

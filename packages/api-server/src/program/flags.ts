@@ -9,8 +9,6 @@ export interface ProgramFlags {
   readonly kubeconfig?: string;
   readonly topology: keyof typeof topologies;
   readonly seed?: number;
-  /** Whether pods leave a node whose NoExecute taint they do not tolerate. */
-  readonly taintManager?: boolean;
   /** What is run with the cluster, and ends it; empty where it is there until a signal. */
   readonly command: readonly string[];
 }
@@ -29,8 +27,6 @@ Flags:
   --topology NAME      ${Object.keys(topologies).join(' or ')}; default empty
                          empty        an API server on which nothing else acts
                          three-zones  nine nodes with kubelets, workloads, scheduler and controllers
-  --taint-manager      lets pods leave nodes with NoExecute taints that they do not tolerate, as kube-controller-manager
-                       does; off by default: not beside a controller of yours that does so
   --token TOKEN        bearer token of the administrator; a random one by default
   --seed NUMBER        seed of everything random in the cluster; default 1
   -h, --help           print this help and exit
@@ -39,7 +35,6 @@ Flags:
 Examples:
   api-server -- kubectl get nodes
   api-server --topology three-zones -- pytest tests/
-  api-server --topology three-zones --taint-manager -- pytest tests/
 `;
 
 /** Throws what is wrong, with the flag, the value and what is allowed. */
@@ -53,7 +48,6 @@ export function parseProgramFlags(argv: readonly string[]): ProgramFlags | 'help
       topology: { type: 'string', default: 'empty' },
       token: { type: 'string' },
       seed: { type: 'string' },
-      'taint-manager': { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
       version: { type: 'boolean' },
     },
@@ -65,7 +59,6 @@ export function parseProgramFlags(argv: readonly string[]): ProgramFlags | 'help
   return {
     topology: topologyOf(values.topology),
     command,
-    ...(values['taint-manager'] ? { taintManager: true } : {}),
     ...numberOf('--port', values.port, 65_535, (port) => ({ port })),
     ...numberOf('--seed', values.seed, 2 ** 31, (seed) => ({ seed })),
     ...textOf('--kubeconfig', values.kubeconfig, (kubeconfig) => ({ kubeconfig })),

@@ -50,12 +50,6 @@ describe('the command line of api-server', () => {
       port: 0,
     });
   });
-
-  it('takes the taint manager only where it is asked for', () => {
-    const options = parseProgramFlags(['--taint-manager']);
-    assert.deepEqual(options, { topology: 'empty', command: [], taintManager: true });
-    assert.deepEqual(parseProgramFlags([]), { topology: 'empty', command: [] });
-  });
 });
 
 describe('api-server', () => {

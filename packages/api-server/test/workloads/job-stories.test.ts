@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 import { job, type KubeObject } from '@taintmgr/sim-cluster';
 import { type Condition, isTerminating } from '@taintmgr/sim-cluster/server';
 import type { ApiServer } from '../../src/server/api-server.ts';
-import { TaintManagerStandIn } from '../../src/server/taint-manager-stand-in.ts';
 import { evict, setTaints, small, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 type Act = readonly [at: number, what: string, pod?: string, exitCode?: number];
@@ -90,8 +89,6 @@ function play({ spec, pod, acts, until }: Story): Outcome {
     timing: { startupMs: [1000, 1000], podStartMs: [1000, 1000], podStopMs: [2000, 2000] },
   });
   untilIdle();
-  const taintManager = new TaintManagerStandIn({ api });
-  taintManager.start();
   const zero = clock.now() + 5000;
   const seen: Seen[] = [];
   api.subscribe(
@@ -116,7 +113,6 @@ function play({ spec, pod, acts, until }: Story): Outcome {
     act(api, what, found ? api.find('pods', found.key) : null, exitCode);
   }
   clock.advanceTo(zero + until * 1000);
-  taintManager.stop();
   cluster.stop();
   return outcome(api, seen);
 }
@@ -128,13 +124,24 @@ function act(api: ApiServer, what: string, pod: KubeObject | null, exitCode: num
   if (what === 'evict') assert.equal(evict(api, 'default', name), 201);
   if (what === 'delete') api.delete('pods', 'default', name);
   if (what === 'force') api.delete('pods', 'default', name, { gracePeriodSeconds: 0 });
-  if (what === 'taint') setTaints(api, 'a-1', 'm=k:NoExecute');
+  if (what === 'taint') {
+    setTaints(api, 'a-1', 'm=k:NoExecute');
+    for (const one of api.list('pods', 'default')) leave(api, one);
+  }
   if (what === 'untaint') setTaints(api, 'a-1');
   if (what === 'suspend' || what === 'resume') {
     const found = stored(api, 'jobs', 'default', 'w');
     api.update('jobs', { ...found, spec: { ...found.spec, suspend: what === 'suspend' } });
   }
   if (what === 'exit' && pod) exit(api, pod, exitCode);
+}
+
+/** All that a Job sees of an eviction by taint: the pod is marked, and then deleted. */
+function leave(api: ApiServer, pod: KubeObject): void {
+  const mark = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' };
+  const conditions = [...pod.status.conditions, mark];
+  api.update('pods', { ...pod, status: { ...pod.status, conditions } }, 'status');
+  api.delete('pods', 'default', pod.metadata.name);
 }
 
 function exit(api: ApiServer, pod: KubeObject, exitCode: number): void {

@@ -1,4 +1,5 @@
-// The taint eviction of kube-controller-manager 1.36.2 as a client of its own, to try things against.
+// Taint eviction and node lifecycle of kube-controller-manager 1.36.2 as a client of its own: the one that tests,
+// the demo, and users who try something against it have beside a cluster.
 import { createEngine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { Loop } from '../controller/engine-loop.ts';
@@ -19,6 +20,8 @@ export interface UpstreamLoopOptions {
   readonly identity?: string;
   /** The way it watches over nodes, as the node-lifecycle-controller does; left out: not at all. */
   readonly nodes?: Partial<LifecycleConfig>;
+  /** False: it evicts nobody, as with --controllers=*,-taint-eviction-controller. Left out: it evicts. */
+  readonly taintEviction?: boolean;
 }
 
 /**
@@ -27,9 +30,11 @@ export interface UpstreamLoopOptions {
  * deletes it, and where it may not, it tries five times and forgets the pod. Its timers are in its
  * memory: another loop knows none of them.
  */
-export function upstreamLoop({ identity, random, nodes }: UpstreamLoopOptions): Loop {
+export function upstreamLoop(options: UpstreamLoopOptions): Loop {
+  const { identity, random, nodes, taintEviction = true } = options;
   const machine = createEngine({
     semantics: 'upstream-1.36',
+    taintEviction,
     leader: identity === undefined,
     lifecycle: nodes ?? null,
   });
@@ -38,16 +43,21 @@ export function upstreamLoop({ identity, random, nodes }: UpstreamLoopOptions): 
   return new Loop({ machine, random, component, leases: nodes !== undefined, ...election });
 }
 
+export interface UpstreamManagerOptions extends Omit<UpstreamLoopOptions, 'identity' | 'random'> {
+  /** False: it acts without the lease, as with --leader-elect=false. Left out: by the lease. */
+  readonly lease?: boolean;
+}
+
 /** The same as a running program, in real time. */
 export class UpstreamManager {
   readonly #access: Access;
-  readonly #watching: Pick<UpstreamLoopOptions, 'nodes'>;
+  readonly #options: UpstreamManagerOptions;
   #starts = 0;
   #life: { readonly end: AbortController; readonly over: Promise<void> } | null = null;
 
-  constructor(access: Access, watching: Pick<UpstreamLoopOptions, 'nodes'> = {}) {
+  constructor(access: Access, options: UpstreamManagerOptions = {}) {
     this.#access = access;
-    this.#watching = watching;
+    this.#options = options;
   }
 
   /** Begins with empty hands. */
@@ -56,8 +66,9 @@ export class UpstreamManager {
     const end = new AbortController();
     const transport = new HttpTransport(this.#access, upstreamUserAgent);
     this.#starts += 1;
-    const identity = `control-plane_${this.#starts}`;
-    const loop = upstreamLoop({ identity, random: Math.random, ...this.#watching });
+    const { lease: needsLease = true, ...duties } = this.#options;
+    const elected = needsLease ? { identity: `control-plane_${this.#starts}` } : {};
+    const loop = upstreamLoop({ random: Math.random, ...elected, ...duties });
     const over = drive({ loop, transport, signal: end.signal, onNotice: () => {} }).finally(() =>
       transport.close(),
     );

@@ -21,7 +21,7 @@ class World {
   readonly #cluster = new ServedCluster({
     clock: this.#clock,
     seed: 7,
-    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],
+    without: ['conditionTaints', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],
   });
   #driver: VirtualDriver;
   engine: Engine;

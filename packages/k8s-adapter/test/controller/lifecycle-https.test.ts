@@ -18,7 +18,7 @@ it('a silent node loses its pods, a node that is back keeps them', {
 }, async (t) => {
   const embedded = await startEmbedded({
     topology: none,
-    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler'],
+    without: ['conditionTaints', 'workloads', 'scheduler'],
     timing: { heartbeatMs: 300, startupMs: [10, 20], podStartMs: [10, 20], podStopMs: [10, 20] },
   });
   t.after(() => embedded.stop());

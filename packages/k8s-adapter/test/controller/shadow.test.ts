@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ServedCluster, TaintManagerStandIn } from '@taintmgr/api-server';
+import { ServedCluster } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
 import { type ShadowReport, ShadowScore } from '@taintmgr/core/shadow';
 import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
@@ -14,8 +14,9 @@ import {
 } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { type Exchange, VirtualDriver } from '../../src/driver/virtual.ts';
+import { KubeControllerManager } from '../seeds/kube-controller-manager.ts';
 
-// kube-controller-manager's stand-in in a simulated cluster, and our controller in a dry run beside it.
+// kube-controller-manager in a simulated cluster, and our controller in a dry run beside it.
 
 /** Nothing happens at the beginning of a second: times are kept in whole ones. */
 const startsAt = Date.UTC(2026, 0, 2, 3, 4, 5, 300);
@@ -44,15 +45,18 @@ class World {
   readonly #cluster: ServedCluster;
   readonly #score: ShadowScore;
   readonly #driver: VirtualDriver;
-  readonly manager: TaintManagerStandIn;
+  readonly manager: KubeControllerManager;
 
   constructor() {
     const clock = this.#clock;
     const topology = { region: 'r', zones: ['z'], nodesPerZone: 4, workloads: [], budgets: [] };
-    const without = ['workloads', 'garbageCollection'] as const;
+    const without = ['conditionTaints', 'workloads', 'garbageCollection'] as const;
     const timing = { startupMs: [50, 100] } as const;
     this.#cluster = new ServedCluster({ clock, seed: 1, topology, without, timing });
-    this.manager = new TaintManagerStandIn({ api: this.#cluster.api });
+    this.manager = new KubeControllerManager({
+      ...{ clock, random: seededRandom(7), exchange: this.#cluster.exchange },
+      onNotice: () => {},
+    });
     const engine = createEngine({ keepTaintStarts: false, confirmationWaitMs: 24 * 3_600_000 });
     this.#score = new ShadowScore(engine, {
       mode: 'delete',
@@ -63,7 +67,7 @@ class World {
     this.#driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
     this.#cluster.start();
     for (const name of namespaces) this.#cluster.api.create('namespaces', namespace(name));
-    this.manager.start();
+    this.manager.start(0);
     this.#driver.feed({ kind: 'start' });
   }
 
@@ -79,7 +83,15 @@ class World {
   };
 
   until(second: number): void {
-    this.#driver.runUntil(startsAt + second * 1000);
+    const end = startsAt + second * 1000;
+    for (let next = this.#clock.now(); next < end; ) {
+      const wakes = [this.#driver, this.manager, this.#clock].flatMap(
+        (one) => one.nextWake() ?? [],
+      );
+      next = Math.min(end, Math.max(next, Math.min(...wakes)));
+      this.#driver.runUntil(next);
+      this.manager.runUntil(next);
+    }
   }
 
   place(
@@ -141,19 +153,19 @@ it('the shadow says what each would have done', () => {
   world.until(23);
   world.taint('z-2');
   world.until(50);
-  world.manager.stop();
+  world.manager.crash();
   world.until(51);
   world.taint('z-3', 'spot:NoExecute');
   world.until(55);
-  world.manager.start();
+  world.manager.start(0);
   world.until(60);
-  world.manager.stop();
+  world.manager.crash();
   world.until(61);
   world.taint('z-4', 'spot:NoExecute');
   world.until(63);
   world.taint('z-4');
   world.until(64);
-  world.manager.start();
+  world.manager.start(0);
   world.until(61 + 15 * 60 - 1);
   assert.deepEqual(world.report().counts.onlyTaintmgr, 0);
   world.until(61 + 15 * 60 + 1);

@@ -101,7 +101,7 @@ export class RollingStory {
   constructor(seed: number) {
     const clock = this.#clock;
     this.#draw = new Draw(seed, 1);
-    this.#cluster = new ServedCluster({ clock, seed, topology, nodeMonitorGraceMs: 40_000 });
+    this.#cluster = new ServedCluster({ clock, seed, topology });
     this.#checkers = new NodeDrainCheckers(this.#cluster.api);
     this.#cluster.api.subscribe(({ resource, type, object }) => {
       if (resource !== 'pods') return;

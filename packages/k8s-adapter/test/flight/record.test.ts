@@ -22,7 +22,7 @@ const startedAt = '2026-01-01T00:00:00.000Z';
 /** Half an hour in which nodes are tainted and fall silent, and the API server is away for a while. */
 function record(seed: number, config: Partial<Config>): readonly string[] {
   const clock = new VirtualClock(Date.parse(startedAt));
-  const without = ['nodeLifecycleStandIn'] as const;
+  const without = ['conditionTaints'] as const;
   const cluster = new ServedCluster({ clock, seed, topology: threeZones, without });
   const { machine, lines } = listened(createEngine(config));
   const random = seededRandom(seed);

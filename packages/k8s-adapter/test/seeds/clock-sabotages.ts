@@ -5,7 +5,7 @@ import type { Planted } from './sabotages.ts';
 export const clockSabotages: Readonly<Record<string, Planted>> = {
   "goes by the machine's clock": {
     story: 'clocks',
-    seed: 7,
+    seed: 13,
     breaks: ['before its deadline', 'acts on an old lease', 'acts without the lease'],
     sabotage: { clocks: neverBack, dates: false },
   },

@@ -13,7 +13,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'does not mind the uid': {
     story: 'evictions',
-    seed: 19,
+    seed: 11,
     breaks: ['wrong uid'],
     sabotage: {
       trouble: 0.3,

@@ -15,11 +15,11 @@ import { Agent } from './agent.ts';
 import { Controller, type ControllerOptions, limitsLease } from './controller.ts';
 import { Draw } from './draw.ts';
 import { Troubles } from './faults.ts';
+import { KubeControllerManager } from './kube-controller-manager.ts';
 import { Network } from './network.ts';
 import { deletePolicies } from './own-kinds.ts';
 import type { Cast } from './plots.ts';
 import type { Sabotage } from './sabotage.ts';
-import { StandIn } from './stand-in.ts';
 import type { Strangers } from './stranger-script.ts';
 import { Transcript } from './transcript.ts';
 
@@ -57,7 +57,7 @@ export class Stage {
   /** Watches what nodes run out of; null: nobody does. */
   readonly agent: Agent | null;
   /** Of kube-controller-manager; null: there is none. */
-  readonly standIn: StandIn | null;
+  readonly kubeControllerManager: KubeControllerManager | null;
   /** Whom the controllers find beside themselves; null: they do not ask. */
   strangers: Strangers | null = null;
   readonly #clock: VirtualClock;
@@ -114,9 +114,13 @@ export class Stage {
     );
     const onUpstream = (notice: Notice): void =>
       this.#transcript.notice(notice, 'kube-controller-manager: ');
-    this.standIn = cast.takeover
-      ? new StandIn({ clock, random, exchange: upstream, onNotice: onUpstream })
-      : null;
+    const evicts = cast.takeover === true;
+    this.kubeControllerManager = cast.lifecycle
+      ? null
+      : new KubeControllerManager({
+          ...{ clock, random, exchange: upstream, onNotice: onUpstream },
+          ...(evicts ? {} : { taintEviction: false, nodes: { nodeMonitorGracePeriodMs: 40_000 } }),
+        });
   }
 
   /** What happened so far, line by line. */
@@ -134,9 +138,12 @@ export class Stage {
 
   /** Everybody does what is due up to then at its own instant. */
   passUntil(instant: number): void {
-    const everybody = [this.strangers, ...this.controllers, this.agent, this.standIn].filter(
-      (one) => one !== null,
-    );
+    const everybody = [
+      this.strangers,
+      ...this.controllers,
+      this.agent,
+      this.kubeControllerManager,
+    ].filter((one) => one !== null);
     const [only, another] = everybody;
     if (only && !another) {
       only.runUntil(instant);

@@ -1,4 +1,4 @@
-import { type ApiServer, ServedCluster, type ServedClusterOptions } from '@taintmgr/api-server';
+import { type ApiServer, ServedCluster } from '@taintmgr/api-server';
 import {
   Checkers,
   LifecycleCheckers,
@@ -57,7 +57,9 @@ export class Story {
       Array.from({ length: topology.nodesPerZone }, (_, index) => `${zone}-${index + 1}`),
     );
     const clock = new VirtualClock(start);
-    this.cluster = new ServedCluster({ clock, seed, topology, ...this.#watchOverNodes() });
+    // Somebody else watches over nodes: the controller, or kube-controller-manager.
+    const without = ['conditionTaints'] as const;
+    this.cluster = new ServedCluster({ clock, seed, topology, without });
     const { cluster, cast } = this;
     const { api } = cluster;
     this.drains = new Drains(api, clock);
@@ -101,6 +103,7 @@ export class Story {
     this.cluster.start();
     if (this.cast.evictions?.clusterPolicies || this.cast.nodeDrains) installKinds(this.api);
     stage.agent?.start();
+    if (!this.cast.takeover) stage.kubeControllerManager?.start(0);
     this.api.create('namespaces', namespace('lab'));
     const { others } = this.cast;
     if (others) this.stage.strangers = new Strangers(this, others === 'nobody');
@@ -182,13 +185,6 @@ export class Story {
     if (this.#others.length > 0) return this.#others;
     const judges = [this.#evictions, this.#lifecycle, this.#pressure, this.#takeover];
     return [...judges, this.#nodeDrains].flatMap((judge) => judge?.violations ?? []);
-  }
-
-  /** Somebody has to taint nodes that are lost: the controller, or a stand-in for one. */
-  #watchOverNodes(): Partial<ServedClusterOptions> {
-    return this.cast.lifecycle || this.cast.takeover
-      ? { without: ['nodeLifecycleStandIn'] }
-      : { nodeMonitorGraceMs: 40_000 };
   }
 }
 

@@ -33,8 +33,8 @@ export const takeoverActions: Actions = [
   [3, deletePolicyObject],
   [3, editPolicyObject],
   [2, putPoliciesBack],
-  [3, restartStandIn],
-  [2, crashStandIn],
+  [3, restartUpstream],
+  [2, crashUpstream],
   [2, deleteManager],
   [1, deleteKind],
   [2, putKindBack],
@@ -59,7 +59,7 @@ export const readinessActions: Actions = [
   [2, deletePolicyObject],
   [2, editPolicyObject],
   [2, putPoliciesBack],
-  [2, restartStandIn],
+  [2, restartUpstream],
   [1, deleteManager],
   [2, failHeartbeats],
   [1, loseLease],
@@ -90,7 +90,7 @@ function drawSkew(draw: Draw): number {
 export function handOver(story: Story, draw: Draw): void {
   const { api, stage } = story;
   for (const name of namespaces) if (draw.chance(0.7)) setLabel(api, name, 'enabled');
-  if (draw.chance(0.9)) stage.standIn?.start(drawSkew(draw));
+  if (draw.chance(0.9)) stage.kubeControllerManager?.start(drawSkew(draw));
   for (const one of story.controllers) if (one.state === 'down') stage.start(one);
   stage.say(upset(story, draw));
 }
@@ -100,7 +100,7 @@ export function putBack(story: Story): void {
   const { api, stage } = story;
   putKind(story);
   for (const { metadata } of api.list(pauses)) api.delete(pauses, '', metadata.name);
-  stage.standIn?.start(0);
+  stage.kubeControllerManager?.start(0);
 }
 
 /** The controllers are gone for good; kube-controller-manager begins anew when it is refused nothing more. */
@@ -116,8 +116,8 @@ export function leave(story: Story, draw: Draw): number {
   }
   stage.passUntil(story.now() + goneMs);
   if (sabotage.takeover?.isUndead) beat(story);
-  stage.standIn?.crash();
-  stage.standIn?.start(0);
+  stage.kubeControllerManager?.crash();
+  stage.kubeControllerManager?.start(0);
   const since = story.now();
   stage.say('kube-controller-manager begins anew');
   stage.passUntil(since + 60 * second);
@@ -216,15 +216,15 @@ function putPoliciesBack({ api }: Story): string {
   return 'put the policies back';
 }
 
-function restartStandIn({ stage }: Story, draw: Draw): string {
+function restartUpstream({ stage }: Story, draw: Draw): string {
   const skew = drawSkew(draw);
-  stage.standIn?.crash();
-  stage.standIn?.start(skew);
+  stage.kubeControllerManager?.crash();
+  stage.kubeControllerManager?.start(skew);
   return `kube-controller-manager restarts, its clock is off by ${skew} ms`;
 }
 
-function crashStandIn({ stage }: Story): string {
-  stage.standIn?.crash();
+function crashUpstream({ stage }: Story): string {
+  stage.kubeControllerManager?.crash();
   return 'kube-controller-manager crashes';
 }
 
@@ -303,8 +303,8 @@ function lull(story: Story, draw: Draw): string {
     stage.start(controller);
   }
   stage.passUntil(story.now() + 60 * second);
-  stage.standIn?.crash();
-  stage.standIn?.start(0);
+  stage.kubeControllerManager?.crash();
+  stage.kubeControllerManager?.start(0);
   story.lull();
   return 'a lull is over';
 }

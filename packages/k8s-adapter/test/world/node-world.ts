@@ -42,7 +42,7 @@ export class NodeWorld {
       clock: this.#clock,
       seed: 5,
       topology: none,
-      without: ['nodeLifecycleStandIn', 'scheduler', 'workloads'],
+      without: ['conditionTaints', 'scheduler', 'workloads'],
     });
     this.checkers = new LifecycleCheckers(this.cluster.api, { ...lifecycleDefaults, ...terms });
     const { apiHistory } = this.checkers;

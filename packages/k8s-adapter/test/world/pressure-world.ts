@@ -85,7 +85,7 @@ export class PressureWorld {
         podStartMs: [10, 20],
         podStopMs,
       },
-      without: ['nodeLifecycleStandIn', 'scheduler', 'workloads'],
+      without: ['conditionTaints', 'scheduler', 'workloads'],
     });
     [this.machine, this.loop, this.#driver] = this.#newAgent();
     this.#engineDriver = engine ? this.#drive(engine) : null;

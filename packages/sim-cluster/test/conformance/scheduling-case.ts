@@ -36,7 +36,7 @@ export interface Victim {
 const start = Date.parse('2026-01-01T12:00:00Z');
 /** Nobody else works in the cluster, as when the cases were recorded. */
 const without = [
-  ...(['nodeLifecycleStandIn', 'workloads', 'disruption', 'garbageCollection'] as const),
+  ...(['conditionTaints', 'workloads', 'disruption', 'garbageCollection'] as const),
   ...(['namespaces', 'volumes'] as const),
 ];
 /** How long a step takes at most until all is at rest. */

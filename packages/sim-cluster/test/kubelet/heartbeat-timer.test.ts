@@ -11,9 +11,9 @@ import {
   virtualCluster,
 } from '../world/virtual-cluster.ts';
 
-// Kubelets as the test bench of a node lifecycle controller: nobody stands in for one.
+// Kubelets as the test bench of a node lifecycle controller: nobody does any of its work.
 
-const withoutLifecycle = { without: ['nodeLifecycleStandIn'] } as const;
+const withoutLifecycle = { without: ['conditionTaints'] } as const;
 
 function renewTime({ api }: VirtualCluster, node: string): string {
   return stored(api, 'leases', 'kube-node-lease', node).spec.renewTime;
@@ -53,13 +53,9 @@ function withPod(): VirtualCluster {
   return running;
 }
 
-describe('without a stand-in for the node lifecycle controller', () => {
+describe('without a node lifecycle controller', () => {
   it('nothing is written on an unreachable, cordoned or pressed node or on its pods', () => {
-    const running = virtualCluster({
-      topology: small(['a', 'b']),
-      ...withoutLifecycle,
-      nodeMonitorGraceMs: 40_000,
-    });
+    const running = virtualCluster({ topology: small(['a', 'b']), ...withoutLifecycle });
     const { api, cluster, pass } = running;
     pass(5000);
     const spec = { ...pod('', 'p').spec, nodeName: 'a-1' };

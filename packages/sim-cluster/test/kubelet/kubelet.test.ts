@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { job, pod } from '../../src/builders.ts';
 import { conditionOf, isReady } from '../../src/controllers/pods.ts';
-import {
-  setSpec,
-  setTaints,
-  small,
-  start,
-  stored,
-  virtualCluster,
-} from '../world/virtual-cluster.ts';
+import { small, start, stored, virtualCluster } from '../world/virtual-cluster.ts';
 
 const leasesPath = 'kube-node-lease';
 
@@ -35,41 +28,6 @@ describe('a kubelet and its node', () => {
     assert.equal(ready.spec.taints, undefined);
     const types = ready.status.conditions.map(({ type }: { type: string }) => type);
     assert.deepEqual(types, ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']);
-  });
-
-  it('keeps the admission taint when nobody stands in for the node lifecycle controller', () => {
-    const topology = small(['a']);
-    const { api, pass } = virtualCluster({ topology, without: ['nodeLifecycleStandIn'] });
-    pass(5000);
-    const node = stored(api, 'nodes', '', 'a-1');
-    assert.ok(isReady(node));
-    assert.deepEqual(node.spec.taints, [
-      { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
-    ]);
-  });
-
-  it('lets the stand-in turn cordons and pressure into taints and back', () => {
-    const { api, cluster, pass } = virtualCluster({ topology: small(['a']) });
-    pass(5000);
-    const keys = (): readonly string[] =>
-      (stored(api, 'nodes', '', 'a-1').spec.taints ?? [])
-        .map(({ key, effect }: { key: string; effect: string }) => `${key}:${effect}`)
-        .sort();
-    const others = ['mine:NoSchedule', 'node.kubernetes.io/not-ready:NoExecute'];
-    setTaints(api, 'a-1', ...others, 'node.kubernetes.io/memory-pressure:NoSchedule');
-    setSpec(api, 'nodes', stored(api, 'nodes', '', 'a-1'), { unschedulable: true });
-    cluster.node('a-1').setCondition('DiskPressure', true);
-    pass(0);
-    assert.deepEqual(keys(), [
-      'mine:NoSchedule',
-      'node.kubernetes.io/disk-pressure:NoSchedule',
-      'node.kubernetes.io/not-ready:NoExecute',
-      'node.kubernetes.io/unschedulable:NoSchedule',
-    ]);
-    setSpec(api, 'nodes', stored(api, 'nodes', '', 'a-1'), { unschedulable: false });
-    cluster.node('a-1').setCondition('DiskPressure', false);
-    pass(0);
-    assert.deepEqual(keys(), others);
   });
 
   it('renews its lease every 10 s and repeats its status every 5 min', () => {

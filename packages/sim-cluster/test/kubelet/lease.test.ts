@@ -12,7 +12,7 @@ interface Watched {
 }
 
 function watched(): Watched {
-  const running = virtualCluster({ topology: small(['a']), without: ['nodeLifecycleStandIn'] });
+  const running = virtualCluster({ topology: small(['a']), without: ['conditionTaints'] });
   const test: Watched = { running, heard: [], written: [], takes: true };
   running.cluster.reportRenewals((nodeName, renewedAt) => {
     if (test.takes) test.heard.push(`${nodeName} ${seconds(new Date(renewedAt).toISOString())}`);

@@ -109,7 +109,7 @@ describe('the short way of writing', () => {
     const apiServer = { brief: true };
     const cluster = new Cluster({
       ...{ clock: new VirtualClock(0), seed: 5, topology: threeZones, apiServer },
-      without: ['scheduler', 'nodeLifecycleStandIn'],
+      without: ['scheduler', 'conditionTaints'],
     });
     const { api } = cluster;
     const named = (object: KubeObject): readonly string[] =>

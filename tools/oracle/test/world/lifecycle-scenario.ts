@@ -42,7 +42,7 @@ export class Scenario {
 
   constructor(zones: Readonly<Record<string, number>>, terms: Partial<LifecycleTerms> = {}) {
     const none: Topology = { region: 'r', zones: [], nodesPerZone: 0, workloads: [], budgets: [] };
-    const running = virtualCluster({ topology: none, without: ['nodeLifecycleStandIn'] });
+    const running = virtualCluster({ topology: none, without: ['conditionTaints'] });
     this.cluster = running.cluster;
     this.api = running.api;
     this.#pass = running.pass;

@@ -31,7 +31,7 @@ export function quietCluster(): ServedCluster {
   const cluster = new ServedCluster({
     clock: new RealClock(),
     seed: 1,
-    without: ['nodeLifecycleStandIn', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],
+    without: ['conditionTaints', 'workloads', 'scheduler', 'disruption', 'garbageCollection'],
     apiServer: { tokens: new Map([[token, admin]]) },
   });
   cluster.start();

@@ -4,7 +4,7 @@ import { checkChoices } from '@taintmgr/controller/src/flags/checks.ts';
 import { resolveChoices } from '@taintmgr/controller/src/flags/resolve.ts';
 import { createLogger } from '@taintmgr/controller/src/log/logger.ts';
 import { runProcess } from '@taintmgr/controller/src/process/run-process.ts';
-import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
   daemonSet,
@@ -16,20 +16,24 @@ import {
 } from '@taintmgr/sim-cluster';
 
 /** Nobody wants to wait for minutes: what takes its time in a cluster takes seconds here. */
-const pace = {
-  nodeMonitorGraceMs: 3000,
-  timing: {
-    heartbeatMs: 1000,
-    startupMs: [200, 800],
-    podStartMs: [300, 1000],
-    podStopMs: [200, 800],
-  },
+const timing = {
+  heartbeatMs: 1000,
+  startupMs: [200, 800],
+  podStartMs: [300, 1000],
+  podStopMs: [200, 800],
 } as const;
 
-/** It asks disruption budgets, leaves unhealthy nodes to the cluster, and opens ports that are free. */
+/** kube-controller-manager watches over nodes, at the same pace, and leaves evictions to taintmgr. */
+const duties = {
+  taintEviction: false,
+  nodes: { nodeMonitorPeriodMs: 500, nodeMonitorGracePeriodMs: 3000, nodeEvictionRate: 1 },
+} as const;
+
+/** It asks disruption budgets, leaves unhealthy nodes to kube-controller-manager, and opens ports that are free. */
 const flags = [
   '--mode=evict',
   '--controllers=taint-eviction-controller,node-drain-controller',
+  '--kube-controller-manager-runs=node-lifecycle-controller',
   '--secure-port=0',
 ];
 
@@ -43,9 +47,13 @@ export async function keep(
   say: (text: string) => void = (text) => void process.stdout.write(text),
 ): Promise<void> {
   const definitions = customResourceDefinitions();
-  const embedded = await startEmbedded({ topology, seed, definitions, ...pace });
+  const without = ['conditionTaints'] as const;
+  const embedded = await startEmbedded({ topology, seed, definitions, timing, without });
+  const { kubeconfig } = embedded;
+  const { access } = await loadKubeconfig({ kubeconfig });
+  const manager = new UpstreamManager(access, duties);
+  manager.start();
   try {
-    const { kubeconfig } = embedded;
     say(`
 A cluster and the controller run until Ctrl-C. In another terminal:
 
@@ -55,8 +63,7 @@ A cluster and the controller run until Ctrl-C. In another terminal:
   npm run -s kubectl-taintmgr -- explain node zone-c-1
 
 `);
-    const alone = '--kube-controller-manager-runs=none';
-    const choices = resolveChoices(['--kubeconfig', kubeconfig, alone, ...flags], {});
+    const choices = resolveChoices(['--kubeconfig', kubeconfig, ...flags], {});
     const cluster = await loadKubeconfig(choices.connection);
     const write = (line: string): void => {
       if (!/^\S+ INFO /.test(line)) say(line);
@@ -64,6 +71,7 @@ A cluster and the controller run until Ctrl-C. In another terminal:
     const log = createLogger({ format: 'text', verbose: false, write });
     await runProcess({ choices, checked: checkChoices(choices), cluster, signal, log });
   } finally {
+    await manager.stop();
     await embedded.stop();
   }
 }

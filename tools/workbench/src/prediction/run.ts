@@ -162,7 +162,7 @@ class PredictionStage {
       without: [
         ...(['workloads', 'garbageCollection'] as const),
         // Who deletes the pods of nodes that are not ready watches over the nodes too.
-        ...(circumstances.lost ? (['nodeLifecycleStandIn'] as const) : []),
+        ...(circumstances.lost ? (['conditionTaints'] as const) : []),
       ],
       topology: {
         region: 'r',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TaintManagerStandIn } from '@taintmgr/api-server';
 import {
   assertEvicted,
   assertSpared,
@@ -148,10 +147,7 @@ describe('a controller with --takeover', () => {
       return conditions.find(({ type }) => type === 'DisruptionTarget')?.message ?? '';
     };
     await world.until(() => message() !== '');
-    const { api, exchange } = world;
-    const manager = new TaintManagerStandIn({ api, exchange, token: 'manager' });
-    t.after(() => manager.stop());
-    manager.start();
+    world.manager.start();
     const statuses = (): readonly number[] => world.marks('in', 'kept').map(({ status }) => status);
     await world.until(() => statuses().length === 5 || world.isDeleted('in', 'kept'));
     assert.equal(world.isDeleted('in', 'kept'), false, message());

@@ -24,7 +24,6 @@ import {
   isOpenEnded,
   isUnwritten,
   limitLine,
-  maintenanceText,
   none,
   otherwiseText,
   ownerText,
@@ -161,9 +160,7 @@ function requestLines(
 function nodeText(node: NodeReport | null, name: string, now: Instant): string {
   if (!node) return name || none;
   const zone = node.zone ? `, zone ${node.zone.name}` : '';
-  const said = maintenanceText(node.facts.node, now);
-  const maintenance = said === '' ? '' : `, ${said}`;
-  return `${name} (Ready: ${readyText(node.facts, now)}${zone}${maintenance})`;
+  return `${name} (Ready: ${readyText(node.facts, now)}${zone})`;
 }
 
 /** The reason that decided. */

@@ -1,5 +1,4 @@
 // The cluster's zones, limits, pauses and drains: status.
-import { maintenanceOf } from '@taintmgr/core';
 import { drainStaleMs, type EvictionRequest, isOpenRequest } from '@taintmgr/core/drain';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
@@ -28,8 +27,6 @@ import { type Column, renderColumns, renderTable, type TableOptions } from '../.
 import {
   apiVersion,
   evictorDocument,
-  maintenanceDocument,
-  renderMaintenance,
   renderRequests,
   requestDocument,
 } from '../../report/documents.ts';
@@ -84,7 +81,6 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       managers,
       nodeDrains,
       requests: (survey.requests ?? []).filter(isOpenRequest),
-      maintained: nodes.filter(({ node }) => maintenanceOf(node).length > 0),
     };
     const answer = {
       document: statusDocument(status),
@@ -132,8 +128,6 @@ interface Status {
   readonly managers: readonly TaintManager[];
   /** Those by which somebody is asked to move a pod. */
   readonly requests: readonly EvictionRequest[];
-  /** Nodes of which conditions say that they are drained or maintained. */
-  readonly maintained: readonly NodeFacts[];
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -141,7 +135,7 @@ function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests' | 'maintained'> {
+): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests'> {
   return {
     at,
     evictors,
@@ -156,7 +150,7 @@ function statusOf(
 /** The status as a document. */
 function statusDocument(status: Status): object {
   const { at, evictors, evictor, zones, drains, running, clocks } = status;
-  const { tripped, pauses, managers, nodeDrains, requests, maintained } = status;
+  const { tripped, pauses, managers, nodeDrains, requests } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -182,9 +176,6 @@ function statusDocument(status: Status): object {
       trippedLimits: tripped.map(trippedDocument),
     }),
     ...(pauses.length > 0 && { pauses: pauses.map(pauseDocument) }),
-    ...(maintained.length > 0 && {
-      nodes: maintained.map(({ node }) => ({ name: node.name, ...maintenanceDocument(node) })),
-    }),
     ...(requests.length > 0 && {
       evictionRequests: requests.map((one) => {
         return { namespace: one.namespace, ...requestDocument(one) };
@@ -231,7 +222,7 @@ const labelWidth = 27;
 /** Who evicts, the zones, and the drains that have left marks. */
 function renderStatus(status: Status, { wide, headers }: TableOptions): string {
   const { at, evictors, zones, running, clocks, tripped, pauses, managers } = status;
-  const { nodeDrains, requests, maintained } = status;
+  const { nodeDrains, requests } = status;
   const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
   const drains = status.drains.filter(({ id }) => !objects.has(id));
   const table = renderColumns(zoneColumns, zones, { wide, headers });
@@ -244,7 +235,6 @@ function renderStatus(status: Status, { wide, headers }: TableOptions): string {
     '',
     zones.length === 0 ? 'No nodes found.' : table,
     ...(nodeDrains.length === 0 ? [] : ['', renderNodeDrains(at, nodeDrains)]),
-    ...(maintained.length === 0 ? [] : ['', renderMaintenance(maintained, at)]),
     ...(requests.length === 0 ? [] : ['', renderRequests(requests)]),
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TaintManagerStandIn } from '@taintmgr/api-server';
 import type { DrainFailure, DrainNode } from '@taintmgr/core/drain';
+import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { type KubeObject, node, pdb, toleration } from '@taintmgr/sim-cluster';
 import {
   type DrainResult,
@@ -11,7 +11,13 @@ import {
 } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { run, start, steady } from '../../world/run.ts';
 import { app, Scenario } from '../../world/scenario.ts';
-import { startTestCluster, type TestCluster, until, versions } from '../../world/test-cluster.ts';
+import {
+  showManager,
+  startTestCluster,
+  type TestCluster,
+  until,
+  versions,
+} from '../../world/test-cluster.ts';
 import { now } from '../../world/values.ts';
 
 // What scripts go by: the result and the exit code of a drain whose nodes failed.
@@ -58,8 +64,8 @@ describe('the end of a drain', () => {
   });
 });
 
-// Drains beside somebody else who evicts: a second client that does what kube-controller-manager does
-// for a NoExecute taint, with a leader election lease and without, and users who delete pods by hand.
+// Drains beside somebody else who evicts: kube-controller-manager, with a leader election lease and
+// without, and users who delete pods by hand.
 describe('a drain beside others who evict', () => {
   const noExecute = 'maintenance=kernel:NoExecute';
   const slow = { tolerations: [toleration('maintenance:NoExecute', 60)] };
@@ -88,10 +94,19 @@ describe('a drain beside others who evict', () => {
     readonly status: string;
   }
 
+  /** It has its lease, or has read all pods and follows them. */
+  function acts({ api, answers }: TestCluster, byLease: boolean): boolean {
+    const lease = api.get('leases', 'kube-system', 'kube-controller-manager');
+    const isFollowed = answers.some((answer) =>
+      /^GET [/]api[/]v1[/]pods\?\S*watch=.* 200$/.test(answer),
+    );
+    return isFollowed && byLease === (lease !== null);
+  }
+
   for (const lease of [true, false]) {
     describe(`drain-by-taint beside kube-controller-manager ${lease ? 'with' : 'without'} a lease`, () => {
       let cluster: TestCluster;
-      let manager: TaintManagerStandIn;
+      let manager: UpstreamManager;
       before(async () => {
         const zones = ['first', 'chosen', 'forced', 'refused'];
         cluster = await startTestCluster({
@@ -106,11 +121,13 @@ describe('a drain beside others who evict', () => {
           budgets: zones.map((zone) => pdb(zone, 'api', { minAvailable: 2 })),
         });
         process.env.KUBECONFIG = cluster.kubeconfig;
-        manager = new TaintManagerStandIn({ api: cluster.api, token: 'admin', lease });
+        const { access } = await loadKubeconfig({ kubeconfig: cluster.kubeconfig });
+        manager = new UpstreamManager(access, { lease });
         manager.start();
+        await until('kube-controller-manager to act', () => acts(cluster, lease));
       });
       after(async () => {
-        manager.stop();
+        await manager.stop();
         await cluster.stop();
       });
 
@@ -214,10 +231,7 @@ describe('a drain beside others who evict', () => {
         cluster.api.create('nodes', node('control-plane', { labels }));
         cluster.api.create('nodes', node('n1'));
         // It is only seen: what it would do is not asked here.
-        const pod = { nodeName: 'control-plane', flags };
-        const manager = new TaintManagerStandIn({ api: cluster.api, token: 'admin', pod });
-        manager.start();
-        manager.stop();
+        showManager(cluster.api, flags, 'control-plane');
         const { code, err } = await run('drain-by-taint', 'maintenance=kernel', 'n1');
         assert.equal(code, 0, err);
         const [, chosen, reason = ''] =

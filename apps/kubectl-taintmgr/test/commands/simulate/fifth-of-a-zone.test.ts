@@ -73,7 +73,7 @@ it('the simulation and the controller evict a fifth of the zone within the windo
 /** The controller's loop, with its counts kept in a lease, and a new one half way through. */
 function controller() {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const cluster = new ServedCluster({ clock, seed: 1, topology, nodeMonitorGraceMs: 40_000 });
+  const cluster = new ServedCluster({ clock, seed: 1, topology });
   const { windowMs = 0, percent = 0 } = limit;
   const windows = [{ per: 'zone', percent, windowMs }] as const;
   const checkers = new Checkers(cluster.api, { ...evictionDefaults, windows, mayStop: true });

@@ -53,7 +53,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       snapshot,
       adopt: true,
       timing: { spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) },
-      without: ['nodeLifecycleStandIn'],
+      without: ['conditionTaints'],
       apiServer: { brief: true },
     });
   const look = { seed: seedForLook, times: new PodTimes(), resting: null };

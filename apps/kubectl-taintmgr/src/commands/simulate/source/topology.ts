@@ -111,7 +111,7 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
 
 const parts = {
   /** Our own controller is there in its place. */
-  without: ['nodeLifecycleStandIn'],
+  without: ['conditionTaints'],
   apiServer: { brief: true },
 } as const;
 

@@ -1,12 +1,17 @@
-// The stand-in for kube-controller-manager in a story: what evicts for taints and watches over nodes.
+// The kube-controller-manager of a story: it evicts for taints, and watches over nodes.
 import type { Exchange, Random, VirtualClock } from '@taintmgr/sim-cluster';
-import { upstreamLoop, upstreamUserAgent } from '../../src/client/upstream-manager.ts';
+import {
+  type UpstreamLoopOptions,
+  upstreamLoop,
+  upstreamUserAgent,
+} from '../../src/client/upstream-manager.ts';
 import type { Notice } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
 import { MachineClock } from '../world/machine-clock.ts';
 import { asUser, inTurn, upstreamUser } from './users.ts';
 
-export interface StandInOptions {
+export interface KubeControllerManagerOptions
+  extends Pick<UpstreamLoopOptions, 'nodes' | 'taintEviction'> {
   readonly clock: VirtualClock;
   readonly random: Random;
   readonly exchange: Exchange;
@@ -14,12 +19,12 @@ export interface StandInOptions {
 }
 
 /** Forgets all it knows with each start; it needs no lease. */
-export class StandIn {
-  readonly #options: StandInOptions;
+export class KubeControllerManager {
+  readonly #options: KubeControllerManagerOptions;
   #driver: VirtualDriver | null = null;
   #hangUp: () => void = () => {};
 
-  constructor(options: StandInOptions) {
+  constructor(options: KubeControllerManagerOptions) {
     this.#options = options;
   }
 
@@ -30,10 +35,10 @@ export class StandIn {
   /** Begins with empty hands, on a machine whose clock is off by so much and is never corrected. */
   start(offMs: number): void {
     if (this.#driver) return;
-    const { clock, random, onNotice } = this.#options;
+    const { clock, random, onNotice, nodes = {}, taintEviction = true } = this.#options;
     const clocks = new MachineClock(clock);
     clocks.set(offMs);
-    const loop = upstreamLoop({ random, nodes: {} });
+    const loop = upstreamLoop({ random, nodes, taintEviction });
     const exchange = this.#line();
     this.#driver = new VirtualDriver({ loop, clock, exchange, onNotice, clocks });
     this.#driver.feed({ kind: 'start' });
