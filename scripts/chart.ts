@@ -62,6 +62,7 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['components/takeover/roles.yaml', '.Values.takeover.enabled'],
   ['components/takeover-repair/roles.yaml', '.Values.takeover.repair'],
   ['components/node-lifecycle/roles.yaml', '.Values.nodeLifecycle.enabled'],
+  ['components/device-taints/roles.yaml', '.Values.deviceTaints.enabled'],
   ['components/legacy-pods/roles.yaml', '.Values.nodeLifecycle.legacyPods'],
   ['parts/node-pressure/roles.yaml', '.Values.nodePressure.enabled'],
   [

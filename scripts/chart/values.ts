@@ -92,6 +92,12 @@ export const decisions: Readonly<Record<string, Field>> = {
       false,
     ),
   }),
+  deviceTaints: group("The work of kube-controller-manager's device-taint-eviction-controller.", {
+    enabled: flag(
+      'Evict pods for taints of their devices too. Needs `takeover.enabled`, or a kube-controller-manager that leaves it.',
+      false,
+    ),
+  }),
   nodePressure: group('Evictions from nodes that run short of memory, disk or processes.', {
     enabled: flag('Evict pods from nodes that run short, before their kubelets have to.', false),
     source: choice(

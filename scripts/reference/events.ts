@@ -367,8 +367,8 @@ export const conditions: readonly ConditionRow[] = [
   {
     on: 'Pod',
     type: 'DisruptionTarget',
-    reasons: ['DeletionByTaintManager', 'TerminationByKubelet'],
-    what: 'The pod was deleted for a taint; or its node ran out of a resource.',
+    reasons: ['DeletionByTaintManager', 'DeletionByDeviceTaintManager', 'TerminationByKubelet'],
+    what: 'The pod was deleted for a taint of its node, or of a device; or its node ran out of a resource.',
   },
   {
     on: 'Pod',

@@ -77,6 +77,8 @@ describe('the reference', () => {
     assert.ok(reasons.size > 25);
     // Of answers of the API server, of the report of the shadow, and of a pod's own status.
     const others = ['Forbidden', 'LimitReached', 'BudgetRefused', 'NodeLost'];
+    // Of kube-controller-manager's controller for devices, as it is played.
+    others.push('DeviceTaintManagerEviction', 'NoEffect', 'OtherEffect', 'PodsPendingEviction');
     assert.deepEqual(missing(reasons, [...known, ...others]), []);
     const texts = written.join('\n');
     const gone = known.filter((reason) => {

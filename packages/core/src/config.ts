@@ -58,6 +58,10 @@ export function resolveConfig(options: Partial<Config>): Config {
     oneOf('semantics', config.semantics, ['precise']);
     refuse('taintEviction', config.taintEviction, config.taintEviction, 'true beside takeover');
   }
+  if (config.deviceTaints) {
+    oneOf('semantics', config.semantics, ['precise']);
+    refuse('taintEviction', config.taintEviction, config.taintEviction, 'true beside deviceTaints');
+  }
   checkEvictionConfig(config);
   if (config.lifecycle) {
     const { enforcement } = resolveLifecycleConfig(config.lifecycle);
@@ -77,7 +81,7 @@ export function concernsPods({ taints, conditions }: Node): boolean {
 }
 
 /** The options that depend on all pods, by where they are configured. */
-export type AllPodsNeed = 'semantics' | 'compare' | 'limits' | 'takeover';
+export type AllPodsNeed = 'semantics' | 'compare' | 'limits' | 'takeover' | 'deviceTaints';
 
 type Rule = readonly [need: AllPodsNeed, isNeeded: (config: Partial<Config>) => boolean];
 
@@ -89,6 +93,8 @@ const rules: readonly Rule[] = [
   ['limits', ({ limits = [] }) => limits.some(isWindowed)],
   // A mark of ours is taken from a pod when its node has lost its taints.
   ['takeover', ({ takeover }) => takeover === true],
+  // Those who use a device are on nodes without taints.
+  ['deviceTaints', ({ deviceTaints }) => deviceTaints === true],
 ];
 
 /**

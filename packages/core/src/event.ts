@@ -1,4 +1,5 @@
 import type { Outcome } from './attempt/outcome.ts';
+import type { DeviceEvent } from './devices/device.ts';
 import type { Instant, Millis } from './kernel/time.ts';
 import type { EvictionRequest } from './model/eviction-request.ts';
 import type { Lease, Node } from './model/node.ts';
@@ -35,6 +36,9 @@ const kinds: Readonly<Record<Event['kind'], true>> = {
   ...{ leaseUpsert: true, leaseDelete: true, daemonSetUpsert: true, daemonSetDelete: true },
   ...{ namespaceUpsert: true, namespaceDelete: true, policyUpsert: true, policyDelete: true },
   ...{ taintRuleUpsert: true, taintRuleDelete: true, pauseUpsert: true, pauseDelete: true },
+  ...{ resourceSliceUpsert: true, resourceSliceDelete: true, deviceTaintRuleUpsert: true },
+  ...{ deviceTaintRuleDelete: true, resourceClaimUpsert: true, resourceClaimDelete: true },
+  ...{ deviceRights: true },
   ...{ nodeDrainUpsert: true, nodeDrainDelete: true, podViews: true, otherEvictors: true },
   ...{ view: true, clock: true, synced: true, leadership: true, resumeEvictions: true },
   ...{ limitRecord: true, evictionRequests: true, result: true, tick: true },
@@ -60,6 +64,8 @@ export type Event =
   | { readonly kind: 'taintRuleDelete'; readonly name: string }
   | { readonly kind: 'pauseUpsert'; readonly pause: EvictionPause }
   | { readonly kind: 'pauseDelete'; readonly name: string }
+  /** What is known of devices, where kube-controller-manager's device-taint-eviction-controller looks too. */
+  | DeviceEvent
   /** A drain is declared, says something else, or its status does. */
   | { readonly kind: 'nodeDrainUpsert'; readonly drain: NodeDrain }
   | { readonly kind: 'nodeDrainDelete'; readonly name: string }

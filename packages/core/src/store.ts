@@ -1,3 +1,5 @@
+import type { DeviceEvent } from './devices/device.ts';
+import { Devices } from './devices/devices.ts';
 import type { Event } from './event.ts';
 import { ClusterClock, type ClusterTime, earliest, finite, type Instant } from './kernel/time.ts';
 import { Interned, type KeptPod, KeptTraits, keepPod } from './model/kept-pod.ts';
@@ -26,6 +28,8 @@ export type Change =
   | { readonly kind: 'podGone'; readonly previous: Pod }
   /** Null: it is gone. */
   | { readonly kind: 'lease'; readonly nodeName: string; readonly lease: Lease | null }
+  /** Taints, devices or claims are others: what becomes of these pods for them may be, too. */
+  | { readonly kind: 'devices'; readonly pods: ReadonlySet<string> }
   /** The labels of a namespace are others, or it is gone. */
   | { readonly kind: 'namespace'; readonly name: string }
   /** A policy, a rule or a pause is new, says something else, or (null) is gone. */
@@ -81,6 +85,8 @@ export interface StoreView {
   /** The lease of a node; null: it has none. */
   lease(nodeName: string): Lease | null;
   daemonSetsIn(namespace: string): Iterable<DaemonSet>;
+  /** What is known of devices, and of the pods that use them; null: nobody has told of any. */
+  readonly devices: Devices | null;
   /** The eviction policies, in the order in which they count. */
   policies(): readonly EvictionPolicy[];
   /** The pauses that are there. */
@@ -111,6 +117,7 @@ export class Store implements StoreView {
   readonly #over = new Set<string>();
   readonly #rules = new Map<string, NodeTaintRule>();
   readonly #namespaces = new Map<string, Labels>();
+  #devices: Devices | null = null;
   readonly #names = new Interned<string>((name) => name);
   readonly #traits = new KeptTraits();
 
@@ -159,6 +166,10 @@ export class Store implements StoreView {
   /** Looks through all of them: clusters have dozens. */
   daemonSetsIn(namespace: string): Iterable<DaemonSet> {
     return [...this.#daemonSets.values()].filter((daemonSet) => daemonSet.namespace === namespace);
+  }
+
+  get devices(): Devices | null {
+    return this.#devices;
   }
 
   policies(): readonly EvictionPolicy[] {
@@ -254,9 +265,24 @@ export class Store implements StoreView {
         return this.#putPause(event.pause.name, event.pause);
       case 'pauseDelete':
         return this.#putPause(event.name, null);
+      case 'resourceSliceUpsert':
+      case 'resourceSliceDelete':
+      case 'deviceTaintRuleUpsert':
+      case 'deviceTaintRuleDelete':
+      case 'resourceClaimUpsert':
+      case 'resourceClaimDelete':
+      case 'deviceRights':
+        return this.#applyDevice(event);
       default:
         return null;
     }
+  }
+
+  /** Most clusters have none: then nobody keeps anything for them. */
+  #applyDevice(event: DeviceEvent): Change | null {
+    this.#devices ??= devicesWith(this.#pods.values());
+    const pods = this.#devices.handle(event);
+    return pods.size === 0 ? null : { kind: 'devices', pods };
   }
 
   #putNamespace(name: string, labels: Labels | null): Change | null {
@@ -303,6 +329,7 @@ export class Store implements StoreView {
       if (pods) pods.push(pod);
       else this.#podsByNode.set(pod.nodeName, [pod]);
     }
+    if (usesClaims(pod) || usesClaims(previous)) this.#devices?.handle({ kind: 'podUpsert', pod });
     return { kind: 'pod', pod, previous };
   }
 
@@ -311,6 +338,7 @@ export class Store implements StoreView {
     if (!previous) return null;
     this.#forget(previous);
     this.#pods.delete(uid);
+    if (usesClaims(previous)) this.#devices?.handle({ kind: 'podDelete', uid });
     return { kind: 'podGone', previous };
   }
 
@@ -330,6 +358,16 @@ export class Store implements StoreView {
     pods?.splice(pods.indexOf(pod), 1);
     if (pods?.length === 0) this.#podsByNode.delete(pod.nodeName);
   }
+}
+
+function usesClaims(pod: Pod | null): boolean {
+  return pod?.claims !== undefined;
+}
+
+function devicesWith(pods: Iterable<Pod>): Devices {
+  const devices = new Devices();
+  for (const pod of pods) if (usesClaims(pod)) devices.handle({ kind: 'podUpsert', pod });
+  return devices;
 }
 
 /**

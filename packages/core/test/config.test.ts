@@ -30,6 +30,14 @@ describe('options', () => {
       'config.taintEviction: got false, want true beside takeover',
     ],
     [
+      { deviceTaints: true, semantics: 'upstream-1.36' },
+      'config.semantics: got "upstream-1.36", want precise',
+    ],
+    [
+      { deviceTaints: true, taintEviction: false },
+      'config.taintEviction: got false, want true beside deviceTaints',
+    ],
+    [
       JSON.parse('{"mode":"drop"}'),
       'config.mode: got "drop", want delete or evict or evictThenDelete',
     ],
@@ -88,6 +96,7 @@ describe('all pods are needed', () => {
     ['for a share', { limits: [{ per: 'node', percent: 50, onLimit: 'trip' }] }, ['limits']],
     ['for the semantics of upstream', { semantics: 'upstream-1.36' }, ['semantics']],
     ['to compare with upstream', { compare: true }, ['compare']],
+    ['for taints of devices', { deviceTaints: true }, ['deviceTaints']],
   ];
   for (const [name, config, expected] of cases) {
     it(name, () => assert.deepEqual(allPodsNeeds(config), expected));

@@ -21,12 +21,12 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './devices': {
     values: `
-      Devices UpstreamDeviceEviction describeDeviceCause describeDevicePatience describeDeviceReason
-      describeTaintSource formatDevice judgeTaint
+      Devices UpstreamDeviceEviction confirmDeviceTaint describeDeviceCause describeDevicePatience
+      describeDeviceReason describeTaintSource formatDevice judgeTaint
       parseDevice selectsAllDevices selectsDevice`,
     types: `
       AllocatedDevice ClaimingPodEvent DeviceCause DeviceEvent DeviceHit DeviceId DeviceReason
-      DeviceReasonCode DeviceResource DeviceSelector DeviceTaint DeviceTaintRule DeviceTaintSource
+      DeviceReasonCode DeviceResource DeviceSelector DeviceSources DeviceTaint DeviceTaintRule DeviceTaintSource
       DeviceVerdict EvictionProgress PodClaim PublishedDevice ResourceClaim ResourceSlice RuleReach
       UpstreamDeviceCommand UpstreamDeviceEvent UpstreamDeviceOptions VerdictOptions`,
   },
@@ -67,7 +67,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './policy': {
     values: `
       actionRights canFitBoth canOverlap contradiction coversNamespace defaultWindowMs describeCount
-      explainChoice isForNoExecute isTakenOver isWindowed
+      explainChoice isForNoExecute isTaintReason isTakenOver isWindowed
       limitId
       needsRecord plainDrainSpec podRightRemedies resumeCommand takeoverLabel takeoverProgram`,
     types: `

@@ -3,6 +3,7 @@
 // The loop around an engine: which options, what it takes and gives, what people may want to know.
 
 export { type ClockNotice, describeClock } from './controller/clock/clock-watch.ts';
+export type { DeviceSight } from './controller/device-sources.ts';
 export type {
   ElectionNotice,
   ElectionOptions,
@@ -81,6 +82,7 @@ export {
 // Sending requests: the transport, the client for commands, the typed API of client-node.
 
 export { ApiClient, type ApiClientOptions } from './client/client.ts';
+export { lookForDevices } from './client/devices.ts';
 export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
 // Reading what the API sends, and words for it.

@@ -50,6 +50,7 @@ it('opens exactly these', () => {
     'lastWriteOf',
     'listRequest',
     'loadKubeconfig',
+    'lookForDevices',
     'modeNamed',
     'newEventRequest',
     'nodeFromJson',

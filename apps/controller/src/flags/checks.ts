@@ -51,13 +51,20 @@ export function checkChoices(choices: Choices): Checked {
   }
   const fault = takeoverFault(chosen, controllers);
   if (fault) refuse(fault.name, fault.want);
+  const unmet = deviceFault(chosen, controllers);
+  if (unmet) refuse(unmet.name, unmet.want);
   checkEnforcement(choices);
   checkTaintRules(choices, controllers);
   checkThresholds(chosen, pressurePools, (name) => placeOf(choices, name));
   const pressure = controllers.enabled.includes('node-pressure-controller')
     ? { ...pressureConfig(chosen, pressurePools), ownPod }
     : null;
-  return { controllers, featureGates, pressure, podWatch: podWatchFor(choices, refuse) };
+  return {
+    controllers,
+    featureGates,
+    pressure,
+    podWatch: podWatchFor(choices, controllers, refuse),
+  };
 }
 
 /** Only the semantics of kube-controller-manager have the mode that goes by pods. */
@@ -82,14 +89,20 @@ const needTexts: Readonly<Record<AllPodsNeed, string>> = {
   compare: 'a comparison with upstream',
   limits: 'a limit with percent or pods',
   takeover: '--takeover',
+  deviceTaints: '--controllers=device-taint-eviction-controller',
 };
 
 /** Limits are in policies alone. */
-function podWatchFor(choices: Choices, refuse: Refuse): Settings['podWatch'] {
+function podWatchFor(
+  choices: Choices,
+  { enabled }: ChosenControllers,
+  refuse: Refuse,
+): Settings['podWatch'] {
   const { settings, policyObjects } = choices;
   const { podWatch, semantics, takeover, dryRun } = settings;
   const limits = limitsOf(policyObjects);
-  const [need] = allPodsNeeds({ limits, semantics, takeover });
+  const deviceTaints = enabled.includes(deviceController);
+  const [need] = allPodsNeeds({ limits, semantics, takeover, deviceTaints });
   // Whom somebody else evicts as soon as its node is tainted, the shadow has to have seen before.
   if (need === undefined) return dryRun !== 'none' && podWatch === 'auto' ? 'all' : podWatch;
   if (podWatch === 'tainted-nodes') {
@@ -173,11 +186,33 @@ const needs: readonly Need[] = [
   ],
 ];
 
+const deviceController = 'device-taint-eviction-controller';
+
+/** It is a part of the machine that evicts for taints of nodes, by its own rules. */
+const deviceNeeds: readonly Need[] = [
+  [
+    'controllers',
+    (_, { enabled }) => enabled.includes('taint-eviction-controller'),
+    `taint-eviction-controller among them beside ${deviceController}`,
+  ],
+  [
+    'semantics',
+    ({ semantics }) => semantics === 'precise',
+    `precise beside --controllers=${deviceController}`,
+  ],
+];
+
+type Fault = { readonly name: keyof Settings; readonly want: string } | null;
+
+/** The setting that is missing for taints of devices; null: nothing. */
+function deviceFault(settings: Settings, controllers: ChosenControllers): Fault {
+  if (!controllers.enabled.includes(deviceController)) return null;
+  const [unmet] = deviceNeeds.filter(([, isMet]) => !isMet(settings, controllers));
+  return unmet ? { name: unmet[0], want: unmet[2] } : null;
+}
+
 /** The setting that is missing for --takeover, and what it should be; null: nothing. */
-function takeoverFault(
-  settings: Settings,
-  controllers: ChosenControllers,
-): { readonly name: keyof Settings; readonly want: string } | null {
+function takeoverFault(settings: Settings, controllers: ChosenControllers): Fault {
   if (!settings.takeover) return null;
   const [unmet] = needs.filter(([, isMet]) => !isMet(settings, controllers));
   return unmet ? { name: unmet[0], want: unmet[2] } : null;

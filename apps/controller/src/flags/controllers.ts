@@ -4,12 +4,16 @@ export const controllerNames = [
   'node-lifecycle-controller',
   'node-drain-controller',
   'node-pressure-controller',
+  'device-taint-eviction-controller',
 ] as const;
 
 export type ControllerName = (typeof controllerNames)[number];
 
 /** These run only where they are named; `*` does not mean them. */
-const disabledByDefault: readonly ControllerName[] = ['node-pressure-controller'];
+const disabledByDefault: readonly ControllerName[] = [
+  'node-pressure-controller',
+  'device-taint-eviction-controller',
+];
 
 /** Names of former days. */
 const aliases: Readonly<Record<string, ControllerName>> = {

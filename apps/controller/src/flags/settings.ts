@@ -105,7 +105,7 @@ const general = section(null, {
     ['*'],
     "which controllers run: '*' all, 'foo' this one, '-foo' not this one " +
       '(taint-eviction-controller, node-lifecycle-controller, node-drain-controller; ' +
-      'node-pressure-controller only where it is named)',
+      'node-pressure-controller and device-taint-eviction-controller only where they are named)',
   ),
   featureGates: row(
     list,
@@ -128,8 +128,9 @@ const general = section(null, {
   kubeControllerManagerRuns: row(
     declaration,
     'unknown',
-    'what kube-controller-manager runs of taint-eviction-controller and node-lifecycle-controller, ' +
-      'where its flags are not to be seen, as in k3s; none: neither of them. The status of the ' +
+    'what kube-controller-manager runs of taint-eviction-controller, node-lifecycle-controller and ' +
+      'device-taint-eviction-controller, where its flags are not to be seen, as in k3s; none: neither of ' +
+      'the first two. That it does not run the third cannot be declared. The status of the ' +
       'TaintManager publishes it, and the plugin believes it',
   ),
   takeover: row(

@@ -78,6 +78,8 @@ export function othersOf(
   return [...(first === undefined ? [] : [manager]), ...(taintmgr.kind === 'acts' ? [other] : [])];
 }
 
+const deviceDuty: Duty = 'device-taint-eviction-controller';
+
 function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap {
   const { evidence } = verdict;
   const who = 'who' in verdict ? verdict.who : null;
@@ -96,7 +98,14 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
       ? `whether kube-controller-manager runs ${work} is unknown: ${why}`
       : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
   const rights = evidence.some(({ kind }) => kind === 'forbidden');
-  const left = duties.filter((duty) => !shared.includes(duty));
+  if (shared.includes(deviceDuty)) {
+    // That it does not run this one cannot be declared: older declarations do not name it.
+    return {
+      ...overlap,
+      message: `${finding}; ${rights ? grant : switchOff(shared, [])}, ${accept}`,
+    };
+  }
+  const left = duties.filter((duty) => duty !== deviceDuty && !shared.includes(duty));
   const declare = `declare that with --${declaringFlag}=${declarationText(left)}`;
   const cure = rights
     ? `${grant}, or ${declare}`

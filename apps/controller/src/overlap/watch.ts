@@ -181,7 +181,8 @@ export class OverlapWatch {
   /** The controllers that nobody else may run. */
   get #exclusive(): readonly ControllerName[] {
     const { controllers, takeover } = this.#options;
-    return takeover ? controllers.filter((one) => one !== shared) : controllers;
+    if (!takeover) return controllers;
+    return controllers.filter((one) => one !== shared && one !== sharedForDevices);
   }
 
   async #find(): Promise<Evictors> {
@@ -353,6 +354,7 @@ interface Foreign {
 const upstream = 'kube-controller-manager';
 /** The controller that kube-controller-manager may go on running beside us with takeover. */
 const shared = 'taint-eviction-controller';
+const sharedForDevices = 'device-taint-eviction-controller';
 
 function letThroughText({ pod, manager, unknownReason }: ForeignEviction): string {
   const name = `${pod.namespace}/${pod.name}`;

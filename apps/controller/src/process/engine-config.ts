@@ -38,6 +38,9 @@ export function engineConfig(
     deleteAfterMs: settings.deleteAfter === 'never' ? null : settings.deleteAfter,
     semantics: settings.semantics,
     takeover: settings.takeover,
+    ...(controllers.enabled.includes('device-taint-eviction-controller') && {
+      deviceTaints: true,
+    }),
     ownPod,
     nodeDrains: carriesOutDrains(settings, controllers.enabled),
     keepLimits: followsCluster(settings) || needsRecord(limitsOf(policyObjects)),

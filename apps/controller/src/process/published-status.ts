@@ -266,6 +266,7 @@ function publishedTakeover(
     byNamespace.reduce((total, one) => total + one[of], 0);
   return {
     enabled: acts && (isInForce || wasInForce || isBeginning),
+    deviceTaints: acts && (running?.decidesForDevices() ?? false),
     ...(isInForce && { policyVersion: takeoverVersion }),
     drift: fault === null ? drift : [...drift, fault],
     namespaces: counts?.namespaces.length ?? 0,

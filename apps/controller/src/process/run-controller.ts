@@ -9,12 +9,14 @@ import {
   Backoff,
   type ClusterConfig,
   ConnectionError,
+  type DeviceSight,
   drive,
   type ElectionOptions,
   HttpTransport,
   type LeaseName,
   Loop,
   listRequest,
+  lookForDevices,
   type Machine,
   type MayAct,
   type Notice,
@@ -46,6 +48,8 @@ export interface ControllerOptions {
   readonly onSetback?: (error: Error, next: Millis) => void;
   /** Told at the start where there is no pod of the name that this program was given as its own. */
   readonly onOwnPodMissing?: () => void;
+  /** Told at the start where taints of devices are to be decided about, and the cluster serves no devices. */
+  readonly onNoDevices?: () => void;
   /** The transport that requests go through on their way out; left out: nothing. */
   readonly outgoing?: (transport: Transport) => Transport;
   /** The machine that the loop has in the place of the engine, e.g. the engine with a stop watch. */
@@ -91,9 +95,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   const transport = outgoing ? outgoing(http) : http;
   try {
-    const begin = (): Promise<void> => probe(options, transport);
+    let devices: DeviceSight | null = null;
+    const begin = async (): Promise<void> => {
+      devices = await probe(options, transport);
+    };
     const { onSetback } = options;
     await (onSetback ? untilSuccess(begin, { signal, onFailure: onSetback }) : begin());
+    const sight = devices as DeviceSight | null;
     const engine = createEngine(config);
     const { comparisonOperators = false, semantics } = config;
     const policyCounts = (now: Instant): PolicyCounts => engine.policyCounts(now);
@@ -105,6 +113,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       random: Math.random,
       removal: { comparisonOperators, ignoresDrains: semantics === 'upstream-1.36' },
       leases: hasLifecycle(config),
+      ...(sight && { devices: sight }),
       protobuf: options.protobuf ?? false,
       policies: options.policies ?? [],
       clusterPolicies: options.clusterPolicies ?? false,
@@ -145,6 +154,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           },
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
+          decidesForDevices: () => sight !== null && loop.synced && sight.hidden.length === 0,
           status: () => loop.status(),
           cutOffSince: () => loop.cutOffSince,
           lateBy: () => loop.lateBy(now()),
@@ -170,7 +180,10 @@ export async function runController(options: ControllerOptions): Promise<void> {
 const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 
 /** A controller that cannot read what it is to watch should say so at once, and end. */
-async function probe(options: ControllerOptions, transport: Transport): Promise<void> {
+async function probe(
+  options: ControllerOptions,
+  transport: Transport,
+): Promise<DeviceSight | null> {
   const { cluster, engine, signal } = options;
   const { access, requestTimeout } = cluster;
   const client = new ApiClient({ transport, server: access.server, requestTimeout, signal });
@@ -179,6 +192,10 @@ async function probe(options: ControllerOptions, transport: Transport): Promise<
     await client.send(listRequest(path, { limit: 1 }));
   }
   if (engine.ownPod && (await isMissing(client, engine.ownPod))) options.onOwnPodMissing?.();
+  if (!engine.deviceTaints) return null;
+  const sight = await lookForDevices(client);
+  if (sight === null) options.onNoDevices?.();
+  return sight;
 }
 
 /** Without an answer that says so a pod is not missing. */

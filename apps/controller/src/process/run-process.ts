@@ -99,6 +99,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(settings.takeover && takeoverOf(options)),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
       ...{ signal, onSetback: onFailure },
+      onNoDevices: () => log.info(noDevices),
       onOwnPodMissing: () => noteMissing(choices, stats, log),
       around: (machine, explain) => {
         const recorded = metrics.timed(flight ? flight.around(machine) : machine);
@@ -314,3 +315,6 @@ function factsOf(
     };
   };
 }
+
+const noDevices =
+  'device-taint-eviction-controller has nothing to do: the API server serves no ResourceClaims and ResourceSlices; it is asked again at the next start';

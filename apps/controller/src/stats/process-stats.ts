@@ -122,6 +122,8 @@ export interface RunningController {
   takeover(): { readonly counts: TakeoverStatus; readonly policies: PolicyState } | null;
   /** The scope of the pods that are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
+  /** True while taints of devices are decided about here: all that takes is served, and may be read. */
+  decidesForDevices(): boolean;
   /** The progress in reading each collection. */
   status(): readonly ReflectorStatus[];
   /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */

@@ -11,6 +11,7 @@ const components = {
   'node-conditions': { nodeDrains: { nodeConditions: true } },
   volumes: { nodeDrains: { volumes: true } },
   'eviction-requests': { nodeDrains: { evictionRequests: true } },
+  'device-taints': { deviceTaints: { enabled: true } },
   deletions: { policies: { deletions: true } },
   evictions: { policies: { evictions: true } },
   limits: { limits: { enabled: true } },

@@ -60,6 +60,7 @@ const cases: readonly (readonly [path: string, value: unknown, beside?: Values])
   ['takeover.repair', true, { mode: 'evict', takeover: { enabled: true } }],
   ['nodeLifecycle.enabled', true],
   ['nodeLifecycle.legacyPods', true, { nodeLifecycle: { enabled: true } }],
+  ['deviceTaints.enabled', true],
   ['nodePressure.enabled', true],
   ['nodePressure.source', 'proxy', pressure],
   ['nodePressure.evictionHard', 'memory.available<1Gi', pressure],

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chooseControllers } from '../../src/flags/controllers.ts';
 
-const [eviction, lifecycle, drains, pressure] = [
+const [eviction, lifecycle, drains, pressure, devices] = [
   'taint-eviction-controller',
   'node-lifecycle-controller',
   'node-drain-controller',
   'node-pressure-controller',
+  'device-taint-eviction-controller',
 ];
 
 describe('--controllers', () => {
@@ -17,6 +18,7 @@ describe('--controllers', () => {
     ['node-pressure-controller', [pressure]],
     ['*,node-pressure-controller', [eviction, lifecycle, drains, pressure]],
     ['*,-node-pressure-controller', [eviction, lifecycle, drains]],
+    ['*,device-taint-eviction-controller', [eviction, lifecycle, drains, devices]],
     [eviction, [eviction]],
     ['*,-node-lifecycle-controller', [eviction, drains]],
     ['-taint-eviction-controller,*', [lifecycle, drains]],
@@ -37,6 +39,7 @@ describe('--controllers', () => {
       if (typeof chosen === 'string') return assert.equal(chosen, expected);
       assert.deepEqual(chosen.enabled, expected);
       assert.deepEqual([...chosen.enabled, ...chosen.disabled].sort(), [
+        devices,
         drains,
         lifecycle,
         pressure,

@@ -77,6 +77,7 @@ const files: readonly (readonly [name: string, content: object, flags: readonly 
     },
     [],
   ],
+  ['devices', {}, ['--controllers=*,device-taint-eviction-controller']],
   ['no guard', { nodeLifecycle: { massUnreachable: null } }, []],
   [
     'the legacy mode',

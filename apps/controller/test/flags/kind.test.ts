@@ -46,7 +46,8 @@ const aName = 'a name of lower case letters, digits, - and .';
 const aBoolean = 'true or false';
 const thresholds = 'thresholds as a kubelet takes them';
 const known =
-  'taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller';
+  'taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller, ' +
+  'device-taint-eviction-controller';
 
 /** A value that each setting cannot have, and what is said to be allowed. */
 const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: string]>> = {
@@ -59,7 +60,8 @@ const wrong: Readonly<Record<keyof Settings, readonly [value: string, want: stri
   allowOverlap: ['maybe', aBoolean],
   kubeControllerManagerRuns: [
     'nothing',
-    'unknown, none, or of taint-eviction-controller, node-lifecycle-controller those that it runs',
+    'unknown, none, or of taint-eviction-controller, node-lifecycle-controller, ' +
+      'device-taint-eviction-controller those that it runs',
   ],
   publishStatus: ['perhaps', aBoolean],
   takeover: ['maybe', aBoolean],

@@ -193,12 +193,28 @@ describe('wrong values together', () => {
     [
       '--controllers=*,cronjob',
       '--controllers: got "*,cronjob", want "cronjob" left out: the known controllers are ' +
-        'taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller',
+        'taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller, ' +
+        'device-taint-eviction-controller',
     ],
     [
       '--controllers=-taint-eviction-controller',
       '--controllers: got "-taint-eviction-controller", want one that runs: the known controllers ' +
-        'are taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller',
+        'are taint-eviction-controller, node-lifecycle-controller, node-drain-controller, node-pressure-controller, ' +
+        'device-taint-eviction-controller',
+    ],
+    [
+      '--controllers=device-taint-eviction-controller',
+      '--controllers: got "device-taint-eviction-controller", want taint-eviction-controller among ' +
+        'them beside device-taint-eviction-controller',
+    ],
+    [
+      '--controllers=*,device-taint-eviction-controller --semantics=upstream-1.36',
+      '--semantics: got "upstream-1.36", want precise beside --controllers=device-taint-eviction-controller',
+    ],
+    [
+      '--controllers=*,device-taint-eviction-controller --pod-watch=tainted-nodes',
+      '--pod-watch: got "tainted-nodes", want all or auto beside ' +
+        '--controllers=device-taint-eviction-controller, which needs to know all pods',
     ],
     [
       '--feature-gates=Some=maybe',

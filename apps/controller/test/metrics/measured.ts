@@ -33,6 +33,7 @@ export const idle: RunningController = {
   lateBy: () => 0,
   cutOffSince: () => null,
   podScope: () => 'all',
+  decidesForDevices: () => false,
   status: () => [],
   now: () => due,
   wall: () => due,

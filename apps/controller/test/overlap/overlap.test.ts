@@ -57,6 +57,7 @@ function putManager(api: TestApi['api'], name: string, ...flags: readonly string
 }
 
 const [eviction, lifecycle, pressure] = controllerNames;
+const devices = 'device-taint-eviction-controller';
 const both = [eviction, lifecycle];
 
 describe('a kube-controller-manager', () => {
@@ -71,6 +72,14 @@ describe('a kube-controller-manager', () => {
     ['runs neither', ['--controllers=*,-taint-eviction-controller,-nodelifecycle'], both, []],
     ['runs one of two', ['--controllers=*,-taint-eviction-controller'], both, [lifecycle]],
     ['runs another', ['--controllers=*,-taint-eviction-controller'], [eviction], []],
+    [
+      'runs the one for devices',
+      ['--controllers=*,-taint-eviction-controller'],
+      [eviction, devices],
+      [devices],
+    ],
+    ['runs none for devices', ['--controllers=*,-device-taint-eviction-controller'], [devices], []],
+    ['has the gate for devices off', ['--feature-gates=DRADeviceTaints=false'], [devices], []],
     ['repeats the flag', ['--controllers=*', '--controllers=-nodelifecycle'], both, [eviction]],
   ];
   for (const [name, flags, ours, shared] of cases) {
@@ -102,6 +111,20 @@ describe('a kube-controller-manager', () => {
         'doctor --probe shows what it runs), or accept it with --allow-overlap',
     );
     assert.equal(overlap.isSeen, true);
+  });
+
+  it('whose flags are not to be seen may evict for devices, whatever was declared', async (t) => {
+    const { api, find } = await startApi(t);
+    putLease(api, 'cp_1', 0);
+    for (const declared of [[], [lifecycle]]) {
+      assert.equal(
+        (await find([devices], declared))?.message,
+        'kube-controller-manager (cp_1) may run device-taint-eviction-controller too: its flags cannot ' +
+          'be seen, as it has no pod here; start it with --controllers=*,-device-taint-eviction-controller, ' +
+          'or accept it with --allow-overlap',
+      );
+    }
+    assert.match((await find([devices], [devices]))?.message ?? '', /runs device-taint-eviction-/);
   });
 
   it('of which only the pod is to be seen runs too', async (t) => {

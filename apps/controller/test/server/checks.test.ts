@@ -60,6 +60,7 @@ function statsOf(situation: Situation): ProcessStats {
     lastReplica: () => null,
     explain: () => null,
     podScope: () => 'all',
+    decidesForDevices: () => false,
     cutOffSince: () => (situation.cutOff === undefined ? null : now - situation.cutOff),
     now: () => now,
     wall: () => now,

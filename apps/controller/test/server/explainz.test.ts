@@ -75,6 +75,7 @@ async function ask(
       pauses: () => engine.pauses(),
       lastReplica: () => null,
       podScope: () => podScope,
+      decidesForDevices: () => false,
       status: () => [],
       cutOffSince: () => null,
       lateBy: () => 0,

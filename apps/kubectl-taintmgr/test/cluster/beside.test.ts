@@ -21,7 +21,11 @@ const acts: DutyVerdict = { kind: 'acts', who: 'kcm', evidence: [] };
 
 function evictorsWith(upstream: DutyVerdict): Evictors {
   return {
-    upstream: { 'taint-eviction-controller': upstream, 'node-lifecycle-controller': none },
+    upstream: {
+      'taint-eviction-controller': upstream,
+      'node-lifecycle-controller': none,
+      'device-taint-eviction-controller': none,
+    },
     taintmgr: {
       kind: 'acts',
       who: holder,

@@ -13,7 +13,11 @@ const lease = {
 };
 const none = { kind: 'doesNotAct', evidence: [] } as const;
 const evictors: Evictors = {
-  upstream: { 'taint-eviction-controller': none, 'node-lifecycle-controller': none },
+  upstream: {
+    'taint-eviction-controller': none,
+    'node-lifecycle-controller': none,
+    'device-taint-eviction-controller': none,
+  },
   taintmgr: {
     kind: 'acts',
     who: holder,

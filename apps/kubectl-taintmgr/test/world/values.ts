@@ -77,7 +77,11 @@ const absent = { kind: 'doesNotAct', evidence: [] } as const;
 
 /** Nobody evicts, and that is known. */
 export const nobody: Evictors = {
-  upstream: { 'taint-eviction-controller': absent, 'node-lifecycle-controller': absent },
+  upstream: {
+    'taint-eviction-controller': absent,
+    'node-lifecycle-controller': absent,
+    'device-taint-eviction-controller': absent,
+  },
   taintmgr: absent,
 };
 

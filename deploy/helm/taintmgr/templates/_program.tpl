@@ -66,6 +66,9 @@
 {{- if .Values.nodePressure.enabled }}
 - --controllers=node-pressure-controller
 {{- end }}
+{{- if .Values.deviceTaints.enabled }}
+- --controllers=device-taint-eviction-controller
+{{- end }}
 {{- if .Values.config }}
 - --config=/etc/taintmgr/config/config.yaml
 {{- end }}

@@ -147,6 +147,26 @@ export class Devices {
     return this.#taintsOf(id, true);
   }
 
+  /**
+   * The taints of all devices that the pod may use, whatever their effect and however tolerated. Claims of
+   * extended resources count here as others do.
+   */
+  hitsOn(pod: Pod): readonly (DeviceHit & Pick<PodClaim, 'origin'>)[] {
+    const taintsOf = (id: DeviceId): readonly DeviceTaint[] => this.#taintsOf(id, true);
+    return (pod.claims ?? []).flatMap(({ name, claim: claimName, origin }) => {
+      const key = claimName === null ? null : claimKey(pod.namespace, claimName);
+      const claim = key === null ? undefined : this.#claims.get(key);
+      if (!claim?.reservedFor.includes(pod.uid)) return [];
+      if (origin === 'template' && claim.ownerUid !== pod.uid) return [];
+      return hitsOf(claim, name, taintsOf).map((hit) => ({ ...hit, origin }));
+    });
+  }
+
+  /** What may not be read, so that nobody can tell what it would do to pods with claims. */
+  get hidden(): readonly DeviceResource[] {
+    return this.#hidden;
+  }
+
   /** The slices that publish the device and count. */
   slicesOf({ driver, pool, device }: DeviceId): readonly ResourceSlice[] {
     return this.#current(this.#pools.get(poolKey(driver, pool))).filter(({ devices }) =>

@@ -20,6 +20,14 @@ export const differenceCases: readonly DifferenceCase[] = [
   { name: 'pauses', applies: (ours) => ours.because.some(({ code }) => code === 'Paused') },
   { name: 'drain-marks', applies: (ours) => isAboutDrain(decisive(ours)) },
   { name: 'policies', applies: (ours) => isByPolicy(decisive(ours)) },
+  {
+    name: 'device-toleration-without-effect',
+    applies: (ours, theirs) => ours.because.some(isHeeded) && isForDevice(decisive(theirs)),
+  },
+  {
+    name: 'device-extended-resource',
+    applies: (ours, theirs) => isForDevice(decisive(ours)) && !theirs.because.some(isForDevice),
+  },
   { name: 'no-pacing', applies: (ours) => isTooYoung(ours) },
   { name: 'node-deletion-keeps-timers', applies: (ours) => decisive(ours)?.code === 'NodeUnknown' },
   { name: 'seconds-wrap', applies: (ours, theirs) => [ours, theirs].some(wraps) },
@@ -42,6 +50,17 @@ export function classify(ours: Decision, theirs: Decision): readonly string[] {
 
 function decisive({ because }: Decision): Reason | undefined {
   return because[0];
+}
+
+function isForDevice(reason: Reason | undefined): boolean {
+  return reason !== undefined && 'device' in reason;
+}
+
+/** The taint of a device is tolerated by what names no effect. */
+function isHeeded(reason: Reason): boolean {
+  return (
+    reason.code === 'ToleratedForever' && isForDevice(reason) && reason.toleration.effect === ''
+  );
 }
 
 function isException(reason: Reason | undefined): boolean {

@@ -1,7 +1,9 @@
 import type { Command } from '../command.ts';
 import type { Config } from '../config.ts';
+import type { DeviceCause } from '../devices/verdict.ts';
 import type { Event } from '../event.ts';
 import type { Decision } from '../eviction/decide.ts';
+import type { Reason } from '../eviction/reason.ts';
 import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
@@ -22,11 +24,13 @@ export interface Comparison {
 export class SimulatedUpstream {
   readonly #store: StoreView;
   readonly #machine: UpstreamEvictionMachine;
+  readonly #deviceTaints: boolean;
   /** Its decisions that were carried out, by the uid of the pod. */
   readonly #deletions = new Map<string, Extract<Decision, { kind: 'evict' }>>();
 
   constructor(store: StoreView, config: Config) {
     this.#store = store;
+    this.#deviceTaints = config.deviceTaints;
     this.#machine = new UpstreamEvictionMachine(store, config, null);
   }
 
@@ -41,8 +45,19 @@ export class SimulatedUpstream {
 
   /** Reads only. A timer that is due fires with the next event, as of when it was due. */
   compare(pod: Pod, ours: Decision): Comparison {
-    const decision = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
+    const byNode = this.#deletions.get(pod.uid) ?? this.#machine.decisionOn(pod);
+    const decision = this.#earlier(pod, byNode);
     return { decision, differences: classify(ours, decision) };
+  }
+
+  /** Of its two controllers the one that comes first acts; nothing of the one for devices is frozen. */
+  #earlier(pod: Pod, byNode: Decision): Decision {
+    const { devices } = this.#store;
+    if (!this.#deviceTaints || !devices || pod.deletionTimestamp !== null) return byNode;
+    const verdict = devices.verdictOf(pod);
+    if (verdict.at === null) return byNode;
+    if (byNode.kind === 'evict' && byNode.deadline <= verdict.at) return byNode;
+    return { kind: 'evict', deadline: verdict.at, because: verdict.causes.map(reasonOf) };
   }
 
   /** It would not have waited for our next event. */
@@ -65,4 +80,12 @@ export class SimulatedUpstream {
       this.#succeed(now, this.#machine.handle(now, result, []));
     }
   }
+}
+
+function reasonOf({ taint, device, claim, source, toleration, at }: DeviceCause): Reason {
+  const counts = { start: taint.timeAdded ?? 0, startSource: 'timeAdded', deadline: at } as const;
+  const what = { taint, device: { device, claim, source }, ...counts };
+  return toleration
+    ? { code: 'TolerationExpires', ...what, toleration }
+    : { code: 'NoToleration', ...what };
 }

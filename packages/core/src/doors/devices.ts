@@ -33,6 +33,7 @@ export {
   type DeviceVerdict,
   judgeTaint,
 } from '../devices/verdict.ts';
+export { confirmDeviceTaint, type DeviceSources } from '../eviction/confirm.ts';
 
 // kube-controller-manager's own controller for it.
 

@@ -33,6 +33,7 @@ export { coversNamespace } from '../policy/scope.ts';
 
 // Takeover.
 
+export { isTaintReason } from '../model/pod.ts';
 export { isTakenOver, takeoverLabel, takeoverProgram } from '../policy/scope.ts';
 
 // Limits, and the record that outlives a restart.

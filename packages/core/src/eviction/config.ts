@@ -25,6 +25,8 @@ export interface EvictionConfig extends Policy {
    * kube-controller-manager decides, which evicts in the same cluster.
    */
   readonly takeover: boolean;
+  /** Decide about NoExecute taints of devices too, as far as events tell of devices. */
+  readonly deviceTaints: boolean;
   /** True when this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
   /** Tolerations with operator Lt and Gt count (feature gate TaintTolerationComparisonOperators). */
@@ -53,6 +55,7 @@ export const defaultEvictionConfig: EvictionConfig = {
   keepTaintStarts: true,
   heedNodeDeadlines: false,
   takeover: false,
+  deviceTaints: false,
   leader: true,
   comparisonOperators: false,
   evictionsInFlightMax: 50,

@@ -1,9 +1,18 @@
+import {
+  type DeviceId,
+  type DeviceTaintRule,
+  formatDevice,
+  type ResourceClaim,
+  type ResourceSlice,
+  selectsDevice,
+} from '../devices/device.ts';
+import { describeTaintSource } from '../devices/words.ts';
 import type { Node } from '../model/node.ts';
-import type { Pod } from '../model/pod.ts';
-import { formatTaint } from '../model/taint.ts';
+import type { Pod, PodRef } from '../model/pod.ts';
+import { formatTaint, type Taint } from '../model/taint.ts';
 import { decidingToleration, type MatchOptions } from '../model/toleration.ts';
 import type { WorkingDrain } from '../model/working-drain.ts';
-import type { Reason } from './reason.ts';
+import type { Reason, TaintedDevice } from './reason.ts';
 
 /** Options of a second look at pod and node. */
 interface ConfirmOptions extends MatchOptions {
@@ -41,6 +50,53 @@ export function confirmEviction(
   const expected = isOwn ? decisive.toleration : null;
   const same = toleration?.tolerationSeconds === expected?.tolerationSeconds;
   return same ? null : `the pod tolerates ${name} differently now`;
+}
+
+/** What was read again of a tainted device; null: it is gone, or not what has put the taint on. */
+export interface DeviceSources {
+  readonly claim: ResourceClaim | null;
+  readonly rule: DeviceTaintRule | null;
+  readonly slice: ResourceSlice | null;
+}
+
+/** A pod that goes for the taint of a device. */
+interface TaintedPod {
+  readonly pod: PodRef;
+  readonly tainted: TaintedDevice;
+  readonly taint: Taint;
+}
+
+/** The same of a pod that goes for the taint of a device. What tolerates it cannot have changed: allocations do not. */
+export function confirmDeviceTaint(
+  { pod, tainted, taint }: TaintedPod,
+  { claim, rule, slice }: DeviceSources,
+): string | null {
+  const { device, source } = tainted;
+  if (!claim) return `claim ${tainted.claim} is gone`;
+  if (!claim.reservedFor.includes(pod.uid))
+    return `claim ${claim.name} is not reserved for the pod`;
+  const isHeld = claim.allocated?.some((one) => formatDevice(one) === formatDevice(device));
+  const name = formatDevice(device);
+  if (!isHeld) return `claim ${claim.name} does not hold device ${name} any more`;
+  const taints = rule ? ofRule(rule, device) : ofSlice(slice, device);
+  const text = formatTaint(taint);
+  const found = taints.find((one) => formatTaint(one) === text);
+  if (!found)
+    return `device ${name} is not tainted ${text} by ${describeTaintSource(source)} any more`;
+  const isSame = Object.is(found.timeAdded, taint.timeAdded);
+  return isSame ? null : `the taint ${text} of device ${name} was added at another time`;
+}
+
+function ofRule({ selector, taint }: DeviceTaintRule, device: DeviceId): readonly Taint[] {
+  return selectsDevice(selector, device) ? [taint] : [];
+}
+
+function ofSlice(
+  slice: ResourceSlice | null,
+  { driver, pool, device }: DeviceId,
+): readonly Taint[] {
+  if (slice?.driver !== driver || slice.pool !== pool) return [];
+  return slice.devices.find(({ name }) => name === device)?.taints ?? [];
 }
 
 /** True when the drain was known, and has given no sign of life since. */

@@ -1,3 +1,4 @@
+import type { DeviceResource } from '../devices/device.ts';
 import { endOfSecond, finite, type Instant, type Millis } from '../kernel/time.ts';
 import type { Node } from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
@@ -5,8 +6,9 @@ import type { Taint } from '../model/taint.ts';
 import { decidingToleration, type MatchOptions, type Toleration } from '../model/toleration.ts';
 import type { WorkingDrain } from '../model/working-drain.ts';
 import type { Governance, PolicyMark } from '../policy/eviction-policy.ts';
+import { deviceToleration, type TaintHit, taintedDevice } from './device-taints.ts';
 import { givenBack, type Hold, type Pause, type PausedTime } from './pauses.ts';
-import type { Reason, StartSource } from './reason.ts';
+import type { Reason, StartSource, TaintedDevice } from './reason.ts';
 import { countsFrom, type ObservedTaint } from './taint-clock.ts';
 import { minTolerationNanos } from './upstream/wait.ts';
 import type { SeenDrain } from './working-drains.ts';
@@ -51,21 +53,29 @@ interface Judged {
 }
 
 /**
- * Decides about one pod, keep it or evict it at an instant. Each NoExecute taint of its node gives a
- * deadline by the policy that counts for pod and taint, and the earliest of those
+ * Decides about one pod, keep it or evict it at an instant. Each NoExecute taint of its node, and of its devices
+ * where we decide about those, gives a deadline by the policy that counts for pod and taint, and the earliest of those
  * that run acts, by its own policy: a taint whose policy keeps the pod, or whose deadline is paused,
  * does not hold up another. Times kept in whole seconds count from their end, so that no pod goes
  * earlier than it may. The machine that acts and everyone who explains call this. `concerns` is asked
- * only where taints matter to the pod: most changes of a mass eviction are of pods that go already.
+ * only where taints matter to the pod: most changes of a mass eviction are of pods that go already. Where what
+ * decides about its devices may not be read (`lacks`), nobody says that it stays.
  */
 export function decide(
   pod: Pod,
   node: Node | null,
   concerns: () => readonly Concern[],
   options: DecideOptions,
+  lacks: readonly DeviceResource[] = [],
 ): Decision {
   const exempt = exemption(pod, node, options.leave);
   if (exempt) return { kind: 'keep', because: [exempt] };
+  const decision = byTaints(pod, concerns, options);
+  if (decision.kind !== 'keep' || lacks.length === 0) return decision;
+  return { kind: 'keep', because: [{ code: 'DevicesUnknown', lacks }, ...decision.because] };
+}
+
+function byTaints(pod: Pod, concerns: () => readonly Concern[], options: DecideOptions): Decision {
   const judged = concerns().map((concern) => judge(pod, concern, options));
   const [first] = judged;
   if (!first) return { kind: 'keep', because: [{ code: 'NoTaint' }] };
@@ -86,8 +96,8 @@ export function decide(
 }
 
 function judge(pod: Pod, concern: Concern, options: DecideOptions): Judged {
-  const { paused, observed, governance, isOurs, drain, judgedAs } = concern;
-  const of = { pod, observed, governance, isOurs, drain, judgedAs, pauses: paused.past };
+  const { paused, ...known } = concern;
+  const of = { ...known, pod, pauses: paused.past };
   const reason = taintReason(of, options);
   const deadline = deadlineOf(reason);
   return { reason, deadline, hold: deadline < endOfTime ? paused.hold : null };
@@ -175,6 +185,8 @@ interface TaintCase {
   readonly drain: SeenDrain | null;
   /** A drain judges a taint of another effect as though it were this one; left out: as it is. */
   readonly judgedAs?: Taint | undefined;
+  /** The taint is that of a device; left out: of the node. */
+  readonly hit?: TaintHit;
 }
 
 interface Start {
@@ -194,27 +206,32 @@ export const endOfTime: Instant = 8.64e15;
  * - Any other, or none: the first toleration that covers the taint counts, from the taint's start or
  *   from the pod's binding, whichever is later; without one the binding does not matter.
  *
+ * For the taint of a device it is the allocation of the claim that tolerates: the shortest toleration counts, from
+ * timeAdded, whenever the pod came (device-taints.ts).
+ *
  * A pod with no toleration of the taint counts as one with a toleration of the seconds that the
  * policy gives. Where nobody can tell whether a policy counts, the pod stays, and so does one about
  * which kube-controller-manager decides. The pods of a drain's taint are left to the drain, for as
  * long as that lives.
  */
 function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
-  const { pod, observed, governance, drain } = of;
+  const { pod, observed, governance, drain, hit } = of;
   const { taint } = observed;
   const { by, undecided } = governance;
-  const own = decidingToleration(pod.tolerations, of.judgedAs ?? taint, options);
-  const judged = of.judgedAs && asExecuted;
+  const own = hit
+    ? deviceToleration(hit, by)
+    : decidingToleration(pod.tolerations, of.judgedAs ?? taint, options);
+  const judged = hit ? { device: taintedDevice(hit) } : of.judgedAs && asExecuted;
   if (own?.tolerationSeconds === null) {
     return { code: 'ToleratedForever', taint, ...judged, toleration: own };
   }
-  if (!of.isOurs) return { code: 'NotTakenOver', taint, namespace: pod.namespace };
+  if (!of.isOurs) return { code: 'NotTakenOver', taint, ...judged, namespace: pod.namespace };
   if (undecided) {
     const { name, action } = undecided;
     const policy = { name, action: action ?? 'Keep' };
-    return { code: 'PolicyUndecided', taint, policy, namespace: pod.namespace };
+    return { code: 'PolicyUndecided', taint, ...judged, policy, namespace: pod.namespace };
   }
-  if (by?.action === 'Keep') return { code: 'KeptByPolicy', taint, policy: by };
+  if (by?.action === 'Keep') return { code: 'KeptByPolicy', taint, ...judged, policy: by };
   if (drain && !drain.isStale) return { code: 'LeftToDrain', taint, drain: drain.drain };
   const given = own ? null : givenToleration(taint, governance);
   const toleration = own ?? given;
@@ -235,6 +252,7 @@ const asExecuted = { asExecuted: true } as const;
 type What = {
   readonly taint: Taint;
   readonly asExecuted?: true;
+  readonly device?: TaintedDevice;
   readonly given?: true;
   readonly policy?: PolicyMark;
   readonly staleDrain?: WorkingDrain;
@@ -248,14 +266,19 @@ function preciseReason(of: TaintCase, toleration: Toleration | null, what: What)
     const { start, startSource } = observed;
     return { code: 'NoToleration', ...what, start, startSource, deadline: notBefore };
   }
-  const { start, startSource } = startFor(of, countsFrom(observed), observed.startSource);
+  const from = countsFrom(observed);
+  const { startSource: source } = observed;
+  const { start, startSource } = of.hit
+    ? { start: from, startSource: source }
+    : startFor(of, from, source);
   const deadline = Math.max(notBefore, expiry(start, toleration));
   return { code: 'TolerationExpires', ...what, toleration, start, startSource, deadline };
 }
 
 /** Pods are deleted at once, or so long after taint and pod were there. */
 function upstreamReason(of: TaintCase, toleration: Toleration | null, what: What): TaintReason {
-  const { observed, pauses } = of;
+  const { observed, pauses, hit } = of;
+  if (hit) return upstreamDeviceReason(observed, hit, toleration, what);
   const seenAt = givenBack(observed.seenAt, pauses);
   const { start, startSource } = startFor(of, seenAt, 'firstSeen');
   if (!toleration) return { code: 'NoToleration', ...what, start, startSource, deadline: start };
@@ -263,6 +286,19 @@ function upstreamReason(of: TaintCase, toleration: Toleration | null, what: What
   if (nanos < 0n) return { code: 'ToleratedForever', taint: what.taint, toleration };
   const deadline = start + Number(nanos) / 1_000_000;
   return { code: 'TolerationExpires', ...what, toleration, start, startSource, deadline };
+}
+
+/** Its seconds wrap around an int64, too. */
+function upstreamDeviceReason(
+  { start, startSource }: ObservedTaint,
+  { wait }: TaintHit,
+  toleration: Toleration | null,
+  what: What,
+): TaintReason {
+  const deadline = start + (wait ?? 0);
+  return toleration
+    ? { code: 'TolerationExpires', ...what, toleration, start, startSource, deadline }
+    : { code: 'NoToleration', ...what, start, startSource, deadline };
 }
 
 function givenToleration(

@@ -15,6 +15,7 @@ import { isTakenOver } from '../policy/scope.ts';
 import type { StoreView } from '../store.ts';
 import type { EvictionConfig } from './config.ts';
 import { type Concern, type Decision, decide, type Eviction, type LeaveOptions } from './decide.ts';
+import { isOverlooked, observedOf, type TaintHit, taintHitsOn } from './device-taints.ts';
 import { cutAt, givenBack, heldSince, type Pauses, takenBack } from './pauses.ts';
 import type { Interception } from './pod-events.ts';
 import type { Reason } from './reason.ts';
@@ -102,10 +103,33 @@ export class Decider {
   #decideAlone(pod: Pod): Decision {
     const { nodeName, namespace } = pod;
     const isOurs = this.isOurs(namespace);
+    const { taints, store, config } = this.#site;
+    const ofNode = (): readonly Concern[] =>
+      taints.of(nodeName).map((observed) => this.concern(pod, observed, isOurs));
+    const options = isOurs ? config : { ...config, leave: nobody };
+    const node = store.node(nodeName);
+    if (!config.deviceTaints || !pod.claims) return decide(pod, node, ofNode, options);
+    const lacks = store.devices?.hidden ?? [];
     const concerns = (): readonly Concern[] =>
-      this.#site.taints.of(nodeName).map((observed) => this.concern(pod, observed, isOurs));
-    const options = isOurs ? this.#site.config : { ...this.#site.config, leave: nobody };
-    return decide(pod, this.#site.store.node(nodeName), concerns, options);
+      lacks.length > 0 ? ofNode() : [...ofNode(), ...this.#deviceConcerns(pod, isOurs)];
+    return decide(pod, node, concerns, options, lacks);
+  }
+
+  #deviceConcerns(pod: Pod, isOurs: boolean): readonly Concern[] {
+    return taintHitsOn(this.#site.store.devices, pod).flatMap((hit) => {
+      const governance = this.#governanceOf(pod, hit.taint);
+      return isOverlooked(hit, governance.by) ? [] : [this.#deviceConcern(pod, hit, isOurs)];
+    });
+  }
+
+  /** Of pauses that were over before we began nothing is known: a node alone has them written down. */
+  #deviceConcern(pod: Pod, hit: TaintHit, isOurs: boolean): Concern {
+    const { nodeName, namespace } = pod;
+    const { taint } = hit;
+    const governance = this.#governanceOf(pod, taint);
+    const paused = this.#site.pauses.of(nodeName, taint.key, namespace);
+    const observed = later(observedOf(hit), (start) => givenBack(start, paused.past));
+    return { observed, paused, governance, isOurs, drain: null, hit };
   }
 
   /** Gathers the facts about a pod and one taint of its node; `judged`: the taint as policies are asked about it. */
@@ -200,6 +224,8 @@ export class Decider {
 
   /** True when it depends on the taint's start when the pod goes, or how long its budgets are asked. */
   countsTime(pod: Pod, reason: Reason): reason is TimedReason {
+    // That of a device says itself since when it counts.
+    if ('device' in reason) return false;
     if (reason.code !== 'NoToleration') return reason.code === 'TolerationExpires';
     const governance = this.#governanceOf(pod, reason.taint);
     const budgets = budgetPolicyOf(governance);
@@ -238,6 +264,8 @@ export class Decider {
     { state, isUnconfirmed = false }: EvictionAttempt,
     [decisive]: readonly Reason[],
   ): boolean {
+    // Slices and rules are read again whenever somebody goes for one.
+    if (decisive && 'device' in decisive) return true;
     const view = this.#site.store.podView(pod.nodeName);
     if (isUnconfirmed || view === 'old' || view === 'unread') return true;
     if ('setback' in state && state.setback.kind === 'changed') return true;

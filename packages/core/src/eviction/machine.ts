@@ -83,6 +83,8 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #taints = new TaintClock();
   readonly #pauses: Pauses;
   readonly #drains = new WorkingDrains();
+  /** The nodes of pods that use claims, where taints of devices are decided about. */
+  readonly #claimNodes = new Set<string>();
   readonly #replicas: OwnReplicas;
   /** The version of them that was decided about. */
   #replicasSeen = 0;
@@ -216,7 +218,11 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#followNode(now, change);
         return;
       case 'pod':
+        this.#noteClaims(now, change.pod);
         this.#reconciler.reconcile(now, change.pod, 'PodChanged');
+        return;
+      case 'devices':
+        if (this.#config.deviceTaints) this.#reconcileUsers(now, change.pods);
         return;
       case 'podGone':
         this.#reconciler.gone(now, change.previous);
@@ -227,7 +233,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#asks.followPolicies(now);
         // It may say anew what depends on the starts of taints, and move no deadline.
         for (const name of this.#taints.nodes()) this.#starts.notice(now, name);
-        this.#reconcileOn(now, [...this.#taints.nodes()], 'PolicyChanged');
+        this.#reconcileOn(now, this.#nodesOfTaints(), 'PolicyChanged');
         return;
       case 'namespace':
         this.#reconcileIn(now, change.name);
@@ -251,12 +257,16 @@ export class PreciseEvictionMachine implements EvictionMachine {
     this.#limits.followNode(now, change);
     const wall = this.#wall(now);
     const isNews = this.#taints.update(wall, change);
-    const isTainted = this.#taints.of(name).length > 0;
+    if (!node) this.#claimNodes.delete(name);
+    // A pod may be told of before its node, and its devices say nothing when that comes.
+    else if (!previous && this.#config.deviceTaints) this.#noteClaimsOn(now, name);
+    const isTainted = this.#taints.of(name).length > 0 || this.#claimNodes.has(name);
     const isMoved = this.#pauses.followNode(wall, name, isTainted);
     const isLeft = this.#drains.followNode(now, name, node);
     const hasPolicies = isTainted && this.#store.policies().length > 0;
     const isOther = hasPolicies && !hasSameLabels(node, previous);
-    if (!isNews && !isMoved && !isLeft && !isOther) return;
+    const isMet = !previous && this.#claimNodes.has(name);
+    if (!isNews && !isMoved && !isLeft && !isOther && !isMet) return;
     this.#reconcileOn(now, [name], node ? 'NodeChanged' : 'NodeDeleted');
   }
 
@@ -265,11 +275,37 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const isAsked = this.#store.policies().some(({ match }) => match.namespaces?.selector);
     if (!isAsked && !this.#config.takeover) return;
     this.#limits.followPolicies(now);
-    for (const name of [...this.#taints.nodes()]) {
+    for (const name of this.#nodesOfTaints()) {
       this.#starts.notice(now, name);
       for (const pod of this.#store.podsOn(name))
         if (pod.namespace === namespace) this.#reconciler.reconcile(now, pod, 'PolicyChanged');
     }
+  }
+
+  /** Deadlines may stand still on the node of whoever uses claims, as on one with taints. */
+  #noteClaims(now: Instant, { claims, nodeName }: Pod): void {
+    if (!claims || !this.#config.deviceTaints) return;
+    if (this.#claimNodes.has(nodeName) || !this.#store.node(nodeName)) return;
+    this.#claimNodes.add(nodeName);
+    this.#pauses.followNode(this.#wall(now), nodeName, true);
+  }
+
+  #noteClaimsOn(now: Instant, nodeName: string): void {
+    for (const pod of this.#store.podsOn(nodeName)) this.#noteClaims(now, pod);
+  }
+
+  #reconcileUsers(now: Instant, uids: ReadonlySet<string>): void {
+    for (const uid of uids) {
+      const pod = this.#store.pod(uid);
+      if (!pod) continue;
+      this.#noteClaims(now, pod);
+      this.#reconciler.reconcile(now, pod, 'DevicesChanged');
+    }
+  }
+
+  /** The nodes whose pods may have to go. */
+  #nodesOfTaints(): readonly string[] {
+    return [...new Set([...this.#taints.nodes(), ...this.#claimNodes])];
   }
 
   #reconcileOn(now: Instant, nodeNames: readonly string[], cause: Cause): void {

@@ -1,4 +1,7 @@
 import type { NodeNotReadyReason } from '../attempt/pod-command.ts';
+import { type DeviceId, type DeviceResource, formatDevice } from '../devices/device.ts';
+import type { DeviceTaintSource } from '../devices/verdict.ts';
+import { describeTaintSource } from '../devices/words.ts';
 import { formatDeadline, formatDuration, type Instant } from '../kernel/time.ts';
 import { formatTaint, type Taint } from '../model/taint.ts';
 import type { Toleration } from '../model/toleration.ts';
@@ -19,8 +22,18 @@ export type StartSource =
   /** the pod came to the node after the taint */
   | 'podBound';
 
+/** The device whose taint it is. */
+export interface TaintedDevice {
+  readonly device: DeviceId;
+  /** The ResourceClaim to which the device was allocated, in the namespace of the pod. */
+  readonly claim: string;
+  /** Who has put the taint on. */
+  readonly source: DeviceTaintSource;
+}
+
 /**
- * Why a pod stays or goes, as data. describeReason turns it into a sentence. `asExecuted`: the taint has
+ * Why a pod stays or goes, as data. describeReason turns it into a sentence. `device`: whose taint it is; left
+ * out: the node's. `asExecuted`: the taint has
  * another effect, and the pod is judged as though it were NoExecute; a drain may do so.
  */
 export type Reason =
@@ -49,6 +62,7 @@ export type Reason =
   | {
       readonly code: 'NoToleration';
       readonly taint: Taint;
+      readonly device?: TaintedDevice;
       readonly asExecuted?: true;
       readonly start: Instant;
       readonly startSource: StartSource;
@@ -62,6 +76,7 @@ export type Reason =
   | {
       readonly code: 'TolerationExpires';
       readonly taint: Taint;
+      readonly device?: TaintedDevice;
       readonly asExecuted?: true;
       readonly toleration: Toleration;
       /** The toleration is not the pod's: the policy gives it. */
@@ -75,22 +90,36 @@ export type Reason =
   | {
       readonly code: 'ToleratedForever';
       readonly taint: Taint;
+      readonly device?: TaintedDevice;
       readonly asExecuted?: true;
       readonly toleration: Toleration;
     }
   /** The policy that counts says so. */
-  | { readonly code: 'KeptByPolicy'; readonly taint: Taint; readonly policy: PolicyMark }
+  | {
+      readonly code: 'KeptByPolicy';
+      readonly taint: Taint;
+      readonly device?: TaintedDevice;
+      readonly policy: PolicyMark;
+    }
   /** A drain evicts the pods of this taint itself, for as long as it lives. */
   | { readonly code: 'LeftToDrain'; readonly taint: Taint; readonly drain: WorkingDrain }
   /** This policy may count: it asks for labels of a namespace that is not known (yet). */
   | {
       readonly code: 'PolicyUndecided';
       readonly taint: Taint;
+      readonly device?: TaintedDevice;
       readonly policy: PolicyMark;
       readonly namespace: string;
     }
   /** With takeover: the pod's namespace is none of ours, and kube-controller-manager decides. */
-  | { readonly code: 'NotTakenOver'; readonly taint: Taint; readonly namespace: string }
+  | {
+      readonly code: 'NotTakenOver';
+      readonly taint: Taint;
+      readonly device?: TaintedDevice;
+      readonly namespace: string;
+    }
+  /** Its devices may have taints: without the right to read these nobody can tell. */
+  | { readonly code: 'DevicesUnknown'; readonly lacks: readonly DeviceResource[] }
   /** upstream-1.36 in its legacy mode only. */
   | NodeNotReadyReason
   /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
@@ -106,6 +135,8 @@ export type Cause =
   | 'NodeDeleted'
   | 'PodChanged'
   | 'PodDeleted'
+  /** the taints of its devices, or its claims */
+  | 'DevicesChanged'
   /** a policy, or the labels of the pod's namespace */
   | 'PolicyChanged'
   /** a drain that evicted the pods itself has had no heartbeat for too long */
@@ -160,7 +191,7 @@ export function describeReason(reason: Reason): string {
     case 'ToleratedForever':
       return `tolerates ${taintText(reason)} without limit`;
     case 'KeptByPolicy':
-      return `kept in spite of ${formatTaint(reason.taint)}${byPolicy(reason)}`;
+      return `kept in spite of ${taintText(reason)}${byPolicy(reason)}`;
     case 'LeftToDrain':
       return `${drainText(reason.drain)} evicts for ${formatTaint(reason.taint)}, until it has had no heartbeat for ${formatDuration(drainStaleMs)}`;
     case 'PolicyUndecided':
@@ -169,6 +200,8 @@ export function describeReason(reason: Reason): string {
       const { key, value } = takeoverLabel;
       return `kube-controller-manager decides: namespace ${reason.namespace} has no label ${key}=${value}`;
     }
+    case 'DevicesUnknown':
+      return `unknown: no permission to read ${reason.lacks.join(', ')}, so not the taints of its devices`;
     case 'NodeNotReady': {
       const { nodeName, ready, since, deadline } = reason;
       return `node ${nodeName} is not ready (${ready}), and is given ${formatDuration(deadline - since)}`;
@@ -209,9 +242,21 @@ function byPolicy({ policy }: { readonly policy?: PolicyMark }): string {
 }
 
 /** One that is judged by another effect than it has goes without any. */
-function taintText({ taint, asExecuted }: Extract<Reason, { asExecuted?: true }>): string {
+function taintText({ taint, asExecuted, device }: TaintSight): string {
   const text = formatTaint(taint);
+  if (device) return `${text} of ${deviceText(device)}`;
   return asExecuted ? text.slice(0, text.lastIndexOf(':')) : text;
+}
+
+interface TaintSight {
+  readonly taint: Taint;
+  readonly device?: TaintedDevice;
+  readonly asExecuted?: true;
+}
+
+/** `device gpu.example.com/n1/gpu-0 (claim gpu, tainted by DeviceTaintRule gpu-0-ecc)` */
+function deviceText({ device, claim, source }: TaintedDevice): string {
+  return `device ${formatDevice(device)} (claim ${claim}, tainted by ${describeTaintSource(source)})`;
 }
 
 /** A taint that needs a minimum age is acted on later than it could be. */

@@ -15,7 +15,7 @@ import {
   type Millis,
 } from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
-import { type Pod, podRef } from '../model/pod.ts';
+import { isTaintReason, type Pod, podRef } from '../model/pod.ts';
 import { formatTaint } from '../model/taint.ts';
 import type { MatchOptions, Toleration } from '../model/toleration.ts';
 import { limitId } from '../policy/limit.ts';
@@ -61,6 +61,7 @@ export class TakeoverMachine implements Machine<MachineCommand> {
   readonly #eviction: EvictionMachine;
   readonly #spared: SparedPods;
   readonly #marks: KeyedWrites;
+  readonly #holdsDevices: boolean;
   #synced = false;
   #leader: boolean;
   #now: Instant = Number.NEGATIVE_INFINITY;
@@ -69,6 +70,7 @@ export class TakeoverMachine implements Machine<MachineCommand> {
     this.#store = store;
     this.#eviction = eviction;
     this.#leader = config.leader;
+    this.#holdsDevices = config.deviceTaints;
     this.#spared = new SparedPods(config);
     this.#marks = new KeyedWrites({ ...waits, prefix: 'unmark', max: config.evictionsInFlightMax });
   }
@@ -114,6 +116,12 @@ export class TakeoverMachine implements Machine<MachineCommand> {
 
   #follow(now: Instant, change: Change): void {
     switch (change.kind) {
+      case 'devices':
+        for (const uid of change.pods) {
+          const pod = this.#store.pod(uid);
+          if (pod) this.#followPod(now, pod);
+        }
+        return;
       case 'node': {
         const wasTainted = change.previous?.taints.some(({ effect }) => effect === 'NoExecute');
         if (!wasTainted && this.#eviction.taintsOf(change.name).length === 0) return;
@@ -139,9 +147,17 @@ export class TakeoverMachine implements Machine<MachineCommand> {
       this.#forget(pod.uid);
       return;
     }
-    this.#spared.follow(now, pod, this.#eviction.taintsOf(pod.nodeName), this.#store.clock);
+    const { clock } = this.#store;
+    const taints = this.#eviction.taintsOf(pod.nodeName);
+    this.#spared.follow(now, pod, taints, clock, this.#deviceTime(pod));
     if (bearsOurMark(pod)) this.#marks.notice(now, pod.uid);
     else if (this.#marks.dueAt(pod.uid) !== null) this.#marks.forget(pod.uid);
+  }
+
+  /** When kube-controller-manager deletes it for its devices, by the cluster's clock; null: it does not. */
+  #deviceTime(pod: Pod): Instant | null {
+    const { devices } = this.#store;
+    return this.#holdsDevices && pod.claims && devices ? devices.verdictOf(pod).at : null;
   }
 
   #forget(uid: string): void {
@@ -183,7 +199,7 @@ export class TakeoverMachine implements Machine<MachineCommand> {
 /** True when the pod has the mark that goes before a deletion, and we have set it. */
 function bearsOurMark({ disruption, deletionTimestamp }: Pod): boolean {
   const { reason, manager } = disruption ?? {};
-  const isOurs = reason === 'DeletionByTaintManager' && manager === takeoverProgram;
+  const isOurs = isTaintReason(reason) && manager === takeoverProgram;
   return isOurs && deletionTimestamp === null;
 }
 
@@ -207,6 +223,8 @@ const [burst, perSecond] = [100, 20];
 interface Followed {
   readonly taints: string;
   readonly tolerations: readonly Toleration[];
+  /** When the pod goes for its devices; null: it does not. */
+  readonly deviceTime: Instant | null;
   readonly namespace: string;
   readonly isSpared: boolean;
 }
@@ -233,17 +251,27 @@ export class SparedPods {
   /**
    * Takes in a pod, with the taints of its node. The time of a pod that was there before us counts
    * from when the taints came and the pod was bound, as kube-controller-manager saw them come.
+   * `deviceTime`: when it goes for its devices, as of now; null: it does not.
    */
-  follow(now: Instant, pod: Pod, observed: readonly ObservedTaint[], clock: ClusterTime): void {
+  follow(
+    now: Instant,
+    pod: Pod,
+    observed: readonly ObservedTaint[],
+    clock: ClusterTime,
+    deviceTime: Instant | null = null,
+  ): void {
     const { uid, namespace, tolerations } = pod;
-    if (observed.length === 0 || pod.deletionTimestamp !== null) {
+    if ((observed.length === 0 && deviceTime === null) || pod.deletionTimestamp !== null) {
       this.forget(uid);
       return;
     }
     const taints = observed.map(({ taint }) => formatTaint(taint)).join();
-    const known = this.#followed.get(uid);
+    const before = this.#followed.get(uid);
+    // Of what it means to do for devices nothing is frozen: with another time all is looked at anew.
+    const known = before?.deviceTime === deviceTime ? before : undefined;
     if (known?.taints === taints && known.tolerations === tolerations) return;
-    this.#followed.set(uid, { taints, tolerations, namespace, isSpared: false });
+    if (!known) this.#looks.cancel(uid);
+    this.#followed.set(uid, { taints, tolerations, deviceTime, namespace, isSpared: false });
     const seenAt = ({ seenAt: at }: ObservedTaint): Instant => clock.since(now, at);
     const boundAt = clock.since(now, pod.boundAt === null ? null : endOfSecond(pod.boundAt));
     const past = known ? [] : observed.map(seenAt).sort((one, other) => one - other);
@@ -254,6 +282,9 @@ export class SparedPods {
         observed.filter((one) => seenAt(one) <= at),
       );
     }
+    if (deviceTime === null) return;
+    const [at, ofNode] = [Math.max(now, clock.when(deviceTime)) + triesMs, this.#looks.at(uid)];
+    this.#looks.set(uid, ofNode === null ? at : Math.min(at, ofNode));
   }
 
   /**

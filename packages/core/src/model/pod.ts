@@ -89,6 +89,14 @@ export interface DaemonSet {
 /** The programs that are ours, as the API server names them after their User-Agent. */
 const ownManagers: readonly string[] = ['taintmgr-controller', 'kubectl-taintmgr'];
 
+/** True for the reason in the mark of a pod that goes for a taint, of its node or of a device. */
+export function isTaintReason(reason: string | undefined): boolean {
+  return reason === 'DeletionByTaintManager' || reason === deviceReason;
+}
+
+/** In the mark of a pod that goes for a taint of a device. */
+const deviceReason = 'DeletionByDeviceTaintManager';
+
 /**
  * The program that removes a pod for a taint, where it is none of ours, e.g.
  * `kube-controller-manager`; null: nobody does, or nobody can tell who.
@@ -101,7 +109,7 @@ export function foreignTaintManager(disruption: Disruption | undefined): string 
 
 /** Why pods are removed by other rooms of kube-controller-manager and by others than it. */
 const otherReasons: readonly string[] = [
-  'DeletionByDeviceTaintManager',
+  deviceReason,
   'DeletionByPodGC',
   'EvictionByEvictionAPI',
   'PreemptionByScheduler',

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { createEngine, type Engine } from '@taintmgr/core';
+import { createEngine, type Engine, parseTaint, type Toleration } from '@taintmgr/core';
+import type { PodClaim } from '@taintmgr/core/devices';
 import { differenceCases } from '../../src/differences/classify.ts';
 import { pauseOf, policyOf } from '../policy/objects.ts';
 import { node, pod, tolerating } from './objects.ts';
@@ -20,7 +21,7 @@ describe('docs/differences.md', () => {
   it('says of each difference what both do, why, and what proves it', () => {
     assert.deepEqual(
       tables.map(({ length }) => length),
-      [25, 28, 21, 9],
+      [25, 5, 28, 21, 9],
     );
     for (const row of tables.flat()) {
       assert.equal(row.length, 5, row[0]);
@@ -61,6 +62,34 @@ describe('docs/differences.md', () => {
 // that is named for it.
 
 type Story = (engine: Engine) => void;
+
+const withoutEffect: Toleration = {
+  ...{ key: '', operator: 'Exists', value: '', effect: '', tolerationSeconds: null },
+};
+
+interface Claimed {
+  readonly origin: PodClaim['origin'];
+  readonly tolerations: readonly Toleration[];
+}
+
+function claimed(origin: PodClaim['origin']): Claimed {
+  return { origin, tolerations: [] };
+}
+
+/** The pod uses a device that is tainted, on a node that is not. */
+function tellDevices(engine: Engine, { origin, tolerations }: Claimed): void {
+  const [driver, pool, device] = ['gpu', 'n1', 'd0'];
+  const claims = [{ name: 'c', claim: 'c', origin }];
+  engine.handle(1000, { kind: 'nodeUpsert', node: { ...node(null), taints: [] } });
+  engine.handle(1000, { kind: 'podUpsert', pod: { ...pod, claims } });
+  const allocated = [{ request: 'r', driver, pool, device, tolerations }];
+  const known = { namespace: 'shop', name: 'c', uid: 'c', ownerUid: null, reservedFor: ['u'] };
+  engine.handle(1000, { kind: 'resourceClaimUpsert', claim: { ...known, allocated } });
+  const taint = { ...parseTaint('bad:NoExecute'), timeAdded: 1000 };
+  const selector = { driver: null, pool: null, device: null };
+  const rule = { name: 'r', uid: 'r', generation: 1, selector, taint, progress: null };
+  engine.handle(1000, { kind: 'deviceTaintRuleUpsert', rule });
+}
 
 const stories: readonly [string, Story, readonly string[]][] = [
   [
@@ -173,6 +202,30 @@ const stories: readonly [string, Story, readonly string[]][] = [
     [],
   ],
   [
+    'a toleration of a claim that names no effect',
+    (engine) => tellDevices(engine, { ...claimed('named'), tolerations: [withoutEffect] }),
+    ['device-toleration-without-effect'],
+  ],
+  [
+    'a device that came as an extended resource',
+    (engine) => tellDevices(engine, claimed('extended')),
+    ['device-extended-resource'],
+  ],
+  [
+    'a claim whose seconds are more than fit',
+    (engine) => {
+      const tolerationSeconds = 9_223_372_037;
+      const long = { ...withoutEffect, effect: 'NoExecute', tolerationSeconds };
+      tellDevices(engine, { ...claimed('named'), tolerations: [long] });
+    },
+    ['seconds-wrap'],
+  ],
+  [
+    'a device that both make the pod leave for at once',
+    (engine) => tellDevices(engine, claimed('named')),
+    [],
+  ],
+  [
     'paused deadlines',
     (engine) => {
       engine.handle(1000, { kind: 'nodeUpsert', node: node(null) });
@@ -195,7 +248,7 @@ const stories: readonly [string, Story, readonly string[]][] = [
 describe('beside kube-controller-manager', () => {
   for (const [name, story, expected] of stories) {
     it(`${name}: ${expected[0] ?? 'no difference'}`, () => {
-      const engine = createEngine({ compare: true, leader: false });
+      const engine = createEngine({ compare: true, deviceTaints: true, leader: false });
       engine.handle(0, { kind: 'synced' });
       engine.handle(0, { kind: 'leadership', held: true });
       story(engine);

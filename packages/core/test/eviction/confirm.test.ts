@@ -12,6 +12,14 @@ import {
   type WorkingDrain,
 } from '@taintmgr/core';
 
+import {
+  confirmDeviceTaint,
+  type DeviceSources,
+  type DeviceTaintRule,
+  type ResourceClaim,
+  type ResourceSlice,
+} from '@taintmgr/core/devices';
+
 const at = Date.parse('2026-01-01T00:00:00Z');
 
 const taint = { key: 'm', value: '', effect: 'NoExecute', timeAdded: at } as const;
@@ -167,6 +175,73 @@ describe('confirmEviction', () => {
       assert.equal(confirmEviction(because, pod, nodeWith(drains), options), expected);
       const node = nodeWith(drains);
       assert.equal(confirmEviction(because, pod, node, { ...options, ignoresDrains: true }), null);
+    });
+  }
+});
+
+describe('an eviction for a taint of a device', () => {
+  const id = { driver: 'gpu.example.com', pool: 'n1', device: 'gpu-0' };
+  const claim: ResourceClaim = {
+    ...{ namespace: 'shop', name: 'gpu', uid: 'c', ownerUid: null, reservedFor: ['u'] },
+    allocated: [{ ...id, request: 'r', tolerations: [] }],
+  };
+  const selector = { driver: null, pool: 'n1', device: null };
+  const rule: DeviceTaintRule = {
+    ...{ name: 'ecc', uid: 'r', generation: 1, selector, taint, progress: null },
+  };
+  const devices = [{ name: 'gpu-0', taints: [other, taint] }];
+  const slice: ResourceSlice = {
+    ...{ name: 's', driver: id.driver, pool: 'n1', generation: 1, devices },
+  };
+  const found = { claim, rule: null, slice: null };
+  const byRule = { kind: 'rule', name: 'ecc' } as const;
+  const bySlice = { kind: 'slice', name: 's', index: 1 } as const;
+  const later = { ...taint, timeAdded: at + 1000 };
+  const cases: readonly [string, DeviceSources, RegExp | null, by?: typeof bySlice][] = [
+    ['holds while the rule taints it', { ...found, rule }, null],
+    ['holds while the slice does', { ...found, slice }, null, bySlice],
+    ['does not without the claim', { ...found, claim: null, rule }, /^claim gpu is gone$/],
+    [
+      'does not where the claim is of another pod',
+      { ...found, claim: { ...claim, reservedFor: ['v'] }, rule },
+      /^claim gpu is not reserved for the pod$/,
+    ],
+    [
+      'does not where the claim holds another device',
+      { ...found, claim: { ...claim, allocated: [] }, rule },
+      /^claim gpu does not hold device gpu.example.com\/n1\/gpu-0 any more$/,
+    ],
+    ['does not without the rule', found, /is not tainted m:NoExecute by DeviceTaintRule ecc any/],
+    [
+      'does not where the rule selects others',
+      { ...found, rule: { ...rule, selector: { ...selector, pool: 'n2' } } },
+      /is not tainted/,
+    ],
+    [
+      'does not where the rule has another effect',
+      { ...found, rule: { ...rule, taint: { ...taint, effect: 'None' } } },
+      /is not tainted/,
+    ],
+    [
+      'does not where the rule counts from another time',
+      { ...found, rule: { ...rule, taint: later } },
+      /^the taint m:NoExecute of device \S+ was added at another time$/,
+    ],
+    ['does not without the slice', found, /by its driver in ResourceSlice s \(#1\) any/, bySlice],
+    [
+      'does not where the slice is of another pool',
+      { ...found, slice: { ...slice, pool: 'n2' } },
+      /is not tainted/,
+      bySlice,
+    ],
+  ];
+  for (const [name, sources, objection, source = byRule] of cases) {
+    it(name, () => {
+      const pod = { namespace: 'shop', name: 'a', uid: 'u', nodeName: 'n1' };
+      const tainted = { device: id, claim: 'gpu', source };
+      const answer = confirmDeviceTaint({ pod, tainted, taint }, sources);
+      if (objection === null) assert.equal(answer, null);
+      else assert.match(answer ?? '', objection);
     });
   }
 });

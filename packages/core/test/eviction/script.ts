@@ -13,6 +13,7 @@ import {
   type Toleration,
   type WorkingDrain,
 } from '@taintmgr/core';
+import type { DeviceResource, PodClaim } from '@taintmgr/core/devices';
 import { describeCount, type EvictionPause, type EvictionPolicy } from '@taintmgr/core/policy';
 import { pauseOf, policyOf } from '../policy/objects.ts';
 import { itAnswers } from '../transcripts.ts';
@@ -35,6 +36,10 @@ import { itAnswers } from '../transcripts.ts';
  *     0 resume NAME | resume-evictions
  *     0 policy NAME {"action":"Keep","match":{"pods":...},...} | gone
  *     0 namespace shop team=a,env=b | gone
+ *     0 rule NAME health:NoExecute@-5 d0 | every | gone     a DeviceTaintRule
+ *     0 slice NAME d0 health:NoExecute@-5 | gone            a ResourceSlice of one device, d0 of pool n1
+ *     0 claim shop/gpu d0 of shop/web-0 tolerates health:NoExecute 5 | all | gone
+ *     0 hidden devicetaintrules | none      what may not be read; a pod with claims: `uses gpu | extended`
  *     0 record {"record":...,"resume":...}   what readLimits finds; `done limits` answers
  *     0 done shop/web-0 | gone ... | failed ... 500 boom | blocked ... needs 2, has 2
  *     0 explain n1 | counts
@@ -110,6 +115,11 @@ class Run {
         return { kind: 'view', current: subject === 'current' };
       case 'clock':
         return { kind: 'clock', ahead: Number(subject) * 1000 };
+      case 'rule':
+      case 'slice':
+      case 'claim':
+      case 'hidden':
+        return deviceEvent(verb, subject, rest);
       case 'resume-evictions':
         return { kind: 'resumeEvictions' };
       case 'record':
@@ -154,6 +164,7 @@ class Run {
       ready: words.includes('down') ? 'False' : null,
       gracePeriodSeconds: Number(after(words, 'grace') ?? 30),
       ...(words.includes('labels') && { labels: readLabels(after(words, 'labels')) }),
+      ...(words.includes('uses') && { claims: [readClaim(after(words, 'uses') ?? '')] }),
       ...(words.includes('marked') && {
         disruption: { reason: 'DeletionByTaintManager', manager: after(words, 'marked') ?? null },
       }),
@@ -249,6 +260,47 @@ function tellReport(report: Extract<Command, { kind: 'report' }>['report']): str
   return `deadline ${name} ${from} -> ${to} (${report.cause}) because ${because || 'it is gone'}${unanswered}`;
 }
 
+/** Every device is one of pool n1 of the driver gpu. */
+function deviceEvent(verb: string, name: string, words: readonly string[]): Event {
+  const [first = '', second = ''] = words;
+  const isGone = first === 'gone';
+  const [driver, pool] = ['gpu', 'n1'];
+  switch (verb) {
+    case 'rule': {
+      if (isGone) return { kind: 'deviceTaintRuleDelete', name };
+      const device = second === 'every' ? null : second;
+      const selector = { driver: null, pool: null, device };
+      const rule = { name, uid: name, generation: 1, selector, taint: readTaint(first) };
+      return { kind: 'deviceTaintRuleUpsert', rule: { ...rule, progress: null } };
+    }
+    case 'slice': {
+      if (isGone) return { kind: 'resourceSliceDelete', name };
+      const devices = [{ name: first, taints: words.slice(1).map(readTaint) }];
+      const slice = { name, driver, pool, generation: 1, devices };
+      return { kind: 'resourceSliceUpsert', slice };
+    }
+    case 'claim': {
+      const [namespace = '', claim = ''] = name.split('/');
+      if (isGone) return { kind: 'resourceClaimDelete', namespace, name: claim };
+      const at = words.indexOf('tolerates');
+      const tolerations = at < 0 ? [] : readTolerations(words.slice(at + 1));
+      const allocated = [{ request: 'r', driver, pool, device: first, tolerations }];
+      const reservedFor = [after(words, 'of')?.split('/')[1] ?? ''];
+      const known = { namespace, name: claim, uid: name, ownerUid: null };
+      return { kind: 'resourceClaimUpsert', claim: { ...known, allocated, reservedFor } };
+    }
+    default:
+      return {
+        kind: 'deviceRights',
+        hidden: name === 'none' ? [] : (name.split(',') as DeviceResource[]),
+      };
+  }
+}
+
+function readClaim(name: string): PodClaim {
+  return { name, claim: name, origin: name === 'extended' ? 'extended' : 'named' };
+}
+
 function readOutcome(verb: string, words: readonly string[]): Outcome {
   if (verb === 'done' || verb === 'gone') return { kind: verb };
   if (verb === 'changed') return { kind: verb, message: words.join(' ') };
@@ -334,7 +386,7 @@ function readTolerations(words: readonly string[]): readonly Toleration[] {
     words
       .join(' ')
       .split(
-        / (?:on|bound|terminating|mirror|daemonset|finished|optedout|down|grace|labels|marked)\b/,
+        / (?:on|bound|terminating|mirror|daemonset|finished|optedout|down|grace|labels|marked|uses)\b/,
       )[0] ?? '';
   return text.split(' | ').map((entry) => {
     const [spec = '', time] = entry.split(' ');

@@ -26,7 +26,11 @@ export class Loop extends ControlLoop<Event, Command, EngineNotice> {
   constructor(options: LoopOptions) {
     const followed = new FollowedObjects();
     const { publish, takeover } = options;
-    const removal = { ...options.removal, ownMark: takeover !== undefined };
+    const removal = {
+      ...options.removal,
+      ownMark: takeover !== undefined,
+      ...(options.devices && { devices: options.devices.paths }),
+    };
     const remembering = publish && { remembering: publish.name };
     const sources = engineSources({ ...options, ...remembering }, followed);
     const gone = sources.find((source) => source instanceof GonePauses);

@@ -29,6 +29,7 @@ import {
   type Selectors,
 } from '../proto/requests.ts';
 import { AllPodsPolicies, clusterPolicies } from './cluster-policies.ts';
+import { type DeviceSight, deviceSources } from './device-sources.ts';
 import { GonePauses } from './gone-pauses.ts';
 
 /** The collections that are read, and the part of each. */
@@ -45,6 +46,8 @@ export interface SourceOptions {
   readonly leases?: boolean;
   /** Read DaemonSets too, for its legacy mode; false when left out. */
   readonly daemonSets?: boolean;
+  /** Read devices, their taints and claims too, where they are served; left out: they are not. */
+  readonly devices?: DeviceSight;
   /** Policies of files; left out: none. Namespaces are read where one selects them. */
   readonly policies?: readonly PolicyObject[];
   /** Follow those of the cluster too, and with them all namespaces; false when left out. */
@@ -102,6 +105,7 @@ export function engineSources(
     sources.push(new GonePauses({ random, manager: remembering, ...known }));
   }
   if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
+  if (options.devices) sources.push(...deviceSources(options.devices, shared));
   if (leases) {
     const [resource, path, project] = ['leases', nodeLeasesPath, nodeLeaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });

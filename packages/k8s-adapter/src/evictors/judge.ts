@@ -4,7 +4,11 @@ import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 
 /** The work that must not be done twice, by kube-controller-manager's names for it. */
-export const duties = ['taint-eviction-controller', 'node-lifecycle-controller'] as const;
+export const duties = [
+  'taint-eviction-controller',
+  'node-lifecycle-controller',
+  'device-taint-eviction-controller',
+] as const;
 
 export type Duty = (typeof duties)[number];
 
@@ -264,6 +268,9 @@ export const declaringFlag = 'kube-controller-manager-runs';
 
 /** The controller that evicts for taints, among those that run. */
 export const taintController = 'taint-eviction-controller';
+
+/** The one that evicts for taints of devices. A declaration that does not name it says nothing of it. */
+export const deviceController: Duty = 'device-taint-eviction-controller';
 
 /** That another program evicts for taints, as its marks on pods of several nodes show. */
 export const evictedByOther = { type: 'EvictedByOther', reason: 'SeveralNodes' } as const;

@@ -5,6 +5,7 @@ import type { LeaseName } from '../proto/lease-requests.ts';
 import {
   type Duty,
   declaringFlag,
+  deviceController,
   duties,
   type Evictors,
   type Evidence,
@@ -182,20 +183,25 @@ function startOf(pod: unknown): Instant | null {
 /** The words of administrators, and of leaders on what they have seen; only they may write a TaintManager. */
 function statements(duty: Duty, { asker, published }: Look): readonly Evidence[] {
   if (asker !== null) {
-    if (asker.declared === null) return [];
-    const runs = asker.declared.includes(duty);
-    return [{ kind: 'declared', by: `--${declaringFlag}`, runs }];
+    const runs = declaredOf(duty, asker.declared);
+    return runs === null ? [] : [{ kind: 'declared', by: `--${declaringFlag}`, runs }];
   }
   const fresh = published.all.filter((one) => isFresh(one, published.now));
   return fresh.flatMap(({ name, declared, sees }): readonly Evidence[] => {
     const by = `TaintManager ${name}`;
-    const runs = declared?.includes(duty);
+    const runs = declaredOf(duty, declared);
     const isSeen = duty === taintController && sees !== null;
     return [
-      ...(runs === undefined ? [] : [{ kind: 'declared', by, runs } as const]),
+      ...(runs === null ? [] : [{ kind: 'declared', by, runs } as const]),
       ...(isSeen ? [{ kind: 'seen', text: sees } as const] : []),
     ];
   });
+}
+
+/** Null: nothing was declared of it. */
+function declaredOf(duty: Duty, declared: readonly Duty[] | null): boolean | null {
+  const runs = declared?.includes(duty) ?? null;
+  return duty === deviceController && !runs ? null : runs;
 }
 
 function leaseEvidence({ lease }: Look, lives: LeaseLives, now: Millis): Evidence {
@@ -324,6 +330,7 @@ const managerName = 'kube-controller-manager';
 /** Names of former days. */
 const aliases: Readonly<Record<string, Duty>> = { nodelifecycle: 'node-lifecycle-controller' };
 const gate = 'SeparateTaintEvictionController';
+const deviceGate = 'DRADeviceTaints';
 
 /** Reads the flags of the containers of a pod that runs it; a later flag adds to an earlier one. */
 export function managerFlags(pod: unknown): ManagerFlags {
@@ -348,8 +355,16 @@ export function managerFlags(pod: unknown): ManagerFlags {
 
 /** Tells whether it does a duty, by kube-controller-manager's own rules. */
 export function dutyOf(flags: ManagerFlags, duty: Duty): FlagVerdict {
-  const verdict = duty === 'taint-eviction-controller' ? taintEviction(flags) : chosen(flags, duty);
+  const verdict = verdictOf(flags, duty);
   return flags.isOpaque ? { runs: null, says: 'flags from a variable' } : verdict;
+}
+
+function verdictOf(flags: ManagerFlags, duty: Duty): FlagVerdict {
+  if (duty === 'taint-eviction-controller') return taintEviction(flags);
+  const own = chosen(flags, duty);
+  // Without the gate, which is off before 1.36, nothing evicts for devices.
+  const isOff = duty === deviceController && lastGate(flags, deviceGate) === 'false';
+  return isOff && own.runs ? { runs: false, says: `--feature-gates=${deviceGate}=false` } : own;
 }
 
 /** Without its feature gate, taint eviction is a part of the node lifecycle controller. */

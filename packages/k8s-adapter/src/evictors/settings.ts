@@ -5,7 +5,7 @@ import { type Config, resolveConfig } from '@taintmgr/core/model';
 import { parseDuration } from '@taintmgr/core/time';
 import { selectorFrom } from '../proto/convert.ts';
 import { asRecord, isRecord, parseJson } from '../proto/json.ts';
-import { declaringFlag } from './judge.ts';
+import { declaringFlag, deviceController } from './judge.ts';
 
 /** The sum of published settings. */
 export interface ReadSettings {
@@ -77,7 +77,7 @@ function isWithoutEffect(name: string): boolean {
 
 const prefixesWithoutEffect = /^(leader-elect|kube-api-|node-pressure-|summary-|eviction-)/;
 const withoutEffect: ReadonlySet<string> = new Set([
-  ...['allow-overlap', 'concurrent-evictions', 'controllers', 'kubelet-certificate-authority'],
+  ...['allow-overlap', 'concurrent-evictions', 'kubelet-certificate-authority'],
   ...['dry-run', 'pod-watch', 'publish-status', declaringFlag],
 ]);
 
@@ -130,6 +130,7 @@ const settingReaders: ReadonlyMap<string, SettingReader> = new Map([
   ['mode', engine('mode', (text) => modes(modeNamed(text)))],
   ['semantics', engine('semantics', choice('precise', 'upstream-1.36'))],
   ['takeover', engine('takeover', boolean)],
+  ['controllers', readControllers],
   ['delete-after', readDeleteAfter],
   ['feature-gates', readGates],
   ['cluster-policies', (text) => inField(boolean(text), (followsCluster) => ({ followsCluster }))],
@@ -153,6 +154,12 @@ const settingReaders: ReadonlyMap<string, SettingReader> = new Map([
   ['nodeLifecycle.massUnreachable', readMassUnreachable],
   ['nodeLifecycle.flapping', lifecycle('flapping', readFlapping)],
 ]);
+
+/** Of those that run one alone adds to what is decided; it runs where it is named first without a dash. */
+function readControllers(text: string): Chosen {
+  const named = text.split(',').find((name) => name.replace(/^-/, '') === deviceController);
+  return named === deviceController ? { engine: { deviceTaints: true } } : {};
+}
 
 function readDeleteAfter(text: string): Chosen | null {
   if (text === 'never') return { engine: { deleteAfterMs: null } };

@@ -65,6 +65,13 @@ const members: Readonly<Record<Event['kind'], Readonly<Record<string, string>>>>
   taintRuleDelete: { name: 'string' },
   pauseUpsert: { pause: 'object' },
   pauseDelete: { name: 'string' },
+  resourceSliceUpsert: { slice: 'object' },
+  resourceSliceDelete: { name: 'string' },
+  deviceTaintRuleUpsert: { rule: 'object' },
+  deviceTaintRuleDelete: { name: 'string' },
+  resourceClaimUpsert: { claim: 'object' },
+  resourceClaimDelete: { namespace: 'string', name: 'string' },
+  deviceRights: { hidden: 'list' },
   nodeDrainUpsert: { drain: 'object' },
   nodeDrainDelete: { name: 'string' },
   podViews: { others: 'string', nodes: 'object' },
@@ -132,8 +139,10 @@ function eventFrom(value: unknown): Event {
   const wanted = typeof kind === 'string' && Object.hasOwn(members, kind) ? kind : null;
   if (wanted === null) return refuse('event.kind', kind, Object.keys(members).join(', '));
   for (const [name, type] of Object.entries(members[wanted as Event['kind']])) {
-    const isRight = type === 'object' ? isRecord(event[name]) : typeof event[name] === type;
-    want(`event.${name}`, event[name], isRight, `an event ${wanted} with ${type} ${name}`);
+    const found = event[name];
+    const isList = type === 'list' && Array.isArray(found);
+    const isRight = isList || (type === 'object' ? isRecord(found) : typeof found === type);
+    want(`event.${name}`, found, isRight, `an event ${wanted} with ${type} ${name}`);
   }
   return value as Event;
 }

@@ -19,6 +19,13 @@ export function redactEvent(event: Event): Event {
       const { drain } = event;
       return { ...event, drain: { ...drain, known: drain.known.map(redactMember) } };
     }
+    case 'deviceTaintRuleUpsert': {
+      const { rule } = event;
+      return {
+        ...event,
+        rule: { ...rule, progress: rule.progress && redactMember(rule.progress) },
+      };
+    }
     case 'evictionRequests':
       return { ...event, requests: event.requests.map(redactRequest) };
     default:

@@ -346,6 +346,8 @@ export interface DeletionOptions extends RemovalOptions {
   readonly wanted?: Wanted;
   /** `uid` (when left out): this very pod or none; `name`: whatever pod has the name by then. */
   readonly guard?: 'uid' | 'name';
+  /** True if it goes for a taint of a device; left out: of its node. */
+  readonly forDevice?: boolean;
 }
 
 const disruptionTarget = {
@@ -354,6 +356,10 @@ const disruptionTarget = {
   reason: 'DeletionByTaintManager',
   message: 'Taint manager: deleting due to NoExecute taint',
   lastProbeTime: null,
+};
+const deviceTarget = {
+  reason: 'DeletionByDeviceTaintManager',
+  message: 'Device Taint manager: deleting due to NoExecute taint',
 };
 const ownMessage = 'taintmgr: deleting due to NoExecute taint';
 
@@ -403,6 +409,7 @@ export function markDisruptedRequest(
   const path = `${podPath(pod)}/status${options.dryRun ? '?dryRun=All' : ''}`;
   const condition = {
     ...disruptionTarget,
+    ...(options.forDevice && deviceTarget),
     ...(options.ownMark && { message: ownMessage }),
     lastTransitionTime: formatTime(now),
     observedGeneration: generation,

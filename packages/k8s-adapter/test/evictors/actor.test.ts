@@ -141,6 +141,7 @@ describe('who acts on NoExecute taints', () => {
       const upstream = {
         'taint-eviction-controller': verdict,
         'node-lifecycle-controller': absent(),
+        'device-taint-eviction-controller': absent(),
       };
       const { source, ...actor } = actorOf({ upstream, taintmgr });
       assert.deepEqual(actor, expected);
@@ -152,6 +153,7 @@ describe('who acts on NoExecute taints', () => {
     const upstream = {
       'taint-eviction-controller': acts(managerLease, managerPod),
       'node-lifecycle-controller': absent(),
+      'device-taint-eviction-controller': absent(),
     };
     const { source } = actorOf({ upstream, taintmgr: absent() });
     assert.equal(source, 'lease kube-system/kube-controller-manager; pod kube-system/kcm');

@@ -60,6 +60,7 @@ function worldOf(engine: Engine | null, isDryRun = false): World {
       pauses: () => engine.pauses(),
       lastReplica: () => null,
       podScope: () => 'all',
+      decidesForDevices: () => false,
       status: () => [],
       cutOffSince: () => null,
       lateBy: () => 0,

@@ -1,6 +1,13 @@
 // The eviction of one pod as requests, and how a pod that stays loses its mark.
-import { type BudgetNumbers, type Command, confirmEviction, type Outcome } from '@taintmgr/core';
-import { takeoverProgram } from '@taintmgr/core/policy';
+import {
+  type BudgetNumbers,
+  type Command,
+  confirmEviction,
+  type Outcome,
+  type Reason,
+} from '@taintmgr/core';
+import { confirmDeviceTaint } from '@taintmgr/core/devices';
+import { isTaintReason, takeoverProgram } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import {
   answerValue,
@@ -10,6 +17,12 @@ import {
   succeeded,
 } from '../../proto/answer.ts';
 import { budgetFromJson, nodeFromJson, podFromJson } from '../../proto/convert.ts';
+import {
+  deviceTaintRuleFromJson,
+  resourceClaimFromJson,
+  resourceSliceFromJson,
+} from '../../proto/convert-devices.ts';
+import { claimPath, type DevicePaths, getTaintSourceRequest } from '../../proto/device-requests.ts';
 import { disruptionOf } from '../../proto/disruption-target.ts';
 import { asRecord, asText } from '../../proto/json.ts';
 import {
@@ -21,6 +34,7 @@ import {
   getBudgetRequest,
   getNodeRequest,
   getPodRequest,
+  getRequest,
   markDisruptedRequest,
   type RemovalOptions,
   unmarkDisruptedRequest,
@@ -57,6 +71,8 @@ export interface RemovePodOptions extends RemovalOptions {
   readonly comparisonOperators?: boolean;
   /** True if pods go that a drain at work may evict itself; left out: they do not. */
   readonly ignoresDrains?: boolean;
+  /** Where what taints devices is read again; left out: nobody goes for devices. */
+  readonly devices?: DevicePaths;
 }
 
 /** The pod goes without the condition DisruptionTarget, and why. */
@@ -90,12 +106,15 @@ export function* removePod(
 /** The very pod has to be there still, not on its way out by somebody else's hand, and its node as bad as before. */
 function* lookAgain(
   command: Removal,
-  { comparisonOperators = false, ignoresDrains = false }: RemovePodOptions,
+  options: RemovePodOptions,
 ): Steps<{ outcome: Outcome | null; wall: Instant }> {
+  const { comparisonOperators = false, ignoresDrains = false } = options;
   let { answer, wall } = yield* call(getPodRequest(command.pod));
   if (!succeeded(answer)) return { outcome: outcomeOf('ReadingPod', failureOf(answer)), wall };
   const pod = podFromJson(answerValue(answer));
   if (pod.uid !== command.pod.uid || pod.deletionTimestamp !== null) return { outcome: gone, wall };
+  const tainted = taintedIn(command.because);
+  if (tainted) return yield* lookAtDevice(command, tainted, wall, options);
   ({ answer, wall } = yield* call(getNodeRequest(command.pod.nodeName)));
   if (!succeeded(answer)) return { outcome: outcomeOf('ReadingNode', failureOf(answer)), wall };
   const node = nodeFromJson(answerValue(answer));
@@ -104,6 +123,57 @@ function* lookAgain(
   const rules = { comparisonOperators, ignoresDrains: ignoresDrains || isOfDrain };
   const change = confirmEviction(command.because, pod, node, rules);
   return { outcome: change === null ? null : changed(change), wall };
+}
+
+/** A reason that a device has given. */
+type DeviceReason = Extract<Reason, { device?: unknown }>;
+
+/** The reason that decided, where a device gave it; null: it did not. */
+function taintedIn([decisive]: readonly Reason[]): Required<DeviceReason> | null {
+  const isOfDevice = decisive !== undefined && 'device' in decisive && decisive.device;
+  return isOfDevice ? (decisive as Required<DeviceReason>) : null;
+}
+
+/** The claim has to hold the device for the pod still, and the taint has to be as it was. */
+function* lookAtDevice(
+  { pod }: Removal,
+  { device: tainted, taint }: Required<DeviceReason>,
+  wall: Instant,
+  { devices }: RemovePodOptions,
+): Steps<{ outcome: Outcome | null; wall: Instant }> {
+  const { claim: name, source } = tainted;
+  const path = devices ? claimPath(devices, pod.namespace, name) : null;
+  const asking = devices ? getTaintSourceRequest(devices, source) : null;
+  if (path === null || asking === null) {
+    return { outcome: changed('devices cannot be read any more'), wall };
+  }
+  const claim = yield* readIfThere(getRequest(path));
+  if ('outcome' in claim) return claim;
+  const isGone = claim.value === null;
+  const found = isGone ? claim : yield* readIfThere(asking);
+  if ('outcome' in found) return found;
+  const put = found.value;
+  const change = confirmDeviceTaint(
+    { pod, tainted, taint },
+    {
+      claim: claim.value === null ? null : resourceClaimFromJson(claim.value),
+      rule: source.kind === 'rule' && put !== null ? deviceTaintRuleFromJson(put) : null,
+      slice: source.kind === 'slice' && put !== null ? resourceSliceFromJson(put) : null,
+    },
+  );
+  return { outcome: change === null ? null : changed(change), wall: found.wall };
+}
+
+type ReadAgain =
+  | { readonly value: unknown; readonly wall: Instant }
+  | { readonly outcome: Outcome; readonly wall: Instant };
+
+/** Null as value: it is gone. */
+function* readIfThere(request: ApiRequest): Steps<ReadAgain> {
+  const { answer, wall } = yield* call(request);
+  if (succeeded(answer)) return { value: answerValue(answer), wall };
+  const failure = failureOf(answer);
+  return failure.status === 404 ? { value: null, wall } : { outcome: failedBy(failure), wall };
 }
 
 function* markAndDelete(
@@ -115,7 +185,8 @@ function* markAndDelete(
   let notice: MarkRefused | null = null;
   if (!unmarked) {
     const wanted = 'metadata';
-    const asked = { ...options, guard, wanted } as const;
+    const forDevice = taintedIn(command.because) !== null;
+    const asked = { ...options, guard, wanted, forDevice } as const;
     const { answer } = yield* call(markDisruptedRequest(pod, generation, now, asked));
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
@@ -198,7 +269,7 @@ function* unmark({ pod }: UnmarkPod): Steps {
       const { uid, resourceVersion, deletionTimestamp } = asRecord(object.metadata);
       if (uid !== pod.uid || deletionTimestamp !== undefined) return gone;
       const mark = disruptionOf(object);
-      const isOurs = mark?.reason === 'DeletionByTaintManager' && mark.manager === takeoverProgram;
+      const isOurs = isTaintReason(mark?.reason) && mark?.manager === takeoverProgram;
       if (!isOurs) return changed('the condition is not ours any more');
       return unmarkDisruptedRequest(pod, asText(resourceVersion));
     },

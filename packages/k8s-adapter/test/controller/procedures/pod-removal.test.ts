@@ -343,6 +343,93 @@ describe('the budget that refuses the eviction of a NodeDrain', () => {
   }
 });
 
+describe('a pod that goes for the taint of a device', () => {
+  const taint = { key: 'health', value: 'bad', effect: 'NoExecute', timeAdded: now } as const;
+  const device = { driver: 'gpu.example.com', pool: 'n1', device: 'gpu-0' };
+  const source = { kind: 'rule', name: 'ecc' } as const;
+  const counts = { start: now, startSource: 'timeAdded', deadline: now } as const;
+  const tainted = { device, claim: 'gpu', source };
+  const because = [{ code: 'NoToleration', taint, device: tainted, ...counts }] as const;
+  const devices = {
+    resourceslices: '/apis/resource.k8s.io/v1/resourceslices',
+    resourceclaims: '/apis/resource.k8s.io/v1/resourceclaims',
+    devicetaintrules: '/apis/resource.k8s.io/v1beta2/devicetaintrules',
+  };
+  const json = (body: object): Answer => {
+    return { kind: 'response', status: 200, headers: {}, body: JSON.stringify(body) };
+  };
+  const podRead = json({ metadata: { name: pod.name, namespace: pod.namespace, uid: pod.uid } });
+  const claim = json({
+    metadata: { name: 'gpu' },
+    status: {
+      allocation: { devices: { results: [{ ...device, request: 'r' }] } },
+      reservedFor: [{ resource: 'pods', name: pod.name, uid: pod.uid }],
+    },
+  });
+  const rule = (timeAdded: number): Answer =>
+    json({
+      metadata: { name: 'ecc' },
+      spec: {
+        deviceSelector: { pool: 'n1' },
+        taint: { ...taint, timeAdded: new Date(timeAdded).toISOString() },
+      },
+    });
+  const asked = (removal: RemovePodOptions = { devices }): PlayedSteps<Outcome, MarkRefused> => {
+    const command = { ...evictPod, because, confirm: true };
+    return new PlayedSteps(removePod(command, now, removal, true), now);
+  };
+
+  it('goes when its claim and the rule are as they were; its node is not asked for', () => {
+    const step = asked();
+    const paths = [podRead, claim, rule(now)].map((given) => {
+      const { path } = step.request;
+      step.answer(given);
+      return path;
+    });
+    assert.deepEqual(paths, [
+      '/api/v1/namespaces/wire-golden/pods/tol-0s',
+      '/apis/resource.k8s.io/v1/namespaces/wire-golden/resourceclaims/gpu',
+      '/apis/resource.k8s.io/v1beta2/devicetaintrules/ecc',
+    ]);
+    assert.match(step.request.path, /\/eviction$/);
+  });
+
+  const kept: readonly [string, readonly Answer[], string | RegExp][] = [
+    ['the claim is gone', [plain(404)], 'claim gpu is gone'],
+    ['the rule is gone', [claim, plain(404)], /is not tainted health=bad:NoExecute/],
+    ['the rule counts anew', [claim, rule(now + 60_000)], /was added at another time$/],
+  ];
+  for (const [name, answers, message] of kept) {
+    it(`stays where ${name}`, () => {
+      const step = asked().answer(podRead);
+      for (const given of answers) step.answer(given);
+      assert.ok(step.outcome?.kind === 'changed');
+      assert.match(step.outcome.message, new RegExp(message));
+    });
+  }
+
+  it('is tried again where one of them cannot be read', () => {
+    for (const answers of [[plain(500)], [claim, plain(500)]]) {
+      const step = asked().answer(podRead);
+      for (const given of answers) step.answer(given);
+      assert.equal(step.outcome?.kind, 'failed');
+    }
+    assert.equal(asked({}).answer(podRead).outcome?.kind, 'changed');
+  });
+
+  it('is marked with the reason for devices, and with a message of our own beside another', () => {
+    for (const [ownMark, message] of [
+      [false, 'Device Taint manager: deleting due to NoExecute taint'],
+      [true, 'taintmgr: deleting due to NoExecute taint'],
+    ] as const) {
+      const step = removing({ ...deletePod, because }, { ownMark });
+      const [condition] = JSON.parse(step.request.body ?? '').status.conditions;
+      assert.equal(condition.reason, 'DeletionByDeviceTaintManager');
+      assert.equal(condition.message, message);
+    }
+  });
+});
+
 function removing(
   command: Removal,
   options: RemovePodOptions = {},

@@ -1,0 +1,3 @@
+import { itAnswersEvictions } from './script.ts';
+
+itAnswersEvictions('devices devices-held devices-takeover');
