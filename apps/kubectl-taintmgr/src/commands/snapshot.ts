@@ -7,6 +7,7 @@ import type { Invocation } from '../cli/registry.ts';
 import {
   type Collection,
   type CollectionKind,
+  claimsDevices,
   collections,
   listCollection,
 } from '../cluster/collections.ts';
@@ -24,11 +25,14 @@ export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCo
   const { flags, output } = invocation;
   return await withConnection(invocation, async ({ client }) => {
     const items: object[] = [];
+    let isClaiming = false;
     for (const each of collections) {
+      if (each.isOfDevices && !isClaiming) continue;
       const found = await readKind(client, each);
       if (found === null)
         warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
       items.push(...(found ?? []));
+      isClaiming ||= found?.some(claimsDevices) ?? false;
     }
     if (flags.output === 'yaml') await writeYaml(invocation, items);
     else writeJson(invocation, items);
@@ -207,6 +211,9 @@ function pauseSpec(value: unknown): unknown {
   );
 }
 
+/** For which devices a claim asks. */
+const claimSpec: Shape = { devices: whole('requests constraints') };
+
 /** What is kept of each kind that is written down. */
 export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   Namespace: { metadata, spec: whole('finalizers'), status: whole('phase') },
@@ -224,7 +231,7 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   Pod: {
     metadata,
     spec: podSpec,
-    status: { ...whole('phase reason startTime qosClass'), conditions },
+    status: { ...whole('phase reason startTime qosClass resourceClaimStatuses'), conditions },
   },
   PodDisruptionBudget: { metadata, ...whole('spec status') },
   Service: { metadata, spec: whole('selector') },
@@ -245,6 +252,19 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   },
   StorageClass: { metadata, ...whole('provisioner volumeBindingMode allowedTopologies') },
   CSINode: { metadata, spec: 'all' },
+  // Parameters are for drivers.
+  DeviceClass: { metadata, spec: whole('selectors extendedResourceName') },
+  ResourceSlice: { metadata, spec: 'all' },
+  ResourceClaim: {
+    metadata,
+    spec: claimSpec,
+    status: {
+      allocation: { devices: whole('results'), ...whole('nodeSelector allocationTimestamp') },
+      ...whole('reservedFor'),
+    },
+  },
+  ResourceClaimTemplate: { metadata, spec: { spec: claimSpec } },
+  DeviceTaintRule: { metadata, spec: 'all', status: { conditions } },
   EvictionPolicy: { metadata, spec: 'all' },
   NodeTaintRule: { metadata, spec: 'all' },
   EvictionPause: {

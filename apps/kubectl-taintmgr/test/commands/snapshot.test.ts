@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ServedCluster } from '@taintmgr/api-server';
-import { daemonSet, type Json, node, pdb, pod, RealClock, toleration } from '@taintmgr/sim-cluster';
+import {
+  daemonSet,
+  type Json,
+  type KubeObject,
+  node,
+  pdb,
+  pod,
+  RealClock,
+  toleration,
+} from '@taintmgr/sim-cluster';
 import { keep, shapes } from '../../src/commands/snapshot.ts';
+import { startDeviceCluster } from '../world/device-cluster.ts';
 import { run } from '../world/run.ts';
 import { app, inZone } from '../world/scenario.ts';
 import { ago } from '../world/shop-cluster.ts';
@@ -280,5 +290,29 @@ describe('a snapshot of a taint without timeAdded', () => {
     const seconds = evictions.map(({ at }) => Math.floor(Date.parse(startsAt) / 1000 + at));
     // It is kube-controller-manager's: the second as it is written, where explain says the latest.
     assert.deepEqual(seconds, [due / 1000 - 1], out);
+  });
+});
+
+describe('snapshot of a cluster with devices', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startDeviceCluster();
+    process.env.KUBECONFIG = cluster.kubeconfig;
+  });
+  after(() => cluster.stop());
+
+  it('holds what decides about them', async () => {
+    const { items }: { readonly items: readonly KubeObject[] } = JSON.parse(
+      (await run('snapshot')).out,
+    );
+    const ofDevices = items.filter(({ apiVersion }) => apiVersion === 'resource.k8s.io/v1');
+    const claim = ofDevices.find(({ metadata }) => metadata.name === 'gpu-b');
+    const stored = cluster.api.get('resourceclaims', 'shop', 'gpu-b');
+    assert.deepEqual(claim?.status, stored?.status);
+    assert.deepEqual(claim?.spec, stored?.spec);
+    assert.deepEqual(
+      ofDevices.map(({ kind }) => kind),
+      ['ResourceSlice', ...Array.from({ length: 5 }, () => 'ResourceClaim')],
+    );
   });
 });

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
-import { collections, listCollection } from '../../../cluster/collections.ts';
+import { claimsDevices, collections, listCollection } from '../../../cluster/collections.ts';
 import { type Evictor, readEvictor } from '../../../cluster/evictors.ts';
 import { policiesInForce } from '../../../cluster/policies.ts';
 import { ClusterReader } from '../../../cluster/reader.ts';
@@ -82,11 +82,14 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
   const values: object[] = [];
   const refused: string[] = [];
   const unseen: string[] = [];
+  let isClaiming = false;
   for (const collection of collections) {
-    const { apiVersion, kind, isOfPlacement } = collection;
+    const { apiVersion, kind, isOfPlacement, isOfDevices } = collection;
+    if (isOfDevices && !isClaiming) continue;
     try {
       const items = await listCollection(client, collection);
       values.push({ apiVersion, kind: `${kind}List`, items });
+      isClaiming ||= items.some(claimsDevices);
     } catch (error) {
       // Without nodes there is nothing to simulate.
       const mayGoOn = error instanceof ApiError && error.failure.status === 403 && kind !== 'Node';
