@@ -70,7 +70,9 @@ export async function changeRule(
   const added = timeAdded === undefined ? null : formatTime(timeAdded);
   const body = [
     { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'test', path: '/metadata/generation', value: generation },
+    ...(generation === undefined
+      ? []
+      : [{ op: 'test', path: '/metadata/generation', value: generation }]),
     ...(effect ? [{ op: 'replace', path: '/spec/taint/effect', value: effect }] : []),
     ...(added ? [{ op: 'add', path: '/spec/taint/timeAdded', value: added }] : []),
     ...(mark && !annotations ? [{ op: 'add', path: marks, value: {} }] : []),

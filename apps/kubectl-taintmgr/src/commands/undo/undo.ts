@@ -75,8 +75,13 @@ export async function run(
     const done = new Set(drains.map(({ metadata }) => metadata.name));
     const isMeant = (mark: DrainMark): boolean => !done.has(mark.id) && isNamed(name)(mark);
     const marked = nodes.filter(({ annotations }) => readMarks(annotations).some(isMeant));
-    if (marked.length === 0 && done.size === 0)
+    if (marked.length === 0 && done.size === 0) {
+      const rules = await markedRules(new ClusterReader(client));
+      if (rules.some(({ metadata }) => metadata.name === name)) {
+        throw new UsageError(`${name} is a rule: kubectl taintmgr undo devicetaintrule/${name}`);
+      }
       throw new UsageError(nothingToUndo(name, nodes, isPart));
+    }
     if (done.has(plain)) return isUndone ? exitCode.done : exitCode.error;
     const options = { say: output.out, warn: (text: string) => warn(output, text), isDryRun };
     const names = await idleFirst(client, marked, isMeant, options);

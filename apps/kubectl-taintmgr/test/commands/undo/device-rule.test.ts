@@ -41,6 +41,10 @@ describe('undo devicetaintrule/NAME', () => {
       'devicetaintrule.resource.k8s.io/a deleted (dry run)\n2 pods that were to go would stay: shop/train-1, shop/train-2\n',
     );
     assert.ok(ruleOf('a'));
+    assert.equal(
+      (await type('undo a')).err,
+      'error: a is a rule: kubectl taintmgr undo devicetaintrule/a\n',
+    );
     assert.deepEqual(await type('undo devicetaintrule/a'), {
       code: 0,
       out: 'devicetaintrule.resource.k8s.io/a deleted\n2 pods that were to go stay: shop/train-1, shop/train-2\n',
