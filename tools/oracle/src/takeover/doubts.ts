@@ -63,7 +63,9 @@ export class DoubtsChecker {
   }
 
   #judge(at: number, by: Call, { status }: KubeObject): void {
-    const hold = status?.takeover?.holdReadiness;
+    // A heartbeat that does not decide makes nobody refuse anything.
+    if (status?.takeover?.enabled !== true) return;
+    const hold = status.takeover.holdReadiness;
     for (const { why, nodes, since } of this.#doubts(by.sentAt, at)) {
       const isHeld =
         hold?.all === true ||

@@ -13,6 +13,8 @@ const beatSeconds = 10;
 class Fading {
   readonly #scenario = new Scenario({ a: 2, b: 2 });
   readonly #checkers: TakeoverCheckers;
+  /** Its heartbeats say that it decides. */
+  decides = true;
   #at = 20;
 
   constructor(holdsFullDisruption = false) {
@@ -35,7 +37,7 @@ class Fading {
       this.#scenario.at(this.#at);
       const { api } = this.#scenario;
       const renewTime = new Date(api.clock.now()).toISOString();
-      const takeover = { enabled: true, ...(holdReadiness && { holdReadiness }) };
+      const takeover = { enabled: this.decides, ...(holdReadiness && { holdReadiness }) };
       const found = this.#scenario.api.get(`taintmanagers.${group}`, '', 'taintmgr');
       const status = { renewTime, takeover };
       this.#scenario.write('PUT', `${managers}/taintmgr/status`, { ...found, status });
@@ -80,6 +82,17 @@ describe('readiness', () => {
     fading.stop('b-1');
     fading.beat(120);
     assert.deepEqual(fading.found, []);
+  });
+
+  it('need not be by heartbeats that do not decide', () => {
+    const fading = new Fading();
+    fading.stop('a-1', 'a-2', 'b-1', 'b-2');
+    fading.decides = false;
+    fading.beat(100);
+    assert.deepEqual(fading.found, []);
+    fading.decides = true;
+    fading.beat(10);
+    assert.deepEqual(fading.found, ['no node is up']);
   });
 
   it('is to be held for as long as no node is up', () => {
