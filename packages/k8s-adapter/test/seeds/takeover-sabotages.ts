@@ -9,13 +9,16 @@ function watching(changes: NonNullable<Config['lifecycle']>): NonNullable<Sabota
   return (config) => ({ ...config, lifecycle: { ...config.lifecycle, ...changes } });
 }
 
+/** The expressions by which the two policies refuse: all of the one, and how the other begins. */
+const [refusal, hold] = ['!(variables.fresh && variables.ours)', '!(variables.fresh && has('];
+
 /** Faults of who decides beside kube-controller-manager. */
 export const takeoverSabotages: Readonly<Record<string, Planted>> = {
   'has a policy that refuses nothing': {
     story: 'takeover',
     seed: 2,
     breaks: ['marked beside a fresh heartbeat'],
-    sabotage: { takeover: { policies: ['!variables.fresh', 'true || !variables.fresh'] } },
+    sabotage: { takeover: { policies: [refusal, `true || ${refusal}`] } },
   },
   'has a policy that refuses for long': {
     story: 'takeover',
@@ -80,9 +83,7 @@ export const takeoverSabotages: Readonly<Record<string, Planted>> = {
     story: 'takeover',
     seed: 2,
     breaks: ['not ready beside a hold'],
-    sabotage: {
-      takeover: { policies: ['!(variables.fresh &&', 'true || !(variables.fresh &&'] },
-    },
+    sabotage: { takeover: { policies: [hold, `true || ${hold}`] } },
   },
   'does not mind that many nodes become unreachable at once': {
     story: 'takeover',
