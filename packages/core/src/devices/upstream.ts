@@ -1,5 +1,5 @@
 // Device taint eviction exactly as kube-controller-manager 1.36.2 does it, defects included.
-import { earlier, type Instant, type Millis } from '../kernel/time.ts';
+import type { Instant, Millis } from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
 import type {
@@ -126,8 +126,9 @@ export class UpstreamDeviceEviction {
 
   nextWake(): Instant | null {
     if (!this.#running || this.#isLocked) return null;
-    const paced = this.#queue.isReady ? this.#bucket.readyAt(this.#now) : null;
-    return earlier(this.#queue.nextWake(), paced);
+    const next = this.#queue.isReady ? this.#now : this.#queue.nextWake();
+    // What is due has to wait for its turn with the client.
+    return next && Math.max(next, this.#bucket.readyAt(this.#now));
   }
 
   /** When the pod of this uid is to leave, as planned; null: nothing is. */

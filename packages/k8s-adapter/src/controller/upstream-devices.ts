@@ -10,7 +10,7 @@ import {
   type UpstreamDeviceOptions,
 } from '@taintmgr/core/devices';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { type Source, sourceOf, sourceOfMany } from '../pod-watch/source.ts';
+import { type Source, sourceOfMany } from '../pod-watch/source.ts';
 import { answerValue, succeeded } from '../proto/answer.ts';
 import type { Random } from '../proto/backoff.ts';
 import { podFromJson } from '../proto/convert.ts';
@@ -19,7 +19,7 @@ import {
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '../proto/convert-devices.ts';
-import type { ItemChange } from '../proto/inventory.ts';
+import type { ItemChange, Project } from '../proto/inventory.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import { Reflector } from '../proto/reflector.ts';
 import {
@@ -38,19 +38,23 @@ import { call, done, gone, type Procedures, refusal, type Steps, write } from '.
 
 export interface UpstreamDeviceLoopOptions extends Omit<UpstreamDeviceOptions, 'rules'> {
   readonly random: Random;
-  /** Where the kinds are served, such as `/apis/resource.k8s.io/v1/resourceslices`. */
-  readonly paths: Readonly<Record<Exclude<DeviceResource, 'devicetaintrules'>, string>>;
-  /** The same of DeviceTaintRules; null: gate DRADeviceTaintRules is off. */
-  readonly rulesPath: string | null;
+  /**
+   * Where the kinds are served, such as `/apis/resource.k8s.io/v1/resourceslices`; null: it is not. DeviceTaintRules:
+   * or gate DRADeviceTaintRules is off.
+   */
+  readonly paths: Readonly<Record<DeviceResource, string | null>>;
 }
 
 /** The pod of a command is about to be marked. */
-interface MarkingPod {
+export interface MarkingPod {
   readonly kind: 'markingPod';
   readonly pod: DeleteForDevices['pod'];
 }
 
 export type UpstreamDeviceNotice = LoopNotice | MarkingPod;
+
+/** What the machine hears beside what its loop tells it. */
+export type UpstreamDeviceHeard = Heard | MarkingPod;
 
 type DeleteForDevices = Extract<UpstreamDeviceCommand, { kind: 'deleteForDevices' }>;
 type ApplyRuleStatus = Extract<UpstreamDeviceCommand, { kind: 'applyRuleStatus' }>;
@@ -60,12 +64,13 @@ export const deviceTaintEviction = 'device-taint-eviction-controller';
 
 /** It acts from the beginning; who elects tells it by an event `leadership`. */
 export class UpstreamDeviceLoop extends ControlLoop<
-  DeviceEvent | ClaimingPodEvent | MarkingPod,
+  UpstreamDeviceHeard,
   UpstreamDeviceCommand,
   MarkingPod
 > {
   constructor(options: UpstreamDeviceLoopOptions) {
-    const { random, paths, rulesPath, ...machine } = options;
+    const { random, paths, ...machine } = options;
+    const rulesPath = paths.devicetaintrules;
     super({
       random,
       component: deviceTaintEviction,
@@ -80,51 +85,38 @@ export class UpstreamDeviceLoop extends ControlLoop<
 type Heard = DeviceEvent | ClaimingPodEvent;
 
 /** Of the pods those alone that use claims are kept. */
-function deviceSources({
-  random,
-  paths,
-  rulesPath,
-}: UpstreamDeviceLoopOptions): readonly Source<Heard>[] {
-  const shared = { random, watch: true, selectors: {} };
+function deviceSources({ random, paths }: UpstreamDeviceLoopOptions): readonly Source<Heard>[] {
+  const claimNames: ClaimNames = new Map();
+  const read = <T>(
+    [resource, path]: readonly [string, string | null],
+    project: Project<T>,
+    effectsOf: (change: ItemChange<T>) => readonly Heard[],
+  ): readonly Source<Heard>[] => {
+    if (path === null) return [];
+    const shared = { random, watch: true, selectors: {}, resource, path };
+    return [sourceOfMany(new Reflector<T>({ ...shared, project }), effectsOf)];
+  };
   const claiming = (value: unknown): Pod | null => {
     const pod = podFromJson(value);
     return pod.claims ? pod : null;
   };
-  const pods = new Reflector<Pod>({
-    ...shared,
-    resource: 'pods',
-    path: podsPath,
-    project: claiming,
-  });
-  const claims = new Reflector({
-    ...{ ...shared, resource: 'resourceclaims', path: paths.resourceclaims },
-    project: resourceClaimFromJson,
-  });
-  const slices = new Reflector({
-    ...{ ...shared, resource: 'resourceslices', path: paths.resourceslices },
-    project: resourceSliceFromJson,
-  });
-  const claimNames: ClaimNames = new Map();
-  const sources: Source<Heard>[] = [
-    sourceOf(pods, podEventOf),
-    sourceOfMany(claims, (change) => claimEventsOf(change, claimNames)),
-    sourceOf(slices, (change) =>
+  const { resourceclaims, resourceslices, devicetaintrules } = paths;
+  return [
+    ...read(['pods', podsPath], claiming, podEventsOf),
+    ...read(['resourceclaims', resourceclaims], resourceClaimFromJson, (change) =>
+      claimEventsOf(change, claimNames),
+    ),
+    ...read(['resourceslices', resourceslices], resourceSliceFromJson, (change) =>
       change.kind === 'upsert'
-        ? { kind: 'resourceSliceUpsert', slice: change.item }
-        : { kind: 'resourceSliceDelete', name: change.name },
+        ? [{ kind: 'resourceSliceUpsert', slice: change.item }]
+        : [{ kind: 'resourceSliceDelete', name: change.name }],
+    ),
+    ...read(['devicetaintrules', devicetaintrules], deviceTaintRuleFromJson, (change) =>
+      change.kind === 'upsert'
+        ? [{ kind: 'deviceTaintRuleUpsert', rule: change.item }]
+        : [{ kind: 'deviceTaintRuleDelete', name: change.name }],
     ),
   ];
-  if (rulesPath === null) return sources;
-  const rules = new Reflector({
-    ...{ ...shared, resource: 'devicetaintrules', path: rulesPath },
-    project: deviceTaintRuleFromJson,
-  });
-  const ofRules = sourceOf<ReturnType<typeof deviceTaintRuleFromJson>, Heard>(rules, (change) =>
-    change.kind === 'upsert'
-      ? { kind: 'deviceTaintRuleUpsert', rule: change.item }
-      : { kind: 'deviceTaintRuleDelete', name: change.name },
-  );
-  return [...sources, ofRules];
 }
 
 type ClaimNames = Map<string, Pick<ResourceClaim, 'namespace' | 'name'>>;
@@ -141,10 +133,10 @@ function claimEventsOf(change: ItemChange<ResourceClaim>, names: ClaimNames): re
   return known ? [{ kind: 'resourceClaimDelete', ...known }] : [];
 }
 
-function podEventOf(change: ItemChange<Pod>): Heard {
+function podEventsOf(change: ItemChange<Pod>): readonly Heard[] {
   return change.kind === 'upsert'
-    ? { kind: 'podUpsert', pod: change.item }
-    : { kind: 'podDelete', uid: change.uid };
+    ? [{ kind: 'podUpsert', pod: change.item }]
+    : [{ kind: 'podDelete', uid: change.uid }];
 }
 
 /** `rulesPath`: '' where there are no commands about rules. */
