@@ -1,6 +1,5 @@
 // ResourceSlices, DeviceTaintRules and ResourceClaims of the cluster, as sources of the loop.
-import type { Event } from '@taintmgr/core';
-import type { DeviceResource, ResourceClaim } from '@taintmgr/core/devices';
+import type { DeviceEvent, DeviceResource, ResourceClaim } from '@taintmgr/core/devices';
 import {
   apartFromPods,
   isSourceEffect,
@@ -47,7 +46,7 @@ export class DeviceSight {
  * then decides about no device. What they bring is read again before a pod goes for it (pod-removal.ts), so that
  * their age is no reason to look again at pods that go for taints of their nodes.
  */
-export function deviceSources(sight: DeviceSight, shared: Shared): readonly Source[] {
+export function deviceSources(sight: DeviceSight, shared: Shared): readonly Source<DeviceEvent>[] {
   return servedKinds(sight.paths).map(([kind, path]) => {
     const options = { ...shared, resource: kind, path, selectors: {} };
     const source = sourceFor[kind]({ ...options, mayBeAbsent: true, mayBeForbidden: true });
@@ -57,11 +56,11 @@ export function deviceSources(sight: DeviceSight, shared: Shared): readonly Sour
 
 type KindOptions = Omit<ReflectorOptions<unknown>, 'project'>;
 
-const sourceFor: Readonly<Record<DeviceResource, (options: KindOptions) => Source>> = {
+const sourceFor: Readonly<Record<DeviceResource, (options: KindOptions) => Source<DeviceEvent>>> = {
   resourceslices: (options) =>
     sourceOf(
       new Reflector({ ...options, project: resourceSliceFromJson }),
-      (change): Event =>
+      (change): DeviceEvent =>
         change.kind === 'upsert'
           ? { kind: 'resourceSliceUpsert', slice: change.item }
           : { kind: 'resourceSliceDelete', name: change.name },
@@ -69,7 +68,7 @@ const sourceFor: Readonly<Record<DeviceResource, (options: KindOptions) => Sourc
   devicetaintrules: (options) =>
     sourceOf(
       new Reflector({ ...options, project: deviceTaintRuleFromJson }),
-      (change): Event =>
+      (change): DeviceEvent =>
         change.kind === 'upsert'
           ? { kind: 'deviceTaintRuleUpsert', rule: change.item }
           : { kind: 'deviceTaintRuleDelete', name: change.name },
@@ -85,7 +84,7 @@ const sourceFor: Readonly<Record<DeviceResource, (options: KindOptions) => Sourc
 class ClaimEvents {
   readonly #byUid = new Map<string, Pick<ResourceClaim, 'namespace' | 'name'>>();
 
-  of(change: ItemChange<ResourceClaim>): readonly Event[] {
+  of(change: ItemChange<ResourceClaim>): readonly DeviceEvent[] {
     if (change.kind === 'upsert') {
       const { uid, namespace, name } = change.item;
       this.#byUid.set(uid, { namespace, name });
@@ -100,11 +99,15 @@ class ClaimEvents {
 const forbidden = 403;
 
 /** The same source, which says as well when its kind may not be read, and when it may. */
-function withRights(sight: DeviceSight, kind: DeviceResource, source: Source): Source {
+function withRights(
+  sight: DeviceSight,
+  kind: DeviceResource,
+  source: Source<DeviceEvent>,
+): Source<DeviceEvent> {
   return {
     ...source,
     handle: (now, input) =>
-      source.handle(now, input).flatMap((effect): readonly (Event | SourceEffect)[] => {
+      source.handle(now, input).flatMap((effect): readonly (DeviceEvent | SourceEffect)[] => {
         if (!isSourceEffect(effect) || effect.kind !== 'notice') return [effect];
         const { notice } = effect;
         const isAbsent = notice.kind === 'absent';

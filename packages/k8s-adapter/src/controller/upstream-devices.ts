@@ -3,23 +3,16 @@ import type { Pod } from '@taintmgr/core';
 import {
   type ClaimingPodEvent,
   type DeviceEvent,
-  type DeviceResource,
-  type ResourceClaim,
   type UpstreamDeviceCommand,
   UpstreamDeviceEviction,
   type UpstreamDeviceOptions,
 } from '@taintmgr/core/devices';
 import { formatTime, type Instant } from '@taintmgr/core/time';
-import { type Source, sourceOfMany } from '../pod-watch/source.ts';
+import { type Source, sourceOf } from '../pod-watch/source.ts';
 import { answerValue, succeeded } from '../proto/answer.ts';
 import type { Random } from '../proto/backoff.ts';
 import { podFromJson } from '../proto/convert.ts';
-import {
-  deviceTaintRuleFromJson,
-  resourceClaimFromJson,
-  resourceSliceFromJson,
-} from '../proto/convert-devices.ts';
-import type { ItemChange, Project } from '../proto/inventory.ts';
+import type { DevicePaths } from '../proto/device-requests.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import { Reflector } from '../proto/reflector.ts';
 import {
@@ -31,6 +24,7 @@ import {
   podPath,
   podsPath,
 } from '../proto/requests.ts';
+import { DeviceSight, deviceSources } from './device-sources.ts';
 import { ControlLoop } from './loop.ts';
 import type { LoopNotice } from './loop-parts.ts';
 import { podEvent } from './procedures/engine.ts';
@@ -38,11 +32,8 @@ import { call, done, gone, type Procedures, refusal, type Steps, write } from '.
 
 export interface UpstreamDeviceLoopOptions extends Omit<UpstreamDeviceOptions, 'rules'> {
   readonly random: Random;
-  /**
-   * Where the kinds are served, such as `/apis/resource.k8s.io/v1/resourceslices`; null: it is not. DeviceTaintRules:
-   * or gate DRADeviceTaintRules is off.
-   */
-  readonly paths: Readonly<Record<DeviceResource, string | null>>;
+  /** Where the kinds are served; DeviceTaintRules null: or gate DRADeviceTaintRules is off. */
+  readonly paths: DevicePaths;
 }
 
 /** The pod of a command is about to be marked. */
@@ -54,7 +45,7 @@ export interface MarkingPod {
 export type UpstreamDeviceNotice = LoopNotice | MarkingPod;
 
 /** What the machine hears beside what its loop tells it. */
-export type UpstreamDeviceHeard = Heard | MarkingPod;
+export type UpstreamDeviceHeard = DeviceEvent | ClaimingPodEvent | MarkingPod;
 
 type DeleteForDevices = Extract<UpstreamDeviceCommand, { kind: 'deleteForDevices' }>;
 type ApplyRuleStatus = Extract<UpstreamDeviceCommand, { kind: 'applyRuleStatus' }>;
@@ -75,68 +66,34 @@ export class UpstreamDeviceLoop extends ControlLoop<
       random,
       component: deviceTaintEviction,
       machine: new UpstreamDeviceEviction({ ...machine, rules: rulesPath !== null }),
-      sources: deviceSources(options),
+      sources: sourcesOf(options),
       procedures: deviceProcedures(rulesPath ?? ''),
       eventOf: (notice) => (notice.kind === 'markingPod' ? notice : null),
     });
   }
 }
 
-type Heard = DeviceEvent | ClaimingPodEvent;
-
 /** Of the pods those alone that use claims are kept. */
-function deviceSources({ random, paths }: UpstreamDeviceLoopOptions): readonly Source<Heard>[] {
-  const claimNames: ClaimNames = new Map();
-  const read = <T>(
-    [resource, path]: readonly [string, string | null],
-    project: Project<T>,
-    effectsOf: (change: ItemChange<T>) => readonly Heard[],
-  ): readonly Source<Heard>[] => {
-    if (path === null) return [];
-    const shared = { random, watch: true, selectors: {}, resource, path };
-    return [sourceOfMany(new Reflector<T>({ ...shared, project }), effectsOf)];
-  };
-  const claiming = (value: unknown): Pod | null => {
-    const pod = podFromJson(value);
-    return pod.claims ? pod : null;
-  };
-  const { resourceclaims, resourceslices, devicetaintrules } = paths;
-  return [
-    ...read(['pods', podsPath], claiming, podEventsOf),
-    ...read(['resourceclaims', resourceclaims], resourceClaimFromJson, (change) =>
-      claimEventsOf(change, claimNames),
-    ),
-    ...read(['resourceslices', resourceslices], resourceSliceFromJson, (change) =>
+function sourcesOf({
+  random,
+  paths,
+}: UpstreamDeviceLoopOptions): readonly Source<DeviceEvent | ClaimingPodEvent>[] {
+  const shared = { random, watch: true, streamLists: true };
+  const pods = new Reflector<Pod>({
+    ...{ ...shared, resource: 'pods', path: podsPath, selectors: {} },
+    project: (value) => {
+      const pod = podFromJson(value);
+      return pod.claims ? pod : null;
+    },
+  });
+  const ofPods = sourceOf(
+    pods,
+    (change): ClaimingPodEvent =>
       change.kind === 'upsert'
-        ? [{ kind: 'resourceSliceUpsert', slice: change.item }]
-        : [{ kind: 'resourceSliceDelete', name: change.name }],
-    ),
-    ...read(['devicetaintrules', devicetaintrules], deviceTaintRuleFromJson, (change) =>
-      change.kind === 'upsert'
-        ? [{ kind: 'deviceTaintRuleUpsert', rule: change.item }]
-        : [{ kind: 'deviceTaintRuleDelete', name: change.name }],
-    ),
-  ];
-}
-
-type ClaimNames = Map<string, Pick<ResourceClaim, 'namespace' | 'name'>>;
-
-/** A claim that is gone is named by its uid alone. */
-function claimEventsOf(change: ItemChange<ResourceClaim>, names: ClaimNames): readonly Heard[] {
-  if (change.kind === 'upsert') {
-    const { uid, namespace, name } = change.item;
-    names.set(uid, { namespace, name });
-    return [{ kind: 'resourceClaimUpsert', claim: change.item }];
-  }
-  const known = names.get(change.uid);
-  names.delete(change.uid);
-  return known ? [{ kind: 'resourceClaimDelete', ...known }] : [];
-}
-
-function podEventsOf(change: ItemChange<Pod>): readonly Heard[] {
-  return change.kind === 'upsert'
-    ? [{ kind: 'podUpsert', pod: change.item }]
-    : [{ kind: 'podDelete', uid: change.uid }];
+        ? { kind: 'podUpsert', pod: change.item }
+        : { kind: 'podDelete', uid: change.uid },
+  );
+  return [ofPods, ...deviceSources(new DeviceSight(paths), shared)];
 }
 
 /** `rulesPath`: '' where there are no commands about rules. */
