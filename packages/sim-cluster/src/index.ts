@@ -32,6 +32,7 @@ export { ApiError } from './objects/errors.ts';
 export { isShallow } from './objects/json.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export type { TimedToleration } from './objects/tolerations.ts';
+export type { SelectsDevice } from './scheduler/device-pools.ts';
 export { amountsOf, requestsOf } from './scheduler/resources.ts';
 export { type UnknownRule, unknownRulesOf } from './scheduler/unknown-rules.ts';
 export type { Change, ClusterApi } from './store/cluster-api.ts';

@@ -23,6 +23,7 @@ import { followed } from '../../../cluster/policies.ts';
 import { choicesText, count, countBy, mostOf } from '../../../render/count.ts';
 import { silentNodes } from '../stage/stage.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
+import { selectsDevice } from './device-selector.ts';
 import { type Actor, type ClusterSource, podsMax } from './source.ts';
 import { hasAutoscaler, strangerOf, unknownsIn } from './unknowns.ts';
 
@@ -52,6 +53,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       seed,
       snapshot,
       adopt: true,
+      selectsDevice,
       timing: { spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) },
       without: ['conditionTaints'],
       apiServer: { brief: true },

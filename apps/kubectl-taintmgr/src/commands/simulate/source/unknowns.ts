@@ -7,6 +7,7 @@ import {
   unknownRulesOf,
 } from '@taintmgr/sim-cluster';
 import { workloadKeyOf } from '../times/pod-times.ts';
+import { selectsDevice } from './device-selector.ts';
 
 /** What is not known of workloads, by `shop/web`. */
 export type Unknowns = ReadonlyMap<string, readonly string[]>;
@@ -40,7 +41,7 @@ function ruleText(unknown: UnknownRule): string {
 function unknownOf(pod: KubeObject, api: Cluster['api']): readonly string[] {
   const owner = strangerOf(pod, api);
   return [
-    ...unknownRulesOf(pod, api).map(ruleText),
+    ...unknownRulesOf(pod, api, selectsDevice).map(ruleText),
     ...(owner === null ? [] : [`${owner} makes its pods`]),
   ];
 }
