@@ -13,6 +13,7 @@ import {
 } from '@taintmgr/core/devices';
 import { type Budget, budgetsOver } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
+import type { Evictors } from '@taintmgr/k8s-adapter/client';
 import type { DeviceSurvey } from '../cluster/devices.ts';
 import type { PodFacts } from '../cluster/facts.ts';
 import { isFresh, type TaintManager } from '../cluster/taint-managers.ts';
@@ -27,20 +28,17 @@ export interface DevicePod {
   /** Those of the devices in question that it holds, by their claims. */
   readonly held: readonly { readonly device: DeviceId; readonly claim: string }[];
   readonly verdict: DeviceVerdict;
-  /** Only rules make it go, and nobody was seen to heed rules. */
+  /** It goes for taints alone that nobody was seen to heed. */
   readonly isDoubtful: boolean;
   /** Those over it; null: we may not see them. */
   readonly budgets: readonly Budget[] | null;
 }
 
-/**
- * The pods that hold one of the devices, the first to go first. `ignoresRules`: nobody was seen to heed rules, so that
- * nobody can tell whether they make pods go.
- */
+/** The pods that hold one of the devices, the first to go first. `unheeded`: the taints that may evict nobody. */
 export function podsOnDevices(
   survey: DeviceSurvey,
   ids: readonly DeviceId[],
-  ignoresRules: boolean = false,
+  unheeded: 'all' | 'rules' | null = null,
 ): readonly DevicePod[] {
   const held = new Map<string, { readonly device: DeviceId; readonly claim: string }[]>();
   for (const device of unique(ids)) {
@@ -59,9 +57,9 @@ export function podsOnDevices(
     const { pod } = facts;
     const verdict = survey.devices.verdictOf(pod);
     const isDoubtful =
-      ignoresRules &&
       verdict.at !== null &&
-      survey.devices.verdictOf(pod, { withRules: false }).at === null;
+      (unheeded === 'all' ||
+        (unheeded === 'rules' && survey.devices.verdictOf(pod, { withRules: false }).at === null));
     const budgets = survey.budgets && budgetsOver(facts.pod, survey.budgets);
     return [{ facts, held: list, verdict, isDoubtful, budgets }];
   });
@@ -105,7 +103,7 @@ function becauseText({ facts, verdict, isDoubtful }: DevicePod): string {
   const [first, ...others] = verdict.causes;
   const more = others.length === 0 ? '' : ` (then also ${count(others.length, 'taint')} more)`;
   const taint = `${formatTaint(first.taint)} by ${describeTaintSource(first.source)}`;
-  const doubt = isDoubtful ? 'if anybody heeds rules here: ' : '';
+  const doubt = isDoubtful ? 'if anybody heeds it: ' : '';
   return `${doubt}${taint}; ${describeDevicePatience(first)}${more}`;
 }
 
@@ -203,36 +201,67 @@ export function devicePodsText(pods: readonly DevicePod[]): string {
 
 /** Who evicts for taints of devices. */
 export interface DeviceEvictor {
-  /** Whether taintmgr-controller decides where namespaces are taken over. */
-  readonly takesOver: boolean;
+  /** Where taintmgr-controller decides about them; null: nowhere. */
+  readonly ours: 'everywhere' | 'where taken over' | null;
+  /** Whether kube-controller-manager does; null: nobody can tell. */
+  readonly upstream: boolean | null;
   /** Whether kube-controller-manager was seen to act on rules; null: nothing shows it. */
   readonly actsOnRules: boolean | null;
 }
 
+const duty = 'device-taint-eviction-controller';
+
+/** By what leaders publish, by what is seen of kube-controller-manager, and by the rules that it has written of. */
 export function deviceEvictor(
   managers: readonly TaintManager[],
+  { upstream }: Pick<Evictors, 'upstream'>,
   { devices, at }: Pick<DeviceSurvey, 'devices' | 'at'>,
 ): DeviceEvictor {
-  const takesOver = managers.some((manager) => {
-    const { enabled, deviceTaints } = manager.takeover ?? {};
-    return isFresh(manager, at) && enabled === true && deviceTaints === true;
+  const acting = managers.filter((one) => isFresh(one, at) && one.shadow === null);
+  const isTakingOver = acting.some(({ takeover }) => takeover?.enabled && takeover.deviceTaints);
+  const isEverywhere = acting.some(({ takeover, controllers }) => {
+    return !takeover?.enabled && controllers.includes(duty);
   });
-  return { takesOver, actsOnRules: devices.actsOnRules };
+  const { actsOnRules } = devices;
+  const { kind } = upstream[duty];
+  return {
+    ours: isTakingOver ? 'where taken over' : isEverywhere ? 'everywhere' : null,
+    // What it has written is proof.
+    upstream: kind === 'acts' || actsOnRules ? true : kind === 'unknown' ? null : false,
+    actsOnRules,
+  };
 }
 
-/** Whether nobody was seen to heed rules. */
-export function ignoresRules({ takesOver, actsOnRules }: DeviceEvictor): boolean {
-  return actsOnRules === false && !takesOver;
+/** What of the taints evicts nobody, as far as can be seen; null: they all evict. */
+export function heedlessness({
+  ours,
+  upstream,
+  actsOnRules,
+}: DeviceEvictor): 'all' | 'rules' | null {
+  if (ours !== null) return null;
+  if (upstream === false) return 'all';
+  return actsOnRules === false ? 'rules' : null;
 }
 
 /** As a line of an answer has it. */
-export function deviceEvictorText({ takesOver, actsOnRules }: DeviceEvictor): string {
-  const upstream = 'kube-controller-manager (device-taint-eviction-controller)';
-  const who = takesOver
-    ? `taintmgr-controller in namespaces that are taken over, ${upstream} in others`
-    : upstream;
-  if (actsOnRules !== false) return who;
-  return `${who}; it has written no status of any rule, and then rules evict nobody (feature gate DRADeviceTaintRules off?)`;
+export function deviceEvictorText({ ours, upstream, actsOnRules }: DeviceEvictor): string {
+  const name = `kube-controller-manager (${duty})`;
+  const theirs = upstream === null ? `unknown: assume ${name}` : name;
+  switch (ours) {
+    case 'everywhere':
+      return upstream === false
+        ? 'taintmgr-controller'
+        : `taintmgr-controller and ${name}, whichever comes first`;
+    case 'where taken over':
+      return upstream === false
+        ? 'taintmgr-controller in namespaces that are taken over, nobody in others'
+        : `taintmgr-controller in namespaces that are taken over, ${name} in others`;
+    case null: {
+      if (upstream === false) return `nobody: kube-controller-manager runs without ${duty}`;
+      if (actsOnRules !== false) return theirs;
+      return `${theirs}; it has written no status of any rule, and then rules evict nobody (feature gate DRADeviceTaintRules off?)`;
+    }
+  }
 }
 
 /** `31s ago`; `in 10m` for a time that is yet to come. */

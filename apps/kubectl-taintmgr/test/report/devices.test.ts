@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Devices } from '@taintmgr/core/devices';
+import type { Evictors } from '@taintmgr/k8s-adapter/client';
 import type { TaintManager } from '../../src/cluster/taint-managers.ts';
 import {
   agoOrIn,
   deviceEvictor,
   deviceEvictorText,
+  heedlessness,
   selectorText,
 } from '../../src/report/devices.ts';
 
@@ -14,37 +16,66 @@ import {
 const at = 1_000_000;
 const upstream = 'kube-controller-manager (device-taint-eviction-controller)';
 
-function manager(renewedAt: number, takeover: object): TaintManager {
-  const base = { name: 'taintmgr', leader: 'a', isResigned: false, controllers: [], shadow: null };
-  return { ...base, renewedAt, takeover } as unknown as TaintManager;
+function manager(renewedAt: number, takeover?: object, controllers: string[] = []): TaintManager {
+  const base = { name: 'taintmgr', leader: 'a', isResigned: false, shadow: null };
+  return { ...base, controllers, renewedAt, takeover } as unknown as TaintManager;
 }
 
-const cases: readonly (readonly [name: string, managers: readonly TaintManager[], text: string])[] =
+const duty = 'device-taint-eviction-controller';
+type Kind = 'acts' | 'doesNotAct' | 'unknown';
+
+const cases: readonly (readonly [
+  name: string,
+  managers: readonly TaintManager[],
+  kind: Kind,
+  text: string,
+])[] = [
+  ['kube-controller-manager as it is seen', [], 'acts', upstream],
+  ['nobody can tell', [], 'unknown', `unknown: assume ${upstream}`],
+  ['nobody', [], 'doesNotAct', `nobody: kube-controller-manager runs without ${duty}`],
   [
-    ['nobody else', [], upstream],
-    [
-      'takeover that decides about device taints',
-      [manager(at, { enabled: true, deviceTaints: true })],
-      `taintmgr-controller in namespaces that are taken over, ${upstream} in others`,
-    ],
-    ['takeover of node taints alone', [manager(at, { enabled: true })], upstream],
-    ['takeover that is off', [manager(at, { enabled: false, deviceTaints: true })], upstream],
-    [
-      'a leader that has stopped',
-      [manager(at - 600_000, { enabled: true, deviceTaints: true })],
-      upstream,
-    ],
-  ];
-for (const [name, managers, text] of cases) {
+    'takeover that decides about device taints',
+    [manager(at, { enabled: true, deviceTaints: true })],
+    'acts',
+    `taintmgr-controller in namespaces that are taken over, ${upstream} in others`,
+  ],
+  ['takeover of node taints alone', [manager(at, { enabled: true })], 'acts', upstream],
+  [
+    'taintmgr-controller alone',
+    [manager(at, undefined, [duty])],
+    'doesNotAct',
+    'taintmgr-controller',
+  ],
+  [
+    'both',
+    [manager(at, { enabled: false }, [duty])],
+    'unknown',
+    `taintmgr-controller and ${upstream}, whichever comes first`,
+  ],
+  [
+    'a leader that has stopped',
+    [manager(at - 600_000, { enabled: true, deviceTaints: true })],
+    'acts',
+    upstream,
+  ],
+];
+for (const [name, managers, kind, text] of cases) {
   it(name, () => {
-    const evictor = deviceEvictor(managers, { devices: new Devices(), at });
+    const verdict = { kind, evidence: [] } as unknown as Evictors['upstream'][typeof duty];
+    const evictors = { upstream: { [duty]: verdict } } as unknown as Evictors;
+    const evictor = deviceEvictor(managers, evictors, { devices: new Devices(), at });
     assert.equal(deviceEvictorText(evictor), text);
+    assert.equal(heedlessness(evictor), name === 'nobody' ? 'all' : null);
   });
 }
 
 it('says of rules without any status that they may evict nobody', () => {
-  const text = deviceEvictorText({ takesOver: false, actsOnRules: false });
-  assert.match(text, /it has written no status of any rule, and then rules evict nobody/);
+  const evictor = { ours: null, upstream: true, actsOnRules: false };
+  assert.match(
+    deviceEvictorText(evictor),
+    /it has written no status of any rule, and then rules evict nobody/,
+  );
+  assert.equal(heedlessness(evictor), 'rules');
 });
 
 it('says what a selector selects', () => {

@@ -39,7 +39,7 @@ import {
   devicePodDocument,
   devicePodsText,
   goes,
-  ignoresRules,
+  heedlessness,
   podsOnDevices,
   renderDevicePods,
   selectorText,
@@ -62,11 +62,12 @@ export async function explainDevices(
     const reader = new ClusterReader(client);
     const paths = await devicePaths(reader);
     if (!paths) throw new UsageError(noDevicesText);
-    const [survey, managers] = await Promise.all([
+    const managers = reader.taintManagers();
+    const [survey, evictors] = await Promise.all([
       surveyDevices(reader, paths),
-      reader.taintManagers(),
+      reader.evictors(managers),
     ]);
-    const evictor = deviceEvictor(managers, survey);
+    const evictor = deviceEvictor(await managers, evictors, survey);
     const told = id ? tellDevice(id, survey, evictor) : tellRule(name, survey, evictor);
     output.write(await printAnswer(answerOf(told, survey), format, flags.headers !== false));
     const going = told.pods.filter(goes).map(({ facts }) => facts.pod);
@@ -180,7 +181,7 @@ function tellDevice(id: DeviceId, survey: DeviceSurvey, evictor: DeviceEvictor):
       })),
     },
     taints,
-    pods: podsOnDevices(survey, [id], ignoresRules(evictor)),
+    pods: podsOnDevices(survey, [id], heedlessness(evictor)),
   };
 }
 
@@ -258,7 +259,7 @@ function tellRule(name: string, survey: DeviceSurvey, evictor: DeviceEvictor): T
       },
     },
     taints: null,
-    pods: podsOnDevices(survey, allocated, ignoresRules(evictor)),
+    pods: podsOnDevices(survey, allocated, heedlessness(evictor)),
   };
 }
 

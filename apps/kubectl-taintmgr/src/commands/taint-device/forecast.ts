@@ -66,12 +66,9 @@ function freeDevices({ devices }: DeviceSurvey, ids: readonly DeviceId[]): numbe
 /** What somebody should know before NoExecute is written. */
 export function risksOf(
   { going, free, pods, jobEnds }: RuleForecast,
-  { takesOver }: DeviceEvictor,
+  evictor: DeviceEvictor,
 ): readonly string[] {
   if (going.length === 0) return [];
-  const where = takesOver
-    ? 'in namespaces that are not taken over kube-controller-manager'
-    : 'kube-controller-manager';
   const looping = going.filter(({ verdict }) => {
     return verdict.at !== null && verdict.causes.some(({ unheeded }) => unheeded !== null);
   });
@@ -79,7 +76,7 @@ export function risksOf(
     return verdict.at === null && verdict.because.some(({ code }) => code === 'ExtendedResource');
   });
   return [
-    `${where} deletes pods for device taints itself: it asks no PodDisruptionBudget, keeps no pace and no order and spares no namespace, and what is deleted does not come back`,
+    ...heedlessRisk(evictor),
     ...brokenBudgets(going),
     ...jobEnds,
     ...(looping.length === 0
@@ -97,5 +94,14 @@ export function risksOf(
           `room for replacements: ${count(free, 'device')} of these drivers ${free === 1 ? 'is' : 'are'} free, and ${count(going.length, 'pod')} would need one`,
         ]
       : []),
+  ];
+}
+
+/** Where taintmgr-controller alone evicts, it asks budgets and keeps a pace. */
+function heedlessRisk({ ours, upstream }: DeviceEvictor): readonly string[] {
+  if (ours !== null && upstream === false) return [];
+  const where = ours === 'where taken over' ? 'in namespaces that are not taken over ' : '';
+  return [
+    `${where}kube-controller-manager deletes pods for device taints itself: it asks no PodDisruptionBudget, keeps no pace and no order and spares no namespace, and what is deleted does not come back`,
   ];
 }

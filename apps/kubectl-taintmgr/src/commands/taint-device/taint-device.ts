@@ -83,11 +83,12 @@ export async function run(
     const path = rulesPathOf(paths);
     if (!paths) throw new TypeError('rules are served, so there are paths');
     const before = request.kind === 'rule' ? await ruleThere(client, path, request.name) : null;
-    const [survey, managers] = await Promise.all([
+    const managers = reader.taintManagers();
+    const [survey, evictors] = await Promise.all([
       surveyDevices(reader, paths),
-      reader.taintManagers(),
+      reader.evictors(managers),
     ]);
-    const evictor = deviceEvictor(managers, survey);
+    const evictor = deviceEvictor(await managers, evictors, survey);
     const work = { invocation, request, format, dryRun, client, paths, path, evictor };
     if (before?.spec.taint.effect === 'NoExecute') return await snooze(work, before);
     return await taintSafely(work, before);

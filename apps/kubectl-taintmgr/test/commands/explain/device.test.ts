@@ -117,7 +117,7 @@ Warning: PDB shop/train allows 0 of its pods to go now, and 3 pods of it go
     );
     assert.match(
       text,
-      /\nshop +train-3 .* Unknown +- .* if anybody heeds rules here: health:NoExecute by DeviceTaintRule unheeded; the claim tolerates it for 1d\n\n1 pod: 0 to evict, 1 unknown\n$/,
+      /\nshop +train-3 .* Unknown +- .* if anybody heeds it: health:NoExecute by DeviceTaintRule unheeded; the claim tolerates it for 1d\n\n1 pod: 0 to evict, 1 unknown\n$/,
     );
     cluster.api.delete('devicetaintrules', '', 'unheeded');
     cluster.api.load(deleted);
@@ -194,7 +194,7 @@ describe('without rights, explain', () => {
       steady(`Device:       gpu.example.com/n1/gpu-0
 Published:    not known: you may not list resourceslices
 Claims:       shop/gpu-a
-Evicted by:   ${upstream}
+Evicted by:   unknown: assume ${upstream}
 Taints:       not known: you may not list resourceslices and devicetaintrules
 
 NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN    BUDGET   BECAUSE
