@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   type Command,
+  type Config,
   createEngine,
   type Engine,
   type Event,
@@ -14,6 +15,7 @@ import {
 import type { EvictionRequest } from '@taintmgr/core/drain';
 import type { EvictionPolicy } from '@taintmgr/core/policy';
 import { policyOf } from '../../policy/objects.ts';
+import { readyIs } from '../../replica-town.ts';
 
 const minute = 60_000;
 const names = ['db', 'web'];
@@ -36,16 +38,22 @@ class Town {
   policy: EvictionPolicy | null;
   taint = true;
   readonly #given: Partial<PodInput>;
+  readonly #config: Partial<Config>;
 
-  constructor(policy: Partial<EvictionPolicy> = {}, given: Partial<PodInput> = {}) {
+  constructor(
+    policy: Partial<EvictionPolicy> = {},
+    given: Partial<PodInput> = {},
+    config: Partial<Config> = {},
+  ) {
     this.policy = policyOf('vms', { action: 'Request', ...policy });
     this.#given = given;
+    this.#config = config;
     this.start();
   }
 
   /** Another leads, and begins anew. */
   start(): void {
-    this.engine = createEngine({ mode: 'delete' });
+    this.engine = createEngine({ mode: 'delete', ...this.#config });
     if (this.policy) this.tell({ kind: 'policyUpsert', policy: this.policy });
     this.showNode();
     for (const name of this.pods) this.show(name);
@@ -56,7 +64,10 @@ class Town {
     const taints = this.taint
       ? [{ key: 'gone', value: '', effect: 'NoExecute', timeAdded: 0 }]
       : [];
-    this.tell({ kind: 'nodeUpsert', node: makeNode({ name: 'n1', taints }) });
+    this.tell({
+      kind: 'nodeUpsert',
+      node: makeNode({ name: 'n1', taints, conditions: readyIs('True') }),
+    });
   }
 
   show(name: string, fields: Partial<PodInput> = {}): void {
@@ -305,6 +316,29 @@ describe('a policy with the action Request where nobody answers', () => {
     town.pass(10_000);
     assert.ok(town.log.includes('request db'));
   });
+});
+
+describe('replicas of the controller under a policy with the action Request', () => {
+  const labels = { 'pod-template-hash': '5d8f6' };
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d8f6' };
+  const ready = { labels, owner, phase: 'Running', ready: 'True' } as const;
+  const ownPod = { namespace: 'shop', name: 'db' };
+
+  for (const [what, requests] of [
+    ['one is asked to go', []],
+    ['one is evicted where nobody can be asked', null],
+  ] as const) {
+    it(`${what}, and the last ready one stays`, () => {
+      const town = new Town({}, ready, { ownPod });
+      town.requests = requests && [...requests];
+      town.pass(10_000);
+      if (requests) town.answer();
+      town.pass(5_000);
+      const done = town.log.filter((line) => /^(request|evictPod) /.test(line));
+      assert.deepEqual(done, [requests ? 'request web' : 'evictPod web']);
+      assert.equal(town.state('db'), 'none');
+    });
+  }
 });
 
 describe('limits of a policy with the action Request', () => {
