@@ -331,13 +331,7 @@ export function graceText({ gracePeriodSeconds }: Pick<Pod, 'gracePeriodSeconds'
 }
 
 /** `maintenance:NoExecute Exists for 60s` */
-export function tolerationText({
-  key,
-  operator,
-  value,
-  effect,
-  tolerationSeconds,
-}: Toleration): string {
+function tolerationText({ key, operator, value, effect, tolerationSeconds }: Toleration): string {
   const what = formatTaint({ key: key || '*', value, effect: effect || '*' });
   const how = operator === '' || operator === 'Equal' ? '' : ` ${operator}`;
   const long = tolerationSeconds === null ? '' : ` for ${String(tolerationSeconds)}s`;
