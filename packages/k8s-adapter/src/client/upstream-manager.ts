@@ -1,17 +1,29 @@
-// Taint eviction and node lifecycle of kube-controller-manager 1.36.2 as a client of its own: the one that tests,
+// Taint eviction, node lifecycle and device taint eviction of kube-controller-manager 1.36.2 as a client of its own: the one that tests,
 // the demo, and users who try something against it have beside a cluster.
+import { setTimeout as wait } from 'node:timers/promises';
 import { createEngine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
-import { Loop } from '../controller/engine-loop.ts';
+import type { Millis } from '@taintmgr/core/time';
+import type { DeviceSight } from '../controller/device-sources.ts';
+import { Loop, type Notice } from '../controller/engine-loop.ts';
+import {
+  deviceTaintEviction,
+  type UpstreamDeviceHeard,
+  UpstreamDeviceLoop,
+  type UpstreamDeviceNotice,
+} from '../controller/upstream-devices.ts';
 import { drive } from '../driver/driver.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { Access } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
+import { ApiClient } from './client.ts';
+import { lookForDevices } from './devices.ts';
 
 /** The word of its requests for who sends them. */
-export const upstreamUserAgent =
-  'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/node-controller';
+const program = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes';
+export const upstreamUserAgent: string = `${program}/node-controller`;
 
+const retryMs: Millis = 1_000;
 const lease = { namespace: 'kube-system', name: 'kube-controller-manager' };
 
 export interface UpstreamLoopOptions {
@@ -46,6 +58,11 @@ export function upstreamLoop(options: UpstreamLoopOptions): Loop {
 export interface UpstreamManagerOptions extends Omit<UpstreamLoopOptions, 'identity' | 'random'> {
   /** False: it acts without the lease, as with --leader-elect=false. Left out: by the lease. */
   readonly lease?: boolean;
+  /**
+   * Evict for taints of devices too (gate DRADeviceTaints), where the cluster serves these; `rules`: for those of
+   * DeviceTaintRules as well (gate DRADeviceTaintRules, off by default in 1.36). Left out: not at all.
+   */
+  readonly devices?: { readonly rules: boolean };
 }
 
 /** The same as a running program, in real time. */
@@ -66,13 +83,15 @@ export class UpstreamManager {
     const end = new AbortController();
     const transport = new HttpTransport(this.#access, upstreamUserAgent);
     this.#starts += 1;
-    const { lease: needsLease = true, ...duties } = this.#options;
+    const { lease: needsLease = true, devices, ...duties } = this.#options;
     const elected = needsLease ? { identity: `control-plane_${this.#starts}` } : {};
     const loop = upstreamLoop({ random: Math.random, ...elected, ...duties });
-    const over = drive({ loop, transport, signal: end.signal, onNotice: () => {} }).finally(() =>
-      transport.close(),
-    );
-    this.#life = { end, over };
+    const term = new Term(!needsLease);
+    const { signal } = end;
+    const ofNodes = drive({ loop, transport, signal, onNotice: (notice) => term.hear(notice) });
+    const ofDevices = devices && evictForDevices(this.#access, devices.rules, term, signal);
+    const over = Promise.all([ofNodes, ofDevices]).then(() => {});
+    this.#life = { end, over: over.finally(() => transport.close()) };
   }
 
   /** Forgets every timer, and gives the lease back. */
@@ -82,4 +101,60 @@ export class UpstreamManager {
     life?.end.abort();
     await life?.over;
   }
+}
+
+/** Whether it acts: what one of its loops is elected for, the other does too. */
+class Term {
+  #held: boolean;
+  #tell: (held: boolean) => void = () => {};
+
+  constructor(held: boolean) {
+    this.#held = held;
+  }
+
+  hear(notice: Notice): void {
+    if (notice.kind !== 'elected') return;
+    this.#held = notice.held;
+    this.#tell(this.#held);
+  }
+
+  follow(tell: (held: boolean) => void): void {
+    this.#tell = tell;
+    tell(this.#held);
+  }
+}
+
+/** Ends at once where the cluster serves no devices. */
+async function evictForDevices(
+  access: Access,
+  withRules: boolean,
+  term: Term,
+  signal: AbortSignal,
+): Promise<void> {
+  const transport = new HttpTransport(access, `${program}/${deviceTaintEviction}`);
+  try {
+    const client = new ApiClient({ transport, server: access.server, signal });
+    const sight = await seenDevices(client, signal);
+    if (!sight) return;
+    const paths = { ...sight.paths, ...(!withRules && { devicetaintrules: null }) };
+    await drive<UpstreamDeviceHeard, UpstreamDeviceNotice>({
+      loop: new UpstreamDeviceLoop({ random: Math.random, paths }),
+      ...{ transport, signal, onNotice: () => {} },
+      onStart: (send) => term.follow((held) => send({ kind: 'leadership', held })),
+    });
+  } finally {
+    transport.close();
+  }
+}
+
+/** Asks until there is an answer; null: the cluster serves no devices, or it is over. */
+async function seenDevices(client: ApiClient, signal: AbortSignal): Promise<DeviceSight | null> {
+  while (!signal.aborted) {
+    try {
+      return await lookForDevices(client);
+    } catch {
+      await wait(retryMs, undefined, { signal }).catch(() => {});
+    }
+  }
+  return null;
 }

@@ -45,7 +45,12 @@ export interface MarkingPod {
 export type UpstreamDeviceNotice = LoopNotice | MarkingPod;
 
 /** What the machine hears beside what its loop tells it. */
-export type UpstreamDeviceHeard = DeviceEvent | ClaimingPodEvent | MarkingPod;
+export type UpstreamDeviceHeard =
+  | DeviceEvent
+  | ClaimingPodEvent
+  | MarkingPod
+  /** Whoever elects says so. */
+  | { readonly kind: 'leadership'; readonly held: boolean };
 
 type DeleteForDevices = Extract<UpstreamDeviceCommand, { kind: 'deleteForDevices' }>;
 type ApplyRuleStatus = Extract<UpstreamDeviceCommand, { kind: 'applyRuleStatus' }>;

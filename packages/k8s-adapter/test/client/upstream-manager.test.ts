@@ -108,3 +108,57 @@ it('gives its lease back when it stops, and takes it anew under another name', a
   await holder('control-plane_2');
   await seen(embedded, 'pods', isLeaving('at-once'));
 });
+
+/** A pod on a device that its driver taints for it, and one on a device that a rule taints. */
+function claimDevices({ cluster: { api } }: EmbeddedCluster): void {
+  for (const [index, name] of ['by-slice', 'by-rule'].entries()) {
+    const claims = [{ name: 'c0', resourceClaimName: name }];
+    const made = api.create(
+      'pods',
+      pod('default', name, { spec: { nodeName: 'n1', resourceClaims: claims } }),
+    );
+    const requests = [{ name: 'r', exactly: { deviceClassName: 'gpu' } }];
+    const metadata = { name, namespace: 'default' };
+    const claim = api.create('resourceclaims', { metadata, spec: { devices: { requests } } });
+    const device = { request: 'r', driver: 'd.example.com', pool: 'n1', device: `gpu-${index}` };
+    const status = {
+      allocation: { devices: { results: [device] } },
+      reservedFor: [{ resource: 'pods', name, uid: made.metadata.uid }],
+    };
+    api.update('resourceclaims', { ...claim, status }, 'status');
+  }
+}
+
+function taintDevices({ cluster: { api } }: EmbeddedCluster): void {
+  const taint = { key: 'health', effect: 'NoExecute' };
+  const deviceSelector = { device: 'gpu-1' };
+  api.create('devicetaintrules', { metadata: { name: 'ecc' }, spec: { deviceSelector, taint } });
+  const devices = [{ name: 'gpu-0', taints: [taint] }, { name: 'gpu-1' }];
+  const pool = { name: 'n1', generation: 1, resourceSliceCount: 1 };
+  const spec = { driver: 'd.example.com', nodeName: 'n1', pool, devices };
+  api.create('resourceslices', { metadata: { name: 's1' }, spec });
+}
+
+for (const rules of [true, false]) {
+  it(`evicts for taints of devices, ${rules ? 'by rules too' : 'but not by rules'}, where it is to`, async (t) => {
+    const embedded = await started(t);
+    const { api } = embedded.cluster;
+    claimDevices(embedded);
+    const manager = await managerOf(t, embedded, { devices: { rules } });
+    manager.start();
+    taintDevices(embedded);
+    const names = rules ? ['by-slice', 'by-rule'] : ['by-slice'];
+    for (const name of names) {
+      const { status } = await seen(embedded, 'pods', isLeaving(name));
+      assert.equal(status.conditions.at(-1).reason, 'DeletionByDeviceTaintManager');
+    }
+    const { source } = await seen(embedded, 'events', ({ involvedObject }) => {
+      return involvedObject?.name === 'by-slice';
+    });
+    assert.equal(source.component, 'device-taint-eviction-controller');
+    const written = api.get('devicetaintrules', '', 'ecc')?.status?.conditions?.length ?? 0;
+    assert.equal(written > 0, rules);
+    const other = api.get('pods', 'default', 'by-rule')?.metadata.deletionTimestamp;
+    assert.equal(other !== undefined, rules);
+  });
+}
