@@ -18,6 +18,7 @@ import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
 import type { LeaseRenewal } from './lease-renewal.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
 import { type Past, readPast, withOwnStarts } from './past.ts';
+import type { PodDevices } from './pod-devices.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
 import type { ClusterReader } from './reader.ts';
 import type { TaintManager } from './taint-managers.ts';
@@ -66,6 +67,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly crowd?: Crowd;
   /** The NodeDrains that are at work on its nodes; left out: none, or we may not see them. */
   readonly nodeDrains?: readonly NodeDrain[];
+  /** What decides about the devices of its pods; left out: none of them uses a claim, or there are no devices. */
+  readonly devices?: PodDevices;
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
   /** Whether its pods are on nodes that we may not read; left out: they are not. */
@@ -88,6 +91,18 @@ async function readNodeDrains(
   if (!nodes.some(({ node }) => (node.drains ?? []).length > 0)) return [];
   const { nodeDrainsAt } = await import('./node-drains.ts');
   return await nodeDrainsAt(reader, nodes);
+}
+
+/** The devices of pods. Their code is loaded where a pod uses a claim. */
+async function readDevices(
+  reader: ClusterReader,
+  pods: readonly PodFacts[],
+  evictors: Evictors,
+  managers: Promise<readonly TaintManager[]>,
+): Promise<PodDevices | null> {
+  if (!pods.some(({ pod }) => pod.claims)) return null;
+  const { readPodDevices } = await import('./pod-devices.ts');
+  return await readPodDevices(reader, pods, evictors, await managers);
 }
 
 /** Reads all nodes and all pods; `more`: what else is known of who evicts for taints. */
@@ -195,11 +210,12 @@ export async function surveyForecast(
   const { rules, takesOver = false } = evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
-  const [crowd, replicas, intercepted, nodeDrains] = await Promise.all([
+  const [crowd, replicas, intercepted, nodeDrains, devices] = await Promise.all([
     isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
     readReplicas(reader, rest.evictor, pods),
     isOurs && isLeaving ? ahead.then((read) => read ?? readInterceptions(reader)) : null,
     readNodeDrains(reader, nodes),
+    readDevices(reader, pods, rest.evictors, begun.managers),
   ]);
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
@@ -210,6 +226,7 @@ export async function surveyForecast(
     ...(replicas && { replicas }),
     ...(intercepted && { intercepted }),
     ...(nodeDrains.length > 0 && { nodeDrains }),
+    ...(devices && { devices }),
   };
   const isUpstream = rules !== 'taintmgr-controller' || takesOver;
   return isUpstream ? await withPast(reader, read) : read;

@@ -35,6 +35,7 @@ export function decisionName({ facts, explanation }: PodReport): DecisionName {
   if (facts.pod.deletionTimestamp !== null) return 'Terminating';
   const [reason] = explanation.decision.because;
   if (reason?.code === 'NodeUnknown' && reason.hidden) return 'Unknown';
+  if (reason?.code === 'DevicesUnknown' && explanation.decision.kind === 'keep') return 'Unknown';
   return decisionNames[explanation.decision.kind];
 }
 
@@ -210,6 +211,7 @@ function reasonDocument(reason: Reason): object {
     code: reason.code,
     text,
     taint: taintDocument(reason.taint),
+    device: 'device' in reason ? reason.device : undefined,
     toleration: 'toleration' in reason ? tolerationDocument(reason.toleration) : undefined,
     countsFrom: 'start' in reason ? time(reason.start) : undefined,
     countsFromSource: 'start' in reason ? reason.startSource : undefined,

@@ -8,6 +8,7 @@ import {
   type PodExplanation,
 } from '@taintmgr/core';
 import { type Comparison, classify } from '@taintmgr/core/differences';
+import type { DeviceEvent } from '@taintmgr/core/devices';
 import { predictBlockers } from '@taintmgr/core/drain';
 import { zoneHold } from '@taintmgr/core/lifecycle';
 import type { BudgetPolicy, EvictionPause } from '@taintmgr/core/policy';
@@ -48,7 +49,7 @@ type JudgedAlone = Omit<Judged, 'limit'>;
 /** What is read before anybody is asked. */
 type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'> &
   Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases' | 'replicas' | 'nodeDrains'> &
-  Pick<ForecastSurvey, 'zoneNodes'>;
+  Pick<ForecastSurvey, 'zoneNodes' | 'devices'>;
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
@@ -119,7 +120,7 @@ export class Explainer {
   /** By the rules of the one who evicts it; `ours` is what the engine says of the pod. */
   judge(now: Instant, facts: PodFacts, ours: PodExplanation): Judged {
     const at = now + this.#question.after;
-    const judged = this.#judge(at, facts, ours, this.#upstream);
+    const judged = this.#withDevices(at, facts, this.#judge(at, facts, ours, this.#upstream));
     const { explanation, evictor } = judged;
     const isOurs = explanation.decision.kind === 'evict' && evictor === 'taintmgr-controller';
     const limit = (isOurs && this.#limits?.of(facts.pod.uid)) || null;
@@ -144,7 +145,8 @@ export class Explainer {
   present(now: Instant, facts: PodFacts): PodExplanation | null {
     const engine = this.#engines.present;
     const ours = engine && explainPod(engine, now, facts);
-    return ours && this.#judge(now, facts, ours, this.#upstreamPresent).explanation;
+    const judged = ours && this.#judge(now, facts, ours, this.#upstreamPresent);
+    return judged && this.#withDevices(now, facts, judged).explanation;
   }
 
   /** What kube-controller-manager would do about a pod; null where that was not asked. */
@@ -195,6 +197,30 @@ export class Explainer {
       evictor: isNamed && theirs.kind === 'evict' ? upstreamOf(name, takesOver) : null,
       isEstimate: theirs.kind === 'evict' && theirs.deadline > at,
     };
+  }
+
+  /**
+   * The same with the taints of its devices, where kube-controller-manager decides about these: whichever comes
+   * first counts, and what comes later is told beside it.
+   */
+  #withDevices(at: Instant, facts: PodFacts, judged: JudgedAlone): JudgedAlone {
+    const { devices } = this.#given ?? {};
+    const { decision } = judged.explanation;
+    // Of the engine's pods the engine has said so already.
+    const isLeft = devices && (!devices.byOurs || isLeftToManager(decision));
+    const theirs = isLeft ? devices.decisionOn(facts) : null;
+    if (!theirs) return judged;
+    const isFirst = theirs.kind === 'evict' && !isEarlier(decision, theirs);
+    if (!isFirst && decision.kind !== 'keep') {
+      const because = [...decision.because, ...theirs.because];
+      return { ...judged, explanation: { ...judged.explanation, decision: { ...decision, because } } };
+    }
+    const others = decision.kind === 'evict' ? decision.because : [];
+    const because = [...theirs.because, ...others];
+    const explanation = withDecision(judged.explanation, { ...theirs, because }, at);
+    const isKnown = theirs.kind === 'evict' && devices?.byUpstream === true;
+    const evictor = isKnown ? 'kube-controller-manager' : null;
+    return { explanation, evictor, isEstimate: false };
   }
 
   /** In the legacy mode pods go without a taint too; whichever comes first counts. */
@@ -348,7 +374,8 @@ function isSooner(ours: Decision, theirs: Decision): boolean {
 }
 
 /** What the engines take of what was read. */
-type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'replicas'>;
+type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'replicas'> &
+  Pick<ForecastSurvey, 'devices'>;
 
 /**
  * An engine with the hypothetical taints, and one without them where there are any. Both live on from
@@ -367,6 +394,8 @@ class AskedEngines {
   #policies: ClusterPolicies | undefined;
   /** The pauses that the holds of zones are. */
   #holds: readonly EvictionPause[] = [];
+  /** What was last told of devices. */
+  #devices: readonly DeviceEvent[] = [];
 
   constructor(question: Question) {
     this.#question = question;
@@ -393,8 +422,10 @@ class AskedEngines {
   }
 
   /** Takes the present state of everything; what is not in it is gone. */
-  take(now: Instant, { at, nodes, pods, evictor, policies, replicas }: Reading): void {
-    this.#setUp(engineConfig(evictor, replicas !== undefined));
+  take(now: Instant, { at, nodes, pods, evictor, policies, replicas, devices }: Reading): void {
+    const deviceTaints = devices?.byOurs === true;
+    const config = engineConfig(evictor, replicas !== undefined);
+    this.#setUp({ ...config, ...(deviceTaints && { deviceTaints }) });
     const beside = besides(replicas, nodes, pods);
     this.#forget(now, nodes, [...pods, ...beside.pods]);
     this.#takeBesides(now, beside.nodes);
@@ -412,6 +443,15 @@ class AskedEngines {
     for (const { pod } of [...pods, ...beside.pods]) {
       for (const engine of this.#engines()) engine.handle(now, { kind: 'podUpsert', pod });
     }
+    this.#followDevices(now, (deviceTaints && devices?.events) || []);
+  }
+
+  #followDevices(now: Instant, events: readonly DeviceEvent[]): void {
+    const gone = goneBetween(this.#devices, events);
+    this.#devices = events;
+    for (const engine of this.#engines()) {
+      for (const event of [...gone, ...events]) engine.handle(now, event);
+    }
   }
 
   /** Whoever runs with other settings than before is another one, and what it has seen is not known. */
@@ -425,6 +465,7 @@ class AskedEngines {
     this.#besides = new Set();
     this.#policies = undefined;
     this.#holds = [];
+    this.#devices = [];
   }
 
   #forget(now: Instant, nodes: readonly NodeFacts[], pods: readonly PodFacts[]): void {
@@ -475,6 +516,32 @@ class AskedEngines {
 
   #asDrained(node: NodeFacts['node']): NodeFacts['node'] {
     return this.#drained.get(node.name)?.node(node) ?? node;
+  }
+}
+
+/** That what the earlier events told of is there no more, as far as the later ones do not. */
+function goneBetween(
+  earlier: readonly DeviceEvent[],
+  later: readonly DeviceEvent[],
+): readonly DeviceEvent[] {
+  const kept = new Set(later.map((event) => JSON.stringify(deletionOf(event))));
+  return earlier
+    .flatMap((event) => deletionOf(event) ?? [])
+    .filter((deletion) => !kept.has(JSON.stringify(deletion)));
+}
+
+function deletionOf(event: DeviceEvent): DeviceEvent | null {
+  switch (event.kind) {
+    case 'resourceSliceUpsert':
+      return { kind: 'resourceSliceDelete', name: event.slice.name };
+    case 'deviceTaintRuleUpsert':
+      return { kind: 'deviceTaintRuleDelete', name: event.rule.name };
+    case 'resourceClaimUpsert': {
+      const { namespace, name } = event.claim;
+      return { kind: 'resourceClaimDelete', namespace, name };
+    }
+    default:
+      return null;
   }
 }
 

@@ -1,5 +1,12 @@
 // Says what a reader of an answer should know beside it.
-import { formatTaint, type Taint, type Toleration, toleratesTaint } from '@taintmgr/core';
+import {
+  formatTaint,
+  type Reason,
+  type Taint,
+  type Toleration,
+  toleratesTaint,
+} from '@taintmgr/core';
+import type { DeviceTaintSource } from '@taintmgr/core/devices';
 import {
   type Budget,
   drainStaleMs,
@@ -12,6 +19,7 @@ import { taintEvictors } from '@taintmgr/k8s-adapter/client';
 import { type Output, warn } from '../cli/output.ts';
 import { awaitedDrains, runningDrains } from '../cluster/drain-marks.ts';
 import type { Evictor } from '../cluster/evictors.ts';
+import type { PodDevices } from '../cluster/pod-devices.ts';
 import type { PoliciesInForce } from '../cluster/policies.ts';
 import type { ForecastSurvey } from '../cluster/survey.ts';
 import type { OwnSettings } from '../cluster/taint-managers.ts';
@@ -60,6 +68,7 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
       ...limitNotes(survey, pods),
       ...verdictNotes(pods),
       ...numberNotes(survey.evictor, nodes),
+      ...(survey.devices ? deviceNotes(survey.devices, pods) : []),
       ...evictorNotes(survey, pods, question),
       ...laterNotes(pods, question),
     ],
@@ -163,6 +172,53 @@ function evictorNotes(
     ...(who.kind === 'unknown' ? [who.text] : []),
   ];
   return [...doubt, ...(isEstimated ? [`times with ~ are ${estimates}`] : [])].map(printable);
+}
+
+/** What can be done about taints of devices, and what of them is not known. */
+function deviceNotes(devices: PodDevices, pods: readonly PodReport[]): readonly string[] {
+  const ofDevices = pods.flatMap(({ explanation: { decision } }) =>
+    decision.kind === 'keep' ? [] : decision.because.flatMap((one) => deviceOf(one) ?? []),
+  );
+  const names = (kind: DeviceTaintSource['kind']): readonly string[] => [
+    ...new Set(ofDevices.flatMap(({ source }) => (source.kind === kind ? source.name : []))),
+  ];
+  const [rules, slices] = [names('rule'), names('slice')];
+  const ignored = devices.ignoresRules ? pods.filter((pod) => isByRuleAlone(devices, pod)) : [];
+  const isDoubtful = ofDevices.length > 0 && !devices.byOurs;
+  return [
+    ...(rules.length > 0 ? [ruleNote(rules)] : []),
+    ...(slices.length > 0
+      ? [
+          `the driver of ResourceSlice ${listText(slices)} has set the taint, and it alone can take the taint off: tolerations of a claim cannot be changed once it is allocated`,
+        ]
+      : []),
+    ...(isDoubtful && devices.byUpstream === null
+      ? [
+          'nothing shows that kube-controller-manager runs its device-taint-eviction-controller: the answer assumes that it does',
+        ]
+      : []),
+    ...(ignored.length > 0
+      ? [
+          `DeviceTaintRules evict nobody here: kube-controller-manager has written no status on any of them (feature gate DRADeviceTaintRules off?); else they would evict ${count(ignored.length, 'pod')} (${listText(ignored.map(({ facts }) => `${facts.pod.namespace}/${facts.pod.name}`))})`,
+        ]
+      : []),
+  ].map(printable);
+}
+
+function deviceOf(reason: Reason): { readonly source: DeviceTaintSource } | undefined {
+  return 'device' in reason ? reason.device : undefined;
+}
+
+function ruleNote(rules: readonly string[]): string {
+  const [first = '', ...more] = rules;
+  const all = more.length === 0 ? '' : ` (and ${listText(more)})`;
+  return `tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule ${first}${all} away (kubectl taintmgr undo devicetaintrule/${first}) or give them time (kubectl taintmgr taint-device devicetaintrule/${first} --snooze 30m)`;
+}
+
+function isByRuleAlone(devices: PodDevices, { facts }: PodReport): boolean {
+  return (
+    devices.verdictOf(facts).at === null && devices.verdictWithRules(facts).at !== null
+  );
 }
 
 function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {

@@ -1,10 +1,11 @@
 import type { Decision, NodeExplanation, Pod, PodExplanation, Reason } from '@taintmgr/core';
 import type { Comparison } from '@taintmgr/core/differences';
+import type { DeviceVerdict } from '@taintmgr/core/devices';
 import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { LiveZone } from '@taintmgr/page';
-import { drainedBy, losesPods, losingPods } from '../cluster/drain-marks.ts';
+import { drainedBy, losesPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../cluster/lease-renewal.ts';
 import type { ClusterReader } from '../cluster/reader.ts';
@@ -40,6 +41,8 @@ export interface PodReport {
   readonly deletedAt: Instant | null;
   /** That somebody is asked to move it. */
   readonly requests: readonly EvictionRequest[];
+  /** What becomes of it for its devices alone, where kube-controller-manager decides; left out: it uses no claim. */
+  readonly devices?: DeviceVerdict;
 }
 
 /** Everything to be said about one node. */
@@ -173,6 +176,7 @@ function reportPod(
     requests: (survey.requests ?? []).filter(({ podUid, intent }) => {
       return podUid === pod.uid && intent === 'Eviction';
     }),
+    ...(survey.devices && pod.claims && { devices: survey.devices.verdictOf(facts) }),
   };
 }
 
@@ -205,6 +209,9 @@ function interceptedBy(
 /** Whether whoever evicts a pod asks budgets, or may: what cannot be seen is assumed to. */
 function asksBudgets({ evictor }: ForecastSurvey, judged: Judged): boolean {
   if (judged.evictor === 'drain-by-taint') return judged.drainBudgets?.kind !== 'ignore';
+  const [reason] = judged.explanation.decision.because;
+  const isForDevice = reason !== undefined && 'device' in reason;
+  if (isForDevice && judged.evictor !== 'taintmgr-controller') return false;
   if (evictor.name === 'unknown') return true;
   if (judged.evictor === 'kube-controller-manager') return false;
   return judged.explanation.budgets.kind !== 'ignore';
@@ -316,16 +323,28 @@ export async function surveyHidden(
   return { ...survey, pods: pods.filter(({ pod }) => pod.nodeName !== ''), hidesNodes: true };
 }
 
-/** The nodes that lose pods, with these: by taints and drains, and in the legacy mode those not ready. */
+/** The nodes of pods that may go for their devices. Their code is loaded where the cluster has devices. */
+async function nodesOfDevices(
+  reader: ClusterReader,
+  namespace: string | undefined,
+): Promise<ReadonlySet<string>> {
+  if (!(await reader.serves('/apis/resource.k8s.io'))) return new Set();
+  const { nodesOfTaintedDevices } = await import('../cluster/pod-devices.ts');
+  return await nodesOfTaintedDevices(reader, namespace);
+}
+
+/** The nodes that lose pods, with these: by taints, of devices too, and drains, and in the legacy mode those not ready. */
 export async function surveyPending(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
   options: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
   const now = reader.now();
-  const tainted = losingPods(nodes, now);
+  const withDevices = await nodesOfDevices(reader, options.namespace);
+  const losing = (facts: NodeFacts) => losesPods(facts, now) || withDevices.has(facts.node.name);
+  const tainted = nodes.filter(losing);
   const survey = await surveyForecast(reader, tainted, tainted, options);
   if (!isLegacy(survey.evictor)) return survey;
-  const all = nodes.filter((facts) => losesPods(facts, now) || isNotReady(facts));
+  const all = nodes.filter((facts) => losing(facts) || isNotReady(facts));
   return all.length === tainted.length ? survey : await surveyForecast(reader, all, all, options);
 }

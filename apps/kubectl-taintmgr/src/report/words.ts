@@ -252,13 +252,20 @@ export function decisive(report: PodReport): { taint: string; toleration: string
   const reason = decisiveReason(report);
   if (!reason || !('taint' in reason)) return { taint: none, toleration: none };
   const toleration = toleratedText(reason, report.facts.pod);
-  return { taint: formatTaint(reason.taint), toleration };
+  return { taint: taintText(reason), toleration };
+}
+
+/** `health=bad:NoExecute`; `health=bad:NoExecute on device gpu-0` */
+export function taintText(reason: Extract<Reason, { readonly taint: Taint }>): string {
+  const text = formatTaint(reason.taint);
+  const device = 'device' in reason ? reason.device : undefined;
+  return device ? printable(`${text} on device ${device.device.device}`) : text;
 }
 
 /** The toleration that covers the taint; one with Lt or Gt that does not count is named, and that. */
 export function toleratedText(reason: Reason, { tolerations }: Pick<Pod, 'tolerations'>): string {
   if ('toleration' in reason) return tolerationText(reason.toleration);
-  if (!('taint' in reason)) return none;
+  if (!('taint' in reason) || ('device' in reason && reason.device)) return none;
   const compared = tolerations.find((one) => comparesTaint(one, reason.taint));
   return compared ? `${tolerationText(compared)}, does not count` : none;
 }

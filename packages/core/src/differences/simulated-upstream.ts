@@ -1,9 +1,8 @@
 import type { Command } from '../command.ts';
 import type { Config } from '../config.ts';
-import type { DeviceCause } from '../devices/verdict.ts';
 import type { Event } from '../event.ts';
 import type { Decision } from '../eviction/decide.ts';
-import type { Reason } from '../eviction/reason.ts';
+import { reasonOfCause } from '../eviction/device-taints.ts';
 import { UpstreamEvictionMachine } from '../eviction/upstream/machine.ts';
 import type { Instant } from '../kernel/time.ts';
 import type { Pod } from '../model/pod.ts';
@@ -57,7 +56,7 @@ export class SimulatedUpstream {
     const verdict = devices.verdictOf(pod);
     if (verdict.at === null) return byNode;
     if (byNode.kind === 'evict' && byNode.deadline <= verdict.at) return byNode;
-    return { kind: 'evict', deadline: verdict.at, because: verdict.causes.map(reasonOf) };
+    return { kind: 'evict', deadline: verdict.at, because: verdict.causes.map(reasonOfCause) };
   }
 
   /** It would not have waited for our next event. */
@@ -80,12 +79,4 @@ export class SimulatedUpstream {
       this.#succeed(now, this.#machine.handle(now, result, []));
     }
   }
-}
-
-function reasonOf({ taint, device, claim, source, toleration, at }: DeviceCause): Reason {
-  const counts = { start: taint.timeAdded ?? 0, startSource: 'timeAdded', deadline: at } as const;
-  const what = { taint, device: { device, claim, source }, ...counts };
-  return toleration
-    ? { code: 'TolerationExpires', ...what, toleration }
-    : { code: 'NoToleration', ...what };
 }

@@ -52,4 +52,5 @@ export {
   describeDeviceReason,
   describeTaintSource,
 } from '../devices/words.ts';
+export { reasonOfCause } from '../eviction/device-taints.ts';
 export type { PodClaim } from '../model/pod.ts';

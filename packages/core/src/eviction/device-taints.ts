@@ -1,11 +1,11 @@
 // The taints of a pod's devices as a second source of its deadlines, beside the taints of its node.
 
 import type { Devices } from '../devices/devices.ts';
-import type { DeviceHit } from '../devices/verdict.ts';
+import type { DeviceCause, DeviceHit } from '../devices/verdict.ts';
 import type { Pod, PodClaim } from '../model/pod.ts';
 import type { Toleration } from '../model/toleration.ts';
 import type { PolicyMark } from '../policy/eviction-policy.ts';
-import type { TaintedDevice } from './reason.ts';
+import type { Reason, TaintedDevice } from './reason.ts';
 import type { ObservedTaint } from './taint-clock.ts';
 
 /** A NoExecute taint of a device that a pod may use. */
@@ -43,4 +43,14 @@ export function isOverlooked({ origin }: TaintHit, by: PolicyMark | null): boole
 export function deviceToleration(hit: TaintHit, by: PolicyMark | null): Toleration | null {
   if (by?.action === 'Upstream' || hit.wait === null) return hit.toleration;
   return hit.unheeded ? { ...hit.unheeded, tolerationSeconds: null } : hit.toleration;
+}
+
+/** The cause of kube-controller-manager's eviction as a reason. */
+export function reasonOfCause({ taint, toleration, at, ...hit }: DeviceCause): Reason {
+  const { device, claim, source } = hit;
+  const counts = { start: taint.timeAdded ?? 0, startSource: 'timeAdded', deadline: at } as const;
+  const what = { taint, device: { device, claim, source }, ...counts };
+  return toleration
+    ? { code: 'TolerationExpires', ...what, toleration }
+    : { code: 'NoToleration', ...what };
 }

@@ -1,4 +1,9 @@
-import { describeReason, formatTaint, type Reason } from '@taintmgr/core';
+import { describeReason, type Reason } from '@taintmgr/core';
+import {
+  type DeviceVerdict,
+  describeDeviceCause,
+  describeDeviceReason,
+} from '@taintmgr/core/devices';
 import { describeEvictionRequest } from '@taintmgr/core/drain';
 import { formatDeadline, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { jobEnds } from '../../cluster/job-ends.ts';
@@ -29,6 +34,7 @@ import {
   ownerText,
   readyText,
   soon,
+  taintText,
   timeLeft,
   timeLeftThen,
   toleratedText,
@@ -104,7 +110,7 @@ function describePod(
   { survey, question, paint }: AnswerContext,
   { headers }: TableOptions,
 ): string {
-  const { facts, explanation, otherwise, present, upstream, blockers } = report;
+  const { facts, explanation, otherwise, present, upstream, blockers, devices } = report;
   const { pod } = facts;
   const { after } = question;
   const at = survey.at + after;
@@ -127,6 +133,7 @@ function describePod(
     ...(otherwise
       ? [['Otherwise', `${decisionText(otherwise, at, after)}: ${otherwiseText(survey)}`] as const]
       : []),
+    ...(devices ? devicesLine(devices).map((text) => ['Devices', text] as const) : []),
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
@@ -161,6 +168,13 @@ function nodeText(node: NodeReport | null, name: string, now: Instant): string {
   if (!node) return name || none;
   const zone = node.zone ? `, zone ${node.zone.name}` : '';
   return `${name} (Ready: ${readyText(node.facts, now)}${zone})`;
+}
+
+/** What its devices have to do with it, where the reasons do not say so. */
+function devicesLine(verdict: DeviceVerdict): readonly string[] {
+  if (verdict.at === null) return [printable(describeDeviceReason(verdict.because[0]))];
+  const [first] = verdict.causes;
+  return first.unheeded || first.overflows ? [printable(describeDeviceCause(first))] : [];
 }
 
 /** The reason that decided. */
@@ -214,7 +228,7 @@ function taintRow(
   if (!('taint' in reason)) return [];
   return [
     [
-      formatTaint(reason.taint),
+      taintText(reason),
       'start' in reason ? countsFrom(reason, now) : '-',
       toleratedText(reason, pod),
       'deadline' in reason ? timeLeftThen(reason.deadline - now - after, after) : 'never',

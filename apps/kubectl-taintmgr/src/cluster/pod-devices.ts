@@ -1,0 +1,223 @@
+// What becomes of pods for the taints of their devices, where pods that use claims were read.
+import type { Decision, Reason } from '@taintmgr/core';
+import {
+  type DeviceEvent,
+  type DeviceResource,
+  Devices,
+  type DeviceTaintRule,
+  type DeviceVerdict,
+  type ResourceClaim,
+  reasonOfCause,
+} from '@taintmgr/core/devices';
+import {
+  deviceTaintRuleFromJson,
+  type Evictors,
+  resourceClaimFromJson,
+  resourceSliceFromJson,
+} from '@taintmgr/k8s-adapter/client';
+import { type DevicePaths, devicePaths } from './devices.ts';
+import type { PodFacts } from './facts.ts';
+import { type ClusterReader, inTurns } from './reader.ts';
+import { unless } from './refusals.ts';
+import { isFresh, type TaintManager } from './taint-managers.ts';
+
+/** Claims of so many namespaces are read one by one; of more, those of all. */
+const namespacesMax = 8;
+
+const duty = 'device-taint-eviction-controller';
+
+/** What decides about the devices of the pods that were read. */
+export class PodDevices {
+  /** As the engine takes them. */
+  readonly events: readonly DeviceEvent[];
+  /** Whether taintmgr-controller decides about them, of namespaces that are taken over where it takes over. */
+  readonly byOurs: boolean;
+  /** Whether kube-controller-manager evicts for devices; null: nobody can tell. */
+  readonly byUpstream: boolean | null;
+  /** What may not be read. */
+  readonly hidden: readonly DeviceResource[];
+  readonly rules: readonly DeviceTaintRule[];
+  readonly #devices = new Devices();
+
+  constructor(
+    events: readonly DeviceEvent[],
+    { byOurs, byUpstream }: Pick<PodDevices, 'byOurs' | 'byUpstream'>,
+  ) {
+    this.events = events;
+    this.byOurs = byOurs;
+    this.byUpstream = byUpstream;
+    for (const event of events) this.#devices.handle(event);
+    this.hidden = events.flatMap((one) => (one.kind === 'deviceRights' ? one.hidden : []));
+    this.rules = events.flatMap((one) => (one.kind === 'deviceTaintRuleUpsert' ? one.rule : []));
+  }
+
+  /** True where rules evict nobody, as kube-controller-manager has written a status on none of them. */
+  get ignoresRules(): boolean {
+    return this.#devices.actsOnRules === false;
+  }
+
+  /** What becomes of a pod for its devices, as kube-controller-manager has it. */
+  verdictOf({ pod }: PodFacts): DeviceVerdict {
+    return this.#devices.verdictOf(pod, { withRules: !this.ignoresRules });
+  }
+
+  /** The same for one who acts on rules too. */
+  verdictWithRules({ pod }: PodFacts): DeviceVerdict {
+    return this.#devices.verdictOf(pod);
+  }
+
+  /** kube-controller-manager's decision for devices alone; null: it makes none. */
+  decisionOn(facts: PodFacts): Decision | null {
+    const { pod } = facts;
+    if (!pod.claims || pod.deletionTimestamp !== null || this.byUpstream === false) return null;
+    const verdict = this.verdictOf(facts);
+    if (verdict.at !== null) {
+      return { kind: 'evict', deadline: verdict.at, because: verdict.causes.map(reasonOfCause) };
+    }
+    const [telling] = verdict.because;
+    if (telling.code !== 'NotKnown') return null;
+    const unknown: Reason = { code: 'DevicesUnknown', lacks: telling.lacks };
+    return { kind: 'keep', because: [unknown] };
+  }
+}
+
+/** Null: no pod uses a claim, or the cluster has no devices. */
+export async function readPodDevices(
+  reader: ClusterReader,
+  pods: readonly PodFacts[],
+  evictors: Evictors,
+  managers: readonly TaintManager[],
+): Promise<PodDevices | null> {
+  const namespaces = new Set(pods.flatMap(({ pod }) => (pod.claims ? pod.namespace : [])));
+  const paths = namespaces.size === 0 ? null : await devicePaths(reader);
+  if (!paths) return null;
+  const events = await readEvents(reader, paths, [...namespaces]);
+  const runs = evictors.upstream[duty].kind;
+  return new PodDevices(events, {
+    byOurs: managers.some((one) => decidesForDevices(one, reader.now())),
+    byUpstream: runs === 'unknown' ? null : runs === 'acts',
+  });
+}
+
+function decidesForDevices(manager: TaintManager, now: number): boolean {
+  const { deviceTaints } = manager.takeover ?? {};
+  return deviceTaints === true && isFresh(manager, now);
+}
+
+async function readEvents(
+  reader: ClusterReader,
+  paths: DevicePaths,
+  namespaces: readonly string[],
+): Promise<readonly DeviceEvent[]> {
+  const read = async (path: string | null): Promise<readonly unknown[] | null> => {
+    if (path === null) return [];
+    return await reader.ifAllowed(async () => (await reader.objectsIfServed(path)) ?? []);
+  };
+  const [slices, rules, ...claims] = await Promise.all([
+    read(paths.resourceslices),
+    read(paths.devicetaintrules),
+    ...claimPaths(paths.resourceclaims, namespaces).map(read),
+  ]);
+  const lists = { resourceslices: slices, devicetaintrules: rules, resourceclaims: all(claims) };
+  const hidden = (Object.keys(lists) as DeviceResource[]).filter((kind) => lists[kind] == null);
+  return [
+    ...(slices ?? []).map((one) => {
+      return { kind: 'resourceSliceUpsert', slice: resourceSliceFromJson(one) } as const;
+    }),
+    ...(rules ?? []).map((one) => {
+      return { kind: 'deviceTaintRuleUpsert', rule: deviceTaintRuleFromJson(one) } as const;
+    }),
+    ...(lists.resourceclaims ?? []).map((one) => {
+      return { kind: 'resourceClaimUpsert', claim: resourceClaimFromJson(one) } as const;
+    }),
+    { kind: 'deviceRights', hidden },
+  ];
+}
+
+/**
+ * The nodes of pods that taints of their devices make go, or may: where what decides may not be read, of all
+ * that use claims. `namespace`: of its pods alone, where no others may be read.
+ */
+export async function nodesOfTaintedDevices(
+  reader: ClusterReader,
+  namespace?: string,
+): Promise<ReadonlySet<string>> {
+  const paths = await devicePaths(reader);
+  const claims = await readClaims(reader, paths?.resourceclaims ?? null, namespace);
+  const users = claims.flatMap((claim) => usersOf(claim));
+  if (!paths || users.length === 0) return new Set();
+  const events = await readEvents(reader, paths, [...new Set(users.map((one) => one.namespace))]);
+  const devices = new Devices();
+  for (const event of events) devices.handle(event);
+  const isHidden = events.some((one) => one.kind === 'deviceRights' && one.hidden.length > 0);
+  const isTainted = (claim: ResourceClaim): boolean =>
+    (claim.allocated ?? []).some((id) =>
+      devices.taintsOf(id).some(({ taint }) => taint.effect === 'NoExecute'),
+    );
+  const asked = users.filter(({ claim }) => isHidden || isTainted(claim));
+  const pods = await readUsers(reader, asked);
+  const names = pods.flatMap(({ pod }) => (pod.nodeName === '' ? [] : pod.nodeName));
+  return new Set(names);
+}
+
+/** A pod for which a claim is reserved. */
+interface ClaimUser {
+  readonly namespace: string;
+  readonly name: string;
+  readonly claim: ResourceClaim;
+}
+
+interface ClaimObject {
+  readonly status?: {
+    readonly reservedFor?: readonly { readonly resource?: string; readonly name?: string }[];
+  };
+}
+
+function usersOf(object: unknown): readonly ClaimUser[] {
+  const { status } = object as ClaimObject;
+  const claim = resourceClaimFromJson(object);
+  if (claim.allocated === null) return [];
+  return (status?.reservedFor ?? []).flatMap(({ resource, name }) => {
+    return resource === 'pods' && name ? [{ namespace: claim.namespace, name, claim }] : [];
+  });
+}
+
+async function readUsers(
+  reader: ClusterReader,
+  users: readonly ClaimUser[],
+): Promise<readonly PodFacts[]> {
+  const names = new Set(users.map(({ namespace, name }) => `${namespace}/${name}`));
+  const isUser = ({ pod }: PodFacts): boolean => names.has(`${pod.namespace}/${pod.name}`);
+  const namespaces = [...new Set(users.map(({ namespace }) => namespace))];
+  const read = namespaces.length > namespacesMax ? [null] : namespaces;
+  const lists = await inTurns(read, (one) => reader.ifAllowed(() => reader.podsOf(one)));
+  return lists.flatMap((list) => list ?? []).filter(isUser);
+}
+
+/** All of them; without the right to read all, those of `namespace`, and none without that one either. */
+async function readClaims(
+  reader: ClusterReader,
+  path: string | null,
+  namespace?: string,
+): Promise<readonly unknown[]> {
+  if (path === null) return [];
+  const read = async (from: string): Promise<readonly unknown[] | null> =>
+    await unless(403, () => reader.objectsIfServed(from), null);
+  const all = await read(path);
+  if (all || namespace === undefined) return all ?? [];
+  return (await read(claimPaths(path, [namespace]).join(''))) ?? [];
+}
+
+/** Null where one of them may not be read. */
+function all(lists: readonly (readonly unknown[] | null)[]): readonly unknown[] | null {
+  return lists.includes(null) ? null : lists.flatMap((list) => list ?? []);
+}
+
+function claimPaths(path: string | null, namespaces: readonly string[]): readonly string[] {
+  if (path === null) return [];
+  if (namespaces.length > namespacesMax) return [path];
+  const at = path.lastIndexOf('/');
+  return namespaces.map((namespace) => {
+    return `${path.slice(0, at)}/namespaces/${encodeURIComponent(namespace)}${path.slice(at)}`;
+  });
+}
