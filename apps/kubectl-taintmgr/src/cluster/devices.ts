@@ -10,9 +10,8 @@ import {
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import type { Condition, ObjectMeta, PodFacts } from './facts.ts';
-import type { ClusterReader } from './reader.ts';
+import { type ClusterReader, deviceGroupPath } from './reader.ts';
 
-const groupPath = '/apis/resource.k8s.io';
 /** Preferred first. */
 const versions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'];
 const kinds: readonly DeviceResource[] = ['resourceslices', 'resourceclaims', 'devicetaintrules'];
@@ -22,12 +21,12 @@ export type DevicePaths = Readonly<Record<DeviceResource, string | null>>;
 
 /** Null: the cluster serves none of them, or we may not see what it serves. */
 export async function devicePaths(reader: ClusterReader): Promise<DevicePaths | null> {
-  const group = (await reader.objectIfAllowed(groupPath)) as ApiGroup | null;
+  const group = (await reader.objectIfAllowed(deviceGroupPath)) as ApiGroup | null;
   const served = (group?.versions ?? []).map(({ version }) => version);
   const paths = new Map<string, string>();
   for (const version of versions.filter((one) => served.includes(one))) {
     if (kinds.every((kind) => paths.has(kind))) break;
-    const path = `${groupPath}/${version}`;
+    const path = `${deviceGroupPath}/${version}`;
     const list = (await reader.objectIfAllowed(path)) as ApiResources | null;
     for (const { name } of list?.resources ?? []) {
       if (!paths.has(name)) paths.set(name, `${path}/${name}`);

@@ -51,19 +51,18 @@ export class PodDevices {
     this.rules = events.flatMap((one) => (one.kind === 'deviceTaintRuleUpsert' ? one.rule : []));
   }
 
-  /** True where rules evict nobody, as kube-controller-manager has written a status on none of them. */
-  get ignoresRules(): boolean {
-    return this.#devices.actsOnRules === false;
-  }
-
-  /** What becomes of a pod for its devices, as kube-controller-manager has it. */
+  /** What becomes of a pod for its devices, as kube-controller-manager has it: that one was seen to heed rules, or not. */
   verdictOf({ pod }: PodFacts): DeviceVerdict {
-    return this.#devices.verdictOf(pod, { withRules: !this.ignoresRules });
+    return this.#devices.verdictOf(pod, { withRules: this.#devices.actsOnRules !== false });
   }
 
-  /** The same for one who acts on rules too. */
-  verdictWithRules({ pod }: PodFacts): DeviceVerdict {
-    return this.#devices.verdictOf(pod);
+  /** Whether rules would make it go, if anybody heeded them. */
+  #unheeded(pod: PodFacts['pod']): Reason | null {
+    if (this.#devices.actsOnRules !== false) return null;
+    const { at, ...verdict } = this.#devices.verdictOf(pod);
+    if (at === null || !('causes' in verdict)) return null;
+    const [{ source }] = verdict.causes;
+    return { code: 'RulesUnheeded', rule: source.name, deadline: at };
   }
 
   /** kube-controller-manager's decision for devices alone; null: it makes none. */
@@ -75,10 +74,13 @@ export class PodDevices {
       return { kind: 'evict', deadline: verdict.at, because: verdict.causes.map(reasonOfCause) };
     }
     const [telling] = verdict.because;
-    if (telling.code !== 'NotKnown') return null;
-    const unknown: Reason = { code: 'DevicesUnknown', lacks: telling.lacks };
-    return { kind: 'keep', because: [unknown] };
+    const unknown = telling.code === 'NotKnown' ? lacking(telling.lacks) : this.#unheeded(pod);
+    return unknown && { kind: 'keep', because: [unknown] };
   }
+}
+
+function lacking(lacks: readonly DeviceResource[]): Reason {
+  return { code: 'DevicesUnknown', lacks };
 }
 
 /** Null: no pod uses a claim, or the cluster has no devices. */
@@ -107,7 +109,7 @@ function decidesForDevices(manager: TaintManager, now: number): boolean {
 async function readEvents(
   reader: ClusterReader,
   paths: DevicePaths,
-  namespaces: readonly string[],
+  namespaces: readonly string[] | null,
 ): Promise<readonly DeviceEvent[]> {
   const read = async (path: string | null): Promise<readonly unknown[] | null> => {
     if (path === null) return [];
@@ -158,6 +160,22 @@ export async function nodesOfTaintedDevices(
   const pods = await readUsers(reader, asked);
   const names = pods.flatMap(({ pod }) => (pod.nodeName === '' ? [] : pod.nodeName));
   return new Set(names);
+}
+
+/** The rules, with all that shows whom they reach among these pods; null: there are none, or we may not see them. */
+export async function readDeviceRules(
+  reader: ClusterReader,
+  pods: readonly PodFacts[],
+): Promise<{ readonly rules: readonly DeviceTaintRule[]; readonly devices: Devices } | null> {
+  const paths = await devicePaths(reader);
+  const path = paths?.devicetaintrules ?? null;
+  const found = path === null ? null : await unless(403, () => reader.objectsIfServed(path), null);
+  if (!paths || !found || found.length === 0) return null;
+  const events = await readEvents(reader, paths, null);
+  const devices = new Devices();
+  for (const event of events) devices.handle(event);
+  for (const { pod } of pods) if (pod.claims) devices.handle({ kind: 'podUpsert', pod });
+  return { rules: found.map(deviceTaintRuleFromJson), devices };
 }
 
 /** A pod for which a claim is reserved. */
@@ -213,9 +231,10 @@ function all(lists: readonly (readonly unknown[] | null)[]): readonly unknown[] 
   return lists.includes(null) ? null : lists.flatMap((list) => list ?? []);
 }
 
-function claimPaths(path: string | null, namespaces: readonly string[]): readonly string[] {
+/** `namespaces`: null: all. */
+function claimPaths(path: string | null, namespaces: readonly string[] | null): readonly string[] {
   if (path === null) return [];
-  if (namespaces.length > namespacesMax) return [path];
+  if (namespaces === null || namespaces.length > namespacesMax) return [path];
   const at = path.lastIndexOf('/');
   return namespaces.map((namespace) => {
     return `${path.slice(0, at)}/namespaces/${encodeURIComponent(namespace)}${path.slice(at)}`;

@@ -299,6 +299,9 @@ export interface PodName {
   readonly name: string;
 }
 
+/** Where a cluster says that it has devices. */
+export const deviceGroupPath = '/apis/resource.k8s.io';
+
 export const namespacesPath = '/api/v1/namespaces';
 
 export function namespacePath(name: string): string {

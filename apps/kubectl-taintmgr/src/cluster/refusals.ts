@@ -9,7 +9,7 @@ export class Refusals {
   readonly #turns: number[] = [];
   #asked = 0;
 
-  /** In the API server's words. */
+  /** In the API server's words, each once. */
   get messages(): readonly string[] {
     return this.#messages;
   }
@@ -21,9 +21,11 @@ export class Refusals {
       return await read();
     } catch (error) {
       if (!(error instanceof ApiError) || error.failure.status !== 403) throw error;
+      const { message } = error.failure;
+      if (this.#messages.includes(message)) return null;
       const before = this.#turns.filter((other) => other < turn).length;
       this.#turns.splice(before, 0, turn);
-      this.#messages.splice(before, 0, error.failure.message);
+      this.#messages.splice(before, 0, message);
       return null;
     }
   }

@@ -21,7 +21,7 @@ import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { renderTable } from '../render/table.ts';
 import type { LimitedTime } from './limit-forecast.ts';
-import { isBare, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
+import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 import { evictorText, none } from './words.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
@@ -31,12 +31,9 @@ export const apiVersion = 'taintmgr.dev/v1alpha1';
 export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating' | 'Unknown';
 
 /** The name of what becomes of a pod. */
-export function decisionName({ facts, explanation }: PodReport): DecisionName {
-  if (facts.pod.deletionTimestamp !== null) return 'Terminating';
-  const [reason] = explanation.decision.because;
-  if (reason?.code === 'NodeUnknown' && reason.hidden) return 'Unknown';
-  if (reason?.code === 'DevicesUnknown' && explanation.decision.kind === 'keep') return 'Unknown';
-  return decisionNames[explanation.decision.kind];
+export function decisionName(report: PodReport): DecisionName {
+  if (report.facts.pod.deletionTimestamp !== null) return 'Terminating';
+  return isUnknown(report) ? 'Unknown' : decisionNames[report.explanation.decision.kind];
 }
 
 export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {

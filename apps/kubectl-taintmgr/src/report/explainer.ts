@@ -7,8 +7,8 @@ import {
   type NodeExplanation,
   type PodExplanation,
 } from '@taintmgr/core';
-import { type Comparison, classify } from '@taintmgr/core/differences';
 import type { DeviceEvent } from '@taintmgr/core/devices';
+import { type Comparison, classify } from '@taintmgr/core/differences';
 import { predictBlockers } from '@taintmgr/core/drain';
 import { zoneHold } from '@taintmgr/core/lifecycle';
 import type { BudgetPolicy, EvictionPause } from '@taintmgr/core/policy';
@@ -213,7 +213,10 @@ export class Explainer {
     const isFirst = theirs.kind === 'evict' && !isEarlier(decision, theirs);
     if (!isFirst && decision.kind !== 'keep') {
       const because = [...decision.because, ...theirs.because];
-      return { ...judged, explanation: { ...judged.explanation, decision: { ...decision, because } } };
+      return {
+        ...judged,
+        explanation: { ...judged.explanation, decision: { ...decision, because } },
+      };
     }
     const others = decision.kind === 'evict' ? decision.because : [];
     const because = [...theirs.because, ...others];

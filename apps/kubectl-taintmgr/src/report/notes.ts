@@ -183,7 +183,6 @@ function deviceNotes(devices: PodDevices, pods: readonly PodReport[]): readonly 
     ...new Set(ofDevices.flatMap(({ source }) => (source.kind === kind ? source.name : []))),
   ];
   const [rules, slices] = [names('rule'), names('slice')];
-  const ignored = devices.ignoresRules ? pods.filter((pod) => isByRuleAlone(devices, pod)) : [];
   const isDoubtful = ofDevices.length > 0 && !devices.byOurs;
   return [
     ...(rules.length > 0 ? [ruleNote(rules)] : []),
@@ -197,11 +196,6 @@ function deviceNotes(devices: PodDevices, pods: readonly PodReport[]): readonly 
           'nothing shows that kube-controller-manager runs its device-taint-eviction-controller: the answer assumes that it does',
         ]
       : []),
-    ...(ignored.length > 0
-      ? [
-          `DeviceTaintRules evict nobody here: kube-controller-manager has written no status on any of them (feature gate DRADeviceTaintRules off?); else they would evict ${count(ignored.length, 'pod')} (${listText(ignored.map(({ facts }) => `${facts.pod.namespace}/${facts.pod.name}`))})`,
-        ]
-      : []),
   ].map(printable);
 }
 
@@ -213,12 +207,6 @@ function ruleNote(rules: readonly string[]): string {
   const [first = '', ...more] = rules;
   const all = more.length === 0 ? '' : ` (and ${listText(more)})`;
   return `tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule ${first}${all} away (kubectl taintmgr undo devicetaintrule/${first}) or give them time (kubectl taintmgr taint-device devicetaintrule/${first} --snooze 30m)`;
-}
-
-function isByRuleAlone(devices: PodDevices, { facts }: PodReport): boolean {
-  return (
-    devices.verdictOf(facts).at === null && devices.verdictWithRules(facts).at !== null
-  );
 }
 
 function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Decision, NodeExplanation, Pod, PodExplanation, Reason } from '@taintmgr/core';
-import type { Comparison } from '@taintmgr/core/differences';
 import type { DeviceVerdict } from '@taintmgr/core/devices';
+import type { Comparison } from '@taintmgr/core/differences';
 import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
@@ -8,7 +8,7 @@ import type { LiveZone } from '@taintmgr/page';
 import { drainedBy, losesPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../cluster/lease-renewal.ts';
-import type { ClusterReader } from '../cluster/reader.ts';
+import { type ClusterReader, deviceGroupPath } from '../cluster/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../cluster/survey.ts';
 import { mostOf } from '../render/count.ts';
 import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
@@ -77,6 +77,8 @@ export interface Tally {
   /** Held by pauses: they have their time left when those are over. */
   readonly paused: number;
   readonly keep: number;
+  /** Nobody can tell for want of rights; left out: of each somebody can. */
+  readonly unknown?: number;
   /** Time left to the first and the last that goes; null: none does. */
   readonly next: Millis | null;
   readonly last: Millis | null;
@@ -273,6 +275,15 @@ function countZone(
   return { name, nodes: inZone.length, notReady: notReady.length };
 }
 
+/** Whether nobody can tell what becomes of it for want of rights. */
+export function isUnknown({ facts, explanation }: PodReport): boolean {
+  const { decision } = explanation;
+  if (decision.kind !== 'keep' || facts.pod.deletionTimestamp !== null) return false;
+  const [reason] = decision.because;
+  if (reason?.code === 'RulesUnheeded') return true;
+  return reason?.code === 'DevicesUnknown' || (reason?.code === 'NodeUnknown' && !!reason.hidden);
+}
+
 /** Whether a pause holds it. */
 export function isPaused({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   return explanation.decision.kind === 'pause';
@@ -288,6 +299,7 @@ export function tally(pods: readonly PodReport[], after: Millis): Tally {
   const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
   const all = runningWaits(pods);
   const paused = pods.filter(isPaused).length;
+  const unknown = pods.filter(isUnknown).length;
   const waits = after > 0 ? all.filter((wait) => wait >= 0) : all;
   return {
     pods: pods.length,
@@ -295,7 +307,8 @@ export function tally(pods: readonly PodReport[], after: Millis): Tally {
     evict: waits.length,
     gone: all.length - waits.length,
     paused,
-    keep: pods.length - terminating - paused - all.length,
+    keep: pods.length - terminating - paused - unknown - all.length,
+    ...(unknown > 0 && { unknown }),
     next: earliest(waits),
     last: waits.length === 0 ? null : mostOf(waits, Number.NEGATIVE_INFINITY),
   };
@@ -328,7 +341,7 @@ async function nodesOfDevices(
   reader: ClusterReader,
   namespace: string | undefined,
 ): Promise<ReadonlySet<string>> {
-  if (!(await reader.serves('/apis/resource.k8s.io'))) return new Set();
+  if (!(await reader.serves(deviceGroupPath))) return new Set();
   const { nodesOfTaintedDevices } = await import('../cluster/pod-devices.ts');
   return await nodesOfTaintedDevices(reader, namespace);
 }

@@ -101,12 +101,13 @@ export function ago(now: Instant, instant: Instant): string {
 
 /** `4 pods: 1 terminating, 2 to evict (next now, last in 59m18s), 1 to keep` */
 export function tallyText(tally: Tally): string {
-  const { pods, terminating, evict, gone, paused, keep, next, last } = tally;
+  const { pods, terminating, evict, gone, paused, keep, unknown = 0, next, last } = tally;
   const parts = [
     ...(terminating > 0 ? [`${terminating} terminating`] : []),
     ...(gone > 0 ? [`${gone} gone by then`] : []),
     `${evict} to evict${span(next, last)}`,
     ...(paused > 0 ? [`${paused} paused`] : []),
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
     `${keep} to keep`,
   ];
   return `${count(pods, 'pod')}: ${parts.join(', ')}`;

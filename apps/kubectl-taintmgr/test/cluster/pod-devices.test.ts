@@ -1,30 +1,178 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { node } from '@taintmgr/sim-cluster';
+import { node, pod } from '@taintmgr/sim-cluster';
 import { startDeviceCluster, writeProgress } from '../world/device-cluster.ts';
 import { run } from '../world/run.ts';
 import { comeAs, type TestCluster } from '../world/test-cluster.ts';
 
+// explain, pending and status where devices are tainted, as somebody on call reads them.
+
+const list = ['get', 'list'];
+const core = { verbs: list, apiGroups: [''], resources: ['pods', 'nodes'] };
+/** What the role view has, and no more. */
+const claims = { verbs: list, apiGroups: ['resource.k8s.io'], resources: ['resourceclaims'] };
+
+const driver = 'gpu.example.com';
+
 let cluster: TestCluster;
 before(async () => {
-  cluster = await startDeviceCluster({});
-  comeAs(cluster, 'admin');
-  cluster.api.create('nodes', node('n1', {}));
-  cluster.api.create('devicetaintrules', {
-    apiVersion: 'resource.k8s.io/v1',
-    kind: 'DeviceTaintRule',
-    metadata: { name: 'gpus' },
-    spec: { deviceSelector: { driver: 'gpu.example.com' }, taint: { key: 'health', value: 'bad', effect: 'NoExecute' } },
-  });
-  writeProgress(cluster.api, 'gpus', 'PodsPendingEviction', 'x');
+  cluster = await startDeviceCluster({ viewer: [core, claims] });
+  const { api } = cluster;
+  api.create('nodes', node('n1', {}));
+  api.create('pods', managerPod());
+  taint('gpu-0-ecc', 'gpu-0', 'NoExecute');
+  taint('gpu-1-ecc', 'gpu-1', 'NoExecute');
+  taint('gpu-2-ecc', 'gpu-2', 'NoExecute');
+  taint('gpu-4-ecc', 'gpu-4', 'NoExecute');
+  taint('preview', 'gpu-3', 'None');
+  writeProgress(api, 'gpu-0-ecc', 'PodsPendingEviction', '2 pods need to be evicted.');
 });
 after(() => cluster.stop());
 
-describe('try', () => {
-  it('prints', async () => {
-    for (const line of ['explain pod -n shop train-1', 'explain pod -n shop train-3','explain pod -n shop batch-1', 'explain pod -n shop agent-1', 'explain pod -n shop ext-1', 'explain node n1', 'pending -A', 'pending -n shop -o wide', 'status', 'explain pod -n shop train-1 -o yaml']) {
-      const { code, out, err } = await run(...line.split(' '));
-      console.log(`$ ${line}\n${out}${err}rc ${code}\n`);
-    }
+function taint(name: string, device: string, effect: string): void {
+  cluster.api.create('devicetaintrules', {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'DeviceTaintRule',
+    metadata: { name },
+    spec: { deviceSelector: { driver, device }, taint: { key: 'health', value: 'bad', effect } },
+  });
+}
+
+function managerPod(): ReturnType<typeof pod> {
+  const name = 'kube-controller-manager';
+  const command = [name, '--feature-gates=DRADeviceTaintRules=true'];
+  const containers = [{ name, image: name, command }];
+  const made = pod('kube-system', name, { spec: { containers } });
+  return { ...made, metadata: { ...made.metadata, labels: { component: name } } };
+}
+
+/** What is printed, without times that change from run to run. */
+async function answer(line: string, user = 'admin'): Promise<string> {
+  comeAs(cluster, user);
+  const { code, out, err } = await run(...line.split(' '));
+  assert.equal(code, 0, err);
+  return `${out}${err}`
+    .replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, '<time>')
+    .replace(/\b\d+m?s ago/g, '<n>s ago')
+    .replace(/,? overdue by \d+s/g, ' now')
+    .replace(/23h59m/g, '1d')
+    .replace(/ {2,}/g, '  ');
+}
+
+const forbidden = (resource: string): string =>
+  `Warning: not everything could be read: ${resource}.resource.k8s.io is forbidden: User "viewer" cannot list resource "${resource}" in API group "resource.k8s.io" at the cluster scope\n`;
+const hidden = ['resourceslices', 'devicetaintrules'].map(forbidden);
+
+describe('explain', () => {
+  it('names the device, the rule and what can be done', async () => {
+    assert.equal(
+      await answer('explain pod -n shop train-1'),
+      `Name:  train-1
+Namespace:  shop
+Node:  n1 (Ready: True)
+Owner:  <none>, nobody recreates it
+Evicted by:  kube-controller-manager
+Decision:  Evict now (<time>)
+Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gpu-0 (claim gpu-a, tainted by DeviceTaintRule gpu-0-ecc)
+
+TAINT  COUNTS FROM  TOLERATION  DEADLINE
+health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides
+Warning: 1 pod without a controller (shop/train-1): nobody recreates it
+Note: tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule gpu-0-ecc away (kubectl taintmgr undo devicetaintrule/gpu-0-ecc) or give them time (kubectl taintmgr taint-device devicetaintrule/gpu-0-ecc --snooze 30m)
+`,
+    );
+  });
+
+  it('says of a toleration without effect that it does not count', async () => {
+    assert.match(
+      await answer('explain pod -n shop batch-1'),
+      /\nDevices: +device gpu.example.com\/n1\/gpu-2 of claim gpu-c is tainted .*; the claim's toleration of health names no effect; only NoExecute counts here/,
+    );
+  });
+
+  it('says why a pod stays, and that a rule is a preview', async () => {
+    assert.equal(
+      await answer('explain pod -n shop agent-1'),
+      `Name:  agent-1
+Namespace:  shop
+Node:  n1 (Ready: True)
+Owner:  <none>, nobody recreates it
+Decision:  Keep
+Because:  its node has no NoExecute taint
+Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:None; NoExecute would not evict it either
+`,
+    );
+  });
+
+  it('says that kube-controller-manager overlooks extended resources', async () => {
+    assert.match(
+      await answer('explain pod -n shop ext-1'),
+      /\nDecision: +Keep\n.*\nDevices: +claim gpu-e was made for an extended resource: /,
+    );
+  });
+
+  it('does not say Keep to somebody who may not see the taints', async () => {
+    const said = await answer('explain pod -n shop train-1', 'viewer');
+    assert.match(said, /\nDecision: +Unknown\nBecause: +unknown: no permission to read resource/);
+    for (const line of hidden) assert.ok(said.includes(line), said);
+    const node = await answer('explain node n1', 'viewer');
+    assert.match(node, /\n6 pods: 0 to evict, 5 unknown, 1 to keep\n/);
+  });
+
+  it('has both causes in one answer, the earlier first', async () => {
+    const known = cluster.api.get('nodes', '', 'n1') ?? assert.fail();
+    const taints = [{ key: 'maint', effect: 'NoExecute' }];
+    cluster.api.update('nodes', { ...known, spec: { taints } });
+    const said = await answer('explain pod -n shop train-3');
+    const now = cluster.api.get('nodes', '', 'n1') ?? assert.fail();
+    cluster.api.update('nodes', { ...now, spec: {} });
+    assert.match(
+      said,
+      /\nBecause: {2}no toleration for maint:NoExecute\n\n.*\nmaint:NoExecute .* now {2}decides\nhealth=bad:NoExecute on device gpu-1 .* 1d\n/,
+    );
+    assert.match(said, /take DeviceTaintRule gpu-1-ecc away/);
+  });
+});
+
+describe('pending', () => {
+  it('lists node and device evictions together, those far away too', async () => {
+    assert.equal(
+      await answer('pending -n shop').then((text) => text.split('Warning')[0]),
+      `NAMESPACE  POD  NODE  IN  TAINT  BLOCKED BY
+shop  batch-1  n1  now  health=bad:NoExecute on device gpu-2  <none>
+shop  train-1  n1  now  health=bad:NoExecute on device gpu-0  <none>
+shop  train-2  n1  now  health=bad:NoExecute on device gpu-0  <none>
+shop  train-3  n1  1d  health=bad:NoExecute on device gpu-1  <none>
+`,
+    );
+  });
+
+  it('lists pods whose taints nobody may see', async () => {
+    const said = await answer('pending -n shop', 'viewer');
+    assert.equal(
+      said.split('Warning')[0],
+      `NAMESPACE  POD  NODE  IN  TAINT  BLOCKED BY
+shop  agent-1  n1  unknown  unknown  <none>
+shop  batch-1  n1  unknown  unknown  <none>
+shop  train-1  n1  unknown  unknown  <none>
+shop  train-2  n1  unknown  unknown  <none>
+shop  train-3  n1  unknown  unknown  <none>
+`,
+    );
+    assert.equal(said.split('resourceslices.resource.k8s.io is forbidden').length, 2);
+  });
+});
+
+describe('status', () => {
+  it('lists the rules with whom they reach', async () => {
+    assert.equal(
+      await answer('status').then((text) => text.split('\n\n')[2]),
+      `DEVICETAINTRULE  TAINT  SELECTS  DEVICES  PODS  NEXT  UPSTREAM SAYS
+gpu-0-ecc  health=bad:NoExecute  driver gpu.example.com, device gpu-0  1  2  now  PodsPendingEviction
+gpu-1-ecc  health=bad:NoExecute  driver gpu.example.com, device gpu-1  1  1  in 1d  -
+gpu-2-ecc  health=bad:NoExecute  driver gpu.example.com, device gpu-2  1  1  now  -
+gpu-4-ecc  health=bad:NoExecute  driver gpu.example.com, device gpu-4  1  0  -  -
+preview  health=bad:None  driver gpu.example.com, device gpu-3  1  0  -  -`,
+    );
   });
 });

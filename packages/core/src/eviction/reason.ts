@@ -120,6 +120,8 @@ export type Reason =
     }
   /** Its devices may have taints: without the right to read these nobody can tell. */
   | { readonly code: 'DevicesUnknown'; readonly lacks: readonly DeviceResource[] }
+  /** This DeviceTaintRule makes it go at `deadline` where rules are heeded, and nothing shows that anybody heeds them. */
+  | { readonly code: 'RulesUnheeded'; readonly rule: string; readonly deadline: Instant }
   /** upstream-1.36 in its legacy mode only. */
   | NodeNotReadyReason
   /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
@@ -202,6 +204,8 @@ export function describeReason(reason: Reason): string {
     }
     case 'DevicesUnknown':
       return `unknown: no permission to read ${reason.lacks.join(', ')}, so not the taints of its devices`;
+    case 'RulesUnheeded':
+      return `unknown: DeviceTaintRule ${reason.rule} would evict it, and kube-controller-manager has written no status of any rule (feature gate DRADeviceTaintRules off?)`;
     case 'NodeNotReady': {
       const { nodeName, ready, since, deadline } = reason;
       return `node ${nodeName} is not ready (${ready}), and is given ${formatDuration(deadline - since)}`;

@@ -172,7 +172,10 @@ function nodeText(node: NodeReport | null, name: string, now: Instant): string {
 
 /** What its devices have to do with it, where the reasons do not say so. */
 function devicesLine(verdict: DeviceVerdict): readonly string[] {
-  if (verdict.at === null) return [printable(describeDeviceReason(verdict.because[0]))];
+  if (verdict.at === null) {
+    const [telling] = verdict.because;
+    return telling.code === 'NotKnown' ? [] : [printable(describeDeviceReason(telling))];
+  }
   const [first] = verdict.causes;
   return first.unheeded || first.overflows ? [printable(describeDeviceCause(first))] : [];
 }

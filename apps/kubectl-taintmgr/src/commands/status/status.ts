@@ -18,7 +18,8 @@ import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { listNodeDrains, type NodeDrainObject } from '../../cluster/node-drains.ts';
-import { type ClockEvent, ClusterReader } from '../../cluster/reader.ts';
+import { type ClockEvent, ClusterReader, deviceGroupPath } from '../../cluster/reader.ts';
+import type { ForecastSurvey } from '../../cluster/survey.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { count } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
@@ -44,6 +45,7 @@ import {
   stayingOf,
 } from '../../report/words.ts';
 import { type ZoneCounts, zonesIn } from '../../report/zones.ts';
+import type { RuleSection } from './device-rules.ts';
 import { renderShadows, shadowDocument, shadowsIn } from './shadow.ts';
 
 /** The command line of `status`. */
@@ -66,10 +68,11 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
     const nodes = await reader.nodes();
     const survey = await surveyPending(reader, nodes, { files });
     const reports = reportOnPresent(survey).nodes;
-    const [clocks, managers, nodeDrains] = await Promise.all([
+    const [clocks, managers, nodeDrains, deviceRules] = await Promise.all([
       reader.clockEvents(),
       reader.taintManagers(),
       listNodeDrains(client),
+      readDeviceRules(reader, survey),
     ]);
     const tripped = survey.limits?.tripped ?? [];
     const pauses = pausesInForce(survey.policies.objects, survey.at);
@@ -80,6 +83,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       pauses,
       managers,
       nodeDrains,
+      deviceRules,
       requests: (survey.requests ?? []).filter(isOpenRequest),
     };
     const answer = {
@@ -92,6 +96,16 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
     for (const text of survey.refused) warn(output, `not everything could be read: ${text}`);
     return exitCode.done;
   });
+}
+
+/** The rules that taint devices. Their code is loaded where the cluster has devices. */
+async function readDeviceRules(
+  reader: ClusterReader,
+  survey: ForecastSurvey,
+): Promise<RuleSection | null> {
+  if (!(await reader.serves(deviceGroupPath))) return null;
+  const { ruleSection } = await import('./device-rules.ts');
+  return await ruleSection(reader, survey);
 }
 
 /** What controllers in a dry run publish. */
@@ -128,6 +142,8 @@ interface Status {
   readonly managers: readonly TaintManager[];
   /** Those by which somebody is asked to move a pod. */
   readonly requests: readonly EvictionRequest[];
+  /** Those that taint devices; null: there are none, or we may not see them. */
+  readonly deviceRules: RuleSection | null;
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -135,7 +151,7 @@ function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests'> {
+): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests' | 'deviceRules'> {
   return {
     at,
     evictors,
@@ -150,7 +166,7 @@ function statusOf(
 /** The status as a document. */
 function statusDocument(status: Status): object {
   const { at, evictors, evictor, zones, drains, running, clocks } = status;
-  const { tripped, pauses, managers, nodeDrains, requests } = status;
+  const { tripped, pauses, managers, nodeDrains, requests, deviceRules } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -165,6 +181,7 @@ function statusDocument(status: Status): object {
     }),
     drains,
     ...(nodeDrains.length > 0 && { nodeDrains: nodeDrains.map(nodeDrainDocument) }),
+    ...(deviceRules && { deviceTaintRules: deviceRules.documents }),
     ...(running.length > 0 && { runningDrains: running.map((one) => runningDocument(at, one)) }),
     ...(clocks.length > 0 && {
       clocks: clocks.map(({ at: time, message }) => {
@@ -222,7 +239,7 @@ const labelWidth = 27;
 /** Who evicts, the zones, and the drains that have left marks. */
 function renderStatus(status: Status, { wide, headers }: TableOptions): string {
   const { at, evictors, zones, running, clocks, tripped, pauses, managers } = status;
-  const { nodeDrains, requests } = status;
+  const { nodeDrains, requests, deviceRules } = status;
   const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
   const drains = status.drains.filter(({ id }) => !objects.has(id));
   const table = renderColumns(zoneColumns, zones, { wide, headers });
@@ -235,6 +252,7 @@ function renderStatus(status: Status, { wide, headers }: TableOptions): string {
     '',
     zones.length === 0 ? 'No nodes found.' : table,
     ...(nodeDrains.length === 0 ? [] : ['', renderNodeDrains(at, nodeDrains)]),
+    ...(deviceRules ? ['', deviceRules.text] : []),
     ...(requests.length === 0 ? [] : ['', renderRequests(requests)]),
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),

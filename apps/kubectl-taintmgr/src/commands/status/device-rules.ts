@@ -1,0 +1,94 @@
+// The DeviceTaintRules of the cluster, as status shows them: whom each makes go, and when the next one does.
+import { formatTaint } from '@taintmgr/core';
+import type { DeviceTaintRule } from '@taintmgr/core/devices';
+import { earliest, type Instant } from '@taintmgr/core/time';
+import { readDeviceRules } from '../../cluster/pod-devices.ts';
+import type { ClusterReader } from '../../cluster/reader.ts';
+import type { ForecastSurvey } from '../../cluster/survey.ts';
+import { printable } from '../../render/printable.ts';
+import { renderTable } from '../../render/table.ts';
+import { selectorText } from '../../report/devices.ts';
+import { deadline, taintDocument } from '../../report/documents.ts';
+import { soon } from '../../report/words.ts';
+
+/** The rules as text and as documents. */
+export interface RuleSection {
+  readonly text: string;
+  readonly documents: readonly object[];
+}
+
+/** A rule and its reach. */
+interface RuleStatus {
+  readonly rule: DeviceTaintRule;
+  /** Published devices that it selects. */
+  readonly devices: number;
+  /** Pods that it makes go, or would if its effect were NoExecute. */
+  readonly pods: number;
+  /** When the first of them goes for it; null: none does. */
+  readonly nextAt: Instant | null;
+}
+
+/** Every rule; null: there is none, or we may not see them. */
+export async function ruleSection(
+  reader: ClusterReader,
+  { at, pods }: Pick<ForecastSurvey, 'at' | 'pods'>,
+): Promise<RuleSection | null> {
+  const read = await readDeviceRules(reader, pods);
+  if (!read) return null;
+  const rules = read.rules.map((rule): RuleStatus => {
+    const reach = read.devices.reachOf(rule);
+    const isActing = rule.taint.effect === 'NoExecute';
+    const nextAt = isActing ? earliest(reach.pods.map(({ causes: [first] }) => first.at)) : null;
+    return { rule, devices: reach.published.length, pods: reach.pods.length, nextAt };
+  });
+  return { text: renderRules(at, rules), documents: rules.map(ruleDocument) };
+}
+
+/** `PodsPendingEviction`; `-`: kube-controller-manager has said nothing of the rule as it is. */
+function progressText({ generation, progress }: DeviceTaintRule): string {
+  if (progress === null) return '-';
+  return progress.observedGeneration === generation ? progress.reason : `${progress.reason} (old)`;
+}
+
+function renderRules(at: Instant, rules: readonly RuleStatus[]): string {
+  const rows = rules.map(({ rule, devices, pods, nextAt }) =>
+    [
+      rule.name,
+      formatTaint(rule.taint),
+      selectorText(rule.selector),
+      String(devices),
+      String(pods),
+      nextAt === null ? '-' : soon(nextAt - at),
+      progressText(rule),
+    ].map(printable),
+  );
+  const titles = [
+    'DEVICETAINTRULE',
+    'TAINT',
+    'SELECTS',
+    'DEVICES',
+    'PODS',
+    'NEXT',
+    'UPSTREAM SAYS',
+  ];
+  return renderTable(titles, rows);
+}
+
+function ruleDocument({ rule, devices, pods, nextAt }: RuleStatus): object {
+  const { name, taint, selector, progress, generation } = rule;
+  return {
+    name,
+    taint: taintDocument(taint),
+    selects: selectorText(selector),
+    devices,
+    pods,
+    nextAt: deadline(nextAt),
+    ...(progress && {
+      upstream: {
+        reason: progress.reason,
+        message: progress.message,
+        isCurrent: progress.observedGeneration === generation,
+      },
+    }),
+  };
+}
