@@ -23,7 +23,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
     values: `
       Devices UpstreamDeviceEviction confirmDeviceTaint describeDeviceCause describeDevicePatience
       describeDeviceReason describeTaintSource formatDevice judgeTaint
-      parseDevice selectsAllDevices selectsDevice`,
+      parseDevice reasonOfCause selectsAllDevices selectsDevice`,
     types: `
       AllocatedDevice ClaimingPodEvent DeviceCause DeviceEvent DeviceHit DeviceId DeviceReason
       DeviceReasonCode DeviceResource DeviceSelector DeviceSources DeviceTaint DeviceTaintRule DeviceTaintSource

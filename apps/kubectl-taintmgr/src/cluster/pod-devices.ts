@@ -34,9 +34,6 @@ export class PodDevices {
   readonly byOurs: boolean;
   /** Whether kube-controller-manager evicts for devices; null: nobody can tell. */
   readonly byUpstream: boolean | null;
-  /** What may not be read. */
-  readonly hidden: readonly DeviceResource[];
-  readonly rules: readonly DeviceTaintRule[];
   readonly #devices = new Devices();
 
   constructor(
@@ -47,8 +44,6 @@ export class PodDevices {
     this.byOurs = byOurs;
     this.byUpstream = byUpstream;
     for (const event of events) this.#devices.handle(event);
-    this.hidden = events.flatMap((one) => (one.kind === 'deviceRights' ? one.hidden : []));
-    this.rules = events.flatMap((one) => (one.kind === 'deviceTaintRuleUpsert' ? one.rule : []));
   }
 
   /** What becomes of a pod for its devices, as kube-controller-manager has it: that one was seen to heed rules, or not. */
@@ -59,10 +54,10 @@ export class PodDevices {
   /** Whether rules would make it go, if anybody heeded them. */
   #unheeded(pod: PodFacts['pod']): Reason | null {
     if (this.#devices.actsOnRules !== false) return null;
-    const { at, ...verdict } = this.#devices.verdictOf(pod);
-    if (at === null || !('causes' in verdict)) return null;
+    const verdict = this.#devices.verdictOf(pod);
+    if (verdict.at === null) return null;
     const [{ source }] = verdict.causes;
-    return { code: 'RulesUnheeded', rule: source.name, deadline: at };
+    return { code: 'RulesUnheeded', rule: source.name, deadline: verdict.at };
   }
 
   /** kube-controller-manager's decision for devices alone; null: it makes none. */

@@ -119,6 +119,19 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
     assert.match(node, /\n6 pods: 0 to evict, 5 unknown, 1 to keep\n/);
   });
 
+  it('does not say that rules evict where nobody was seen to heed one, nor that they do not', async () => {
+    const rule = cluster.api.get('devicetaintrules', '', 'gpu-0-ecc') ?? assert.fail();
+    cluster.api.update('devicetaintrules', { ...rule, status: {} }, 'status');
+    const said = await answer('explain pod -n shop train-1');
+    const { out } = await run('explain', 'pod', '-n', 'shop', 'train-1', '-o', 'json');
+    writeProgress(cluster.api, 'gpu-0-ecc', 'PodsPendingEviction', '2 pods need to be evicted.');
+    assert.match(
+      said,
+      /\nDecision: {2}Unknown\nBecause: {2}unknown: DeviceTaintRule gpu-0-ecc would evict it, and kube-controller-manager has written no status of any rule/,
+    );
+    assert.equal(JSON.parse(out).decision, 'Unknown');
+  });
+
   it('has both causes in one answer, the earlier first', async () => {
     const known = cluster.api.get('nodes', '', 'n1') ?? assert.fail();
     const taints = [{ key: 'maint', effect: 'NoExecute' }];

@@ -221,17 +221,18 @@ function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
   const own = hit
     ? deviceToleration(hit, by)
     : decidingToleration(pod.tolerations, of.judgedAs ?? taint, options);
-  const judged = hit ? { device: taintedDevice(hit) } : of.judgedAs && asExecuted;
+  const onDevice = hit && { device: taintedDevice(hit) };
+  const judged = onDevice ?? (of.judgedAs && asExecuted);
   if (own?.tolerationSeconds === null) {
     return { code: 'ToleratedForever', taint, ...judged, toleration: own };
   }
-  if (!of.isOurs) return { code: 'NotTakenOver', taint, ...judged, namespace: pod.namespace };
+  if (!of.isOurs) return { code: 'NotTakenOver', taint, ...onDevice, namespace: pod.namespace };
   if (undecided) {
     const { name, action } = undecided;
     const policy = { name, action: action ?? 'Keep' };
-    return { code: 'PolicyUndecided', taint, ...judged, policy, namespace: pod.namespace };
+    return { code: 'PolicyUndecided', taint, ...onDevice, policy, namespace: pod.namespace };
   }
-  if (by?.action === 'Keep') return { code: 'KeptByPolicy', taint, ...judged, policy: by };
+  if (by?.action === 'Keep') return { code: 'KeptByPolicy', taint, ...onDevice, policy: by };
   if (drain && !drain.isStale) return { code: 'LeftToDrain', taint, drain: drain.drain };
   const given = own ? null : givenToleration(taint, governance);
   const toleration = own ?? given;

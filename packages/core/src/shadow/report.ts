@@ -98,6 +98,7 @@ const texts: Readonly<Record<ShadowReason, string>> = {
   Finished: 'it had already finished',
   LastReplica: 'it was the last ready replica of taintmgr itself',
   OptedOut: 'its owner opted out by annotation',
+  RulesUnheeded: 'nobody heeds the rules of its devices',
   DevicesUnknown: 'the taints of its devices may not be read',
   ReturningDaemonSetPod: 'its DaemonSet would have recreated it at once',
   Paused: 'an EvictionPause or the hold of a zone held its deadline',
