@@ -154,7 +154,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
           },
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
-          decidesForDevices: () => sight !== null && loop.synced && sight.hidden.length === 0,
+          // From the first heartbeat on: nobody is to be let through while the next leader begins.
+          decidesForDevices: () => sight !== null && sight.hidden.length === 0,
           status: () => loop.status(),
           cutOffSince: () => loop.cutOffSince,
           lateBy: () => loop.lateBy(now()),

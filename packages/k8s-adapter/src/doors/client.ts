@@ -42,6 +42,7 @@ export {
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '../proto/convert-devices.ts';
+export { claimsPath } from '../proto/device-requests.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';
 export { lastWriteOf } from '../proto/managed-fields.ts';
 export {

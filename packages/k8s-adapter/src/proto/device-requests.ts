@@ -47,11 +47,18 @@ export function servedKinds(paths: DevicePaths): readonly (readonly [DeviceResou
   });
 }
 
+/** Where the ResourceClaims of a namespace are; null: they are not served. */
+export function claimsPath({ resourceclaims }: DevicePaths, namespace: string): string | null {
+  const at = resourceclaims?.lastIndexOf('/') ?? -1;
+  if (resourceclaims === null || at < 0) return null;
+  const [before, plural] = [resourceclaims.slice(0, at), resourceclaims.slice(at)];
+  return `${before}/namespaces/${encodeURIComponent(namespace)}${plural}`;
+}
+
 /** Where one ResourceClaim is; null: claims are not served. */
 export function claimPath(paths: DevicePaths, namespace: string, name: string): string | null {
-  const [before, plural] = splitPath(paths.resourceclaims);
-  if (before === null) return null;
-  return `${before}/namespaces/${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(name)}`;
+  const all = claimsPath(paths, namespace);
+  return all === null ? null : `${all}/${encodeURIComponent(name)}`;
 }
 
 /** GET of the rule or the slice that has put a taint on; null: its kind is not served. */
@@ -61,9 +68,4 @@ export function getTaintSourceRequest(
 ): ApiRequest | null {
   const path = kind === 'rule' ? paths.devicetaintrules : paths.resourceslices;
   return path === null ? null : getRequest(`${path}/${encodeURIComponent(name)}`);
-}
-
-function splitPath(path: string | null): readonly [string | null, string] {
-  const at = path?.lastIndexOf('/') ?? -1;
-  return path === null ? [null, ''] : [path.slice(0, at), path.slice(at + 1)];
 }

@@ -23,13 +23,16 @@ import { readFormat } from '../../render/printer.ts';
 import { UpstreamForecast } from '../../report/upstream-forecast.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { DisableFlags } from './flags.ts';
-import { labelRequest, readState } from './state.ts';
+import { HeldDevices } from './held-devices.ts';
+import { holdsDevices, labelRequest, readState, type TakeoverState } from './state.ts';
 import { type HeldPod, type NamespaceChange, printChange } from './status.ts';
 
 /** A namespace, and what is held in it. */
 interface Plan {
   readonly change: NamespaceChange;
   readonly held: readonly HeldPod[];
+  /** The same for taints of devices; null: nobody may see which. */
+  readonly byDevice: readonly HeldPod[] | null;
 }
 
 /** `takeover disable NAMESPACE...`. */
@@ -46,8 +49,9 @@ export async function run(
   return await withConnection(invocation, async ({ client }) => {
     const state = await readState(client);
     const wanted = flags.all ? state.namespaces : [...new Set(names)];
-    const plans = await plansFor(client, wanted, state.namespaces, state.now);
-    for (const { change, held } of plans) output.err(planLine(change, held, how));
+    const devices = holdsDevices(state) ? await HeldDevices.of(client) : null;
+    const plans = await plansFor(client, wanted, state, devices);
+    for (const plan of plans) output.err(planLine(plan, how));
     const isOpen = plans.some(({ change }) => !change.isDone);
     const mustAsk = dryRun === 'none' && isOpen && flags.yes !== true;
     if (mustAsk && !(await agrees('Give back to kube-controller-manager?', interrupt))) {
@@ -56,7 +60,8 @@ export async function run(
     const changes: NamespaceChange[] = [];
     for (const { change, held } of plans) {
       const isReal = dryRun === 'none' && !change.isDone;
-      const giving = { client, namespace: change.name, how, timeout: flags.timeout, interrupt };
+      const { timeout } = flags;
+      const giving = { client, output, namespace: change.name, how, timeout, interrupt, devices };
       changes.push({ ...change, left: isReal ? await giveBack(giving) : held });
     }
     const done = { verb: 'disable', dryRun, changes, proof: null } as const;
@@ -70,8 +75,8 @@ export async function run(
 async function plansFor(
   client: ApiClient,
   names: readonly string[],
-  optedIn: readonly string[],
-  now: number,
+  { namespaces: optedIn, now }: TakeoverState,
+  devices: HeldDevices | null,
 ): Promise<readonly Plan[]> {
   const reader = new ClusterReader(client);
   const nodes = await reader.nodes();
@@ -83,7 +88,9 @@ async function plansFor(
     const isDone = !optedIn.includes(name);
     const onTainted = pods.filter(({ pod }) => tainted.has(pod.nodeName)).length;
     const change = { name, pods: pods.length, onTainted, isDone, left: [] };
-    plans.push({ change, held: isDone ? [] : duePods(pods, nodes, now) });
+    const held = isDone ? [] : duePods(pods, nodes, now);
+    const byDevice = isDone || !devices ? [] : await devices.dueIn(name, pods, now);
+    plans.push({ change, held, byDevice: byDevice && without(byDevice, held) });
   }
   return plans;
 }
@@ -94,16 +101,36 @@ const choiceTexts: Readonly<Record<HeldChoice, string>> = {
   leave: 'stays',
 };
 
-function planLine(
-  { name, pods, isDone }: NamespaceChange,
+/** Those that are none of the others. */
+function without(held: readonly HeldPod[], others: readonly HeldPod[]): readonly HeldPod[] {
+  const uids = new Set(others.map(({ pod }) => pod.uid));
+  return held.filter(({ pod }) => !uids.has(pod.uid));
+}
+
+const unseen =
+  '; for taints of devices it may want to delete some, which may not be read here: it does so by itself, within 17 minutes';
+
+function planLine({ change, held: byNode, byDevice }: Plan, how: HeldChoice): string {
+  const { name, pods, isDone } = change;
+  const held = how === 'leave' ? byNode : [...byNode, ...(byDevice ?? [])];
+  const isLeft = how === 'leave' && byDevice !== null && byDevice.length > 0;
+  const goes = isLeft ? `; it deletes at once for their devices: ${namesOf(byDevice)}` : '';
+  return `${whatText({ name, pods, isDone }, held, how)}${byDevice === null ? unseen : goes}`;
+}
+
+function namesOf(held: readonly HeldPod[]): string {
+  return choicesText(held.map(({ pod, why }) => `${pod.name} (${why})`));
+}
+
+function whatText(
+  { name, pods, isDone }: Pick<NamespaceChange, 'name' | 'pods' | 'isDone'>,
   held: readonly HeldPod[],
   how: HeldChoice,
 ): string {
   if (isDone) return `namespace ${name}: is not taken over`;
   const what = `namespace ${name}: ${count(pods, 'pod')}`;
   if (held.length === 0) return `${what}, none of which kube-controller-manager wanted to evict`;
-  const names = choicesText(held.map(({ pod, why }) => `${pod.name} (${why})`));
-  return `${what}; what kube-controller-manager wanted to evict ${choiceTexts[how]}: ${names}`;
+  return `${what}; what kube-controller-manager wanted to evict ${choiceTexts[how]}: ${namesOf(held)}`;
 }
 
 function warnOfLeft(output: Output, changes: readonly NamespaceChange[]): void {
@@ -123,6 +150,9 @@ interface GivingBack {
   /** How long what is refused is tried. */
   readonly timeout: Millis;
   readonly interrupt: AbortSignal;
+  readonly output: Output;
+  /** Null: taints of devices are not held. */
+  readonly devices: HeldDevices | null;
 }
 
 const retryMs: Millis = 5_000;
@@ -142,11 +172,45 @@ async function giveBack(giving: GivingBack): Promise<readonly HeldPod[]> {
   const { client, namespace, interrupt } = giving;
   const stay = await release(giving);
   await client.send(labelRequest(namespace, false));
+  await letGo(giving);
   const soon = await lookForDue(giving, laterMsMax);
   const isOpen = soon.some(({ pod }) => !stay.has(pod.uid));
   if (isOpen) await setTimeout(laterMsMax, undefined, { signal: interrupt }).catch(() => undefined);
   const left = isOpen ? await lookForDue(giving) : soon;
   return left.map((one) => ({ ...one, why: stay.get(one.pod.uid) ?? one.why }));
+}
+
+/** So often, and so long apart: the API server may go by the label for a moment after it is gone. */
+const touchesMax = 5;
+const touchMs: Millis = 1_000;
+
+/** Of what is held for its devices kube-controller-manager forgets nothing: it only has to try again. */
+async function letGo(giving: GivingBack): Promise<void> {
+  const { devices, output, namespace, interrupt } = giving;
+  for (let touches = 0; devices && touches < touchesMax; touches += 1) {
+    const due = (await dueForDevices(giving)) ?? [];
+    if (due.length === 0) return;
+    const [fault] = await devices.touch(due);
+    if (fault !== undefined) {
+      warn(output, `pods of namespace ${namespace} ${laterText}: ${fault}`);
+      return;
+    }
+    await setTimeout(touchMs, undefined, { signal: interrupt }).catch(() => undefined);
+    interrupt.throwIfAborted();
+  }
+}
+
+const laterText =
+  'that kube-controller-manager was refused for taints of their devices go at its next try, within 17 minutes';
+
+async function dueForDevices({
+  client,
+  namespace,
+  devices,
+}: GivingBack): Promise<readonly HeldPod[] | null> {
+  if (!devices) return [];
+  const reader = new ClusterReader(client);
+  return await devices.dueIn(namespace, await reader.podsOf(namespace), reader.now());
 }
 
 /** What is due in the namespace by the API server's time, or will be so much later. */
@@ -168,12 +232,14 @@ async function release(giving: GivingBack): Promise<ReadonlyMap<string, string>>
   const end = performance.now() + timeout;
   for (;;) {
     const due = await lookForDue(giving);
+    const byDevice = without((await dueForDevices(giving)) ?? [], due);
+    const all = [...due, ...byDevice];
     const stay = new Map<string, string>();
-    for (const { pod } of due) {
+    for (const { pod } of all) {
       const why = await remove(client, pod, how);
       if (why !== null) stay.set(pod.uid, why);
     }
-    if (due.length === 0 || performance.now() >= end) return stay;
+    if (all.length === 0 || performance.now() >= end) return stay;
     if (stay.size > 0)
       await setTimeout(retryMs, undefined, { signal: interrupt }).catch(() => undefined);
     interrupt.throwIfAborted();

@@ -45,6 +45,9 @@ const disableHelp = `
 kube-controller-manager has forgotten the pods that it was refused. So they are evicted before the label
 is taken off; those that PodDisruptionBudgets keep until --timeout are left, and named.
 
+What it was refused for taints of devices it has not forgotten. It deletes those that are left at once, as
+their ResourceClaims are annotated for a moment; without the right to patch these, within 17 minutes.
+
 Exit codes:
   0    nothing is left
   1    usage, permissions, or the API server
