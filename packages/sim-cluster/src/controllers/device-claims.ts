@@ -23,7 +23,7 @@ export interface Consumer {
 }
 
 /** A device that a claim has got. */
-export interface Result {
+interface Result {
   readonly request: string;
   readonly driver: string;
   readonly pool: string;
@@ -68,7 +68,7 @@ export function consumersOf({ status }: KubeObject): readonly Consumer[] {
 }
 
 /** The devices that a claim has got. */
-export function resultsOf({ status }: KubeObject): readonly Result[] {
+function resultsOf({ status }: KubeObject): readonly Result[] {
   return status?.allocation?.devices?.results ?? [];
 }
 
