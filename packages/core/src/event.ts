@@ -80,9 +80,9 @@ export type Event =
   /** Everything that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }
   /**
-   * True when this replica may act. A standby stays warm and sends nothing. `since`, under `upstream-1.36`
-   * alone: it has acted since then (-Infinity: all along), with timers, queues and states that nobody tells
-   * of. `seed`, likewise: what chance decides in kube-controller-manager comes from it, the order of nodes
+   * True when this replica may act. A standby stays warm and sends nothing. `since`: it has acted since then
+   * (-Infinity: all along), so that silence of nodes counts from their last sign of life, and under
+   * `upstream-1.36` with timers, queues and states that nobody tells of. `seed`, there alone: what chance decides in kube-controller-manager comes from it, the order of nodes
    * and the moments of its passes; left out: nodes go by their names, and a pass begins at once.
    */
   | {

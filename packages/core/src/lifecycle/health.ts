@@ -103,6 +103,18 @@ export class HealthStore {
     });
   }
 
+  /** Somebody has listened since then: what counts is when nodes wrote their last sign of life. */
+  takeUp(now: Instant, since: Instant): void {
+    for (const [name, record] of this.#records) {
+      const { heartbeatAt, leaseRenewedAt } = record;
+      const signs = [heartbeatAt, leaseRenewedAt].filter((at) => at !== null);
+      if (signs.length === 0) continue;
+      const heardAt = this.#clock.when(Math.max(...signs));
+      record.heardAt = Math.min(now, Math.max(since, heardAt));
+      this.#due.set(name, this.unreachableAfter(record));
+    }
+  }
+
   /** When a node may count as unreachable. */
   nextWake(): Instant | null {
     return this.#due.next();

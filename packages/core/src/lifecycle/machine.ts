@@ -76,6 +76,8 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
   readonly #moved = new Set<string>();
   #synced = false;
   #leader: boolean;
+  /** Since when it has led, where that is not now; null: it begins. */
+  #since: Instant | null = null;
   #isViewCurrent = true;
   /** When we asked to be called, and were not since; null: we did not. */
   #wake: Instant | null = null;
@@ -161,10 +163,12 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     switch (event.kind) {
       case 'synced':
         this.#synced = true;
+        if (this.#since !== null) this.#health.takeUp(now, this.#since);
         this.#begin(now);
         return;
       case 'leadership':
         this.#leader = event.held;
+        this.#since = event.since ?? null;
         this.#begin(now);
         return;
       case 'view':

@@ -100,6 +100,23 @@ describe('signs of life', () => {
     assert.equal(lossOf(engine), hour + 55_000);
   });
 
+  const since: readonly (readonly [string, number, number])[] = [
+    ['all along', Number.NEGATIVE_INFINITY, 20],
+    ['for a part of it', hour - 10_000, 45],
+    ['as of now', hour, 55],
+  ];
+  for (const [name, at, unreachableAfter] of since) {
+    it(`the last one counts for whoever has led ${name}`, () => {
+      const engine = createEngine({ lifecycle: {} });
+      engine.handle(hour, { kind: 'leadership', held: true, since: at });
+      const renewedAt = hour - 35_000;
+      engine.handle(hour, { kind: 'leaseUpsert', lease: { nodeName: 'n', renewedAt } });
+      engine.handle(hour, { kind: 'nodeUpsert', node: nodeAt(0) });
+      engine.handle(hour, { kind: 'synced' });
+      assert.equal(lossOf(engine), hour + unreachableAfter * 1000);
+    });
+  }
+
   it('a live read that finds one we have not seen is one too', () => {
     const engine = started();
     const commands = engine.handle(55_000, { kind: 'tick' });

@@ -248,7 +248,7 @@ export interface ControllerOptions {
   readonly seed: number | null;
   readonly config: Partial<Config>;
   readonly policies: readonly PolicyObject[];
-  /** Under `upstream-1.36`: since when it has been at it; null: it begins now. */
+  /** Since when it has been at it, as kube-controller-manager has in the cluster; null: it begins now. */
   readonly upstreamSince: Instant | null;
   /** Whether it is stopped at some time, so that what limits count has to be written down. */
   readonly restarts: boolean;
@@ -363,10 +363,10 @@ export class Controller {
     this.#aheadMs += byMs;
   }
 
-  /** kube-controller-manager has acted since then; null: it begins now. */
+  /** It has acted since then; null: it begins now. */
   #lead(since: Instant | null): void {
     const { clock, config, seed } = this.#options;
-    if (config.semantics !== 'upstream-1.36') return;
+    if (config.semantics !== 'upstream-1.36' && since === null) return;
     const known = { ...(since !== null && { since }), ...(seed !== null && { seed }) };
     this.#process.engine.handle(clock.now(), { kind: 'leadership', held: true, ...known });
   }
