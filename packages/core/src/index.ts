@@ -73,6 +73,6 @@ export { type MatchOptions, toleratesTaint } from './model/toleration.ts';
 
 // Parts of objects.
 
-export { nodePlace, readyOf, zoneName } from './model/node.ts';
+export { maintenanceOf, nodePlace, readyOf, zoneName } from './model/node.ts';
 export { parseQuantity, type Quantity, quantityValue } from './model/quantity.ts';
 export { isReplica } from './own-replicas.ts';

@@ -7,7 +7,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   '.': {
     values: `
       allPodsNeeds blockerOf concernsPods confirmEviction createEngine defaultConfig describePodView
-      describeReason formatTaint isReplica makeNode makePod nodePlace parseQuantity parseTaint quantityValue
+      describeReason formatTaint isReplica maintenanceOf makeNode makePod nodePlace parseQuantity parseTaint quantityValue
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
@@ -39,7 +39,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   './drain': {
     values: `
       budgetsOver deletedByPolicy describeEvictionRequest drainBudgetsOf drainFaultText drainFaultsText drainFlag drainStaleMs drainText
-      filterPod interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
+      filterPod givenUpReason interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText taintEviction`,
     types: `
       AskForDrain Budget DeleteDrain DeletionSite Departure DoneBefore DrainCommand DrainCondition DrainConfig DrainFailure DrainFault DrainFilterResult

@@ -1,6 +1,7 @@
 import {
   type Budget,
   type EvictionRequest,
+  givenUpReason,
   interceptedReason,
   interceptionIn,
   interceptionRepeatMs,
@@ -63,6 +64,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly requests: readonly EvictionRequest[] | null;
   /** What the API server said of pods that admission webhooks keep for themselves, by uid; left out: of none. */
   readonly intercepted?: ReadonlyMap<string, string>;
+  /** Why EvictionRequests of ours have led to nothing, by the uid of their pods; left out: the cluster has no such kind. */
+  readonly givenUp?: ReadonlyMap<string, string>;
   /** Who else counts where limits do; left out: none does, or we may not see them all. */
   readonly crowd?: Crowd;
   /** The NodeDrains that are at work on its nodes; left out: none, or we may not see them. */
@@ -210,12 +213,13 @@ export async function surveyForecast(
   const { rules, takesOver = false } = evictor;
   const isOurs = rules !== 'kube-controller-manager';
   const starts = isOurs ? await withOwnStarts(reader, nodes, reader.now()) : { nodes, unsure: [] };
-  const [crowd, replicas, intercepted, nodeDrains, devices] = await Promise.all([
+  const [crowd, replicas, intercepted, nodeDrains, devices, givenUp] = await Promise.all([
     isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
     readReplicas(reader, rest.evictor, pods),
     isOurs && isLeaving ? ahead.then((read) => read ?? readInterceptions(reader)) : null,
     readNodeDrains(reader, nodes),
     readDevices(reader, pods, rest.evictors, begun.managers),
+    requests !== null && isLeaving ? readGivenUp(reader) : null,
   ]);
   const read = {
     ...{ at: reader.now(), pods, ...rest, ...starts, leases, zoneNodes, limits: kept, policies },
@@ -225,6 +229,7 @@ export async function surveyForecast(
     ...(crowd && { crowd }),
     ...(replicas && { replicas }),
     ...(intercepted && { intercepted }),
+    ...(givenUp && { givenUp }),
     ...(nodeDrains.length > 0 && { nodeDrains }),
     ...(devices && { devices }),
   };
@@ -352,6 +357,17 @@ async function readEvictionRequests(
   const requests = (await read('evictionrequests')) ?? [];
   if (requests.length === 0) return [];
   return evictionRequestsFrom(requests, (await read('evictions')) ?? []);
+}
+
+/** By Events of the controller; the pods that they are about are evicted by pods/eviction. */
+async function readGivenUp(reader: ClusterReader): Promise<ReadonlyMap<string, string>> {
+  const events = (await reader.eventsOf(givenUpReason)) as readonly EventObject[];
+  return new Map(
+    events.flatMap(({ reason, message = '', involvedObject }) => {
+      const uid = involvedObject?.uid;
+      return reason === givenUpReason && uid !== undefined ? [[uid, message] as const] : [];
+    }),
+  );
 }
 
 /** An older Event would have been written again, if it still held. */

@@ -2,6 +2,7 @@
 import {
   type Decision,
   describeReason,
+  maintenanceOf,
   type Reason,
   type Taint,
   type Toleration,
@@ -17,12 +18,13 @@ import {
 import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../cluster/evictors.ts';
+import type { NodeFacts } from '../cluster/facts.ts';
 import { count } from '../render/count.ts';
 import { printable } from '../render/printable.ts';
 import { renderTable } from '../render/table.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
-import { evictorText, none } from './words.ts';
+import { ago, evictorText, none } from './words.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
 export const apiVersion = 'taintmgr.dev/v1alpha1';
@@ -53,6 +55,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
       reason: ready.reason || undefined,
     },
     cordoned,
+    ...maintenanceDocument(facts.node),
     leaseRenewedAt: time(leaseRenewedAt),
     clock: clock ?? undefined,
     health: forecast && pods ? healthDocument(forecast) : undefined,
@@ -70,6 +73,17 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
       : undefined,
     pods: pods?.map((pod) => podDocument(pod, now + after)),
     summary: pods ? tallyDocument(tally(pods, after)) : undefined,
+  };
+}
+
+/** The conditions by which others say that a node is drained or maintained. */
+export function maintenanceDocument(node: NodeFacts['node']): object {
+  const conditions = maintenanceOf(node);
+  if (conditions.length === 0) return {};
+  return {
+    maintenance: conditions.map(({ type, reason, message, transitionAt }) => {
+      return { type, reason, message: message || undefined, since: time(transitionAt) };
+    }),
   };
 }
 
@@ -271,6 +285,20 @@ export function requestDocument({
 export function requestersText(requests: readonly EvictionRequest[]): string {
   const names = requests.filter(isOpenRequest).map(({ requester }) => requester);
   return names.length === 0 ? '-' : printable([...new Set(names)].join(', '));
+}
+
+/** A line for each condition by which others say that a node is drained or maintained, the first ones of many. */
+export function renderMaintenance(nodes: readonly NodeFacts[], now: Instant): string {
+  const rows = nodes.flatMap(({ node }) =>
+    maintenanceOf(node).map(({ type, reason, message, transitionAt }) => {
+      const since = transitionAt === null ? none : ago(now, transitionAt);
+      return [node.name, type, reason || none, since, message || none].map(printable);
+    }),
+  );
+  const shown = rows.slice(0, shownMax);
+  const table = renderTable(['NODE', 'CONDITION', 'REASON', 'SINCE', 'MESSAGE'], shown);
+  const more = rows.length - shown.length;
+  return more > 0 ? `${table}\nand ${more} more` : table;
 }
 
 /** A line for each that is open, the first ones of many. */

@@ -5,6 +5,7 @@ import {
   formatTaint,
   type LabelExpression,
   type LabelSelector,
+  maintenanceOf,
   type ObservedTaint,
   type Pod,
   type Reason,
@@ -326,6 +327,16 @@ export function deadlineText(decision: Decision): string {
 
 export function becauseText({ because }: Decision): string {
   return because.map(describeReason).join('; ');
+}
+
+/** What others say of a node: `DrainInProgress (KubectlDrain) since 5m`; '': nothing. */
+export function maintenanceText(node: NodeFacts['node'], now: Instant): string {
+  return maintenanceOf(node)
+    .map(({ type, reason, transitionAt }) => {
+      const why = reason === '' ? '' : ` (${reason})`;
+      return printable(`${type}${why}${transitionAt === null ? '' : ` ${ago(now, transitionAt)}`}`);
+    })
+    .join(', ');
 }
 
 /** `ReplicaSet/web` */

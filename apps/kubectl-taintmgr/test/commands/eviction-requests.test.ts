@@ -16,7 +16,7 @@ import { startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 const mover = 'vm.example.com/migrator';
 const lists = /lifecycle\.k8s\.io\/v1alpha1\/evictionrequests/;
 
-describe('EvictionRequests', () => {
+describe('EvictionRequests and conditions of others', () => {
   let cluster: TestCluster;
   let pod = '';
 
@@ -112,6 +112,32 @@ describe('EvictionRequests', () => {
       ...{ name: 'of-pod', requester: 'acme.io/mover' },
       responder: { name: mover, lastHeartbeat: heartbeatTime, message: 'copied 40 %' },
     });
+  });
+
+  it('conditions by which somebody says that he drains a node are shown', async () => {
+    const node = cluster.api.get('nodes', '', 'node-a1') ?? assert.fail();
+    const lastTransitionTime = ago(300);
+    const said = (type: string, reason: string, message: string, status = 'True'): object => {
+      return { type, status, reason, message, lastTransitionTime };
+    };
+    const conditions = [
+      ...(node.status?.conditions ?? []),
+      said('DrainInProgress', 'KubectlDrain', 'by alice'),
+      said('Drained', 'KubectlDrain', '', 'False'),
+      said('MaintenanceInProgress', 'Firmware', ''),
+    ];
+    cluster.api.update('nodes', { ...node, status: { ...node.status, conditions } }, 'status');
+    const { explain, status } = await shown();
+    const text =
+      /, DrainInProgress \(KubectlDrain\) 5m\S* ago, MaintenanceInProgress \(Firmware\) 5m\S* ago\)$/m;
+    assert.match(explain, text);
+    assert.match(status, /^NODE +CONDITION +REASON +SINCE +MESSAGE$/m);
+    assert.match(status, /^node-a1 +DrainInProgress +KubectlDrain +5m\S* ago +by alice$/m);
+    const ofNode = (await run('explain', 'node', 'node-a1')).out;
+    assert.match(ofNode, /^Conditions: +DrainInProgress \(KubectlDrain\) 5m\S* ago, Maint.* ago$/m);
+    const json = JSON.parse((await run('status', '-o', 'json')).out);
+    const types = json.nodes[0].maintenance.map(({ type }: { type: string }) => type);
+    assert.deepEqual(types, ['DrainInProgress', 'MaintenanceInProgress']);
   });
 
   it('that are withdrawn are not shown', async () => {

@@ -78,6 +78,7 @@ export type {
   NodeDrainState,
 } from '../drain/node-drain-state.ts';
 export type { ReadEvictionRequests, WriteEvictionRequest } from '../eviction/eviction-command.ts';
+export { givenUpReason } from '../eviction/requests/eviction-requests.ts';
 export {
   describeEvictionRequest,
   type EvictionRequest,

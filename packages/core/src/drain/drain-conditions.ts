@@ -159,5 +159,5 @@ export function drainedByOthers({ conditions = [] }: Node): string | null {
     conditions.find((one) => one.type === type && one.status === 'True');
   const progress = isTrue('DrainInProgress');
   if (!progress || progress.reason === reason || isTrue('Drained')) return null;
-  return `its condition DrainInProgress is True (${progress.reason}): somebody drains it`;
+  return `its condition DrainInProgress is True (${progress.reason}): somebody drains it; nodeConditions: Ignore begins all the same`;
 }

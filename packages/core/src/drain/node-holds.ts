@@ -158,7 +158,7 @@ export class DrainHolds {
   }
 
   #othersOn(node: Node): DrainHold | null {
-    const message = this.#drain.spec.nodeConditions === 'Publish' ? drainedByOthers(node) : null;
+    const message = this.#drain.spec.nodeConditions === 'Ignore' ? null : drainedByOthers(node);
     return message === null ? null : { reason: 'AnotherDrain', message };
   }
 

@@ -82,8 +82,31 @@ export function readyStatus(node: Node | null): string | null {
   return readyOf(node?.conditions)?.status ?? null;
 }
 
+/** The conditions by which others say that a node is drained or maintained (KEP-5683, alpha in 1.37), in its order. */
+const maintenanceTypes: readonly string[] = [
+  'MaintenancePlanned',
+  'DrainInProgress',
+  'Drained',
+  'MaintenanceInProgress',
+  'GracefulNodeShutdownInProgress',
+];
+
+/** Those of them that are True. */
+export function maintenanceOf({
+  conditions = [],
+}: Pick<Node, 'conditions'>): readonly NodeCondition[] {
+  return maintenanceTypes.flatMap((type) => {
+    const found = conditions.find((one) => one.type === type);
+    return found?.status === 'True' ? [found] : [];
+  });
+}
+
 /** True when the kubelet ends its pods because the machine goes down (graceful node shutdown). */
 export function isShuttingDown({ conditions }: Pick<Node, 'conditions'>): boolean {
+  const isSaid = conditions?.some(
+    ({ type, status }) => type === 'GracefulNodeShutdownInProgress' && status === 'True',
+  );
+  if (isSaid) return true;
   const ready = readyOf(conditions);
   if (ready?.status !== 'False') return false;
   return ready.reason === 'NodeShutdown' || ready.message.includes('node is shutting down');

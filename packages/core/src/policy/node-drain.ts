@@ -44,7 +44,7 @@ export interface NodeDrainSpec {
     readonly nodeAnnotations?: readonly 'karpenter.sh/do-not-disrupt'[];
     readonly pauseLabel?: string;
   };
-  readonly nodeConditions: 'Ignore' | 'Publish';
+  readonly nodeConditions: 'Heed' | 'Ignore' | 'Publish';
   readonly windows?: readonly DrainWindow[];
   readonly gates?: readonly DrainGate[];
   readonly whileClosed: 'FinishNodes' | 'HoldPods' | 'RollBack';
@@ -72,7 +72,7 @@ export const plainDrainSpec: Omit<NodeDrainSpec, 'taint'> = {
   timeouts: { evictionRequest: 3_600_000, rollout: 600_000 },
   onFailure: 'KeepTaint',
   heeds: {},
-  nodeConditions: 'Ignore',
+  nodeConditions: 'Heed',
   whileClosed: 'FinishNodes',
 };
 

@@ -125,24 +125,28 @@ describe('a NodeDrain that publishes conditions', () => {
     assert.deepEqual(writesOf(world), []);
   });
 
-  it('does not begin a node that somebody else drains by them', () => {
-    const world = new World(drainOf(alone), ['n1']);
-    const given = { reason: 'KubectlDrain', message: '', heartbeatAt: null, transitionAt: null };
-    const progress = { ...given, type: 'DrainInProgress', status: 'True' };
-    const drained = { ...given, type: 'Drained', status: 'True' };
-    const n1 = world.nodes.get('n1') ?? assert.fail();
-    world.nodes.set('n1', { ...n1, conditions: [progress] });
-    world.start();
-    settle(world);
-    assert.equal(world.log.includes('taint n1'), false);
-    const words =
-      'node n1: its condition DrainInProgress is True (KubectlDrain): somebody drains it';
-    assert.deepEqual(world.state().blockers, [words]);
-    world.nodes.set('n1', { ...n1, conditions: [progress, drained] });
-    world.tell({ kind: 'nodeUpsert', node: { ...n1, conditions: [progress, drained] } });
-    settle(world);
-    assert.ok(world.log.includes('taint n1'));
-  });
+  for (const nodeConditions of ['Publish', undefined])
+    it(`does not begin a node that somebody else drains by them: ${nodeConditions ?? 'left out'}`, () => {
+      const world = new World(
+        drainOf({ nodes: ['n1'], ...(nodeConditions && { nodeConditions }) }),
+        ['n1'],
+      );
+      const given = { reason: 'KubectlDrain', message: '', heartbeatAt: null, transitionAt: null };
+      const progress = { ...given, type: 'DrainInProgress', status: 'True' };
+      const drained = { ...given, type: 'Drained', status: 'True' };
+      const n1 = world.nodes.get('n1') ?? assert.fail();
+      world.nodes.set('n1', { ...n1, conditions: [progress] });
+      world.start();
+      settle(world);
+      assert.equal(world.log.includes('taint n1'), false);
+      const words =
+        'node n1: its condition DrainInProgress is True (KubectlDrain): somebody drains it; nodeConditions: Ignore begins all the same';
+      assert.deepEqual(world.state().blockers, [words]);
+      world.nodes.set('n1', { ...n1, conditions: [progress, drained] });
+      world.tell({ kind: 'nodeUpsert', node: { ...n1, conditions: [progress, drained] } });
+      settle(world);
+      assert.ok(world.log.includes('taint n1'));
+    });
 
   it('says the same of another node that comes under the name of one', () => {
     const pool = { matchLabels: { pool: 'blue' } };
@@ -158,8 +162,8 @@ describe('a NodeDrain that publishes conditions', () => {
     assert.equal(saidOf(world, 'n1'), planned);
   });
 
-  it('says nothing, and heeds nothing, where that is not asked for', () => {
-    const world = new World(drainOf({ nodes: ['n1'] }), ['n1']);
+  it('says nothing, and heeds nothing, where it is to ignore them', () => {
+    const world = new World(drainOf({ nodes: ['n1'], nodeConditions: 'Ignore' }), ['n1']);
     const given = { reason: 'KubectlDrain', message: '', heartbeatAt: null, transitionAt: null };
     const conditions = [{ ...given, type: 'DrainInProgress', status: 'True' }];
     world.showNode({ ...(world.nodes.get('n1') ?? assert.fail()), conditions });

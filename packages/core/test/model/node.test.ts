@@ -4,6 +4,7 @@ import { makeNode } from '../../src/model/builders.ts';
 import {
   hasSameLabels,
   isShuttingDown,
+  maintenanceOf,
   mergeConditions,
   type NodeCondition,
   nodePlace,
@@ -34,10 +35,26 @@ it('is shutting down where its kubelet says so, by reason or by message', () => 
     [condition('Ready', 'False', 'KubeletNotReady', message), true],
     [condition('Ready', 'False', 'KubeletNotReady'), false],
     [condition('Ready', 'True', 'NodeShutdown'), false],
+    [condition('GracefulNodeShutdownInProgress', 'True'), true],
+    [condition('GracefulNodeShutdownInProgress', 'False'), false],
+    [condition('GracefulNodeShutdownInProgress', 'Unknown'), false],
   ] as const;
   for (const [ready, expected] of rows)
     assert.equal(isShuttingDown({ conditions: [ready] }), expected);
   assert.equal(isShuttingDown({}), false);
+});
+
+it('is drained or maintained by the conditions that are True, in their order', () => {
+  const conditions = [
+    condition('MaintenanceInProgress', 'True'),
+    condition('Drained', 'False'),
+    condition('DrainInProgress', 'True'),
+    condition('Ready', 'True'),
+    condition('MaintenancePlanned', 'Unknown'),
+  ];
+  const types = maintenanceOf({ conditions }).map(({ type }) => type);
+  assert.deepEqual(types, ['DrainInProgress', 'MaintenanceInProgress']);
+  assert.deepEqual(maintenanceOf({}), []);
 });
 
 it('compares labels by what they say, of no node too', () => {

@@ -159,9 +159,9 @@ const drainHeeds = object('What others ask for.', {
 const waitFields = {
   heeds: { ...drainHeeds, default: {} },
   nodeConditions: word(
-    'Publish: the conditions MaintenancePlanned, DrainInProgress and Drained of its nodes (KEP-5683) say how far it is, and a node that somebody else drains by them is not begun.',
-    ['Ignore', 'Publish'],
-    'Ignore',
+    'Heed: a node whose condition DrainInProgress (KEP-5683) somebody else has set True is not begun before it is Drained. Publish: the same, and MaintenancePlanned, DrainInProgress and Drained of its nodes say how far it is. Ignore: neither.',
+    ['Heed', 'Ignore', 'Publish'],
+    'Heed',
   ),
   windows: list(
     'When nodes may begin; left out: at all times. One window that is open is enough.',

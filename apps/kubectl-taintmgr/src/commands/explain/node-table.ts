@@ -27,6 +27,7 @@ import {
   graceText,
   healthText,
   heldText,
+  maintenanceText,
   none,
   ownerText,
   readyText,
@@ -68,12 +69,14 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
+  const maintenance = maintenanceText(facts.node, now);
   return renderFields([
     ['Name', facts.node.name],
     ['Ready', `${readyText(facts, now)}${lease}`],
     ...(clock === null ? [] : [['Clock', clock] as const]),
     ...(health === null ? [] : [['Health', health] as const]),
     ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
+    ...(maintenance === '' ? [] : [['Conditions', maintenance] as const]),
     ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),
     ...taintFields(report, now),
     ['Evicted by', nodeEvictedBy(report, evictor)],

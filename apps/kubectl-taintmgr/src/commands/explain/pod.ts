@@ -29,6 +29,7 @@ import {
   isOpenEnded,
   isUnwritten,
   limitLine,
+  maintenanceText,
   none,
   otherwiseText,
   ownerText,
@@ -154,20 +155,23 @@ function describePod(
 
 /** Who asks that the pod be moved; where its policy asks for that and the cluster has no such kind, what is done instead. */
 function requestLines(
-  { requests, explanation }: PodReport,
-  survey: Pick<ForecastSurvey, 'requests'>,
+  { requests, explanation, facts }: PodReport,
+  survey: Pick<ForecastSurvey, 'requests' | 'givenUp'>,
 ): readonly string[] {
   const [decisive] = explanation.decision.because;
   const asks = decisive && 'policy' in decisive && decisive.policy?.action === 'Request';
   if (survey.requests === null && asks)
     return ['the cluster has no EvictionRequests: it is evicted by pods/eviction'];
-  return requests.map(describeEvictionRequest);
+  const givenUp = survey.givenUp?.get(facts.pod.uid);
+  return [...requests.map(describeEvictionRequest), ...(givenUp === undefined ? [] : [givenUp])];
 }
 
 function nodeText(node: NodeReport | null, name: string, now: Instant): string {
   if (!node) return name || none;
   const zone = node.zone ? `, zone ${node.zone.name}` : '';
-  return `${name} (Ready: ${readyText(node.facts, now)}${zone})`;
+  const said = maintenanceText(node.facts.node, now);
+  const maintenance = said === '' ? '' : `, ${said}`;
+  return `${name} (Ready: ${readyText(node.facts, now)}${zone}${maintenance})`;
 }
 
 /** What its devices have to do with it, where the reasons do not say so. */

@@ -1,4 +1,5 @@
 // The cluster's zones, limits, pauses and drains: status.
+import { maintenanceOf } from '@taintmgr/core';
 import { drainStaleMs, type EvictionRequest, isOpenRequest } from '@taintmgr/core/drain';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
@@ -28,6 +29,8 @@ import { type Column, renderColumns, renderTable, type TableOptions } from '../.
 import {
   apiVersion,
   evictorDocument,
+  maintenanceDocument,
+  renderMaintenance,
   renderRequests,
   requestDocument,
 } from '../../report/documents.ts';
@@ -85,6 +88,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       nodeDrains,
       deviceRules,
       requests: (survey.requests ?? []).filter(isOpenRequest),
+      maintained: nodes.filter(({ node }) => maintenanceOf(node).length > 0),
     };
     const answer = {
       document: statusDocument(status),
@@ -144,6 +148,8 @@ interface Status {
   readonly requests: readonly EvictionRequest[];
   /** Those that taint devices; null: there are none, or we may not see them. */
   readonly deviceRules: RuleSection | null;
+  /** Nodes of which conditions say that they are drained or maintained. */
+  readonly maintained: readonly NodeFacts[];
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -151,7 +157,10 @@ function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],
   reports: readonly NodeReport[],
-): Omit<Status, 'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests' | 'deviceRules'> {
+): Omit<
+  Status,
+  'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests' | 'deviceRules' | 'maintained'
+> {
   return {
     at,
     evictors,
@@ -166,7 +175,7 @@ function statusOf(
 /** The status as a document. */
 function statusDocument(status: Status): object {
   const { at, evictors, evictor, zones, drains, running, clocks } = status;
-  const { tripped, pauses, managers, nodeDrains, requests, deviceRules } = status;
+  const { tripped, pauses, managers, nodeDrains, requests, deviceRules, maintained } = status;
   return {
     apiVersion,
     kind: 'Status',
@@ -193,6 +202,9 @@ function statusDocument(status: Status): object {
       trippedLimits: tripped.map(trippedDocument),
     }),
     ...(pauses.length > 0 && { pauses: pauses.map(pauseDocument) }),
+    ...(maintained.length > 0 && {
+      nodes: maintained.map(({ node }) => ({ name: node.name, ...maintenanceDocument(node) })),
+    }),
     ...(requests.length > 0 && {
       evictionRequests: requests.map((one) => {
         return { namespace: one.namespace, ...requestDocument(one) };
@@ -239,7 +251,7 @@ const labelWidth = 27;
 /** Who evicts, the zones, and the drains that have left marks. */
 function renderStatus(status: Status, { wide, headers }: TableOptions): string {
   const { at, evictors, zones, running, clocks, tripped, pauses, managers } = status;
-  const { nodeDrains, requests, deviceRules } = status;
+  const { nodeDrains, requests, deviceRules, maintained } = status;
   const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
   const drains = status.drains.filter(({ id }) => !objects.has(id));
   const table = renderColumns(zoneColumns, zones, { wide, headers });
@@ -253,6 +265,7 @@ function renderStatus(status: Status, { wide, headers }: TableOptions): string {
     zones.length === 0 ? 'No nodes found.' : table,
     ...(nodeDrains.length === 0 ? [] : ['', renderNodeDrains(at, nodeDrains)]),
     ...(deviceRules ? ['', deviceRules.text] : []),
+    ...(maintained.length === 0 ? [] : ['', renderMaintenance(maintained, at)]),
     ...(requests.length === 0 ? [] : ['', renderRequests(requests)]),
     ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
     ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),

@@ -26,6 +26,9 @@ const unansweredMs: Millis = 60_000;
 /** The statuses of an API server that refuses a request, and would again. */
 const refusals: ReadonlySet<number | null> = new Set([400, 403, 405, 422]);
 
+/** The reason of Events about pods whose requests have led to nothing. */
+export const givenUpReason = 'EvictionRequestGivenUp';
+
 /** Is asked before the eviction of a pod is requested, and hears what came of it. */
 interface RequestGate {
   /** Why the pod must not go now, in words; null: it may. */
@@ -303,7 +306,7 @@ export class EvictionRequests {
     this.#givenUp.set(pod.uid, why);
     this.#news.push({
       ...{ kind: 'recordEvent', pod: podRef(pod), type: 'Warning', because: [] },
-      reason: 'EvictionRequestGivenUp',
+      reason: givenUpReason,
       message: `${why}: the pod is evicted by pods/eviction`,
     });
     if (this.isOpen(pod.uid)) this.#withdraw(now, pod.uid);
