@@ -114,6 +114,19 @@ describe('EvictionRequests and conditions of others', () => {
     });
   });
 
+  it('of ours that have led to nothing are told of by the Event of their pod', async () => {
+    const { uid } = cluster.api.get('pods', 'shop', pod)?.metadata ?? assert.fail();
+    const message = 'nobody has answered within a minute: the pod is evicted by pods/eviction';
+    cluster.api.create('events', {
+      ...{ apiVersion: 'v1', kind: 'Event', type: 'Warning', reason: 'EvictionRequestGivenUp' },
+      metadata: { namespace: 'shop', name: 'given-up' },
+      involvedObject: { kind: 'Pod', namespace: 'shop', name: pod, uid },
+      ...{ message, lastTimestamp: ago(10) },
+    });
+    assert.ok((await shown()).explain.includes(message));
+    cluster.api.delete('events', 'shop', 'given-up');
+  });
+
   it('conditions by which somebody says that he drains a node are shown', async () => {
     const node = cluster.api.get('nodes', '', 'node-a1') ?? assert.fail();
     const lastTransitionTime = ago(300);
