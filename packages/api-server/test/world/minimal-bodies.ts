@@ -49,6 +49,18 @@ const bodies: Readonly<Record<string, object>> = {
   poddisruptionbudgets: { spec: { minAvailable: 1 } },
   rolebindings: binding,
   clusterrolebindings: binding,
+  devicetaintrules: { spec: { taint: { key: 'health', effect: 'NoExecute' } } },
+  resourceslices: {
+    spec: {
+      driver: 'gpu.example.com',
+      pool: { name: 'n1', generation: 1, resourceSliceCount: 1 },
+      nodeName: 'n1',
+      devices: [{ name: 'gpu-0', taints: [{ key: 'health', effect: 'NoExecute' }] }],
+    },
+  },
+  resourceclaims: {
+    spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu' } }] } },
+  },
   customresourcedefinitions: { spec: definition },
   validatingadmissionpolicies: {
     spec: { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'true' }] },
