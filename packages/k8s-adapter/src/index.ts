@@ -167,6 +167,12 @@ export {
   upstreamLoop,
   upstreamUserAgent,
 } from './client/upstream-manager.ts';
+export {
+  type UpstreamDeviceHeard,
+  UpstreamDeviceLoop,
+  type UpstreamDeviceLoopOptions,
+  type UpstreamDeviceNotice,
+} from './controller/upstream-devices.ts';
 
 // Takeover: the policies by which the API server refuses what kube-controller-manager would evict.
 

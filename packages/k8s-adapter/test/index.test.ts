@@ -13,6 +13,7 @@ it('opens exactly these', () => {
     'KubeconfigError',
     'Loop',
     'PressureLoop',
+    'UpstreamDeviceLoop',
     'UpstreamManager',
     'VirtualDriver',
     'WrongServerError',

@@ -14,6 +14,7 @@ import type {
 import { formatDevice, selectsDevice } from './device.ts';
 import { Devices } from './devices.ts';
 import { conditionOf, isSameCondition } from './rule-condition.ts';
+import type { DeviceCause } from './verdict.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** The events of the machine: what its informers bring, and what its loop tells it. */
@@ -34,7 +35,12 @@ export type UpstreamDeviceCommand =
    * GET the pod; one that terminates is left (`done`), one of another uid is `gone`. Else say so (`markingPod`),
    * PATCH its condition DisruptionTarget if that is another, and DELETE it with the uid as precondition.
    */
-  | { readonly kind: 'deleteForDevices'; readonly id: string; readonly pod: PodRef }
+  | {
+      readonly kind: 'deleteForDevices';
+      readonly id: string;
+      readonly pod: PodRef;
+      readonly because: readonly DeviceCause[];
+    }
   /** Apply the condition EvictionInProgress to the status of the rule, if that has the uid still. */
   | {
       readonly kind: 'applyRuleStatus';
@@ -66,6 +72,7 @@ export interface UpstreamDeviceOptions {
 interface Planned {
   readonly pod: PodRef;
   readonly when: Instant;
+  readonly because: readonly DeviceCause[];
   /** The uids and names of the rules among the reasons. */
   readonly rules: ReadonlyMap<string, string>;
 }
@@ -307,7 +314,7 @@ export class UpstreamDeviceEviction {
       const rule = source.kind === 'rule' ? this.#devices.rule(source.name) : null;
       if (rule) rules.set(rule.uid, rule.name);
     }
-    return { pod: podRef(pod), when: verdict.at, rules };
+    return { pod: podRef(pod), when: verdict.at, because: verdict.causes, rules };
   }
 
   /** The status of the rules among the reasons is looked at a while later, as more may come. */
@@ -342,7 +349,8 @@ export class UpstreamDeviceEviction {
       return;
     }
     const id = this.#begin(now, item, planned);
-    this.#commands.push({ kind: 'deleteForDevices', id, pod: planned.pod });
+    const { pod, because } = planned;
+    this.#commands.push({ kind: 'deleteForDevices', id, pod, because });
   }
 
   #workOnRule(now: Instant, item: string): void {

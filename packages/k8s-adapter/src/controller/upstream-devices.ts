@@ -1,5 +1,5 @@
 // The device-taint-eviction-controller of kube-controller-manager 1.36.2: core's machine for it behind a loop.
-import type { Pod } from '@taintmgr/core';
+import type { Outcome, Pod } from '@taintmgr/core';
 import {
   type ClaimingPodEvent,
   type DeviceEvent,
@@ -42,7 +42,16 @@ export interface MarkingPod {
   readonly pod: DeleteForDevices['pod'];
 }
 
-export type UpstreamDeviceNotice = LoopNotice | MarkingPod;
+/** A round of a pod has ended; what has failed is tried again. */
+interface DeviceEvictionFinished {
+  readonly kind: 'deviceEvictionFinished';
+  readonly command: DeleteForDevices;
+  readonly outcome: Outcome;
+}
+
+type CommandNotice = MarkingPod | DeviceEvictionFinished;
+
+export type UpstreamDeviceNotice = LoopNotice | CommandNotice;
 
 /** What the machine hears beside what its loop tells it. */
 export type UpstreamDeviceHeard =
@@ -62,7 +71,7 @@ export const deviceTaintEviction = 'device-taint-eviction-controller';
 export class UpstreamDeviceLoop extends ControlLoop<
   UpstreamDeviceHeard,
   UpstreamDeviceCommand,
-  MarkingPod
+  CommandNotice
 > {
   constructor(options: UpstreamDeviceLoopOptions) {
     const { random, paths, ...machine } = options;
@@ -102,10 +111,13 @@ function sourcesOf({
 }
 
 /** `rulesPath`: '' where there are no commands about rules. */
-export function deviceProcedures(rulesPath: string): Procedures<UpstreamDeviceCommand, MarkingPod> {
+export function deviceProcedures(
+  rulesPath: string,
+): Procedures<UpstreamDeviceCommand, CommandNotice> {
   return {
     deleteForDevices: (command) => ({
       ...{ kind: 'task', id: command.id, steps: deleteForDevices(command) },
+      ended: (outcome) => ({ kind: 'deviceEvictionFinished', command, outcome }),
     }),
     applyRuleStatus: (command) => ({
       ...{ kind: 'task', id: command.id, steps: write(ruleStatusRequest(rulesPath, command)) },
@@ -116,9 +128,7 @@ export function deviceProcedures(rulesPath: string): Procedures<UpstreamDeviceCo
   };
 }
 
-function* deleteForDevices({
-  pod,
-}: DeleteForDevices): Steps<ReturnType<typeof refusal>, MarkingPod> {
+function* deleteForDevices({ pod }: DeleteForDevices): Steps<Outcome, MarkingPod> {
   const { answer, wall } = yield* call(getPodRequest(pod));
   if (!succeeded(answer)) return refusal(answer);
   const found = asRecord(answerValue(answer));

@@ -8,10 +8,11 @@ import {
   type Reason,
   type Toleration,
 } from '@taintmgr/core';
+import { describeDeviceCause } from '@taintmgr/core/devices';
 import { describeCount, type LimitHit, limitId } from '@taintmgr/core/policy';
 import { describePressureReason } from '@taintmgr/core/pressure';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
+import type { Notice, PressureNotice, UpstreamDeviceNotice } from '@taintmgr/k8s-adapter';
 import type {
   DeadlineTrack,
   EvictionTrack,
@@ -67,7 +68,7 @@ export class EvictionLog {
     return this.#holds.hasPaused;
   }
 
-  notice(at: number, notice: Notice | PressureNotice): void {
+  notice(at: number, notice: Notice | PressureNotice | UpstreamDeviceNotice): void {
     if (notice.kind === 'commandFinished') {
       const { pod, kind, because } = notice.command;
       const how = kind === 'evictPod' ? 'evict' : 'delete';
@@ -78,6 +79,12 @@ export class EvictionLog {
       const texts = because.map(describePressureReason);
       const { outcome } = notice;
       this.#finished(at, pod, 'pressure', [], outcome, texts);
+    } else if (notice.kind === 'deviceEvictionFinished') {
+      const { pod, because } = notice.command;
+      const texts = because.map((cause) =>
+        relativeText(describeDeviceCause(cause), this.#startsAt),
+      );
+      this.#finished(at, pod, 'delete', [], notice.outcome, texts);
     }
     if (notice.kind !== 'report') return;
     const { report } = notice;

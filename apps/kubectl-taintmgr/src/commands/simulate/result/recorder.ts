@@ -2,7 +2,7 @@
 import { type Config, type Explanation, type Outcome, type Subject, selects } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
-import type { Notice, PressureNotice } from '@taintmgr/k8s-adapter';
+import type { Notice, PressureNotice, UpstreamDeviceNotice } from '@taintmgr/k8s-adapter';
 import type { BudgetTrack, Recording, UnplacedTrack, ZoneTrack } from '@taintmgr/page';
 import type { Change, ClusterApi, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
 import type { Condition } from '../../../cluster/facts.ts';
@@ -104,7 +104,7 @@ export class RunRecorder {
   }
 
   /** What the controller reports. */
-  notice(notice: Notice | PressureNotice): void {
+  notice(notice: Notice | PressureNotice | UpstreamDeviceNotice): void {
     const at = this.#now;
     this.#log.notice(at, notice);
     if (notice.kind === 'report' && isOfZones(notice.report)) this.#noteZones();

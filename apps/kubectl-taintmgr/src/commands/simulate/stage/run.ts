@@ -3,13 +3,20 @@ import type { Config } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { createPressureMachine, type PressureConfig } from '@taintmgr/core/pressure';
 import { earliest, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
-import { PressureLoop, type PressureNotice, VirtualDriver } from '@taintmgr/k8s-adapter';
+import {
+  PressureLoop,
+  type PressureNotice,
+  UpstreamDeviceLoop,
+  type UpstreamDeviceNotice,
+  VirtualDriver,
+} from '@taintmgr/k8s-adapter';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Assumption, PlayedEvent, Recording } from '@taintmgr/page';
 import {
   ApiError,
   type Cluster,
+  type KubeObject,
   type Random,
   type RestingCluster,
   seededRandom,
@@ -382,7 +389,7 @@ interface AgentsOptions extends Omit<ControllerOptions, 'random' | 'onNotice'> {
   /** Null: nobody watches what nodes run out of. */
   readonly pressure: Partial<PressureConfig> | null;
   readonly onNotice: (
-    notice: Parameters<ControllerOptions['onNotice']>[0] | PressureNotice,
+    notice: Parameters<ControllerOptions['onNotice']>[0] | PressureNotice | UpstreamDeviceNotice,
   ) => void;
 }
 
@@ -408,7 +415,12 @@ class Agents {
     this.#restarts = restarts;
     const random = seededRandom(seed);
     this.controller = new Controller({ ...options, random });
-    this.#agents = pressure ? [pressureAgent(options, pressure, random)] : [];
+    const { cluster, config } = options;
+    const hasDevices = cluster.api.list('resourceslices').length > 0;
+    this.#agents = [
+      ...(pressure ? [pressureAgent(options, pressure, random)] : []),
+      ...(hasDevices && !config.deviceTaints ? [deviceAgent(options, random)] : []),
+    ];
   }
 
   start(): void {
@@ -453,6 +465,32 @@ function pressureAgent(
   const loop = new PressureLoop({ machine, random, watches: () => true });
   const { exchange } = cluster;
   return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
+}
+
+const deviceKinds = '/apis/resource.k8s.io';
+
+/** kube-controller-manager's eviction for taints of devices, beside whoever decides about those of nodes. */
+function deviceAgent({ cluster, clock, onNotice }: AgentsOptions, random: Random): Driven {
+  const paths = {
+    resourceslices: `${deviceKinds}/v1/resourceslices`,
+    resourceclaims: `${deviceKinds}/v1/resourceclaims`,
+    devicetaintrules: heedsRules(cluster, clock.now()) ? rulesPath : null,
+  };
+  const loop = new UpstreamDeviceLoop({ random, paths });
+  const { exchange } = cluster;
+  return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
+}
+
+const rulesPath = `${deviceKinds}/v1beta2/devicetaintrules`;
+/** After so long kube-controller-manager has written the status of a rule, if it does that at all. */
+const statusMsMax: Millis = 10_000;
+
+/** Rules without a status have no effect where they came: Kubernetes up to 1.36 ignores them by default. */
+function heedsRules({ api }: Cluster, now: Instant): boolean {
+  const rules = api.list('devicetaintrules');
+  const isOld = ({ metadata }: KubeObject): boolean =>
+    Date.parse(metadata.creationTimestamp ?? '') < now - statusMsMax;
+  return !rules.some(isOld) || rules.some(({ status }) => status?.conditions?.length > 0);
 }
 
 interface BeginningOptions {
