@@ -453,21 +453,23 @@ const dryTexts: Readonly<Record<DryRun, string>> = {
   client: ' (dry run)',
 };
 
-/** `devicetaintrule.resource.k8s.io/x tainted health=bad:NoExecute: 2 pods go` */
-function doneText(
-  { dryRun }: Work,
-  { metadata, spec }: RuleObject,
-  { going }: RuleForecast,
-): string {
-  const { key, value = '', effect, timeAdded } = spec.taint;
-  const taint = formatTaint({ key, value, effect });
+/** `devicetaintrule.resource.k8s.io/x taints health=bad:NoExecute: 2 pods go` */
+function doneText(work: Work, rule: RuleObject, { going }: RuleForecast): string {
+  const { key, value = '', effect, timeAdded } = rule.spec.taint;
+  const isWritten = effect === 'NoExecute' && work.dryRun === 'none';
+  const go = going.length === 1 ? 'goes' : 'go';
+  const doubt = isWritten && !isHeeded(work, rule) ? ', if anybody heeds rules here' : '';
+  const then = `${count(going.length, 'pod')} ${isWritten ? go : 'would go'}${doubt}`;
+  const what = effect === 'NoExecute' ? then : `a preview, ${then}`;
   const added = parseTime(timeAdded ?? '');
   const isLater = added !== null && added > Date.now() + 1000;
   const from = isLater ? `, counted from ${formatTime(added)}` : '';
-  const pods = count(going.length, 'pod');
-  const go = going.length === 1 ? 'goes' : 'go';
-  const isWritten = effect === 'NoExecute' && dryRun === 'none';
-  const then = isWritten ? `${pods} ${go}` : `${pods} would go`;
-  const what = effect === 'NoExecute' ? then : `a preview, ${then}`;
-  return `${ruleReference(metadata.name)} taints ${taint}${dryTexts[dryRun]}: ${what}${from}`;
+  const taint = formatTaint({ key, value, effect });
+  const dry = dryTexts[work.dryRun];
+  return `${ruleReference(rule.metadata.name)} taints ${taint}${dry}: ${what}${from}`;
+}
+
+/** Whether somebody was seen to act on rules. */
+function isHeeded({ evictor: { ours, actsOnRules } }: Work, rule: RuleObject): boolean {
+  return ours !== null || actsOnRules === true || evictionCondition(rule) !== null;
 }

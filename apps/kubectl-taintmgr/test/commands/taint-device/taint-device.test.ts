@@ -61,7 +61,7 @@ shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -     <none>
 shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule a since <time>
 
 6 published devices, 5 allocated; 6 pods: 4 to evict, 2 to keep
-${noStatus}devicetaintrule.resource.k8s.io/a taints health=bad:NoExecute: 4 pods go
+${noStatus}devicetaintrule.resource.k8s.io/a taints health=bad:NoExecute: 4 pods go, if anybody heeds rules here
 `.replace('<time>', / since (\S+Z)$/m.exec(out)?.[1] ?? '?'),
     );
     assert.equal(
@@ -100,7 +100,7 @@ ${hint('a')}`,
     await type('taint-device gpu.example.com/n1/gpu-0 health:None --name a --timeout 0s');
     const { code, out, err } = await type('taint-device devicetaintrule/a --yes --timeout 0s');
     assert.equal(code, 0, err);
-    assert.match(out, /\/a taints health:NoExecute: 2 pods go\n$/);
+    assert.match(out, /\/a taints health:NoExecute: 2 pods go, if anybody heeds rules here\n$/);
     const again = await type('taint-device devicetaintrule/a --yes');
     assert.equal(
       again.err,
@@ -265,7 +265,7 @@ describe('taint-device refuses', () => {
       ],
     );
     const all = await type('taint-device devicetaintrule/a --all-devices --yes --timeout 0s');
-    assert.match(all.out, /\/a taints health:NoExecute: 4 pods go\n$/);
+    assert.match(all.out, /\/a taints health:NoExecute: 4 pods go, if anybody heeds rules here\n$/);
   });
 
   it('those who may not see who would go', async () => {
@@ -327,7 +327,10 @@ describe('taint-device --snooze', () => {
       'taint-device gpu.example.com/n1/gpu-0 health:NoExecute --name a --yes --timeout 0s --snooze 30m',
     );
     assert.match(out, / train-1 .* Evict +(29m59s|30m) /);
-    assert.match(out, /\/a taints health:NoExecute: 2 pods go, counted from \S+Z\n$/);
+    assert.match(
+      out,
+      /\/a taints health:NoExecute: 2 pods go, if anybody heeds rules here, counted from \S+Z\n$/,
+    );
     assert.ok(Math.abs(addedAt() - Date.now() - 1_800_000) < 60_000);
   });
 
