@@ -51,7 +51,7 @@ export type DeviceReason =
   | { readonly code: 'NotKnown'; readonly lacks: readonly DeviceResource[] }
   /** `causes`: what makes it go once it is bound. */
   | { readonly code: 'NotBound'; readonly causes: readonly DeviceCause[] }
-  /** Its device came as an extended resource; kube-controller-manager up to 1.38.0-alpha.2 overlooks such claims. */
+  /** Its device came as an extended resource; kube-controller-manager up to 1.37 overlooks such claims. */
   | {
       readonly code: 'ExtendedResource';
       readonly claim: string;

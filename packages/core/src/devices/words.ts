@@ -19,7 +19,7 @@ export function describeDeviceReason(reason: DeviceReason): string {
     case 'NotBound':
       return `not bound to a node${onceText('it is bound', reason.causes)}`;
     case 'ExtendedResource':
-      return `claim ${reason.claim} was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices${inSpiteText(reason.causes)}`;
+      return `claim ${reason.claim} was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices${inSpiteText(reason.causes)}`;
     case 'ToleratedForever':
       return `claim ${reason.hit.claim} tolerates ${formatTaint(reason.hit.taint)} of device ${formatDevice(reason.hit.device)} without limit`;
     case 'OtherEffect':

@@ -194,7 +194,7 @@ const cases: readonly (readonly [name: string, got: () => string, want: string])
   [
     'an extended resource',
     () => told(world([ruled]), pod([{ ...named, origin: 'extended' }])),
-    `claim gpu was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though ${byRule}`,
+    `claim gpu was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices, though ${byRule}`,
   ],
   [
     'no rights',

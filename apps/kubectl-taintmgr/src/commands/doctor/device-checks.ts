@@ -101,7 +101,7 @@ function extendedFindings(survey: DeviceSurvey): readonly Finding[] {
       if (reason.code !== 'ExtendedResource') return [];
       const [cause] = reason.causes;
       if (!cause) return [];
-      const message = `stays on a device with ${formatTaint(cause.taint)}: the device came as an extended resource, and Kubernetes up to 1.38.0-alpha.2 does not evict such pods (k/k#141290)`;
+      const message = `stays on a device with ${formatTaint(cause.taint)}: the device came as an extended resource, and Kubernetes up to 1.37 does not evict such pods (k/k#141290)`;
       const about = `pod/${pod.name} -n ${pod.namespace}`;
       return [finding('WARN', message, { about, fix: 'delete it yourself where it has to go' })];
     });

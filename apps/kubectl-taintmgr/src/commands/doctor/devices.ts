@@ -122,7 +122,7 @@ function tolerationFaults(toleration: unknown, path: Path): readonly DeviceFault
 export function classFaults(deviceClass: unknown): readonly DeviceFault[] {
   const name = member(deviceClass, 'spec', 'extendedResourceName');
   if (typeof name !== 'string' || name === '') return [];
-  const message = `pods that get its devices as the extended resource ${name} are not evicted for device taints up to Kubernetes 1.38.0-alpha.2 (k/k#141290)`;
+  const message = `pods that get its devices as the extended resource ${name} are not evicted for device taints up to Kubernetes 1.37 (k/k#141290)`;
   const fix = 'use a ResourceClaim where they have to go';
   return [{ path: ['spec', 'extendedResourceName'], level: 'INFO', message, fix }];
 }

@@ -77,7 +77,7 @@ describe('doctor and device taints', () => {
     cluster.api.create('devicetaintrules', rule('gpu-4', { device: 'gpu-4' }));
     assert.equal(
       (await findings()).at(-1),
-      'WARN pod/ext-1 -n shop: stays on a device with health:NoExecute: the device came as an extended resource, and Kubernetes up to 1.38.0-alpha.2 does not evict such pods (k/k#141290); delete it yourself where it has to go',
+      'WARN pod/ext-1 -n shop: stays on a device with health:NoExecute: the device came as an extended resource, and Kubernetes up to 1.37 does not evict such pods (k/k#141290); delete it yourself where it has to go',
     );
   });
 

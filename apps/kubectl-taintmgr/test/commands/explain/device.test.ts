@@ -70,7 +70,7 @@ shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Evict      now      tra
 shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Evict      now      train (allows 0)   health=bad:NoExecute by DeviceTaintRule gpus; the claim does not tolerate it
 shop        train-3   gpu.example.com/n1/gpu-1   gpu-b   Evict      1d       train (allows 0)   health=bad:NoExecute by DeviceTaintRule gpus; the claim tolerates it for 1d
 shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -        <none>             claim gpu-d tolerates health=bad:NoExecute of device gpu.example.com/n1/gpu-3 without limit
-shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -        <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
+shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -        <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
 
 6 pods: 4 to evict, 2 to keep
 Warning: PDB shop/train allows 0 of its pods to go now, and 3 pods of it go
@@ -156,7 +156,7 @@ health=bad:NoExecute   DeviceTaintRule gpus      <n>s ago   unknown
 health=worse:None      DeviceTaintRule preview   <n>s ago   unknown
 
 NAMESPACE   POD     DEVICE                     CLAIM   DECISION   IN    BUDGET   BECAUSE
-shop        ext-1   gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>   claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
+shop        ext-1   gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>   claim gpu-e was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
 
 1 pod: 0 to evict, 1 to keep
 `),

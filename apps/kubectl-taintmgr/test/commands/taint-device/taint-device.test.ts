@@ -58,7 +58,7 @@ shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Evict      now   train 
 shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Evict      now   train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim does not tolerate it
 shop        train-3   gpu.example.com/n1/gpu-1   gpu-b   Evict      1d    train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim tolerates it for 1d
 shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -     <none>             claim gpu-d tolerates health=bad:NoExecute of device gpu.example.com/n1/gpu-3 without limit
-shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.38.0-alpha.2 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule a since <time>
+shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule a since <time>
 
 6 published devices, 5 allocated; 6 pods: 4 to evict, 2 to keep
 ${noStatus}devicetaintrule.resource.k8s.io/a taints health=bad:NoExecute: 4 pods go, if anybody heeds rules here

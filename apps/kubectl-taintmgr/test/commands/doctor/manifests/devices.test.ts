@@ -140,7 +140,7 @@ const cases: readonly (readonly [
     'an extended resource',
     [object('DeviceClass', 'extendedResourceName: example.com/gpu')],
     [
-      'INFO 4 deviceclass/a: pods that get its devices as the extended resource example.com/gpu are not evicted for device taints up to Kubernetes 1.38.0-alpha.2 (k/k#141290); use a ResourceClaim where they have to go',
+      'INFO 4 deviceclass/a: pods that get its devices as the extended resource example.com/gpu are not evicted for device taints up to Kubernetes 1.37 (k/k#141290); use a ResourceClaim where they have to go',
     ],
   ],
   ['another group', [rule('deviceSelector: {}').replace('resource.k8s.io', 'example.com')], []],
