@@ -58,3 +58,23 @@ it('says which Jobs fail when their pods are evicted', async () => {
     'Jobs undisturbed: shop/calm',
   ]);
 });
+
+it('drains a node of pods that have ended, too', async () => {
+  const [made, running] = runningJob('done', 'n1', {});
+  const ended = { ...running, status: { phase: 'Succeeded' } };
+  const status = { succeeded: 1, conditions: [{ type: 'Complete', status: 'True' }] };
+  const items = [node('n1'), node('n2'), { ...made, status }, ended];
+  const source = file('ended.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  const drain = ['--event', '{at: 1m, drain: {node: n1}}', '--until', '5m'];
+  const { out, err } = await run('simulate', '-f', source, ...drain, '-o', 'json');
+  assert.notEqual(out, '', err);
+  const { runs } = JSON.parse(out);
+  interface Evicted {
+    readonly pod: string;
+  }
+  const evictions: readonly Evicted[] = runs[0].evictions;
+  assert.deepEqual(
+    evictions.map((one) => one.pod),
+    ['done-1'],
+  );
+});

@@ -487,17 +487,11 @@ interface Refusal {
 
 const mirror = 'kubernetes.io/config.mirror';
 
-/** Those of DaemonSets and of the kubelet itself stay; so do those that have ended, or are going. */
-function isEvicted({ metadata, status }: KubeObject): boolean {
+/** Those of DaemonSets and of the kubelet itself stay; those that have ended go, too. */
+function isEvicted({ metadata }: KubeObject): boolean {
   const { annotations = {}, ownerReferences = [], deletionTimestamp } = metadata;
   const isOfDaemonSet = ownerReferences.some(
     (owner) => owner.controller && owner.kind === 'DaemonSet',
   );
-  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  return (
-    !isOfDaemonSet &&
-    !hasEnded &&
-    annotations[mirror] === undefined &&
-    deletionTimestamp === undefined
-  );
+  return !isOfDaemonSet && annotations[mirror] === undefined && deletionTimestamp === undefined;
 }
