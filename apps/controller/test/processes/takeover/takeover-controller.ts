@@ -164,6 +164,7 @@ interface Published {
     readonly letThrough?: number;
     readonly spared?: number;
     readonly policyVersion?: string;
+    readonly deviceTaints?: boolean;
     readonly holdReadiness?: { readonly reason: string };
   };
 }
