@@ -179,18 +179,9 @@ function deviceNotes(devices: PodDevices, pods: readonly PodReport[]): readonly 
   const ofDevices = pods.flatMap(({ explanation: { decision } }) =>
     decision.kind === 'keep' ? [] : decision.because.flatMap((one) => deviceOf(one) ?? []),
   );
-  const names = (kind: DeviceTaintSource['kind']): readonly string[] => [
-    ...new Set(ofDevices.flatMap(({ source }) => (source.kind === kind ? source.name : []))),
-  ];
-  const [rules, slices] = [names('rule'), names('slice')];
   const isDoubtful = ofDevices.length > 0 && !devices.byOurs;
   return [
-    ...(rules.length > 0 ? [ruleNote(rules)] : []),
-    ...(slices.length > 0
-      ? [
-          `the driver of ResourceSlice ${listText(slices)} has set the taint, and it alone can take the taint off: tolerations of a claim cannot be changed once it is allocated`,
-        ]
-      : []),
+    ...deviceAdvice(ofDevices.map(({ source }) => source)),
     ...(isDoubtful && devices.byUpstream === null
       ? [
           'nothing shows that kube-controller-manager runs its device-taint-eviction-controller: the answer assumes that it does',
@@ -201,6 +192,22 @@ function deviceNotes(devices: PodDevices, pods: readonly PodReport[]): readonly 
 
 function deviceOf(reason: Reason): { readonly source: DeviceTaintSource } | undefined {
   return 'device' in reason ? reason.device : undefined;
+}
+
+/** What can be done for pods that go for taints of these sources: nobody can tolerate them any more. */
+export function deviceAdvice(sources: readonly DeviceTaintSource[]): readonly string[] {
+  const names = (kind: DeviceTaintSource['kind']): readonly string[] => [
+    ...new Set(sources.flatMap((source) => (source.kind === kind ? source.name : []))),
+  ];
+  const [rules, slices] = [names('rule'), names('slice')];
+  return [
+    ...(rules.length > 0 ? [ruleNote(rules)] : []),
+    ...(slices.length > 0
+      ? [
+          `the driver of ResourceSlice ${listText(slices)} has set the taint, and it alone can take the taint off: tolerations of a claim cannot be changed once it is allocated`,
+        ]
+      : []),
+  ];
 }
 
 function ruleNote(rules: readonly string[]): string {

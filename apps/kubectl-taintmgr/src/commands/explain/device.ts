@@ -5,6 +5,7 @@ import {
   type DeviceSelector,
   type DeviceTaint,
   type DeviceTaintRule,
+  type DeviceTaintSource,
   describeTaintSource,
   formatDevice,
   parseDevice,
@@ -27,6 +28,7 @@ import {
 import { jobEnds } from '../../cluster/job-ends.ts';
 import { ClusterReader } from '../../cluster/reader.ts';
 import { choicesText, count } from '../../render/count.ts';
+import { printable } from '../../render/printable.ts';
 import { printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, type Field, renderColumns, renderFields } from '../../render/table.ts';
 import {
@@ -45,6 +47,7 @@ import {
   selectorText,
 } from '../../report/devices.ts';
 import { apiVersion, taintDocument, time } from '../../report/documents.ts';
+import { deviceAdvice } from '../../report/notes.ts';
 import { asOf, none } from '../../report/words.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { DeviceSubject } from './flags.ts';
@@ -73,8 +76,16 @@ export async function explainDevices(
     const going = told.pods.filter(goes).map(({ facts }) => facts.pod);
     for (const text of brokenBudgets(told.pods)) warn(output, text);
     for (const text of await jobEnds(reader, going)) warn(output, text);
+    for (const note of deviceAdvice(sourcesOf(told.pods))) output.err(`Note: ${printable(note)}`);
     for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
     return exitCode.done;
+  });
+}
+
+/** Who has tainted the devices of pods that go. */
+function sourcesOf(pods: readonly DevicePod[]): readonly DeviceTaintSource[] {
+  return pods.filter(goes).flatMap(({ verdict }) => {
+    return verdict.at === null ? [] : verdict.causes.map(({ source }) => source);
   });
 }
 
