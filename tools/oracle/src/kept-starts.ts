@@ -89,10 +89,11 @@ export class KeptStartsChecker extends Checker<Evidence> {
     taint: NoExecuteTaint,
     namespace: string | null,
   ): number {
-    const { starts, storedPauses } = this.evidence;
+    const { starts, storedPauses, policies } = this.evidence;
     const subject = { node: state.object, taintKey: taint.key, namespace };
     const start = starts.earliest(run, nodeName, state, taint);
-    return givenBack(start, storedPauses.goneSpans(run, sentAt, subject));
+    const unreadable = policies.unreadableSpans(run, sentAt);
+    return givenBack(start, storedPauses.goneSpans(run, sentAt, subject, unreadable));
   }
 }
 

@@ -135,8 +135,16 @@ export class PauseHistory {
     );
   }
 
-  /** The same of those that were gone by then as that run must have known, without the time of the others. */
-  goneSpans(run: number, at: number, subject: PauseSubject): readonly Span[] {
+  /**
+   * The same of those that were gone by then as that run must have known, without the time of the others and of
+   * `policies` that nobody can read: whoever starts anew finds those.
+   */
+  goneSpans(
+    run: number,
+    at: number,
+    subject: PauseSubject,
+    policies: readonly Span[],
+  ): readonly Span[] {
     const versions = this.#versionsFor(subject);
     const names = this.#pauses.versions.filter(({ to }) => to > at - heardMs);
     const mayBeThere = this.#pauses.known(run, at).flat();
@@ -146,8 +154,13 @@ export class PauseHistory {
     const gone = versions.filter((version) => {
       return !present.has(version.item.name) && this.#pauses.heard(run, version, at - heardMs);
     });
-    const others = versions.filter(({ item }) => present.has(item.name));
-    const held = joined(others.map((version) => asDated(spanOf(version, at))));
+    const isHold = (item: StoredPause): boolean =>
+      !item.isReadable || versions.some((one) => one.item === item);
+    const others = this.#pauses.versions.filter(({ item }) => {
+      return present.has(item.name) && isHold(item);
+    });
+    const spans = [...others.map((version) => spanOf(version, at)), ...policies];
+    const held = joined(spans.map(asDated));
     return without(joined(gone.map((version) => spanOf(version, at))), held);
   }
 

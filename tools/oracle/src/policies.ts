@@ -1,7 +1,7 @@
 // The plain rule of eviction policies, computed anew from the objects in the API, and which of them a client may have gone by.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from './api-history.ts';
-import { StoredSets } from './stored-sets.ts';
+import { StoredSets, type Version } from './stored-sets.ts';
 import type { NoExecuteTaint } from './taint-rule.ts';
 import { type PolicyTerm, policyFor, type Terms } from './terms.ts';
 
@@ -192,6 +192,14 @@ export class PolicyHistory {
     const policy = this.at(at).find((one) => one.name === name);
     const version = policy && this.#policies.versions.find(({ item }) => item === policy);
     return policy && version ? { policy, since: version.from } : null;
+  }
+
+  /** When deadlines stood still for what nobody can read, of the policies that may be there for that run. */
+  unreadableSpans(run: number, at: number): readonly Pick<Version<StoredPolicy>, 'from' | 'to'>[] {
+    const known = this.#policies.known(run, at).flat();
+    return this.#policies.versions
+      .filter(({ item, to }) => !item.isReadable && (to >= at || known.includes(item)))
+      .map(({ from, to }) => ({ from, to: Math.min(to, at) }));
   }
 
   /** Those that were there at an instant. */

@@ -4,6 +4,7 @@ import { pod } from '@taintmgr/sim-cluster';
 import { Checkers } from '../src/checkers.ts';
 import { evictionDefaults, type Terms } from '../src/terms.ts';
 import { Scenario, start, stored } from './world/lifecycle-scenario.ts';
+import { group, installOwnKinds } from './world/own-kinds.ts';
 
 // Whose pods and starts a client is answerable for that decides about namespaces which were handed over.
 
@@ -74,6 +75,38 @@ describe('a client that decides about namespaces that were handed over', () => {
     givenBack.handOver('disabled');
     assert.deepEqual(givenBack.foundAt(1400, 60), []);
   });
+});
+
+describe('the start that is kept when a pause is gone', () => {
+  for (const [what, other, found] of [
+    ['is later by its time', null, ['kept start too early']],
+    ['is not, beside another one', ['evictionpauses', {}], []],
+    ['is not, beside a pause that nobody can read', ['evictionpauses', { newer: true }], []],
+    ['is not, beside a policy that nobody can read', ['evictionpolicies', { newer: true }], []],
+    ['is later beside others', ['evictionpolicies', {}], ['kept start too early']],
+  ] as const) {
+    it(what, () => {
+      const untended = new Untended(3600);
+      const { scenario, checkers } = untended;
+      const { api } = scenario;
+      installOwnKinds(api);
+      scenario.at(22);
+      api.create(`evictionpauses.${group}`, { metadata: { name: 'p' }, spec: {} });
+      if (other) api.create(`${other[0]}.${group}`, { metadata: { name: 'q' }, spec: other[1] });
+      for (const kind of ['evictionpauses', 'evictionpolicies']) {
+        scenario.send('GET', `/apis/${group}/v1alpha1/${kind}`);
+        scenario.send('GET', `/apis/${group}/v1alpha1/${kind}?watch=true`);
+      }
+      scenario.at(60);
+      api.delete(`evictionpauses.${group}`, '', 'p');
+      scenario.at(70);
+      untended.keepStart(21);
+      assert.deepEqual(
+        checkers.violations.map(({ invariant }) => invariant),
+        found,
+      );
+    });
+  }
 });
 
 describe('the start that is kept for one namespace', () => {

@@ -3,11 +3,12 @@ import type { ApiServer } from '@taintmgr/api-server';
 
 export const group = 'taintmgr.dev';
 
-/** TaintManagers and EvictionPauses of any form. They are served a moment later. */
+/** TaintManagers, EvictionPauses and EvictionPolicies of any form. They are served a moment later. */
 export function installOwnKinds(api: ApiServer): void {
   for (const [plural, kind] of [
     ['taintmanagers', 'TaintManager'],
     ['evictionpauses', 'EvictionPause'],
+    ['evictionpolicies', 'EvictionPolicy'],
   ] as const) {
     const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const properties = { spec: open, status: open };
