@@ -95,7 +95,7 @@ const nanosPerSecond = 1_000_000_000n;
 const nanosPerMilli = 1_000_000;
 const int64Max = 2n ** 63n - 1n;
 /** The last number of seconds whose nanoseconds int64 holds. */
-export const secondsMax = 9_223_372_036;
+const secondsMax = 9_223_372_036;
 
 /** What the tolerations of an allocation say of one taint, if its effect were NoExecute. */
 export function judgeTaint(

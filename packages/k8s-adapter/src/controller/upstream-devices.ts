@@ -37,7 +37,7 @@ export interface UpstreamDeviceLoopOptions extends Omit<UpstreamDeviceOptions, '
 }
 
 /** The pod of a command is about to be marked. */
-export interface MarkingPod {
+interface MarkingPod {
   readonly kind: 'markingPod';
   readonly pod: DeleteForDevices['pod'];
 }
@@ -111,9 +111,7 @@ function sourcesOf({
 }
 
 /** `rulesPath`: '' where there are no commands about rules. */
-export function deviceProcedures(
-  rulesPath: string,
-): Procedures<UpstreamDeviceCommand, CommandNotice> {
+function deviceProcedures(rulesPath: string): Procedures<UpstreamDeviceCommand, CommandNotice> {
   return {
     deleteForDevices: (command) => ({
       ...{ kind: 'task', id: command.id, steps: deleteForDevices(command) },
