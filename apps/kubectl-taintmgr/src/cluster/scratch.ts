@@ -33,6 +33,8 @@ export interface ScratchPod extends PodName {
   /** Left out: no scheduler looks for a node for it. */
   readonly nodeName?: string;
   readonly tolerations?: readonly object[];
+  /** A ResourceClaim that it uses; left out: none. */
+  readonly claim?: string;
   /** It stays, once deleted, until somebody takes its finalizer. */
   readonly isWatched?: boolean;
   /** How long it may take to end; left out: 0. */
@@ -45,6 +47,7 @@ function scratchPodRequest({
   name,
   nodeName,
   tolerations = [],
+  claim,
   isWatched = false,
   graceSeconds = 0,
 }: ScratchPod): ApiRequest {
@@ -56,6 +59,10 @@ function scratchPodRequest({
     seccompProfile: { type: 'RuntimeDefault' },
   };
   const requests = { cpu: '1m', memory: '8Mi' };
+  const resources = {
+    ...{ requests, limits: requests },
+    ...(claim !== undefined && { claims: [{ name: claim }] }),
+  };
   const image = 'registry.k8s.io/pause:3.10';
   return objectRequest('POST', podsPathOf(namespace), {
     apiVersion: 'v1',
@@ -65,9 +72,8 @@ function scratchPodRequest({
       ...(nodeName === undefined ? { schedulerName: 'taintmgr.dev/nobody' } : { nodeName }),
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: graceSeconds,
-      containers: [
-        { name: 'pause', image, securityContext, resources: { requests, limits: requests } },
-      ],
+      containers: [{ name: 'pause', image, securityContext, resources }],
+      ...(claim !== undefined && { resourceClaims: [{ name: claim, resourceClaimName: claim }] }),
       ...(tolerations.length > 0 && { tolerations }),
     },
   });

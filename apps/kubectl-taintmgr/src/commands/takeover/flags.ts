@@ -60,7 +60,8 @@ Examples:
 const verifyHelp = `
 It makes two namespaces, puts pods on the node, taints it with taintmgr.dev/verify:NoExecute, watches what
 becomes of them, and takes everything away again. A node with pods that do not tolerate the taint is
-refused.
+refused. Where taints of devices are held, and it may write ResourceSlices, ResourceClaims and their
+status, it taints a device of its own, too.
 
 Exit codes:
   0    all cases passed

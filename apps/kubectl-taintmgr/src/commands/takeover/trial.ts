@@ -151,7 +151,7 @@ function markerOf({ metadata: { managedFields = [] }, status }: PodObject): stri
 }
 
 /** Its namespace takes it along, once it has no finalizer. */
-async function letGo(client: ApiClient, pod: PodName): Promise<readonly Leftover[]> {
+export async function letGo(client: ApiClient, pod: PodName): Promise<readonly Leftover[]> {
   const body = JSON.stringify({ metadata: { finalizers: null } });
   const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
   const request = client.send({ method: 'PATCH', path: podPathOf(pod), headers, body });
@@ -187,13 +187,13 @@ const marginMs: Millis = 1_500;
 
 /** Opted in, no toleration. */
 export function atOnceCase(fate: Fate): CaseResult {
+  return spared(1, 'taken over, no toleration: spared, and an Event says who decides', fate);
+}
+
+/** A case that passes where kube-controller-manager spoke and did not delete, and taintmgr spoke. */
+export function spared(number: number, what: string, fate: Fate): CaseResult {
   const isSpared = fate.upstream !== null && !isTheirs(fate);
-  return {
-    number: 1,
-    what: 'taken over, no toleration: spared, and an Event says who decides',
-    passed: isSpared && fate.ours !== null,
-    detail: sparedText(fate),
-  };
+  return { number, what, passed: isSpared && fate.ours !== null, detail: sparedText(fate) };
 }
 
 /** Not opted in. */

@@ -23,6 +23,7 @@ import { choicesText } from '../../render/count.ts';
 import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { UsageError } from '../../usage-error.ts';
+import { DeviceTrial, deviceCase, deviceUser } from './device-trial.ts';
 import type { VerifyFlags } from './flags.ts';
 import { askerOf } from './proof.ts';
 import { obstaclesIn, optedIn, readState, type TakeoverState, untilRefused } from './state.ts';
@@ -56,7 +57,12 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
     const state = await readState(client);
     await refuseUnfit(client, state, node);
     await refuseWithout(client, cleaningRights(places));
+    const found = await DeviceTrial.of(client, state, places);
+    const device = typeof found === 'string' ? null : found;
     output.err(planText(places));
+    if (typeof found === 'string') output.err(found);
+    if (device)
+      output.err('tries a device of its own too, with a ResourceSlice and a ResourceClaim');
     const check = (timeout: Millis) =>
       checkNamespaces(client, places, { output, timeout, interrupt });
     if (dryRun === 'server') await check(0);
@@ -68,10 +74,12 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
     await check(flags.timeout);
     const left: Leftover[] = [];
     try {
-      const results = await play(client, state, places, flags.timeout, interrupt);
+      const trial = { state, places, device, timeout: flags.timeout };
+      const results = await play(client, trial, interrupt);
       output.write(await printed(results, format, flags.headers !== false));
       if (!results.every(({ passed }) => passed)) return exitCode.unhealthy;
     } finally {
+      if (device) left.push(...(await device.clear()));
       left.push(...(await clear(client, places)));
       warnOfLeft(output, left);
     }
@@ -174,17 +182,24 @@ async function isEndingScratch(client: ApiClient, name: string): Promise<boolean
   return isOurs && deletionTimestamp !== undefined;
 }
 
+interface Trial {
+  readonly state: TakeoverState;
+  readonly places: Places;
+  /** Null: taints of devices are not tried. */
+  readonly device: DeviceTrial | null;
+  readonly timeout: Millis;
+}
+
 async function play(
   client: ApiClient,
-  state: TakeoverState,
-  places: Places,
-  timeout: Millis,
+  { state, places, device, timeout }: Trial,
   interrupt: AbortSignal,
 ): Promise<readonly CaseResult[]> {
   const since = performance.now();
   const now = (): Instant => state.now + (performance.now() - since);
   const { inside, outside } = places;
   await build(client, places);
+  await device?.build();
   const pod = { namespace: inside, name: atOnce };
   const { as } = await askerOf(client, state.policies.users);
   const refused = await untilRefused(client, pod, now, timeout, as);
@@ -193,6 +208,7 @@ async function play(
     return [{ number: 1, what: 'the policies refuse', passed: false, detail }];
   }
   await taint(client, places.node, now());
+  await device?.taint();
   const taintedAt = performance.now();
   const sinceTaint = (): Millis => performance.now() - taintedAt;
   const fates = new Map<string, Fate>();
@@ -210,6 +226,7 @@ async function play(
         atOnceCase(await look(inside, atOnce)),
         otherCase(await look(outside, atOnce)),
         laterCase(await look(inside, later), sinceTaint()),
+        ...(device ? [deviceCase(await look(inside, deviceUser))] : []),
       ];
       return results.every(({ passed }) => passed);
     },

@@ -10,7 +10,7 @@ import {
   useTakeoverCluster,
 } from '../../commands/takeover/taken-over.ts';
 import { run, start } from '../../world/run.ts';
-import { until } from '../../world/test-cluster.ts';
+import { comeAs, until } from '../../world/test-cluster.ts';
 
 const all = { verbs: ['*'], resources: ['*'] };
 const groups = ['admissionregistration.k8s.io', 'authorization.k8s.io', 'taintmgr.dev', 'policy'];
@@ -20,6 +20,7 @@ const cleaner = (resources: readonly string[]) => [
   { verbs: ['patch'], apiGroups: [''], resources },
 ];
 const users = {
+  noDevices: cleaner(['pods', 'pods/status', 'namespaces', 'nodes', 'events']),
   noNodes: cleaner(['pods', 'namespaces']),
   noPods: cleaner(['nodes', 'namespaces']),
 };
@@ -52,15 +53,15 @@ describe('takeover verify', () => {
   const verify = ['takeover', 'verify', '--node', 'n1', '--yes'];
 
   /** What the controller says about the pod that has to go at once. */
-  const speakForUs = (): void => {
+  const speakForUs = (name = 'at-once'): void => {
     const { api } = cluster();
     const stop = api.subscribe(({ resource, object: { metadata } }) => {
-      if (resource !== 'pods' || metadata.name !== 'at-once') return;
+      if (resource !== 'pods' || metadata.name !== name) return;
       if (metadata.namespace !== 'taintmgr-verify') return;
       stop();
       api.create('events', {
-        metadata: { namespace: metadata.namespace, name: 'at-once.1' },
-        involvedObject: { kind: 'Pod', namespace: metadata.namespace, name: 'at-once' },
+        metadata: { namespace: metadata.namespace, name: `${name}.1` },
+        involvedObject: { kind: 'Pod', namespace: metadata.namespace, name },
         reason: 'TaintManagerEviction',
         message: 'taintmgr decides about it',
         type: 'Normal',
@@ -81,6 +82,43 @@ describe('takeover verify', () => {
     assert.deepEqual(taints(), [own]);
     await until('the namespaces to be gone', () => namespaces().length === 0);
   });
+
+  it('tries a device of its own where taints of devices are held', async () => {
+    beat(cluster(), { enabled: true, deviceTaints: true });
+    await manager.stop();
+    const { access } = await loadKubeconfig({ kubeconfig: cluster().kubeconfig });
+    manager = new UpstreamManager(access, { devices: { rules: false } });
+    manager.start();
+    speakForUs();
+    speakForUs('device');
+    const { code, out, err } = await run(...verify, '--timeout=30s');
+    assert.equal(code, 0, out + err);
+    assert.match(out, /^4 +taken over, a device of it tainted: .* passed /m);
+    assert.match(err, /^tries a device of its own too, with a ResourceSlice and a ResourceClaim$/m);
+    assert.deepEqual(cluster().api.list('resourceslices'), []);
+  });
+
+  const untried: readonly [string, boolean, RegExp][] = [
+    [
+      'admin',
+      false,
+      /^does not try taints of devices: kube-controller-manager decides about these$/m,
+    ],
+    [
+      'noDevices',
+      true,
+      /^does not try taints of devices: that takes the right to write ResourceSli/m,
+    ],
+  ];
+  for (const [user, deviceTaints, text] of untried) {
+    it(`says why it tries no device: ${user}`, async () => {
+      beat(cluster(), { enabled: true, deviceTaints });
+      if (user !== 'admin') comeAs(cluster(), user);
+      const { code, err } = await run(...verify, '--dry-run=client');
+      assert.equal(code, 0, err);
+      assert.match(err, text);
+    });
+  }
 
   it('waits for the namespace of an earlier run that is being deleted', async () => {
     const { api } = cluster();
