@@ -3,7 +3,7 @@
 // The loop around an engine: which options, what it takes and gives, what people may want to know.
 
 export { type ClockNotice, describeClock } from './controller/clock/clock-watch.ts';
-export type { DeviceSight } from './controller/device-sources.ts';
+export { DeviceSight } from './controller/device-sources.ts';
 export type {
   ElectionNotice,
   ElectionOptions,

@@ -8,6 +8,7 @@ it('opens exactly these', () => {
     'ApiError',
     'Backoff',
     'ConnectionError',
+    'DeviceSight',
     'EvictorSearch',
     'HttpTransport',
     'KubeconfigError',

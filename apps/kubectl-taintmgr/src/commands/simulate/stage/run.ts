@@ -6,6 +6,7 @@ import { earliest, formatDuration, type Instant, type Millis } from '@taintmgr/c
 import {
   PressureLoop,
   type PressureNotice,
+  type UpstreamDeviceHeard,
   UpstreamDeviceLoop,
   type UpstreamDeviceNotice,
   VirtualDriver,
@@ -32,7 +33,7 @@ import { type Unknowns, withUnplaced } from '../source/unknowns.ts';
 import { PodTimes } from '../times/pod-times.ts';
 import { Autoscaler, type NodePool } from './autoscaler.ts';
 import { type ManagerSettings, managerDefaults } from './manager-flags.ts';
-import { Controller, type ControllerOptions, Stage, StageFault } from './stage.ts';
+import { Controller, type ControllerOptions, devicePaths, Stage, StageFault } from './stage.ts';
 
 /** Whose rules the controller follows. */
 export type Semantics = Config['semantics'];
@@ -384,7 +385,7 @@ function thereAre(name: string, names: readonly string[]): string {
   return `${didYouMean(name, names) || ';'} there are ${choicesText(names)}`;
 }
 
-interface AgentsOptions extends Omit<ControllerOptions, 'random' | 'onNotice'> {
+interface AgentsOptions extends Omit<ControllerOptions, 'random' | 'onNotice' | 'onLead'> {
   readonly seed: number;
   /** Null: nobody watches what nodes run out of. */
   readonly pressure: Partial<PressureConfig> | null;
@@ -402,7 +403,7 @@ interface Driven {
   };
 }
 
-/** All of ours that works in the cluster: the controller, and the node pressure agent beside it. */
+/** All that acts in the cluster: the controller, and beside it the node pressure agent and who evicts for devices. */
 class Agents {
   readonly controller: Controller;
   readonly #clock: VirtualClock;
@@ -414,12 +415,18 @@ class Agents {
     this.#clock = clock;
     this.#restarts = restarts;
     const random = seededRandom(seed);
-    this.controller = new Controller({ ...options, random });
     const { cluster, config } = options;
     const hasDevices = cluster.api.list('resourceslices').length > 0;
+    const devices = hasDevices && !config.deviceTaints ? deviceAgent(options, random) : null;
+    // Where ours decides about nodes, kube-controller-manager goes on with devices whatever becomes of ours.
+    const isTheirs = config.semantics === 'upstream-1.36';
+    const onLead = (held: boolean): void => {
+      if (isTheirs) devices?.driver.feed({ kind: 'event', event: { kind: 'leadership', held } });
+    };
+    this.controller = new Controller({ ...options, random, onLead });
     this.#agents = [
       ...(pressure ? [pressureAgent(options, pressure, random)] : []),
-      ...(hasDevices && !config.deviceTaints ? [deviceAgent(options, random)] : []),
+      ...(devices ? [devices] : []),
     ];
   }
 
@@ -467,21 +474,18 @@ function pressureAgent(
   return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
 }
 
-const deviceKinds = '/apis/resource.k8s.io';
-
 /** kube-controller-manager's eviction for taints of devices, beside whoever decides about those of nodes. */
-function deviceAgent({ cluster, clock, onNotice }: AgentsOptions, random: Random): Driven {
-  const paths = {
-    resourceslices: `${deviceKinds}/v1/resourceslices`,
-    resourceclaims: `${deviceKinds}/v1/resourceclaims`,
-    devicetaintrules: heedsRules(cluster, clock.now()) ? rulesPath : null,
-  };
+function deviceAgent(
+  { cluster, clock, onNotice }: AgentsOptions,
+  random: Random,
+): { readonly driver: VirtualDriver<UpstreamDeviceHeard, UpstreamDeviceNotice> } {
+  const isHeeding = heedsRules(cluster, clock.now());
+  const paths = isHeeding ? devicePaths : { ...devicePaths, devicetaintrules: null };
   const loop = new UpstreamDeviceLoop({ random, paths });
   const { exchange } = cluster;
   return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
 }
 
-const rulesPath = `${deviceKinds}/v1beta2/devicetaintrules`;
 /** After so long kube-controller-manager has written the status of a rule, if it does that at all. */
 const statusMsMax: Millis = 10_000;
 

@@ -11,7 +11,7 @@ import {
 } from '@taintmgr/core';
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import { Loop, type Notice, VirtualDriver } from '@taintmgr/k8s-adapter';
+import { DeviceSight, Loop, type Notice, VirtualDriver } from '@taintmgr/k8s-adapter';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { policyEvent } from '@taintmgr/k8s-adapter/manifests';
 import type {
@@ -253,6 +253,8 @@ export interface ControllerOptions {
   /** Whether it is stopped at some time, so that what limits count has to be written down. */
   readonly restarts: boolean;
   readonly onNotice: (notice: Notice) => void;
+  /** It is stopped, or begins again; left out: nobody asks. */
+  readonly onLead?: (held: boolean) => void;
 }
 
 /** One process of it. */
@@ -263,6 +265,15 @@ interface Process {
   /** How far its clock was ahead when it began: its own time is by that. */
   readonly aheadMs: Millis;
 }
+
+const deviceKinds = '/apis/resource.k8s.io/v1';
+
+/** Where the cluster of a simulation serves devices. */
+export const devicePaths = {
+  resourceslices: `${deviceKinds}/resourceslices`,
+  resourceclaims: `${deviceKinds}/resourceclaims`,
+  devicetaintrules: `${deviceKinds}/devicetaintrules`,
+} as const;
 
 /** Where a controller keeps what its limits have counted. */
 const limitsLease = { namespace: 'kube-system', name: 'taintmgr-limits' };
@@ -324,6 +335,7 @@ export class Controller {
     this.#options.cluster.writeRenewals();
     this.#process.driver.feed({ kind: 'stop' });
     this.#ending = [...this.#ending, this.#process];
+    this.#options.onLead?.(false);
   }
 
   /** Another process begins, which knows what is in the cluster and nothing else. */
@@ -333,6 +345,7 @@ export class Controller {
     this.#isStopped = false;
     this.#lead(null);
     this.start();
+    this.#options.onLead?.(true);
   }
 
   /** Puts a policy or a pause in force. */
@@ -389,6 +402,7 @@ export class Controller {
       policies: this.#policies,
       leases: true,
       ...(keeps && { limitsLease }),
+      ...(config.deviceTaints && { devices: new DeviceSight(devicePaths) }),
       // Nothing is under way between this API server and the engine: what was heard is what there is.
       viewAgeMsMax: Number.POSITIVE_INFINITY,
       daemonSets: config.lifecycle?.enforcement === 'pods',
