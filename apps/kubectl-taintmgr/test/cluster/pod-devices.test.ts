@@ -129,6 +129,7 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
       said,
       /\nDecision: {2}Unknown\nBecause: {2}unknown: DeviceTaintRule gpu-0-ecc would evict it, and kube-controller-manager has written no status of any rule/,
     );
+    assert.doesNotMatch(said, /its devices have no taint/);
     assert.equal(JSON.parse(out).decision, 'Unknown');
   });
 

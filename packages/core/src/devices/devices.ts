@@ -42,6 +42,8 @@ export interface VerdictOptions {
 
 interface Pool {
   readonly slices: Map<string, ResourceSlice>;
+  /** The taints of its drivers by the device's name, of slices that count; null: to be gathered anew. */
+  taints: ReadonlyMap<string, readonly DeviceTaint[]> | null;
   /** The keys of the claims that hold a device of it, by the device's name. */
   readonly claims: Map<string, Set<string>>;
 }
@@ -134,7 +136,7 @@ export class Devices {
     if (!pod.claims) return verdictFrom([], [{ code: 'NoClaims' }], []);
     const found = { causes: [] as DeviceCause[], reasons: [] as DeviceReason[] };
     const taintsOf = (id: DeviceId): readonly DeviceTaint[] => this.#taintsOf(id, withRules);
-    for (const claim of pod.claims) this.#judgeClaim(pod, claim, taintsOf, found);
+    for (const claim of distinct(pod.claims)) this.#judgeClaim(pod, claim, taintsOf, found);
     const lacks = this.#lacks(pod, withRules);
     if (lacks.length > 0) found.reasons.push({ code: 'NotKnown', lacks });
     if (pod.nodeName !== '') return verdictFrom(found.causes, found.reasons, lacks);
@@ -153,7 +155,7 @@ export class Devices {
    */
   hitsOn(pod: Pod): readonly (DeviceHit & Pick<PodClaim, 'origin'>)[] {
     const taintsOf = (id: DeviceId): readonly DeviceTaint[] => this.#taintsOf(id, true);
-    return (pod.claims ?? []).flatMap(({ name, claim: claimName, origin }) => {
+    return distinct(pod.claims ?? []).flatMap(({ name, claim: claimName, origin }) => {
       const key = claimName === null ? null : claimKey(pod.namespace, claimName);
       const claim = key === null ? undefined : this.#claims.get(key);
       if (!claim?.reservedFor.includes(pod.uid)) return [];
@@ -213,7 +215,7 @@ export class Devices {
     const pods = Array.from(this.#pods.values()).flatMap((pod) => {
       const found = { causes: [] as DeviceCause[], reasons: [] };
       if (pod.nodeName === '') return [];
-      for (const claim of pod.claims ?? []) this.#judgeClaim(pod, claim, taintsOf, found);
+      for (const claim of distinct(pod.claims ?? [])) this.#judgeClaim(pod, claim, taintsOf, found);
       const [first, ...others] = found.causes.sort(inCauseOrder);
       return first ? [{ pod, causes: [first, ...others] as const }] : [];
     });
@@ -265,20 +267,19 @@ export class Devices {
   }
 
   #taintsOf(id: DeviceId, withRules: boolean): readonly DeviceTaint[] {
-    const taints: DeviceTaint[] = [];
-    for (const { name, devices } of this.#current(this.#pools.get(poolKey(id.driver, id.pool)))) {
-      for (const device of devices) {
-        if (device.name !== id.device) continue;
-        for (const [index, taint] of device.taints.entries()) {
-          taints.push({ taint, source: { kind: 'slice', name, index } });
-        }
-      }
-    }
+    const taints = [...this.#driverTaintsOf(id)];
     if (!withRules) return taints;
     for (const { name, selector, taint } of this.#rules.values()) {
       if (selectsDevice(selector, id)) taints.push({ taint, source: { kind: 'rule', name } });
     }
     return taints;
+  }
+
+  #driverTaintsOf({ driver, pool: name, device }: DeviceId): readonly DeviceTaint[] {
+    const pool = this.#pools.get(poolKey(driver, name));
+    if (!pool) return [];
+    pool.taints ??= driverTaints(this.#current(pool));
+    return pool.taints.get(device) ?? [];
   }
 
   /** The slices of the highest generation of their pool. */
@@ -292,6 +293,7 @@ export class Devices {
   #putSlice(name: string, slice: ResourceSlice | null): ReadonlySet<string> {
     const previous = this.#slices.get(name) ?? null;
     const pools = new Set([previous, slice].flatMap((one) => (one ? [this.#poolOf(one)] : [])));
+    for (const pool of pools) pool.taints = null;
     if (previous) this.#poolOf(previous).slices.delete(name);
     if (slice) this.#poolOf(slice).slices.set(name, slice);
     if (slice) this.#slices.set(name, slice);
@@ -356,7 +358,7 @@ export class Devices {
     const key = poolKey(driver, pool);
     const known = this.#pools.get(key);
     if (known) return known;
-    const made = { slices: new Map(), claims: new Map() };
+    const made = { slices: new Map(), taints: null, claims: new Map() };
     this.#pools.set(key, made);
     return made;
   }
@@ -366,6 +368,34 @@ export class Devices {
     const known = this.#pools.get(key);
     if (known?.slices.size === 0 && known.claims.size === 0) this.#pools.delete(key);
   }
+}
+
+function driverTaints(
+  slices: readonly ResourceSlice[],
+): ReadonlyMap<string, readonly DeviceTaint[]> {
+  const found = new Map<string, DeviceTaint[]>();
+  for (const { name, devices } of slices) {
+    for (const { name: device, taints } of devices) {
+      if (taints.length === 0) continue;
+      const list = found.get(device) ?? [];
+      for (const [index, taint] of taints.entries()) {
+        list.push({ taint, source: { kind: 'slice', name, index } });
+      }
+      found.set(device, list);
+    }
+  }
+  return found;
+}
+
+/** Each claim once: a pod may name one under any number of names, and whoever creates pods chooses how often. */
+function distinct(claims: readonly PodClaim[]): readonly PodClaim[] {
+  if (claims.length < 2) return claims;
+  const known = new Map<string, PodClaim>();
+  for (const one of claims) {
+    const key = one.claim === null ? `?${one.name}` : `${one.origin} ${one.claim}`;
+    if (!known.has(key)) known.set(key, one);
+  }
+  return [...known.values()];
 }
 
 function hitsOf(

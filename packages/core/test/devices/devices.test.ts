@@ -229,6 +229,15 @@ describe('a verdict about devices', () => {
     );
   });
 
+  it('tells a claim once that its pod names ever so often', () => {
+    const names = Array.from({ length: 3 }, (_, index) => ({ ...named, name: `c${index}` }));
+    const devices = world([ruled]);
+    const verdict = devices.verdictOf(pod(names));
+    assert.ok(verdict.at !== null);
+    assert.equal(verdict.causes.length, 1);
+    assert.equal(devices.hitsOn(pod(names)).length, 1);
+  });
+
   it('without rules is that of slices', () => {
     assert.deepEqual(world([ruled]).verdictOf(pod(), { withRules: false }), {
       at: null,
@@ -243,6 +252,8 @@ describe('a verdict about devices', () => {
     assert.equal(told(devices), 'its devices have no taint');
     devices.handle({ kind: 'resourceSliceDelete', name: 'newer' });
     assert.notEqual(devices.verdictOf(pod()).at, null);
+    devices.handle({ kind: 'resourceSliceUpsert', slice: slice([]) });
+    assert.equal(told(devices), 'its devices have no taint');
   });
 });
 

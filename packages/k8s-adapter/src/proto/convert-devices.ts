@@ -33,8 +33,8 @@ function publishedFromJson(value: unknown): PublishedDevice {
 }
 
 /**
- * Reads a DeviceTaintRule. Those of Kubernetes 1.33 and 1.34 may select by class and by CEL besides; what else they
- * select by counts alone here.
+ * Reads a DeviceTaintRule. Those of Kubernetes 1.33 and 1.34 may select by class and by CEL besides: which devices
+ * these are nobody can tell here, and a rule that asks for that selects none.
  */
 export function deviceTaintRuleFromJson(value: unknown): DeviceTaintRule {
   const object = asRecord(value);
@@ -45,7 +45,7 @@ export function deviceTaintRuleFromJson(value: unknown): DeviceTaintRule {
     name: asText(metadata.name),
     uid: asText(metadata.uid),
     generation: asInteger(metadata.generation) ?? 0,
-    selector: isRecord(deviceSelector) ? selectorFromJson(deviceSelector) : null,
+    selector: selectorFromJson(deviceSelector),
     taint: read,
     progress: progressFrom(asRecord(object.status)),
   };
@@ -53,7 +53,10 @@ export function deviceTaintRuleFromJson(value: unknown): DeviceTaintRule {
 
 const noTaint = { key: '', value: '', effect: '', timeAdded: null };
 
-function selectorFromJson({ driver, pool, device }: JsonRecord): DeviceSelector {
+function selectorFromJson(value: unknown): DeviceSelector | null {
+  if (!isRecord(value)) return null;
+  const { driver, pool, device, ...others } = value;
+  if (Object.values(others).some((other) => other !== null)) return null;
   const part = (text: unknown): string | null => (typeof text === 'string' ? text : null);
   return { driver: part(driver), pool: part(pool), device: part(device) };
 }

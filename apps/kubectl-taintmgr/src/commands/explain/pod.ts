@@ -1,9 +1,5 @@
 import { describeReason, type Reason } from '@taintmgr/core';
-import {
-  type DeviceVerdict,
-  describeDeviceCause,
-  describeDeviceReason,
-} from '@taintmgr/core/devices';
+import { describeDeviceCause, describeDeviceReason } from '@taintmgr/core/devices';
 import { describeEvictionRequest } from '@taintmgr/core/drain';
 import { formatDeadline, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { jobEnds } from '../../cluster/job-ends.ts';
@@ -111,7 +107,7 @@ function describePod(
   { survey, question, paint }: AnswerContext,
   { headers }: TableOptions,
 ): string {
-  const { facts, explanation, otherwise, present, upstream, blockers, devices } = report;
+  const { facts, explanation, otherwise, present, upstream, blockers } = report;
   const { pod } = facts;
   const { after } = question;
   const at = survey.at + after;
@@ -134,7 +130,7 @@ function describePod(
     ...(otherwise
       ? [['Otherwise', `${decisionText(otherwise, at, after)}: ${otherwiseText(survey)}`] as const]
       : []),
-    ...(devices ? devicesLine(devices).map((text) => ['Devices', text] as const) : []),
+    ...devicesLine(report).map((text) => ['Devices', text] as const),
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
@@ -175,7 +171,9 @@ function nodeText(node: NodeReport | null, name: string, now: Instant): string {
 }
 
 /** What its devices have to do with it, where the reasons do not say so. */
-function devicesLine(verdict: DeviceVerdict): readonly string[] {
+function devicesLine({ devices: verdict, explanation }: PodReport): readonly string[] {
+  const isSaid = explanation.decision.because[0]?.code === 'RulesUnheeded';
+  if (!verdict || isSaid) return [];
   if (verdict.at === null) {
     const [telling] = verdict.because;
     return telling.code === 'NotKnown' ? [] : [printable(describeDeviceReason(telling))];
