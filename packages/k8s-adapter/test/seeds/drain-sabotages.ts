@@ -8,7 +8,7 @@ const story = { story: 'policies', theme: 'drains' } as const;
 export const drainSabotages: Readonly<Record<string, Planted>> = {
   'does not look for a sign of life before it takes over': {
     ...story,
-    ...{ seed: 3, breaks: ['evicts beside a drain'] },
+    ...{ seed: 2, breaks: ['evicts beside a drain'] },
     sabotage: { machine: rash },
   },
   'waits for ever for a drain that is dead': {

@@ -26,7 +26,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'drops a retry': {
     story: 'evictions',
-    seed: 36,
+    seed: 32,
     breaks: ['overdue'],
     sabotage: { machine: (engine) => deaf(engine) },
   },
@@ -49,13 +49,13 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'minds no window': {
     story: 'evictions',
-    seed: 19,
+    seed: 6,
     breaks: ['window'],
     sabotage: { config: (config) => ({ ...config, limits: changed(config, () => null) }) },
   },
   'counts only pods that go at one moment': {
     story: 'evictions',
-    seed: 19,
+    seed: 6,
     breaks: ['window'],
     sabotage: {
       config: (config) => ({
@@ -66,7 +66,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'forgets the window when it starts anew': {
     story: 'evictions',
-    seed: 17,
+    seed: 12,
     breaks: ['window'],
     sabotage: { config: (config) => ({ ...config, keepLimits: false }) },
   },
@@ -91,7 +91,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'gives pods a second longer': {
     story: 'evictions',
-    seed: 6,
+    seed: 5,
     breaks: ['grace period'],
     sabotage: {
       machine: (engine) =>
@@ -115,7 +115,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'never looks again': {
     story: 'evictions',
-    seed: 148,
+    seed: 5,
     breaks: ['stale cache'],
     sabotage: { viewAgeMsMax: Number.POSITIVE_INFINITY },
   },
@@ -133,7 +133,7 @@ export const evictionSabotages: Readonly<Record<string, Planted>> = {
   },
   'evicts what tolerates for ever': {
     story: 'evictions',
-    seed: 28,
+    seed: 4,
     breaks: ['tolerates for ever'],
     sabotage: { machine: (engine) => impatient(engine) },
   },
