@@ -94,7 +94,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './shadow': {
     values: `
-      ShadowScore deletedOf foreignTaintManager otherNames reasonText
+      ShadowScore deletedOf foreignDeviceTaintManager foreignTaintManager otherNames reasonText
       unknownUpstreamMark`,
     types: `
       ShadowConfig ShadowCounts ShadowEntry ShadowOptions ShadowReason ShadowReport ShadowRow

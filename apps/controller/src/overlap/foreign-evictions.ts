@@ -7,8 +7,13 @@ import {
   type Taint,
   toleratesTaint,
 } from '@taintmgr/core';
-import { isTakenOver } from '@taintmgr/core/policy';
-import { foreignTaintManager, unknownUpstreamMark } from '@taintmgr/core/shadow';
+import { type DeviceEvent, Devices } from '@taintmgr/core/devices';
+import { isTaintReason, isTakenOver } from '@taintmgr/core/policy';
+import {
+  foreignDeviceTaintManager,
+  foreignTaintManager,
+  unknownUpstreamMark,
+} from '@taintmgr/core/shadow';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Machine } from '@taintmgr/k8s-adapter';
 
@@ -23,6 +28,8 @@ export interface ForeignEviction {
   readonly heldBack: string | null;
   /** True if its namespace was handed over to us. */
   readonly isTakenOver: boolean;
+  /** True if it was for a taint of a device. */
+  readonly isForDevice: boolean;
   /** The reason that it has written where we do not know it; null: the usual one. */
   readonly unknownReason: string | null;
 }
@@ -64,6 +71,8 @@ export class ForeignEvictions {
   readonly #takenOver = new Set<string>();
   /** Nodes with NoExecute taints: there an unknown mark of kube-controller-manager is one for a taint. */
   readonly #tainted = new Map<string, Tainted>();
+  /** What is known of devices; null: nobody has told of any. */
+  #devices: Devices | null = null;
   /** Marked pods that no taint explains so far, by uid. */
   readonly #unexplained = new Map<string, Pod>();
   readonly #onForeign: (eviction: ForeignEviction) => void;
@@ -106,8 +115,17 @@ export class ForeignEvictions {
       case 'nodeDelete':
         this.#tainted.delete(event.name);
         break;
+      case 'resourceSliceUpsert':
+      case 'resourceSliceDelete':
+      case 'deviceTaintRuleUpsert':
+      case 'deviceTaintRuleDelete':
+      case 'resourceClaimUpsert':
+      case 'resourceClaimDelete':
+        this.#hearOfDevices(event);
+        break;
       case 'podUpsert':
         this.#look(now, event.pod);
+        this.#lookForDevices(event.pod);
         break;
       case 'podDelete':
         this.#known.delete(event.uid);
@@ -139,10 +157,37 @@ export class ForeignEvictions {
     else if (before && now - (before.goneAt ?? now) > goneMsMax) this.#tainted.delete(name);
   }
 
+  /** What makes a marked pod go may be heard of after the mark. */
+  #hearOfDevices(event: DeviceEvent): void {
+    this.#devices ??= new Devices();
+    this.#devices.handle(event);
+    for (const pod of this.#unexplained.values()) {
+      if (pod.claims) this.#lookForDevices(pod);
+    }
+  }
+
+  #lookForDevices(pod: Pod): void {
+    const { namespace, name, uid, nodeName, disruption, claims } = pod;
+    if (!claims || this.#known.has(uid) || this.#ours.has(uid)) return;
+    const manager = foreignDeviceTaintManager(disruption);
+    if (manager === null) return;
+    if ((this.#devices?.verdictOf(pod).at ?? null) === null) {
+      this.#unexplained.set(uid, pod);
+      return;
+    }
+    this.#unexplained.delete(uid);
+    this.#known.add(uid);
+    if (!this.#synced) return;
+    const ref = { namespace, name, uid, nodeName };
+    const isTakenOver = this.#takenOver.has(namespace);
+    const what = { isTakenOver, isForDevice: true, heldBack: null, unknownReason: null };
+    this.#onForeign({ pod: ref, manager, ...what });
+  }
+
   #look(now: Instant, pod: Pod): void {
     const { namespace, name, uid, nodeName, disruption } = pod;
     if (disruption === undefined || this.#known.has(uid) || this.#ours.has(uid)) return;
-    if (isOfTaintManager(disruption) && foreignTaintManager(disruption) === null) {
+    if (isTaintReason(disruption.reason) && foreignTaintManagerOf(disruption) === null) {
       this.#keepOurs(uid);
       return;
     }
@@ -161,7 +206,8 @@ export class ForeignEvictions {
     if (!this.#synced) return;
     const heldBack = this.#held.get(uid) ?? null;
     const ref = { namespace, name, uid, nodeName };
-    this.#onForeign({ pod: ref, manager, heldBack, isTakenOver, unknownReason });
+    const what = { heldBack, isTakenOver, isForDevice: false, unknownReason };
+    this.#onForeign({ pod: ref, manager, ...what });
   }
 
   #keepOurs(uid: string): void {
@@ -180,8 +226,8 @@ export class ForeignEvictions {
   }
 }
 
-function isOfTaintManager({ reason }: NonNullable<Pod['disruption']>): boolean {
-  return reason === 'DeletionByTaintManager';
+function foreignTaintManagerOf(disruption: Pod['disruption']): string | null {
+  return foreignTaintManager(disruption) ?? foreignDeviceTaintManager(disruption);
 }
 
 /** Tells whether kube-controller-manager lets a pod go for a taint, now or later. */

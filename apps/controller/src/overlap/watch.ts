@@ -250,6 +250,8 @@ export class OverlapWatch {
   #onForeign(eviction: ForeignEviction): void {
     const { takeover, leadership } = this.#options;
     // While we stand by, kube-controller-manager is meant to evict everywhere.
+    // Without takeover nobody begins beside one who may evict for devices.
+    if (eviction.isForDevice && !takeover) return;
     if (takeover && (!eviction.isTakenOver || leadership.standsBackFor !== null)) return;
     this.#options.onForeign(eviction);
     if (takeover) {

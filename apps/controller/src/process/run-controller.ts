@@ -95,13 +95,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   const transport = outgoing ? outgoing(http) : http;
   try {
-    let devices: DeviceSight | null = null;
-    const begin = async (): Promise<void> => {
-      devices = await probe(options, transport);
-    };
-    const { onSetback } = options;
-    await (onSetback ? untilSuccess(begin, { signal, onFailure: onSetback }) : begin());
-    const sight = devices as DeviceSight | null;
+    const sight = await begin(options, transport);
     const engine = createEngine(config);
     const { comparisonOperators = false, semantics } = config;
     const policyCounts = (now: Instant): PolicyCounts => engine.policyCounts(now);
@@ -154,7 +148,6 @@ export async function runController(options: ControllerOptions): Promise<void> {
           },
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
-          // From the first heartbeat on: nobody is to be let through while the next leader begins.
           decidesForDevices: () => sight !== null && sight.hidden.length === 0,
           status: () => loop.status(),
           cutOffSince: () => loop.cutOffSince,
@@ -179,6 +172,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
 }
 
 const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+
+/** Where devices are served, as far as that is asked for; null: nowhere. */
+function begin(options: ControllerOptions, transport: Transport): Promise<DeviceSight | null> {
+  const { signal, onSetback } = options;
+  const attempt = (): Promise<DeviceSight | null> => probe(options, transport);
+  return onSetback ? untilSuccess(attempt, { signal, onFailure: onSetback }) : attempt();
+}
 
 /** A controller that cannot read what it is to watch should say so at once, and end. */
 async function probe(

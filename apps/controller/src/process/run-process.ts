@@ -29,7 +29,7 @@ import { observed } from '../transport/observed.ts';
 import { version } from '../version.ts';
 import { engineConfig, followsCluster } from './engine-config.ts';
 import { isOwnStatus, PublishedStatus, taintManagerName } from './published-status.ts';
-import { runController, untilSuccess } from './run-controller.ts';
+import { type ControllerOptions, runController, untilSuccess } from './run-controller.ts';
 import { type Close, type Facts, startStatusServer } from './status-server.ts';
 
 export interface ProcessOptions {
@@ -99,8 +99,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(settings.takeover && takeoverOf(options)),
       ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
       ...{ signal, onSetback: onFailure },
-      onNoDevices: () => log.info(noDevices),
-      onOwnPodMissing: () => noteMissing(choices, stats, log),
+      ...missing(choices, stats, log),
       around: (machine, explain) => {
         const recorded = metrics.timed(flight ? flight.around(machine) : machine);
         return shadow?.around(recorded, explain) ?? overlaps?.around(recorded) ?? recorded;
@@ -277,9 +276,19 @@ const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 const ownPodMissing =
   'POD_NAME and POD_NAMESPACE name no pod: the last replica of this controller is not spared';
 
-function noteMissing({ ownPod }: Choices, stats: ProcessStats, log: Logger): void {
-  stats.ownPodIsMissing = true;
-  log.warn({ pod: `${ownPod?.namespace}/${ownPod?.name}` }, ownPodMissing);
+/** Says what is not there at the start. */
+function missing(
+  { ownPod }: Choices,
+  stats: ProcessStats,
+  log: Logger,
+): Pick<ControllerOptions, 'onNoDevices' | 'onOwnPodMissing'> {
+  return {
+    onNoDevices: () => log.info(noDevices),
+    onOwnPodMissing() {
+      stats.ownPodIsMissing = true;
+      log.warn({ pod: `${ownPod?.namespace}/${ownPod?.name}` }, ownPodMissing);
+    },
+  };
 }
 
 /** The pod in which it runs, and whether its last replica is spared. */

@@ -122,7 +122,10 @@ export interface RunningController {
   takeover(): { readonly counts: TakeoverStatus; readonly policies: PolicyState } | null;
   /** The scope of the pods that are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
-  /** True while taints of devices are decided about here: all that takes is served, and may be read. */
+  /**
+   * True while taints of devices are decided about here: all that takes is served, and may be read. It is so from
+   * the beginning on: nobody is to be let through while the next leader begins.
+   */
   decidesForDevices(): boolean;
   /** The progress in reading each collection. */
   status(): readonly ReflectorStatus[];

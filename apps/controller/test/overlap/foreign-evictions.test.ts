@@ -40,9 +40,60 @@ describe('foreign evictions', () => {
         manager: 'kube-controller-manager',
         heldBack: null,
         isTakenOver: false,
+        isForDevice: false,
         unknownReason: null,
       },
     ]);
+  });
+
+  describe('for taints of devices', () => {
+    const device = { driver: 'gpu', pool: 'n1', device: 'd0' };
+    const claim: Event = {
+      kind: 'resourceClaimUpsert',
+      claim: {
+        ...{ namespace: 'shop', name: 'c', uid: 'c', ownerUid: null, reservedFor: ['uid-web'] },
+        allocated: [{ ...device, request: 'r', tolerations: [] }],
+      },
+    };
+    const rule: Event = {
+      kind: 'deviceTaintRuleUpsert',
+      rule: {
+        ...{ name: 'r', uid: 'r', generation: 1, progress: null, selector: device },
+        taint: { key: 'health', value: '', effect: 'NoExecute', timeAdded: now },
+      },
+    };
+    const markedBy = (manager: string): Event => {
+      const claims = [{ name: 'c', claim: 'c', origin: 'named' }] as const;
+      const disruption = { reason: 'DeletionByDeviceTaintManager', manager };
+      return upsert({ ...marked('web', null), claims, disruption });
+    };
+    const theirs = markedBy('kube-controller-manager');
+
+    it('are told once, whatever is heard first', () => {
+      for (const events of [
+        [claim, rule, theirs, theirs],
+        [theirs, claim, rule],
+      ]) {
+        const { found, hear } = world();
+        hear(synced, ...events);
+        assert.deepEqual(
+          found.map((one) => [one.pod.name, one.manager, one.isForDevice]),
+          [['web', 'kube-controller-manager', true]],
+        );
+      }
+    });
+
+    it('are none where no taint of a device explains the mark, nor those of our own', () => {
+      for (const events of [
+        [claim, theirs],
+        [claim, rule, markedBy('taintmgr-controller')],
+        [claim, rule, markedBy('taintmgr-controller'), theirs],
+      ]) {
+        const { found, hear } = world();
+        hear(synced, ...events);
+        assert.deepEqual(found, []);
+      }
+    });
   });
 
   it('are not those of our own programs, whichever replica it was', () => {

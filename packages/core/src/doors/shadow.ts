@@ -1,6 +1,10 @@
 // Watching kube-controller-manager: its evictions held against what the engine would have done.
 
-export { foreignTaintManager, unknownUpstreamMark } from '../model/pod.ts';
+export {
+  foreignDeviceTaintManager,
+  foreignTaintManager,
+  unknownUpstreamMark,
+} from '../model/pod.ts';
 export type { ShadowConfig } from '../shadow/config.ts';
 export {
   deletedOf,

@@ -102,8 +102,17 @@ const deviceReason = 'DeletionByDeviceTaintManager';
  * `kube-controller-manager`; null: nobody does, or nobody can tell who.
  */
 export function foreignTaintManager(disruption: Disruption | undefined): string | null {
+  return foreignManager(disruption, 'DeletionByTaintManager');
+}
+
+/** The same for a taint of a device. */
+export function foreignDeviceTaintManager(disruption: Disruption | undefined): string | null {
+  return foreignManager(disruption, deviceReason);
+}
+
+function foreignManager(disruption: Disruption | undefined, wanted: string): string | null {
   const { reason, manager = null } = disruption ?? {};
-  if (reason !== 'DeletionByTaintManager' || manager === null) return null;
+  if (reason !== wanted || manager === null) return null;
   return ownManagers.includes(manager) ? null : manager;
 }
 
