@@ -96,9 +96,11 @@ export async function readPodDevices(
   });
 }
 
+/** With takeover it says so itself; without, that it runs what decides. */
 function decidesForDevices(manager: TaintManager, now: number): boolean {
-  const { deviceTaints } = manager.takeover ?? {};
-  return deviceTaints === true && isFresh(manager, now);
+  const { takeover, controllers, shadow } = manager;
+  const decides = takeover ? takeover.deviceTaints === true : controllers.includes(duty);
+  return decides && shadow === null && isFresh(manager, now);
 }
 
 async function readEvents(

@@ -2,17 +2,28 @@
 import type { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
-import { formatTimeMillis, type Instant } from '@taintmgr/core/time';
+import { earliest, formatTimeMillis, type Instant } from '@taintmgr/core/time';
 import {
+  DeviceSight,
   Loop,
   type PublishOptions,
   pauseRecords,
   type StatedStatus,
+  type UpstreamDeviceHeard,
+  UpstreamDeviceLoop,
+  type UpstreamDeviceNotice,
   upstreamLoop,
   upstreamUserAgent,
   VirtualDriver,
+  type VirtualOptions,
 } from '@taintmgr/k8s-adapter';
-import { type Exchange, seededRandom, type Timer, type VirtualClock } from '@taintmgr/sim-cluster';
+import {
+  type Exchange,
+  type Random,
+  seededRandom,
+  type Timer,
+  type VirtualClock,
+} from '@taintmgr/sim-cluster';
 
 /** Whoever evicts in a run, on the clock of the cluster. */
 export interface Evictor {
@@ -43,8 +54,16 @@ const namespace = 'taintmgr-system';
 const podName = 'taintmgr-controller-0';
 const leaseName = 'taintmgr-controller';
 
+const deviceController = 'device-taint-eviction-controller';
+const deviceGroup = '/apis/resource.k8s.io';
+const devicePaths = {
+  resourceslices: `${deviceGroup}/v1/resourceslices`,
+  resourceclaims: `${deviceGroup}/v1/resourceclaims`,
+  devicetaintrules: `${deviceGroup}/v1beta2/devicetaintrules`,
+};
+
 /** How taintmgr-controller runs, as its flags say it. */
-type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics'>;
+type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics' | 'deviceTaints'>;
 
 /** The legacy mode: pods of nodes that are not ready are deleted, and no taints are written. */
 interface LegacySettings {
@@ -135,7 +154,9 @@ class OurController {
       status: (now) => statusOf(machine, settings, now, legacy),
     };
     const read = { leases: legacy !== undefined, daemonSets: legacy !== undefined };
-    const loop = new Loop({ machine, random, clusterPolicies, limitsLease, publish, ...read });
+    const devices = settings.deviceTaints && { devices: new DeviceSight(devicePaths) };
+    const followed = { clusterPolicies, limitsLease, publish, ...read, ...devices };
+    const loop = new Loop({ machine, random, ...followed });
     const [exchange, clock] = [this.#exchange, this.#clock];
     return new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
   }
@@ -168,16 +189,21 @@ function statusOf(
     return oneAt === undefined ? [] : [{ name: id, oneAt: formatTimeMillis(oneAt) }];
   });
   const watching = legacy ? ['node-lifecycle-controller'] : [];
-  const controllers = ['taint-eviction-controller', ...watching];
+  const ofDevices = settings.deviceTaints ? [deviceController] : [];
+  const controllers = ['taint-eviction-controller', ...ofDevices, ...watching];
   return {
     version: '0',
-    settings: { ...settings, ...(legacy && legacyFlags(legacy)) },
+    settings: { ...flagsOf(settings), ...(legacy && legacyFlags(legacy)) },
     policies: [],
     controllers,
     rates,
     pauseRecords: pauseRecords(machine.pauses().map(({ pause }) => pause)),
     conditions: [],
   };
+}
+
+function flagsOf({ deviceTaints, ...flags }: OurSettings): Readonly<Record<string, string>> {
+  return { ...flags, ...(deviceTaints && { controllers: deviceController }) };
 }
 
 function legacyConfig(legacy: LegacySettings): Partial<LifecycleConfig> {
@@ -202,6 +228,12 @@ function legacyFlags(legacy: LegacySettings): Readonly<Record<string, string>> {
 export const upstream: MakeEvictor = (cluster, clock, exchange) =>
   new VirtualUpstreamManager({ cluster, clock, exchange, token: tokens.manager });
 
+/** The same, which evicts for taints of devices too. */
+export const upstreamOfDevices: MakeEvictor = (cluster, clock, exchange) =>
+  new VirtualUpstreamManager({
+    ...{ cluster, clock, exchange, token: tokens.manager, devices: true },
+  });
+
 /** The same, and its process is restarted in the midst of it. */
 export const upstreamRestarted: MakeEvictor = (cluster, clock, exchange) => {
   const manager = new VirtualUpstreamManager({ cluster, clock, exchange, token: tokens.manager });
@@ -214,7 +246,7 @@ export const upstreamRestarted: MakeEvictor = (cluster, clock, exchange) => {
 
 function appear({ api }: ServedCluster, settings: OurSettings): void {
   api.create('namespaces', { metadata: { name: namespace } });
-  const args = Object.entries(settings).map(([flag, value]) => `--${flag}=${value}`);
+  const args = Object.entries(flagsOf(settings)).map(([flag, value]) => `--${flag}=${value}`);
   const containers = [{ name: 'controller', image: 'taintmgr-controller:0', args }];
   api.create('pods', {
     apiVersion: 'v1',
@@ -246,16 +278,23 @@ interface UpstreamManagerOptions {
   readonly exchange: Exchange;
   /** The token it logs in with. */
   readonly token: string;
+  /** It evicts for taints of devices too, those of rules among them; left out: it does not. */
+  readonly devices?: boolean;
 }
 
 const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 const managerLease = 'kube-controller-manager';
 const managerSeed = 7;
 
+/** What drives one of its loops. */
+interface LoopDriver extends Pick<VirtualDriver, 'runUntil' | 'nextWake'> {
+  feed(input: { readonly kind: 'start' | 'stop' }): void;
+}
+
 /** Its timers are in its memory, and its lease outlives it: a restart forgets the ones, and takes the other. */
 class VirtualUpstreamManager {
   readonly #options: UpstreamManagerOptions;
-  #driver: VirtualDriver | null = null;
+  #drivers: readonly LoopDriver[] = [];
   #renewal: Timer | null = null;
   #starts = 0;
 
@@ -265,26 +304,41 @@ class VirtualUpstreamManager {
 
   /** Takes the lease, and begins with empty hands. */
   start(): void {
-    const { clock } = this.#options;
-    const loop = upstreamLoop({ random: seededRandom(managerSeed) });
-    const exchange = this.#exchange;
-    this.#driver = new VirtualDriver({ loop, exchange, clock, onNotice: () => {} });
+    const { clock, devices } = this.#options;
+    const random = seededRandom(managerSeed);
+    const shared = { exchange: this.#exchange, clock, onNotice: () => {} };
+    this.#drivers = [
+      new VirtualDriver({ loop: upstreamLoop({ random }), ...shared }),
+      ...(devices ? [deviceDriver(random, shared)] : []),
+    ];
     this.#starts++;
     this.#claim(clock.now());
-    this.#driver.feed({ kind: 'start' });
+    for (const driver of this.#drivers) driver.feed({ kind: 'start' });
   }
 
   /** Forgets every timer; its lease is held until it runs out. */
   stop(): void {
     this.#renewal?.cancel();
-    this.#driver?.feed({ kind: 'stop' });
-    this.#driver = null;
+    for (const driver of this.#drivers) driver.feed({ kind: 'stop' });
+    this.#drivers = [];
   }
 
   /** Moves time to `instant`; what is due on the way has been done when it returns. */
   runUntil(instant: Instant): void {
-    if (this.#driver) this.#driver.runUntil(instant);
-    else this.#options.clock.advanceTo(instant);
+    const { clock } = this.#options;
+    for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {
+      for (const driver of this.#drivers) driver.runUntil(next);
+      clock.advanceTo(next);
+    }
+    clock.advanceTo(instant);
+  }
+
+  /** When one of its loops wants to be called, or something happens in the cluster. */
+  #nextWake(): Instant | null {
+    const { clock } = this.#options;
+    const wakes = this.#drivers.map((driver) => driver.nextWake());
+    const wake = earliest([clock.nextWake(), ...wakes]);
+    return wake === null ? null : Math.max(clock.now(), wake);
   }
 
   #claim(acquiredAt: Instant): void {
@@ -313,6 +367,14 @@ class VirtualUpstreamManager {
     const own = { 'user-agent': upstreamUserAgent, authorization: `Bearer ${token}` };
     return exchange({ ...request, headers: { ...request.headers, ...own } }, sink);
   };
+}
+
+function deviceDriver(
+  random: Random,
+  shared: Pick<VirtualOptions, 'exchange' | 'clock'> & { readonly onNotice: () => void },
+): LoopDriver {
+  const loop = new UpstreamDeviceLoop({ random, paths: devicePaths });
+  return new VirtualDriver<UpstreamDeviceHeard, UpstreamDeviceNotice>({ loop, ...shared });
 }
 
 function microTime(instant: Instant): string {

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { formatTime } from '@taintmgr/core/time';
 import type { PodStory } from './run.ts';
 import { isRight, judge, playCase, predictionCases, type Score, scoreOf } from './runs.ts';
-import { drawScenario, usual } from './scenario.ts';
+import { drawScenario } from './scenario.ts';
 
 const heads = [
   'EVICTED BY',
@@ -53,12 +53,12 @@ if (seed !== undefined && !/^\d{1,9}$/.test(seed)) {
   process.stderr.write(`error: --seed: Invalid value: "${seed}": want a whole number\n`);
   process.exit(1);
 }
-const scenario = seed === undefined ? usual : drawScenario(Number(seed));
+const drawn = seed === undefined ? undefined : drawScenario(Number(seed));
 
 const rows: (readonly string[])[] = [heads];
 const wrong: string[] = [];
 for (const one of predictionCases) {
-  const { stories } = await playCase(one, scenario);
+  const { stories } = await playCase(one, one.scenario ? undefined : drawn);
   rows.push(rowOf(one.name, stories));
   const lines = wrongLines(stories);
   if (lines.length > 0) wrong.push(`${one.name}:`, ...lines);

@@ -108,6 +108,8 @@ export interface Circumstances {
   readonly forgets?: boolean;
   /** Those of the scenario are in the cluster from the beginning. */
   readonly withPolicies?: boolean;
+  /** The kinds of taintmgr are, so that its leader says what it decides about. */
+  readonly installs?: boolean;
   /** Others that are. */
   readonly policies?: readonly KubeObject[];
   /** All evictions are paused for so long. */
@@ -201,9 +203,9 @@ class PredictionStage {
 
   /** Policies are there before anybody looks; which mode is played only the TaintManager says. */
   #install(): void {
-    const { withPolicies = false, policies = [], pause, lost } = this.#circumstances;
+    const { withPolicies = false, policies = [], pause, lost, installs } = this.#circumstances;
     const all = [...policies, ...(withPolicies ? this.#scenario.policies : [])];
-    if (all.length === 0 && !pause && !lost) return;
+    if (all.length === 0 && !pause && !lost && !installs) return;
     const { api } = this.#cluster;
     for (const definition of customResourceDefinitions()) {
       api.create('customresourcedefinitions', structuredClone(definition) as object as KubeObject);
@@ -246,7 +248,7 @@ class PredictionStage {
   /** Does what people do at that second, and what befalls the evictor. */
   act(second: number): void {
     const { api } = this.#cluster;
-    const { pods, taintings } = this.#scenario;
+    const { pods, taintings, acts = [] } = this.#scenario;
     if (second === 1) {
       api.create('namespaces', namespace(namespaceName));
       api.create('daemonsets', daemonSet(namespaceName, daemonSetName));
@@ -265,6 +267,7 @@ class PredictionStage {
     for (const { at, node, taints } of taintings) {
       if (at === second) this.#taint(node, taints);
     }
+    for (const { at, carryOut } of acts) if (at === second) carryOut(api);
     const { pause, lost = [] } = this.#circumstances;
     for (const { node, at } of lost) if (at === second) this.#cluster.node(node).stop();
     if (second === pause?.from) api.create(pausesResource, pauseObject);
@@ -296,9 +299,11 @@ class PredictionStage {
   }
 
   /** When something happens to a pod or to its node, in seconds. */
-  #touchesOf({ at, edit, node }: CastPod): readonly number[] {
-    const ofNode = this.#scenario.taintings.filter((tainting) => tainting.node === node);
-    return [at, ...(edit ? [edit.at] : []), ...ofNode.map((one) => one.at)];
+  #touchesOf({ name, at, edit, node }: CastPod): readonly number[] {
+    const { taintings, acts = [] } = this.#scenario;
+    const ofNode = taintings.filter((tainting) => tainting.node === node);
+    const own = acts.filter(({ pods }) => pods.includes(name));
+    return [at, ...(edit ? [edit.at] : []), ...[...ofNode, ...own].map((one) => one.at)];
   }
 
   #note({ evictor, pods }: NodeDocument): void {

@@ -2,7 +2,15 @@
 
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Json, KubeObject } from '@taintmgr/sim-cluster';
-import { type MakeEvictor, ours, oursRestarted, upstream, upstreamRestarted } from './evictor.ts';
+import { withDevices } from './devices.ts';
+import {
+  type MakeEvictor,
+  ours,
+  oursRestarted,
+  upstream,
+  upstreamOfDevices,
+  upstreamRestarted,
+} from './evictor.ts';
 import {
   type Circumstances,
   type PodStory,
@@ -38,6 +46,8 @@ interface PredictionCase {
   readonly name: string;
   readonly make: MakeEvictor;
   readonly circumstances: Circumstances;
+  /** Where no other is asked for; left out: the usual one. */
+  readonly scenario?: Scenario;
   /** The share of predictions that must be right shortly before, and as soon as they can be. */
   readonly shareMin: { readonly last: number; readonly first: number };
 }
@@ -139,10 +149,25 @@ export const predictionCases: readonly PredictionCase[] = [
     circumstances: { forgets: true },
     shareMin: { last: 0.6, first: 0.6 },
   },
+  {
+    name: 'kube-controller-manager, taints of devices',
+    make: upstreamOfDevices,
+    circumstances: {},
+    scenario: withDevices,
+    shareMin: { last: 1, first: 1 },
+  },
+  {
+    name: 'taintmgr-controller, taints of devices',
+    make: ours({ mode: 'evict', deviceTaints: true }),
+    circumstances: { installs: true },
+    scenario: withDevices,
+    shareMin: { last: 1, first: 1 },
+  },
 ];
 
-export function playCase(one: PredictionCase, scenario: Scenario = usual): Promise<PredictionRun> {
-  return playPredictions(one.make, one.circumstances, scenario);
+/** `given`: in the place of the scenario of the case. */
+export function playCase(one: PredictionCase, given?: Scenario): Promise<PredictionRun> {
+  return playPredictions(one.make, one.circumstances, given ?? one.scenario ?? usual);
 }
 
 /** How one pod's prediction turned out. */

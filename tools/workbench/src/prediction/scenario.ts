@@ -1,5 +1,6 @@
 // What happens in a prediction run: nodes, pods of every kind, policies of each action, and what people do to them.
 import {
+  type ClusterApi,
   type Json,
   type KubeObject,
   pod,
@@ -59,12 +60,21 @@ interface Tainting {
   readonly taints: readonly string[];
 }
 
+/** Somebody does something else, which matters to some of the pods. */
+export interface Act {
+  readonly at: number;
+  readonly pods: readonly string[];
+  readonly carryOut: (api: ClusterApi) => void;
+}
+
 /** Pods, and what happens to their nodes. */
 export interface Scenario {
   readonly pods: readonly CastPod[];
   readonly taintings: readonly Tainting[];
   /** Policies of each action, for some of the pods. */
   readonly policies: readonly KubeObject[];
+  /** Left out: nothing else happens. */
+  readonly acts?: readonly Act[];
 }
 
 /** When everybody goes home, and when kube-controller-manager is restarted where it is. */
