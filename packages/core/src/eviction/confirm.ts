@@ -80,10 +80,11 @@ export function confirmDeviceTaint(
   if (!isHeld) return `claim ${claim.name} does not hold device ${name} any more`;
   const taints = rule ? ofRule(rule, device) : ofSlice(slice, device);
   const text = formatTaint(taint);
-  const found = taints.find((one) => formatTaint(one) === text);
-  if (!found)
+  // One may be on a device several times: nothing forbids that to a driver.
+  const found = taints.filter((one) => formatTaint(one) === text);
+  if (found.length === 0)
     return `device ${name} is not tainted ${text} by ${describeTaintSource(source)} any more`;
-  const isSame = Object.is(found.timeAdded, taint.timeAdded);
+  const isSame = found.some(({ timeAdded }) => Object.is(timeAdded, taint.timeAdded));
   return isSame ? null : `the taint ${text} of device ${name} was added at another time`;
 }
 

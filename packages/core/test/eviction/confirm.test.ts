@@ -200,6 +200,12 @@ describe('an eviction for a taint of a device', () => {
   const cases: readonly [string, DeviceSources, RegExp | null, by?: typeof bySlice][] = [
     ['holds while the rule taints it', { ...found, rule }, null],
     ['holds while the slice does', { ...found, slice }, null, bySlice],
+    [
+      'holds while the slice has the taint twice, of two times',
+      { ...found, slice: { ...slice, devices: [{ name: 'gpu-0', taints: [later, taint] }] } },
+      null,
+      bySlice,
+    ],
     ['does not without the claim', { ...found, claim: null, rule }, /^claim gpu is gone$/],
     [
       'does not where the claim is of another pod',
