@@ -5,6 +5,7 @@ import {
   type DeviceEvent,
   type DeviceId,
   type DeviceResource,
+  type DeviceSelector,
   type DeviceTaintRule,
   formatDevice,
   type ResourceClaim,
@@ -178,11 +179,7 @@ export class Devices {
 
   /** All devices of slices that count. */
   published(): readonly DeviceId[] {
-    return [...this.#pools.values()].flatMap((pool) =>
-      this.#current(pool).flatMap(({ driver, pool: name, devices }) =>
-        devices.map((device) => ({ driver, pool: name, device: device.name })),
-      ),
-    );
+    return this.#publishedOf({ driver: null, pool: null, device: null });
   }
 
   claimsOf({ driver, pool, device }: DeviceId): readonly ResourceClaim[] {
@@ -212,19 +209,37 @@ export class Devices {
       source: { kind: 'rule', name },
     };
     const taintsOf = (id: DeviceId): readonly DeviceTaint[] => (isSelected(id) ? [executed] : []);
+    const users = this.#podsOfClaims([this.#claimsHolding(isSelected)]);
     const pods = Array.from(this.#pods.values()).flatMap((pod) => {
       const found = { causes: [] as DeviceCause[], reasons: [] };
-      if (pod.nodeName === '') return [];
+      if (pod.nodeName === '' || !users.has(pod.uid)) return [];
       for (const claim of distinct(pod.claims ?? [])) this.#judgeClaim(pod, claim, taintsOf, found);
       const [first, ...others] = found.causes.sort(inCauseOrder);
       return first ? [{ pod, causes: [first, ...others] as const }] : [];
     });
     const allocated = [...this.#claims.values()].flatMap((claim) => claim.allocated ?? []);
     return {
-      published: this.published().filter(isSelected),
+      published: this.#publishedOf(selector),
       allocated: allocated.filter(isSelected),
       pods,
     };
+  }
+
+  /** Of those, the selected; whoever asks for many rules must not visit every device for each. */
+  #publishedOf(selector: DeviceSelector | null): readonly DeviceId[] {
+    if (selector === null) return [];
+    const { device: wanted } = selector;
+    const isSelected = ({ driver, pool }: ResourceSlice): boolean =>
+      selectsDevice({ ...selector, device: null }, { driver, pool, device: '' });
+    return [...this.#pools.values()].flatMap((pool) =>
+      this.#current(pool)
+        .filter(isSelected)
+        .flatMap(({ driver, pool: name, devices }) =>
+          devices.flatMap(({ name: device }) =>
+            wanted === null || wanted === device ? [{ driver, pool: name, device }] : [],
+          ),
+        ),
+    );
   }
 
   /** What it would take to be sure about the pod; of claims of extended resources nothing ever comes. */
@@ -310,11 +325,7 @@ export class Devices {
     if (previous && rule && isSameRule(previous, rule)) return new Set();
     const isTouched = (id: DeviceId): boolean =>
       [previous, rule].some((one) => one !== null && selectsDevice(one.selector, id));
-    const keys = new Set<string>();
-    for (const [key, { allocated }] of this.#claims) {
-      if (allocated?.some(isTouched)) keys.add(key);
-    }
-    return this.#podsOfClaims([keys]);
+    return this.#podsOfClaims([this.#claimsHolding(isTouched)]);
   }
 
   #putClaim(key: string, claim: ResourceClaim | null): ReadonlySet<string> {
@@ -342,6 +353,13 @@ export class Devices {
     else this.#pods.delete(uid);
     for (const key of keysOf(pod)) addTo(this.#podsOfClaim, key, uid);
     return new Set([uid]);
+  }
+
+  /** The keys of the claims that hold such a device. */
+  #claimsHolding(isSuch: (id: DeviceId) => boolean): ReadonlySet<string> {
+    const keys = new Set<string>();
+    for (const [key, { allocated }] of this.#claims) if (allocated?.some(isSuch)) keys.add(key);
+    return keys;
   }
 
   #podsOfClaims(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {

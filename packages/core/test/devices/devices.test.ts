@@ -280,11 +280,14 @@ describe('devices', () => {
       reach.pods.map((one) => one.pod.name),
       ['train-1'],
     );
-    assert.deepEqual(devices.reachOf(rule({ selector: null })), {
-      published: [],
-      allocated: [],
-      pods: [],
-    });
+    const nothing = { published: [], allocated: [], pods: [] };
+    assert.deepEqual(devices.reachOf(rule({ selector: null })), nothing);
+    const any: DeviceSelector = { driver: null, pool: null, device: null };
+    for (const part of ['driver', 'pool', 'device'] as const) {
+      const of = devices.reachOf(rule({ selector: { ...any, [part]: gpu[part] } }));
+      assert.deepEqual(of, devices.reachOf(rule({ selector: any })));
+      assert.deepEqual(devices.reachOf(rule({ selector: { ...any, [part]: 'x' } })), nothing);
+    }
     assert.deepEqual(
       devices.podsOf(gpu).map(({ name }) => name),
       ['train-1'],
