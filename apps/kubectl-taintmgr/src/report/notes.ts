@@ -213,7 +213,7 @@ export function deviceAdvice(sources: readonly DeviceTaintSource[]): readonly st
 function ruleNote(rules: readonly string[]): string {
   const [first = '', ...more] = rules;
   const all = more.length === 0 ? '' : ` (and ${listText(more)})`;
-  return `tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule ${first}${all} away (kubectl taintmgr undo devicetaintrule/${first}) or give them time (kubectl taintmgr taint-device devicetaintrule/${first} --snooze 30m)`;
+  return `tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule ${first}${all} away (kubectl delete devicetaintrule ${first}; one of taint-device: kubectl taintmgr undo devicetaintrule/${first}) or give them time (kubectl taintmgr taint-device devicetaintrule/${first} --snooze 30m)`;
 }
 
 function laterNotes(pods: readonly PodReport[], { after }: Question): readonly string[] {

@@ -78,7 +78,7 @@ Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gp
 TAINT  COUNTS FROM  TOLERATION  DEADLINE
 health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides
 Warning: 1 pod without a controller (shop/train-1): nobody recreates it
-Note: tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule gpu-0-ecc away (kubectl taintmgr undo devicetaintrule/gpu-0-ecc) or give them time (kubectl taintmgr taint-device devicetaintrule/gpu-0-ecc --snooze 30m)
+Note: tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule gpu-0-ecc away (kubectl delete devicetaintrule gpu-0-ecc; one of taint-device: kubectl taintmgr undo devicetaintrule/gpu-0-ecc) or give them time (kubectl taintmgr taint-device devicetaintrule/gpu-0-ecc --snooze 30m)
 `,
     );
   });

@@ -74,7 +74,7 @@ shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -        <no
 
 6 pods: 4 to evict, 2 to keep
 Warning: PDB shop/train allows 0 of its pods to go now, and 3 pods of it go
-Note: tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule gpus away (kubectl taintmgr undo devicetaintrule/gpus) or give them time (kubectl taintmgr taint-device devicetaintrule/gpus --snooze 30m)
+Note: tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule gpus away (kubectl delete devicetaintrule gpus; one of taint-device: kubectl taintmgr undo devicetaintrule/gpus) or give them time (kubectl taintmgr taint-device devicetaintrule/gpus --snooze 30m)
 `),
     );
   });
