@@ -87,6 +87,7 @@ const chosen: readonly Way[] = [
   { mode: 'delete', components: ['takeover'] },
   { mode: 'evict', components: ['takeover'] },
   { mode: 'evict', components: ['takeover', 'takeover-repair'] },
+  { mode: 'evict', components: ['takeover', 'device-taints'] },
 ];
 /** Those that are run with the rights that they bring, beside the guard. */
 export const worked: readonly Way[] = chosen.map(guarded);

@@ -10,6 +10,7 @@ import {
   installDefinitions,
   type Right,
 } from '@taintmgr/api-server';
+import { pod } from '@taintmgr/sim-cluster';
 import { type Component, foldersOf, titleOf, type Way, worked } from '../deploy/chart-choices.ts';
 import { denialsThatCount } from '../deploy/denials.ts';
 import { type Manifests, readManifests } from '../deploy/manifests.ts';
@@ -118,6 +119,48 @@ async function drainOne(
   await when(cluster, () => api.get(resource, '', 'one') === null);
 }
 
+/** A pod for whose device its driver has a taint, and one for whose device a rule has. */
+async function evictForDevices(
+  { cluster: { api } }: EmbeddedCluster,
+  controller: RunningProcess,
+): Promise<void> {
+  const [driver, pool] = ['gpu.example.com', 'a-3'];
+  const taint = { key: 'health', effect: 'NoExecute' };
+  const names = ['by-slice', 'by-rule'];
+  for (const name of names) {
+    const claim = api.create('resourceclaims', {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'ResourceClaim',
+      metadata: { name, namespace: 'shop' },
+      spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu' } }] } },
+    });
+    const resourceClaims = [{ name: 'gpu', resourceClaimName: name }];
+    const made = api.create(
+      'pods',
+      pod('shop', name, { spec: { nodeName: 'a-3', resourceClaims } }),
+    );
+    const results = [{ request: 'r', driver, pool, device: name }];
+    const reservedFor = [{ resource: 'pods', name, uid: made.metadata.uid ?? '' }];
+    const status = { allocation: { devices: { results } }, reservedFor };
+    api.update('resourceclaims', { ...claim, status }, 'status');
+  }
+  api.create('resourceslices', {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceSlice',
+    metadata: { name: 'a-3-gpu' },
+    spec: {
+      ...{ driver, nodeName: 'a-3' },
+      pool: { name: pool, generation: 1, resourceSliceCount: 1 },
+      devices: [{ name: 'by-slice', taints: [taint] }, { name: 'by-rule' }],
+    },
+  });
+  api.create('devicetaintrules', {
+    metadata: { name: 'by-rule' },
+    spec: { deviceSelector: { device: 'by-rule' }, taint },
+  });
+  for (const name of names) await controller.saw('evicted', { pod: `shop/${name}` });
+}
+
 /** The leader has said of each policy how it is doing. */
 async function policiesReported({ cluster }: EmbeddedCluster): Promise<void> {
   const hasStatus = (kind: string): boolean =>
@@ -191,6 +234,7 @@ async function useRights(
   await work(controller, mode === 'observe' ? 'dry run: would have evicted' : 'evicted');
   if (mode !== 'observe') await startsWritten(embedded);
   if (has('limits')) await taintAgain(embedded, controller);
+  if (has('device-taints')) await evictForDevices(embedded, controller);
   await spareTwice(embedded, controller);
   if (mode !== 'observe') await policiesReported(embedded);
   else await goneUnseen(embedded, controller);

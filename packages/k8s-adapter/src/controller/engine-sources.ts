@@ -105,7 +105,9 @@ export function engineSources(
     sources.push(new GonePauses({ random, manager: remembering, ...known }));
   }
   if (followsCluster || policies.some(selectsNamespaces)) sources.push(namespaceSource(shared));
-  if (options.devices) sources.push(...deviceSources(options.devices, shared));
+  const { random, watch } = shared;
+  // In pages, as all that is not of pods and nodes.
+  if (options.devices) sources.push(...deviceSources(options.devices, { random, watch }));
   if (leases) {
     const [resource, path, project] = ['leases', nodeLeasesPath, nodeLeaseFromJson] as const;
     const reflector = new Reflector<Lease>({ ...shared, resource, path, selectors: {}, project });
