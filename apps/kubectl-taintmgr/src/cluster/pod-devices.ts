@@ -143,6 +143,8 @@ export async function nodesOfTaintedDevices(
 ): Promise<ReadonlySet<string>> {
   const paths = await devicePaths(reader);
   const claims = await readClaims(reader, paths?.resourceclaims ?? null, namespace);
+  // Whose they are nobody tells but the pods.
+  if (claims === null) return nodesOf(await readClaiming(reader, namespace ?? null));
   const users = claims.flatMap((claim) => usersOf(claim));
   if (!paths || users.length === 0) return new Set();
   const events = await readEvents(reader, paths, [...new Set(users.map((one) => one.namespace))]);
@@ -154,9 +156,20 @@ export async function nodesOfTaintedDevices(
       devices.taintsOf(id).some(({ taint }) => taint.effect === 'NoExecute'),
     );
   const asked = users.filter(({ claim }) => isHidden || isTainted(claim));
-  const pods = await readUsers(reader, asked);
-  const names = pods.flatMap(({ pod }) => (pod.nodeName === '' ? [] : pod.nodeName));
-  return new Set(names);
+  return nodesOf(await readUsers(reader, asked));
+}
+
+function nodesOf(pods: readonly PodFacts[]): ReadonlySet<string> {
+  return new Set(pods.flatMap(({ pod }) => (pod.nodeName === '' ? [] : pod.nodeName)));
+}
+
+/** The pods that use claims, of a namespace alone or of all. */
+async function readClaiming(
+  reader: ClusterReader,
+  namespace: string | null,
+): Promise<readonly PodFacts[]> {
+  const pods = await unless(403, () => reader.podsOf(namespace), null);
+  return (pods ?? []).filter(({ pod }) => pod.claims);
 }
 
 /** The rules, with all that shows whom they reach among these pods; null: there are none, or we may not see them. */
@@ -209,18 +222,18 @@ async function readUsers(
   return lists.flatMap((list) => list ?? []).filter(isUser);
 }
 
-/** All of them; without the right to read all, those of `namespace`, and none without that one either. */
+/** All of them; without the right to read all, those of `namespace`; null without that one either. */
 async function readClaims(
   reader: ClusterReader,
   path: string | null,
   namespace?: string,
-): Promise<readonly unknown[]> {
+): Promise<readonly unknown[] | null> {
   if (path === null) return [];
   const read = async (from: string): Promise<readonly unknown[] | null> =>
-    await unless(403, () => reader.objectsIfServed(from), null);
+    await unless(403, () => reader.objectsIfServed(from).then((found) => found ?? []), null);
   const all = await read(path);
-  if (all || namespace === undefined) return all ?? [];
-  return (await read(claimPaths(path, [namespace]).join(''))) ?? [];
+  if (all || namespace === undefined) return all;
+  return await read(claimPaths(path, [namespace]).join(''));
 }
 
 /** Null where one of them may not be read. */

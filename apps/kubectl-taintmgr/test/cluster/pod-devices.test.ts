@@ -16,7 +16,7 @@ const driver = 'gpu.example.com';
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await startDeviceCluster({ viewer: [core, claims] });
+  cluster = await startDeviceCluster({ viewer: [core, claims], stranger: [core] });
   const { api } = cluster;
   api.create('nodes', node('n1', {}));
   api.create('pods', managerPod());
@@ -104,6 +104,19 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
     );
   });
 
+  it('says that a taint counts from a time that is yet to come', async () => {
+    const taint = { key: 'late', effect: 'NoExecute', timeAdded: '2999-01-01T00:00:00Z' };
+    cluster.api.create('devicetaintrules', {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'DeviceTaintRule',
+      metadata: { name: 'late' },
+      spec: { deviceSelector: { driver, device: 'gpu-0' }, taint },
+    });
+    const said = await answer('explain pod -n shop train-1');
+    cluster.api.delete('devicetaintrules', '', 'late');
+    assert.match(said, /\nlate:NoExecute on device gpu-0 {2}in \d+d\S* \(timeAdded\) {2}/);
+  });
+
   it('says that kube-controller-manager overlooks extended resources', async () => {
     assert.match(
       await answer('explain pod -n shop ext-1'),
@@ -174,6 +187,8 @@ shop  train-3  n1  unknown  unknown  <none>
 `,
     );
     assert.equal(said.split('resourceslices.resource.k8s.io is forbidden').length, 2);
+    const bare = await answer('pending -n shop', 'stranger');
+    assert.equal(bare.split('Warning')[0], said.split('Warning')[0]);
   });
 });
 

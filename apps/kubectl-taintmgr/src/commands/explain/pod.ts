@@ -255,5 +255,8 @@ const sourceTexts: Readonly<Record<Started['startSource'], string>> = {
 
 function countsFrom(reason: Started, now: Instant): string {
   if (isUnwritten(reason, now)) return 'unknown';
-  return `${ago(now, reason.start)} (${sourceTexts[reason.startSource]})`;
+  const { start } = reason;
+  const isYetToCome = 'device' in reason && start > now;
+  const since = isYetToCome ? `in ${formatDuration(start - now)}` : ago(now, start);
+  return `${since} (${sourceTexts[reason.startSource]})`;
 }
