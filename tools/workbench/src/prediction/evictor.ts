@@ -224,25 +224,26 @@ function legacyFlags(legacy: LegacySettings): Readonly<Record<string, string>> {
   };
 }
 
+interface UpstreamSettings {
+  /** It evicts for taints of devices too, those of rules among them; left out: it does not. */
+  readonly devices?: boolean;
+  /** Its process is restarted in the midst of it; left out: it is not. */
+  readonly restarts?: boolean;
+}
+
 /** kube-controller-manager, which keeps its timers in memory. */
-export const upstream: MakeEvictor = (cluster, clock, exchange) =>
-  new VirtualUpstreamManager({ cluster, clock, exchange, token: tokens.manager });
-
-/** The same, which evicts for taints of devices too. */
-export const upstreamOfDevices: MakeEvictor = (cluster, clock, exchange) =>
-  new VirtualUpstreamManager({
-    ...{ cluster, clock, exchange, token: tokens.manager, devices: true },
-  });
-
-/** The same, and its process is restarted in the midst of it. */
-export const upstreamRestarted: MakeEvictor = (cluster, clock, exchange) => {
-  const manager = new VirtualUpstreamManager({ cluster, clock, exchange, token: tokens.manager });
-  return {
-    start: () => manager.start(),
-    runUntil: (instant) => manager.runUntil(instant),
-    restart: { stop: () => manager.stop(), start: () => manager.start() },
+export function upstream({ devices, restarts }: UpstreamSettings = {}): MakeEvictor {
+  return (cluster, clock, exchange) => {
+    const token = tokens.manager;
+    const manager = new VirtualUpstreamManager({ cluster, clock, exchange, token, devices });
+    const restart = { stop: () => manager.stop(), start: () => manager.start() };
+    return {
+      start: () => manager.start(),
+      runUntil: (instant) => manager.runUntil(instant),
+      ...(restarts && { restart }),
+    };
   };
-};
+}
 
 function appear({ api }: ServedCluster, settings: OurSettings): void {
   api.create('namespaces', { metadata: { name: namespace } });
@@ -278,8 +279,7 @@ interface UpstreamManagerOptions {
   readonly exchange: Exchange;
   /** The token it logs in with. */
   readonly token: string;
-  /** It evicts for taints of devices too, those of rules among them; left out: it does not. */
-  readonly devices?: boolean;
+  readonly devices: UpstreamSettings['devices'];
 }
 
 const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';

@@ -3,14 +3,7 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Json, KubeObject } from '@taintmgr/sim-cluster';
 import { withDevices } from './devices.ts';
-import {
-  type MakeEvictor,
-  ours,
-  oursRestarted,
-  upstream,
-  upstreamOfDevices,
-  upstreamRestarted,
-} from './evictor.ts';
+import { type MakeEvictor, ours, oursRestarted, upstream } from './evictor.ts';
 import {
   type Circumstances,
   type PodStory,
@@ -127,31 +120,38 @@ export const predictionCases: readonly PredictionCase[] = [
   },
   {
     name: 'kube-controller-manager, DELETE fails',
-    make: upstream,
+    make: upstream(),
     circumstances: { outage: { from: 29, to: 36 } },
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'kube-controller-manager',
-    make: upstream,
+    make: upstream(),
     circumstances: {},
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'kube-controller-manager, restarted',
-    make: upstreamRestarted,
+    make: upstream({ restarts: true }),
     circumstances: {},
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
     name: 'kube-controller-manager, past states gone',
-    make: upstream,
+    make: upstream(),
     circumstances: { forgets: true },
     shareMin: { last: 0.6, first: 0.6 },
   },
   {
     name: 'kube-controller-manager, taints of devices',
-    make: upstreamOfDevices,
+    make: upstream({ devices: true }),
+    circumstances: {},
+    scenario: withDevices,
+    shareMin: { last: 1, first: 1 },
+  },
+  {
+    name: 'kube-controller-manager, taints of devices and a restart',
+    make: upstream({ devices: true, restarts: true }),
     circumstances: {},
     scenario: withDevices,
     shareMin: { last: 1, first: 1 },
