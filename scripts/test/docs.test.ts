@@ -23,7 +23,11 @@ function callsOf(page: string): readonly Call[] {
   return Array.from(text.matchAll(called), ([, words = '', rest = '']) => ({
     page,
     words: words.trim().split(' '),
-    flags: Array.from(rest.matchAll(/(?:^|\s)(--[a-z-]+)/g), ([, flag = '']) => flag),
+    // What follows a parenthesis belongs to another command.
+    flags: Array.from(
+      (rest.split(')')[0] ?? '').matchAll(/(?:^|\s)(--[a-z-]+)/g),
+      ([, flag = '']) => flag,
+    ),
   }));
 }
 

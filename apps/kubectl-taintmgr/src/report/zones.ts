@@ -6,7 +6,7 @@ import type { LiveZone } from '@taintmgr/page';
 import { losingPods } from '../cluster/drain-marks.ts';
 import type { Evictor } from '../cluster/evictors.ts';
 import type { NodeFacts } from '../cluster/facts.ts';
-import { isPaused, type NodeReport, type PodReport, runningWaits } from './report.ts';
+import { isPaused, isUnknown, type NodeReport, type PodReport, runningWaits } from './report.ts';
 
 /** A pod that should have ended so long ago is stuck. */
 const stuckAfterMs: Millis = 60_000;
@@ -15,6 +15,8 @@ const stuckAfterMs: Millis = 60_000;
 export interface ZoneCounts extends Omit<LiveZone, 'held'> {
   /** Pods that taintmgr-controller keeps as the last ready replica of its own; left out: none. */
   readonly lastReplicas?: number;
+  /** Pods of which nobody can tell what becomes of them; left out: none. */
+  readonly unknown?: number;
   /** Time left to the next that goes; null: none does. */
   readonly next: Millis | null;
 }
@@ -62,6 +64,7 @@ function zoneCounts(
   const isStuck = ({ facts: { pod } }: PodReport): boolean =>
     pod.deletionTimestamp !== null && at - pod.deletionTimestamp > stuckAfterMs;
   const lastReplicas = pods.filter(isLastReplica).length;
+  const unknown = pods.filter(isUnknown).length;
   return {
     name,
     state: zoneState({ ready: nodes.length - notReady, notReady }, unhealthyZoneThreshold),
@@ -74,6 +77,7 @@ function zoneCounts(
     blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
     stuck: pods.filter(isStuck).length,
     ...(lastReplicas > 0 && { lastReplicas }),
+    ...(unknown > 0 && { unknown }),
     next: earliest(waits),
   };
 }

@@ -193,6 +193,19 @@ shop  train-3  n1  unknown  unknown  <none>
 });
 
 describe('status', () => {
+  it('counts pods of which nobody can tell, and says no time that rules may not have', async () => {
+    assert.match(
+      await answer('status', 'viewer'),
+      /\n0 tainted nodes, 0 evictions pending, 5 unknown\n/,
+    );
+    const rule = cluster.api.get('devicetaintrules', '', 'gpu-0-ecc') ?? assert.fail();
+    cluster.api.update('devicetaintrules', { ...rule, status: {} }, 'status');
+    const said = await answer('status');
+    writeProgress(cluster.api, 'gpu-0-ecc', 'PodsPendingEviction', '2 pods need to be evicted.');
+    assert.match(said, /\ngpu-0-ecc .* 1 {2}2 {2}unknown {2}-\n/);
+    assert.match(said, /\n0 tainted nodes, 0 evictions pending, 4 unknown\n/);
+  });
+
   it('lists the rules with whom they reach', async () => {
     assert.equal(
       await answer('status').then((text) => text.split('\n\n')[2]),

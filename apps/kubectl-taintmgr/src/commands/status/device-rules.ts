@@ -24,8 +24,8 @@ interface RuleStatus {
   readonly devices: number;
   /** Pods that it makes go, or would if its effect were NoExecute. */
   readonly pods: number;
-  /** When the first of them goes for it; null: none does. */
-  readonly nextAt: Instant | null;
+  /** When the first of them goes for it; null: none does; undefined: nobody was seen to heed rules. */
+  readonly nextAt: Instant | null | undefined;
 }
 
 /** Every rule; null: there is none, or we may not see them. */
@@ -37,9 +37,11 @@ export async function ruleSection(
   if (!read) return null;
   const rules = read.rules.map((rule): RuleStatus => {
     const reach = read.devices.reachOf(rule);
-    const isActing = rule.taint.effect === 'NoExecute';
-    const nextAt = isActing ? earliest(reach.pods.map(({ causes: [first] }) => first.at)) : null;
-    return { rule, devices: reach.published.length, pods: reach.pods.length, nextAt };
+    const pods = reach.pods.filter(({ pod }) => pod.deletionTimestamp === null);
+    const isActing = rule.taint.effect === 'NoExecute' && pods.length > 0;
+    const firstAt = isActing ? earliest(pods.map(({ causes: [first] }) => first.at)) : null;
+    const nextAt = isActing && read.devices.actsOnRules === false ? undefined : firstAt;
+    return { rule, devices: reach.published.length, pods: pods.length, nextAt };
   });
   return { text: renderRules(at, rules), documents: rules.map(ruleDocument) };
 }
@@ -50,6 +52,11 @@ function progressText({ generation, progress }: DeviceTaintRule): string {
   return progress.observedGeneration === generation ? progress.reason : `${progress.reason} (old)`;
 }
 
+function nextText(nextAt: RuleStatus['nextAt'], at: Instant): string {
+  if (nextAt === undefined) return 'unknown';
+  return nextAt === null ? '-' : soon(nextAt - at);
+}
+
 function renderRules(at: Instant, rules: readonly RuleStatus[]): string {
   const rows = rules.map(({ rule, devices, pods, nextAt }) =>
     [
@@ -58,7 +65,7 @@ function renderRules(at: Instant, rules: readonly RuleStatus[]): string {
       selectorText(rule.selector),
       String(devices),
       String(pods),
-      nextAt === null ? '-' : soon(nextAt - at),
+      nextText(nextAt, at),
       progressText(rule),
     ].map(printable),
   );
@@ -82,7 +89,7 @@ function ruleDocument({ rule, devices, pods, nextAt }: RuleStatus): object {
     selects: selectorText(selector),
     devices,
     pods,
-    nextAt: deadline(nextAt),
+    nextAt: deadline(nextAt ?? null),
     ...(progress && {
       upstream: {
         reason: progress.reason,

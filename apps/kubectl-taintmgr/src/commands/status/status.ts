@@ -362,8 +362,10 @@ function summary(zones: readonly ZoneCounts[]): string {
   const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;
   const bad = (['paused', 'overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
   const last = zones.reduce((total, { lastReplicas = 0 }) => total + lastReplicas, 0);
+  const unknown = zones.reduce((total, zone) => total + (zone.unknown ?? 0), 0);
   return [
     ...[head, ...bad.map((what) => `${sum(what)} ${what}`)],
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
     ...(last > 0 ? [`${last} kept as the last ready replica of taintmgr-controller`] : []),
   ].join(', ');
 }
