@@ -63,7 +63,7 @@ const devicePaths = {
 };
 
 /** How taintmgr-controller runs, as its flags say it. */
-type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics' | 'deviceTaints'>;
+type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics' | 'deviceTaints' | 'takeover'>;
 
 /** The legacy mode: pods of nodes that are not ready are deleted, and no taints are written. */
 interface LegacySettings {
@@ -195,6 +195,7 @@ function statusOf(
     version: '0',
     settings: { ...flagsOf(settings), ...(legacy && legacyFlags(legacy)) },
     policies: [],
+    ...(settings.takeover && { takeover: takenOver }),
     controllers,
     rates,
     pauseRecords: pauseRecords(machine.pauses().map(({ pause }) => pause)),
@@ -202,8 +203,22 @@ function statusOf(
   };
 }
 
-function flagsOf({ deviceTaints, ...flags }: OurSettings): Readonly<Record<string, string>> {
-  return { ...flags, ...(deviceTaints && { controllers: deviceController }) };
+/** Of devices too, in a cluster whose kube-controller-manager its policies hold. */
+const takenOver: NonNullable<StatedStatus['takeover']> = {
+  ...{ enabled: true, deviceTaints: true, drift: [], namespaces: 1, byNamespace: [] },
+  ...{ spared: 0, held: 0, evicted: 0, letThrough: 0 },
+};
+
+function flagsOf({
+  deviceTaints,
+  takeover,
+  ...flags
+}: OurSettings): Readonly<Record<string, string>> {
+  return {
+    ...flags,
+    ...(takeover && { takeover: 'true' }),
+    ...(deviceTaints && { controllers: deviceController }),
+  };
 }
 
 function legacyConfig(legacy: LegacySettings): Partial<LifecycleConfig> {

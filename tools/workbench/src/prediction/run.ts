@@ -2,7 +2,13 @@
 
 import { ServedCluster } from '@taintmgr/api-server';
 import type { Instant } from '@taintmgr/core/time';
-import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
+import {
+  ApiClient,
+  EvictorSearch,
+  exchangeSink,
+  type Transport,
+  takeoverLabel,
+} from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
 import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/explain.ts';
@@ -250,7 +256,9 @@ class PredictionStage {
     const { api } = this.#cluster;
     const { pods, taintings, acts = [] } = this.#scenario;
     if (second === 1) {
-      api.create('namespaces', namespace(namespaceName));
+      const labels = { [takeoverLabel.key]: takeoverLabel.value };
+      const { metadata, ...made } = namespace(namespaceName);
+      api.create('namespaces', { ...made, metadata: { ...metadata, labels } });
       api.create('daemonsets', daemonSet(namespaceName, daemonSetName));
       for (const { name, kind } of pods) {
         if (kind !== 'budget') continue;

@@ -163,6 +163,13 @@ export const predictionCases: readonly PredictionCase[] = [
     scenario: withDevices,
     shareMin: { last: 1, first: 1 },
   },
+  {
+    name: 'taintmgr-controller, takeover of taints of devices',
+    make: ours({ mode: 'evict', deviceTaints: true, takeover: true }),
+    circumstances: { installs: true },
+    scenario: withDevices,
+    shareMin: { last: 1, first: 1 },
+  },
 ];
 
 /** `given`: in the place of the scenario of the case. */
