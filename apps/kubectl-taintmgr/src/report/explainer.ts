@@ -322,7 +322,7 @@ function upstreamOf(name: Evictor['name'], takesOver: boolean): PodEvictor {
  * Whether the engine leaves the pod to kube-controller-manager for one of its taints, as its namespace is not
  * taken over. What another taint comes to does not change that.
  */
-function isLeftToManager({ because }: Decision): boolean {
+export function isLeftToManager({ because }: Decision): boolean {
   return because.some(({ code }) => code === 'NotTakenOver');
 }
 

@@ -8,10 +8,11 @@ import type { LiveZone } from '@taintmgr/page';
 import { drainedBy, losesPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../cluster/lease-renewal.ts';
+import type { PodDevices } from '../cluster/pod-devices.ts';
 import { type ClusterReader, deviceGroupPath } from '../cluster/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../cluster/survey.ts';
 import { mostOf } from '../render/count.ts';
-import { Explainer, type Judged, type PodEvictor } from './explainer.ts';
+import { Explainer, isLeftToManager, type Judged, type PodEvictor } from './explainer.ts';
 import { type ActingDrain, drainsInstead } from './left-to-drains.ts';
 import { isLegacy, isNotReady } from './legacy.ts';
 import type { LimitedTime } from './limit-forecast.ts';
@@ -178,8 +179,17 @@ function reportPod(
     requests: (survey.requests ?? []).filter(({ podUid, intent }) => {
       return podUid === pod.uid && intent === 'Eviction';
     }),
-    ...(survey.devices && pod.claims && { devices: survey.devices.verdictOf(facts) }),
+    ...(survey.devices &&
+      pod.claims &&
+      isTheirs(survey.devices, judged) && {
+        devices: survey.devices.verdictOf(facts),
+      }),
   };
+}
+
+/** Whether kube-controller-manager decides about the devices of the pod. */
+function isTheirs({ byOurs }: PodDevices, { explanation: { decision } }: Judged): boolean {
+  return !byOurs || isLeftToManager(decision);
 }
 
 /** What can be said of a pod whose node may have taints that we may not read: whether anything could make it go. */

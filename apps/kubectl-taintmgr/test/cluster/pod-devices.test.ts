@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { installDefinitions } from '@taintmgr/api-server';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { node, pod } from '@taintmgr/sim-cluster';
 import { startDeviceCluster, writeProgress } from '../world/device-cluster.ts';
 import { run } from '../world/run.ts';
@@ -216,5 +218,71 @@ gpu-2-ecc  health=bad:NoExecute  driver gpu.example.com, device gpu-2  1  1  now
 gpu-4-ecc  health=bad:NoExecute  driver gpu.example.com, device gpu-4  1  0  -  -
 preview  health=bad:None  driver gpu.example.com, device gpu-3  1  0  -  -`,
     );
+  });
+});
+
+/** taintmgr-controller leads with --takeover, and decides about devices of namespaces that are taken over. */
+async function takeOver({ api }: TestCluster): Promise<void> {
+  await installDefinitions(api, customResourceDefinitions());
+  const namespace = 'taintmgr-system';
+  const [holder, time] = ['taintmgr-controller-0_1', new Date().toISOString().replace('Z', '000Z')];
+  const lease = { holderIdentity: holder, leaseDurationSeconds: 3600, renewTime: time };
+  api.create('namespaces', { metadata: { name: namespace } });
+  api.create('leases', {
+    ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+    ...{ metadata: { namespace, name: 'taintmgr-controller' }, spec: lease },
+  });
+  const made = api.create('taintmanagers.taintmgr.dev', {
+    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
+    metadata: { name: 'taintmgr' },
+  });
+  const status = {
+    ...{ leader: holder, renewTime: time, startedAt: time },
+    settings: {
+      ...{ mode: 'evict', takeover: 'true' },
+      controllers: 'taint-eviction-controller,device-taint-eviction-controller',
+    },
+    controllers: ['taint-eviction-controller', 'device-taint-eviction-controller'],
+    takeover: { enabled: true, deviceTaints: true },
+  };
+  api.update('taintmanagers.taintmgr.dev', { ...made, status }, 'status');
+  const shop = api.get('namespaces', '', 'shop') ?? assert.fail();
+  const labels = { 'taintmgr.dev/takeover': 'enabled' };
+  api.update('namespaces', { ...shop, metadata: { ...shop.metadata, labels } });
+}
+
+describe('of pods that taintmgr takes over', () => {
+  before(() => takeOver(cluster));
+
+  it('explain names the budget that holds one, and who evicts it', async () => {
+    const held = cluster.api.get('pods', 'shop', 'train-1') ?? assert.fail();
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    cluster.api.update('pods', { ...held, status: { ...held.status, ...status } }, 'status');
+    assert.equal(
+      await answer('explain pod -n shop train-1').then((text) => text.split('Warning')[0]),
+      `Name:  train-1
+Namespace:  shop
+Node:  n1 (Ready: True)
+Owner:  <none>, nobody recreates it
+Evicted by:  taintmgr-controller
+Decision:  Evict now (<time>)
+Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gpu-0 (claim gpu-a, tainted by DeviceTaintRule gpu-0-ecc)
+Blocked by:  PDB train (resolves): The disruption budget train is still being processed by the server.
+
+TAINT  COUNTS FROM  TOLERATION  DEADLINE
+health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides
+`,
+    );
+  });
+
+  it('explain says what taintmgr does with tolerations without effect, and extended resources', async () => {
+    const kept = await answer('explain pod -n shop batch-1');
+    assert.match(
+      kept,
+      /\nDecision: {2}Keep\nBecause: {2}tolerates health=bad:NoExecute of device .* without limit\n\n/,
+    );
+    const gone = await answer('explain pod -n shop ext-1');
+    assert.match(gone, /\nEvicted by: {2}taintmgr-controller\nDecision: {2}Evict now/);
+    assert.doesNotMatch(gone, /Devices:/);
   });
 });
