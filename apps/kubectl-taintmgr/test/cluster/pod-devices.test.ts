@@ -267,7 +267,7 @@ Owner:  <none>, nobody recreates it
 Evicted by:  taintmgr-controller
 Decision:  Evict now (<time>)
 Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gpu-0 (claim gpu-a, tainted by DeviceTaintRule gpu-0-ecc)
-Blocked by:  PDB train (resolves): The disruption budget train is still being processed by the server.
+Blocked by:  PDB train (needs action): The disruption budget train needs 3 healthy pods and has 3 currently
 
 TAINT  COUNTS FROM  TOLERATION  DEADLINE
 health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides

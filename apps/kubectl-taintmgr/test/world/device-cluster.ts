@@ -66,7 +66,10 @@ function fillDevices(api: Api): void {
   });
   for (const use of uses) addUse(api, use);
   const budget = api.create('poddisruptionbudgets', pdb('shop', 'train', { minAvailable: 3 }));
-  const counts = { disruptionsAllowed: 0, currentHealthy: 3, desiredHealthy: 3, expectedPods: 3 };
+  const counts = {
+    ...{ disruptionsAllowed: 0, currentHealthy: 3, desiredHealthy: 3, expectedPods: 3 },
+    observedGeneration: 1,
+  };
   api.update('poddisruptionbudgets', { ...budget, status: counts }, 'status');
 }
 
