@@ -223,6 +223,8 @@ export class LiveHistory {
     const hasLeft = isOver && isThere;
     if (deadline?.end === 'running')
       Object.assign(deadline, { endedAt: at, end: hasLeft ? 'evicted' : 'cancelled' });
+    // Nobody knew that it was to leave.
+    if (state === 'unknown') return;
     const full = `${namespace}/${name}`;
     if (!hasLeft) {
       this.#note(at, isThere ? `${full} is to leave no more` : `${full} is gone with ${node}`);

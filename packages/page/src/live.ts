@@ -24,11 +24,11 @@ export interface LiveHold {
   readonly text: string;
 }
 
-/** A pod that is to leave, or is on its way out. */
+/** A pod that is to leave, is on its way out, or of which nobody can tell. */
 export interface LivePod extends PodOnNode {
   readonly uid: string;
-  /** `paused`: it has `remainingSeconds` when the pause is over. */
-  readonly state: 'waits' | 'paused' | 'terminating';
+  /** `paused`: it has `remainingSeconds` when the pause is over. `unknown`: what decides may not be read. */
+  readonly state: 'waits' | 'paused' | 'unknown' | 'terminating';
   /** Since when its time counts, and when it is due; null: nobody can tell. */
   readonly setAt: number | null;
   readonly dueAt: number | null;
@@ -74,9 +74,9 @@ export interface LiveNode {
   readonly taints: readonly string[];
 }
 
-/** A pause, a limit that counts, or a drain. */
+/** A pause, a limit that counts, a drain, or a DeviceTaintRule that makes pods leave. */
 export interface LiveAction {
-  readonly kind: 'pause' | 'limit' | 'drain';
+  readonly kind: 'pause' | 'limit' | 'drain' | 'rule';
   readonly name: string;
   readonly from: number | null;
   /** When it ends by itself, as far as that is known. */

@@ -58,6 +58,12 @@ describe('the history of a live cluster', () => {
     assert.deepEqual({ how, at }, { how: 'seen', at: 101 });
   });
 
+  it('says nothing of the end of what nobody could tell of', () => {
+    const unknown: LivePod = { ...web, state: 'unknown', setAt: null, dueAt: null };
+    const input = after(moment(61, { pods: [unknown] }), moment(99, { pods: [] }));
+    assert.deepEqual([textsOf(input), input.record.deadlines], [[], []]);
+  });
+
   it('says that a pod is to leave no more when it is gone from the list before its time', () => {
     const input = after(moment(61), moment(99, { pods: [] }));
     assert.deepEqual(textsOf(input), [[99, 'shop/web-1 is to leave no more']]);

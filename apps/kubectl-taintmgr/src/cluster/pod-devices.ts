@@ -46,6 +46,11 @@ export class PodDevices {
     for (const event of events) this.#devices.handle(event);
   }
 
+  /** Every rule that may be read. */
+  rules(): Iterable<DeviceTaintRule> {
+    return this.#devices.rules();
+  }
+
   /** What becomes of a pod for its devices, as kube-controller-manager has it: that one was seen to heed rules, or not. */
   verdictOf({ pod }: PodFacts): DeviceVerdict {
     return this.#devices.verdictOf(pod, { withRules: this.#devices.actsOnRules !== false });

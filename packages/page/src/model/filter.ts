@@ -33,6 +33,7 @@ export const liveOutcomes: Choices = [
   ['waits', 'to leave'],
   ['blocked', 'kept by something'],
   ['paused', 'paused'],
+  ['unknown', 'unknown'],
   ['terminating', 'terminating'],
   ['left', 'left'],
 ];

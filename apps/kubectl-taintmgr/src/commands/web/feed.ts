@@ -1,6 +1,12 @@
 // The moments of the cluster that the live page shows, each from one survey.
 import { setTimeout as wait } from 'node:timers/promises';
-import { describeReason, formatTaint, type Reason, webhookDenial } from '@taintmgr/core';
+import {
+  type Decision,
+  describeReason,
+  formatTaint,
+  type Reason,
+  webhookDenial,
+} from '@taintmgr/core';
 import type { PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold } from '@taintmgr/core/lifecycle';
 import { resumeCommand } from '@taintmgr/core/policy';
@@ -23,10 +29,12 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import type { ForecastSurvey } from '../../cluster/survey.ts';
 import { count, listText } from '../../render/count.ts';
 import { printable } from '../../render/printable.ts';
+import { selectorText } from '../../report/devices.ts';
 import { Explainer } from '../../report/explainer.ts';
 import { notesOn } from '../../report/notes.ts';
 import { present } from '../../report/question.ts';
 import {
+  isUnknown,
   type NodeReport,
   type PodReport,
   type Report,
@@ -168,7 +176,12 @@ function momentOf(
       return { name: node.name, zone: zoneOf(facts), ready: ready.status, cordoned, taints };
     }),
     ...{ pods, podsLeftOut },
-    actions: [...pausesOf(survey), ...limitsOf(survey), ...drainsOf(nodeDrains, nodes)],
+    actions: [
+      ...pausesOf(survey),
+      ...limitsOf(survey),
+      ...drainsOf(nodeDrains, nodes),
+      ...rulesOf(survey, report),
+    ],
   };
 }
 
@@ -176,13 +189,14 @@ function byDue(one: LivePod, other: LivePod): number {
   return (one.dueAt ?? Number.MAX_VALUE) - (other.dueAt ?? Number.MAX_VALUE);
 }
 
-/** A pod that is to leave, or on its way out; nothing of those that stay. */
+/** A pod that is to leave, on its way out, or of which nobody can tell; nothing of those that stay. */
 function podOf(report: PodReport, at: number): readonly LivePod[] {
   const { facts, explanation, evictor, isEstimate } = report;
   const { decision } = explanation;
   const { pod } = facts;
   const isGoing = pod.deletionTimestamp !== null;
-  if (decision.kind === 'keep' && !isGoing) return [];
+  const isHidden = isUnknown(report);
+  if (decision.kind === 'keep' && !isGoing && !isHidden) return [];
   const [first] = decision.because;
   const start = first ? startOf(first) : null;
   const dueAt = decision.kind === 'evict' && !isGoing ? decision.deadline : null;
@@ -193,7 +207,7 @@ function podOf(report: PodReport, at: number): readonly LivePod[] {
       pod: pod.name,
       node: pod.nodeName,
       workload: pod.owner ? `${pod.owner.kind} ${pod.namespace}/${pod.owner.name}` : null,
-      state: isGoing ? 'terminating' : decision.kind === 'pause' ? 'paused' : 'waits',
+      state: isGoing ? 'terminating' : isHidden ? 'unknown' : stateOf(decision.kind),
       setAt: start === null || start > at ? null : start,
       dueAt: dueAt !== null && Number.isFinite(dueAt) ? dueAt : null,
       remainingSeconds: decision.kind === 'pause' ? decision.remaining / 1000 : null,
@@ -203,6 +217,10 @@ function podOf(report: PodReport, at: number): readonly LivePod[] {
       holds: holdsOf(report, at),
     },
   ];
+}
+
+function stateOf(kind: Decision['kind']): LivePod['state'] {
+  return kind === 'pause' ? 'paused' : 'waits';
 }
 
 /** Since when its time counts; of one that terminates, when it should have ended. */
@@ -274,6 +292,31 @@ function limitsOf({ limits }: ForecastSurvey): readonly LiveAction[] {
   return [...tripped, ...counting].map((one) => {
     return { ...one, name: printable(one.name), text: printable(one.text) };
   });
+}
+
+/** The DeviceTaintRules for which a pod is to leave. */
+function rulesOf({ devices }: ForecastSurvey, { nodes }: Report): readonly LiveAction[] {
+  const pods = nodes
+    .flatMap((node) => node.pods ?? [])
+    .filter(({ facts, explanation }) => {
+      return facts.pod.deletionTimestamp === null && explanation.decision.kind === 'evict';
+    });
+  return [...(devices?.rules() ?? [])].flatMap(
+    ({ name, taint, selector }): readonly LiveAction[] => {
+      const going = pods.filter(({ devices: verdict }) => {
+        return (
+          verdict?.at != null &&
+          verdict.causes.some(({ source }) => {
+            return source.kind === 'rule' && source.name === name;
+          })
+        );
+      });
+      if (going.length === 0) return [];
+      const text = `taints ${selectorText(selector)} ${formatTaint(taint)}: ${count(going.length, 'pod')} to leave`;
+      const from = taint.timeAdded;
+      return [{ kind: 'rule', name: printable(name), from, until: null, text: printable(text) }];
+    },
+  );
 }
 
 function drainsOf(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { pod, toleration } from '@taintmgr/sim-cluster';
+import { node, pod, toleration } from '@taintmgr/sim-cluster';
+import { startDeviceCluster, writeProgress } from '../../world/device-cluster.ts';
 import { installPlugin, withoutKubectl } from '../../world/plugin.ts';
 import { escapeCharacter, PseudoTerminal, withoutTerminal } from '../../world/pseudo-terminal.ts';
 import { start } from '../../world/run.ts';
@@ -105,6 +106,35 @@ describe('explain -w for a script', () => {
     cluster.api.delete('nodes', '', 'node-a3');
     const { code, err } = await result;
     assert.deepEqual([code, err], [1, 'Error from server (NotFound): nodes "node-a3" not found\n']);
+  });
+});
+
+describe('explain -w where devices are tainted', () => {
+  it('shows that a rule makes the pod go', async (t) => {
+    const devices = await startDeviceCluster();
+    const { KUBECONFIG } = process.env;
+    t.after(async () => {
+      process.env.KUBECONFIG = KUBECONFIG;
+      await devices.stop();
+    });
+    process.env.KUBECONFIG = devices.kubeconfig;
+    devices.api.create('nodes', node('n1', {}));
+    const args = ['explain', 'pod', 'train-1', '-n', 'shop', '-w', '-o'];
+    const { output, interrupt, result } = start([...args, 'jsonpath={.decision}\n']);
+    await output.saw(/^Keep/m);
+    devices.api.create('devicetaintrules', {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'DeviceTaintRule',
+      metadata: { name: 'ecc' },
+      spec: {
+        deviceSelector: { driver: 'gpu.example.com', device: 'gpu-0' },
+        taint: { key: 'health', effect: 'NoExecute' },
+      },
+    });
+    writeProgress(devices.api, 'ecc', 'PodsPendingEviction', '2 pods need to be evicted.');
+    await output.saw(/^Evict/m);
+    interrupt();
+    assert.equal((await result).code, 130);
   });
 });
 

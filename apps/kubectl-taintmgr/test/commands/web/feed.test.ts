@@ -6,6 +6,7 @@ import { LiveHistory, type LiveInput } from '@taintmgr/page';
 import {
   node,
   pod,
+  type Rule,
   seededRandom,
   toleration,
   type User,
@@ -13,6 +14,7 @@ import {
 } from '@taintmgr/sim-cluster';
 import { feedOf } from '../../../src/commands/web/feed.ts';
 import { Streams } from '../../../src/commands/web/server.ts';
+import { startDeviceCluster, writeProgress } from '../../world/device-cluster.ts';
 
 // A cluster in which nobody acts: more pods are to leave than the page shows.
 
@@ -31,16 +33,25 @@ function crowded(pods: number): { readonly api: ApiServer; readonly client: ApiC
     const tolerations = [{ ...toleration('kernel:NoExecute', 1000 + 10 * at) }];
     api.create('pods', pod('shop', `pod-${at}`, { spec: { nodeName: 'n1', tolerations } }));
   }
-  const client = new ApiClient({
+  return { api, client: clientOf(api) };
+}
+
+function clientOf(api: ApiServer, user = 'admin'): ApiClient {
+  return new ApiClient({
     server: 'https://sim',
     transport: {
       send: (request, sink) => {
-        const headers = { ...request.headers, authorization: 'Bearer admin' };
+        const headers = { ...request.headers, authorization: `Bearer ${user}` };
         return api.exchange({ ...request, headers }, exchangeSink(sink));
       },
     },
   });
-  return { api, client };
+}
+
+async function seenBy(api: ApiServer, user: string): Promise<LiveInput> {
+  const history = new LiveHistory('test', Date.now());
+  await feedOf(clientOf(api, user), { history, streams: new Streams(1) }, []).read();
+  return history.input() ?? assert.fail('nothing was read');
 }
 
 describe('the feed of the page', () => {
@@ -69,5 +80,44 @@ describe('the feed of the page', () => {
       record.events.map(({ text }) => text),
       ['shop/pod-0 is to leave no more'],
     );
+  });
+
+  it('shows who is to leave for the taints of devices, and what not everybody may know', async (t) => {
+    const resources = ['pods', 'nodes'];
+    const viewer: Rule = { verbs: ['get', 'list'], apiGroups: [''], resources };
+    const { api, stop } = await startDeviceCluster({ viewer: [viewer] });
+    t.after(stop);
+    api.create('nodes', node('n1', {}));
+    const timeAdded = new Date(Date.now() - 10_000).toISOString();
+    api.create('devicetaintrules', {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'DeviceTaintRule',
+      metadata: { name: 'ecc' },
+      spec: {
+        deviceSelector: { driver: 'gpu.example.com', device: 'gpu-1' },
+        taint: { key: 'health', effect: 'NoExecute', timeAdded },
+      },
+    });
+    writeProgress(api, 'ecc', 'PodsPendingEviction', '1 pod needs to be evicted.');
+    const { pods, actions, startsAt } = await seenBy(api, 'admin');
+    const [train] = pods;
+    assert.ok(train && pods.length === 1);
+    const { setAt, dueAt } = train;
+    const addedAt = (Math.floor(Date.parse(timeAdded) / 1000) * 1000 - startsAt) / 1000;
+    assert.deepEqual([train.pod, train.state, setAt], ['train-3', 'waits', addedAt]);
+    assert.equal(dueAt, addedAt + 86_430);
+    assert.match(
+      train.because.join(),
+      /health:NoExecute of device gpu.example.com\/n1\/gpu-1 \(claim gpu-b, tainted by DeviceTaintRule ecc\)/,
+    );
+    const text = 'taints driver gpu.example.com, device gpu-1 health:NoExecute: 1 pod to leave';
+    assert.deepEqual(actions, [{ kind: 'rule', name: 'ecc', from: addedAt, until: null, text }]);
+    const hidden = await seenBy(api, 'viewer');
+    assert.deepEqual(
+      hidden.pods.map(({ pod: name, state }) => `${name} ${state}`).sort(),
+      ['agent-1', 'batch-1', 'train-1', 'train-2', 'train-3'].map((name) => `${name} unknown`),
+    );
+    assert.match(hidden.pods[0]?.because[0] ?? '', /^unknown: no permission to read /);
+    assert.deepEqual(hidden.actions, []);
   });
 });

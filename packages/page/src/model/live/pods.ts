@@ -1,10 +1,10 @@
 // The pods that are to leave a live cluster: in which order, and what is said of each.
 import type { LiveInput, LivePod } from '../../live.ts';
-import { duration } from '../words.ts';
+import { count, duration } from '../words.ts';
 
-/** The next first; those that a pause holds after them, and those that terminate last. */
+/** The next first; those that a pause holds after them, then the unknown, and those that terminate last. */
 export function inOrder(pods: readonly LivePod[]): readonly LivePod[] {
-  const ranks = { waits: 0, paused: 1, terminating: 2 } as const;
+  const ranks = { waits: 0, paused: 1, unknown: 2, terminating: 3 } as const;
   const dueAt = (pod: LivePod): number => pod.dueAt ?? Number.MAX_VALUE;
   return [...pods].sort((a, b) => {
     const byState = ranks[a.state] - ranks[b.state];
@@ -24,7 +24,7 @@ export function isDue({ state, dueAt }: LivePod, now: number): boolean {
 /** `in 2m54s`, `now`, `overdue by 5s`, `paused, 3m left`. */
 export function whenText(pod: LivePod, now: number): string {
   const { state, dueAt, remainingSeconds, isEstimate } = pod;
-  if (state === 'terminating') return 'terminating';
+  if (state === 'terminating' || state === 'unknown') return state;
   if (state === 'paused') {
     const left = remainingSeconds ?? 0;
     return left > 0 ? `paused, ${duration(Math.floor(left))} left` : 'paused, due after it';
@@ -58,6 +58,8 @@ export function liveSentence({ pods, now }: LiveInput, atNow: number = now): str
 function others(pods: readonly LivePod[]): string {
   const paused = pods.filter(({ state }) => state === 'paused').length;
   if (paused > 0) return `${podsAre(paused)} held by a pause, and no other is to leave.`;
+  const unknown = pods.filter(({ state }) => state === 'unknown').length;
+  if (unknown > 0) return `Of ${count(unknown, 'pod')} nobody can tell; no other is to leave.`;
   if (pods.length > 0) return `${podsAre(pods.length)} on the way out, and no other is to leave.`;
   return 'No pod is to leave.';
 }
@@ -78,10 +80,12 @@ export function liveCounts({ pods, podsLeftOut, nodes }: LiveInput): string {
   const tainted = nodes.filter(({ taints }) =>
     taints.some((taint) => taint.endsWith(':NoExecute')),
   );
+  const unknown = number('unknown');
   const unready = nodes.filter(({ ready }) => ready !== 'True').length;
   return [
     `${number('waits') + podsLeftOut} to leave`,
     `${number('paused')} paused`,
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
     `${number('terminating')} terminating`,
     `${tainted.length} of ${nodes.length} nodes tainted NoExecute`,
     `${unready} not ready`,

@@ -1,4 +1,4 @@
-// The lanes of a live cluster: what happened, who is to leave, what keeps them, drains, zones; and how much of the time is shown.
+// The lanes of a live cluster: what happened, who is to leave, what keeps them, drains, taints of devices, zones; and how much of the time is shown.
 import type { LiveAction, LiveInput, LivePod } from '../../live.ts';
 import type { DeadlineSeen, EvictionSeen, PodOnNode } from '../../simulation.ts';
 import { nothing } from '../pod-history.ts';
@@ -38,6 +38,7 @@ export function liveRows(
     ...leftRows(input, now, open),
     ...actionRows(input, now, 'What keeps pods', ['pause', 'limit']),
     ...actionRows(input, now, 'Drains', ['drain']),
+    ...actionRows(input, now, 'Taints of devices', ['rule']),
     ...zoneRows([run], now, open, 'now'),
   ];
   return matching(rows, { query, isHarmOnly });
@@ -162,7 +163,7 @@ function actionRows(
         ['until', one.until === null ? 'somebody ends it' : clock(one.until)],
       ],
     });
-    const fill = kind === 'drain' ? 'pending' : 'held';
+    const fill = kind === 'drain' || kind === 'rule' ? 'pending' : 'held';
     const bar: Bar = { from, until, fill, top: 0.2, bottom: 0.8, about };
     return rowOf({
       key: `a ${kind} ${name}`,

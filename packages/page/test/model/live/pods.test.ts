@@ -11,6 +11,7 @@ const waits: LivePod = {
 };
 const paused: LivePod = { ...waits, state: 'paused', dueAt: null, remainingSeconds: 90.7 };
 const leaving: LivePod = { ...waits, state: 'terminating', dueAt: null };
+const unknown: LivePod = { ...waits, state: 'unknown', dueAt: null };
 const hold = { kind: 'PDB', name: 'web', text: 'PDB web' };
 
 function input(...pods: readonly LivePod[]): LiveInput {
@@ -37,6 +38,7 @@ describe('when a pod leaves', () => {
     ['stands still', paused, 80, 'paused, 1m30s left'],
     ['is over after the pause', { ...paused, remainingSeconds: -5 }, 80, 'paused, due after it'],
     ['is past', leaving, 80, 'terminating'],
+    ['is unknown', unknown, 80, 'unknown'],
     ['is not known', { ...waits, dueAt: null }, 80, 'at an unknown time'],
   ];
   for (const [name, pod, now, expected] of cases) {
@@ -45,7 +47,7 @@ describe('when a pod leaves', () => {
 
   it('decides the order: the next first, then held ones, then those on their way out', () => {
     const later = { ...waits, pod: 'web-0', dueAt: 300 };
-    const order = inOrder([leaving, paused, later, waits]).map(({ state, dueAt }) => [
+    const order = inOrder([leaving, unknown, paused, later, waits]).map(({ state, dueAt }) => [
       state,
       dueAt,
     ]);
@@ -53,6 +55,7 @@ describe('when a pod leaves', () => {
       ['waits', 100],
       ['waits', 300],
       ['paused', null],
+      ['unknown', null],
       ['terminating', null],
     ]);
   });
@@ -71,6 +74,7 @@ describe('the sentence of a live cluster', () => {
       '2 pods are due, 1 of them blocked; next to leave: shop/web-1 on a-1, in 20s.',
     ],
     ['a paused one', [paused], '1 pod is held by a pause, and no other is to leave.'],
+    ['an unknown one', [unknown], 'Of 1 pod nobody can tell; no other is to leave.'],
     ['one on its way out', [leaving], '1 pod is on the way out, and no other is to leave.'],
   ];
   for (const [name, pods, expected] of cases) {
@@ -82,6 +86,7 @@ describe('the sentence of a live cluster', () => {
       liveCounts({ ...input(waits, paused, leaving), podsLeftOut: 4 }),
       '5 to leave, 1 paused, 1 terminating, 1 of 2 nodes tainted NoExecute, 1 not ready',
     );
+    assert.match(liveCounts(input(unknown)), /^0 to leave, 0 paused, 1 unknown, 0 terminating, /);
   });
 });
 

@@ -82,7 +82,7 @@ describe('the lanes of a live cluster', () => {
     assert.equal(labelled(all, 'a').note, '1 of 1 tainted, 1 pod left');
   });
 
-  it('show pauses, limits and drains, and are found by their names', () => {
+  it('show pauses, limits, drains and rules, and are found by their names', () => {
     const night = {
       kind: 'pause',
       name: 'night',
@@ -97,11 +97,13 @@ describe('the lanes of a live cluster', () => {
       until: 90_000,
       text: 'Draining',
     } as const;
-    const input = after({ pods: [web], actions: [night, kernel] });
-    const [pause, drain] = ['pause night', 'drain kernel'].map((name) =>
+    const ecc = { ...kernel, kind: 'rule', name: 'ecc', until: null } as const;
+    const input = after({ pods: [web], actions: [night, kernel, ecc] });
+    const [pause, drain, rule] = ['pause night', 'drain kernel', 'rule ecc'].map((name) =>
       labelled(rows(input), name),
     );
-    assert.deepEqual([pause?.bars[0]?.until, drain?.bars[0]?.until], [80, 150]);
+    const ends = [pause, drain, rule].map((row) => row?.bars[0]?.until);
+    assert.deepEqual(ends, [80, 150, 80]);
     const found = rows(input, { query: 'WEB-1' }).map(({ label }) => label);
     assert.ok(found.includes('shop/web-1') && !found.includes('pause night'), found.join());
   });
