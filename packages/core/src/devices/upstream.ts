@@ -79,6 +79,8 @@ interface Planned {
 
 /** A round of a pod: three requests, and its share of the one goroutine that writes Events beside 8 workers. */
 const requestsPerRound = 3 + 3 / 8;
+/** Of a round whose PATCH is refused: GET, PATCH and that of its Event. */
+const requestsPerRefusedRound = 3;
 const statusPeriodMs: Millis = 10_000;
 const rememberedMax = 500;
 
@@ -135,7 +137,7 @@ export class UpstreamDeviceEviction {
     if (!this.#running || this.#isLocked) return null;
     const next = this.#queue.isReady ? this.#now : this.#queue.nextWake();
     // What is due has to wait for its turn with the client.
-    return next && Math.max(next, this.#bucket.readyAt(this.#now));
+    return next && Math.max(next, this.#bucket.readyAt(this.#now, requestsPerRound));
   }
 
   /** When the pod of this uid is to leave, as planned; null: nothing is. */
@@ -146,7 +148,7 @@ export class UpstreamDeviceEviction {
 
   #newBucket(): TokenBucket {
     const { qps, burst } = this.#options;
-    return new TokenBucket(qps / requestsPerRound, Math.max(1, burst / requestsPerRound));
+    return new TokenBucket(qps, Math.max(requestsPerRound, burst));
   }
 
   /** A start looks at everything anew; what has stopped forgets everything. */
@@ -329,7 +331,7 @@ export class UpstreamDeviceEviction {
   }
 
   #work(now: Instant): void {
-    while (!this.#isLocked && this.#bucket.readyAt(now) <= now) {
+    while (!this.#isLocked && this.#bucket.has(now, requestsPerRound)) {
       const item = this.#queue.take(now);
       if (item === null) return;
       if (item.startsWith('rule ')) this.#workOnRule(now, item);
@@ -382,7 +384,7 @@ export class UpstreamDeviceEviction {
   }
 
   #begin(now: Instant, item: string, planned: Planned | null): string {
-    this.#bucket.take(now);
+    this.#bucket.take(now, planned ? requestsPerRound : 1);
     this.#serial += 1;
     const id = `devices/${this.#serial}`;
     this.#underWay.set(id, { item, planned });
@@ -418,7 +420,10 @@ export class UpstreamDeviceEviction {
       if (outcome === 'done') this.#count(now, planned);
       this.#queue.end(item);
     } else if (outcome === 'done') this.#queue.end(item);
-    else this.#queue.fail(now, item);
+    else {
+      if (planned) this.#bucket.putBack(now, requestsPerRound - requestsPerRefusedRound);
+      this.#queue.fail(now, item);
+    }
   }
 
   #remember(uid: string): void {

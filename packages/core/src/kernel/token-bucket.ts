@@ -20,18 +20,24 @@ export class TokenBucket {
     return this.#tokensAt(now) >= count;
   }
 
-  /** When a token is there; `now` or earlier means at once. */
-  readyAt(now: Instant): Instant {
+  /** When so many tokens are there, of no more than the burst; `now` or earlier means at once. */
+  readyAt(now: Instant, count = 1): Instant {
     const tokens = this.#tokensAt(now);
-    if (tokens >= 1) return now;
-    // Rounded up to whole milliseconds, so that a caller who waits until then finds it.
-    return now + Math.ceil((1 - tokens) / this.#perMs);
+    if (tokens >= count) return now;
+    // Rounded up to whole milliseconds, so that a caller who waits until then finds them.
+    return now + Math.ceil((count - tokens) / this.#perMs);
   }
 
-  /** Takes one token, which must be there. */
-  take(now: Instant): void {
-    assert(this.readyAt(now) <= now, 'a token is taken when it is there');
-    this.#tokens = this.#tokensAt(now) - 1;
+  /** Takes so many tokens, which must be there. */
+  take(now: Instant, count = 1): void {
+    assert(this.readyAt(now, count) <= now, 'a token is taken when it is there');
+    this.#tokens = this.#tokensAt(now) - count;
+    this.#at = now;
+  }
+
+  /** Puts back what was taken and not used. */
+  putBack(now: Instant, count: number): void {
+    this.#tokens = Math.min(this.#burst, this.#tokensAt(now) + count);
     this.#at = now;
   }
 

@@ -3,250 +3,23 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { ApiServer } from '@taintmgr/api-server';
-import { seededRandom, VirtualClock } from '@taintmgr/sim-cluster';
-import {
-  type UpstreamDeviceHeard,
-  UpstreamDeviceLoop,
-  type UpstreamDeviceNotice,
-} from '../../src/controller/upstream-devices.ts';
-import { VirtualDriver } from '../../src/driver/virtual.ts';
 import { asRecord, type JsonRecord } from '../../src/proto/json.ts';
-import type { ApiRequest } from '../../src/proto/requests.ts';
-import { answerOf } from '../world/answer-of.ts';
+import {
+  type ClaimingPod,
+  claimsPath,
+  driverName,
+  podsPath,
+  rulesPath,
+  type Sent,
+  second,
+  World,
+} from './upstream-device-stage.ts';
 
 const folder = new URL('../testdata/controller/device-taints/', import.meta.url);
-const namespace = 'wire-devtaint';
-const driverName = 'gpu.example.com';
-const group = '/apis/resource.k8s.io/v1';
-const rulesPath = '/apis/resource.k8s.io/v1beta2/devicetaintrules';
-const podsPath = `/api/v1/namespaces/${namespace}/pods`;
-const claimsPath = `${group}/namespaces/${namespace}/resourceclaims`;
-const second = Date.parse('2026-11-29T00:00:00Z');
-
-/** A request of the controller: when, in seconds, and as the recording has it. */
-interface Sent {
-  readonly t: number;
-  readonly method: string;
-  readonly path: string;
-  readonly query?: JsonRecord;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: JsonRecord;
-}
 
 interface Step extends Sent {
   readonly action?: string;
   readonly from?: string;
-}
-
-/** Seconds that its toleration of any NoExecute taint has; null: without limit; left out: it tolerates none. */
-type Tolerance =
-  | number
-  | null
-  | readonly { readonly key?: string; readonly seconds: number | null }[];
-
-interface ClaimingPod {
-  readonly name: string;
-  /** The devices of its claims, a claim each. */
-  readonly devices: readonly number[];
-  readonly tolerated?: readonly (Tolerance | undefined)[];
-  readonly isReserved?: boolean;
-  readonly isBound?: boolean;
-}
-
-class World {
-  readonly clock: VirtualClock;
-  readonly api: ApiServer;
-  readonly sent: Sent[] = [];
-  readonly #start: number;
-  #driver: VirtualDriver<UpstreamDeviceHeard, UpstreamDeviceNotice> | null = null;
-  readonly #withRules: boolean;
-  /** Refuses the marks of pods, as a policy does. */
-  isRefusing = false;
-
-  /** `offset`: milliseconds of the second in which the story begins. */
-  constructor(offset: number, withRules = true) {
-    this.#start = second + offset;
-    this.#withRules = withRules;
-    this.clock = new VirtualClock(second - 60_000);
-    this.api = new ApiServer({ clock: this.clock, random: seededRandom(7) });
-    this.api.create('namespaces', { metadata: { name: namespace } });
-    this.slice([]);
-  }
-
-  /** Everything has been there for a while when the story begins. */
-  begin(): void {
-    this.clock.advanceTo(this.#start - 1000);
-    this.startManager();
-    this.#driver?.runUntil(this.#start);
-    this.sent.length = 0;
-  }
-
-  startManager(): void {
-    const loop = new UpstreamDeviceLoop({
-      random: seededRandom(8),
-      paths: {
-        resourceslices: `${group}/resourceslices`,
-        resourceclaims: `${group}/resourceclaims`,
-        devicetaintrules: this.#withRules ? rulesPath : null,
-      },
-    });
-    this.#driver = new VirtualDriver({
-      ...{ loop, clock: this.clock, onNotice: () => {} },
-      exchange: (request, sink) => {
-        const isRead = request.method === 'GET' && !request.path.includes(`${podsPath}/`);
-        if (!isRead) this.#note(request);
-        const isMark = request.method === 'PATCH' && request.path.includes('/pods/');
-        if (!this.isRefusing || !isMark) return this.api.exchange(request, sink);
-        sink.head(403, {});
-        sink.data('{"kind":"Status","code":403,"reason":"Forbidden"}');
-        sink.end();
-        return () => {};
-      },
-    });
-    this.#driver.feed({ kind: 'start' });
-  }
-
-  stopManager(): void {
-    this.#driver?.feed({ kind: 'stop' });
-    this.#driver = null;
-  }
-
-  at(t: number, act: () => void = () => {}): void {
-    const until = this.#start + t * 1000;
-    if (this.#driver) this.#driver.runUntil(until);
-    else this.clock.advanceTo(until);
-    act();
-  }
-
-  send(
-    method: ApiRequest['method'],
-    path: string,
-    body?: object,
-    type = 'application/json',
-  ): JsonRecord {
-    const headers = { accept: 'application/json', 'content-type': type };
-    const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = answerOf(this.api, { method, path, headers, ...text } as ApiRequest);
-    assert.ok(
-      answer.kind === 'response' && answer.status < 300,
-      `${method} ${path}: ${JSON.stringify(answer)}`,
-    );
-    return asRecord(JSON.parse(answer.body));
-  }
-
-  patch(path: string, changes: object): void {
-    this.send('PATCH', path, changes, 'application/merge-patch+json');
-  }
-
-  /** Publishes gpu-0 to gpu-3, the first of them with these taints each. */
-  slice(taints: readonly (readonly object[])[]): void {
-    const devices = [0, 1, 2, 3].map((index) => ({
-      name: `gpu-${index}`,
-      ...((taints[index] ?? []).length > 0 && { taints: taints[index] }),
-    }));
-    const pool = { name: 'n1', generation: 1, resourceSliceCount: 1 };
-    const spec = { driver: driverName, nodeName: 'n1', pool, devices };
-    const object = {
-      apiVersion: 'resource.k8s.io/v1',
-      kind: 'ResourceSlice',
-      metadata: { name: 's1' },
-    };
-    const path = `${group}/resourceslices`;
-    if (taints.length === 0 && !this.api.get('resourceslices', '', 's1'))
-      this.send('POST', path, { ...object, spec });
-    else
-      this.send('PUT', `${path}/s1`, {
-        ...object,
-        metadata: {
-          name: 's1',
-          resourceVersion: this.api.get('resourceslices', '', 's1')?.metadata.resourceVersion,
-        },
-        spec,
-      });
-  }
-
-  rule(name: string, selector: object | null, taint: object = {}): void {
-    const deviceSelector = selector === null ? {} : { deviceSelector: selector };
-    const spec = {
-      ...deviceSelector,
-      taint: { key: 'health', value: 'bad', effect: 'NoExecute', ...taint },
-    };
-    const object = { apiVersion: 'resource.k8s.io/v1beta2', kind: 'DeviceTaintRule' };
-    this.send('POST', rulesPath, { ...object, metadata: { name }, spec });
-  }
-
-  claim(
-    name: string,
-    device: number,
-    tolerated: Tolerance | undefined,
-    users: readonly string[],
-  ): void {
-    const list: Exclude<Tolerance, number | null> = Array.isArray(tolerated)
-      ? tolerated
-      : tolerated === undefined
-        ? []
-        : [{ seconds: tolerated }];
-    const tolerations = list.map(({ key, seconds }) => ({
-      ...{ ...(key === undefined ? {} : { key }), operator: 'Exists', effect: 'NoExecute' },
-      ...(seconds === null ? {} : { tolerationSeconds: seconds }),
-    }));
-    const request = { name: 'r', exactly: { deviceClassName: 'gpu' } };
-    const object = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', metadata: { name } };
-    this.send('POST', claimsPath, { ...object, spec: { devices: { requests: [request] } } });
-    const allocated = {
-      request: 'r',
-      driver: driverName,
-      pool: 'n1',
-      device: `gpu-${device}`,
-      tolerations,
-    };
-    const reservedFor = users.map((pod) => ({ resource: 'pods', name: pod, uid: this.uid(pod) }));
-    const status = { allocation: { devices: { results: [allocated] } }, reservedFor };
-    this.patch(`${claimsPath}/${name}/status`, { status });
-  }
-
-  pod(name: string, claims: readonly string[], isBound = true): void {
-    this.send('POST', podsPath, {
-      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name } },
-      spec: {
-        ...(isBound && { nodeName: 'n1' }),
-        containers: [{ name: 'c', image: 'x' }],
-        resourceClaims: claims.map((claim, index) => ({
-          name: `c${index}`,
-          resourceClaimName: claim,
-        })),
-      },
-    });
-  }
-
-  /** A pod and its claims. */
-  use({ name, devices, tolerated = [], isReserved = true, isBound = true }: ClaimingPod): void {
-    const claims = devices.map((_, index) => `${name}-${index}`);
-    this.pod(name, claims, isBound);
-    for (const [index, device] of devices.entries()) {
-      this.claim(`${name}-${index}`, device, tolerated[index], isReserved ? [name] : []);
-    }
-  }
-
-  uid(pod: string): string {
-    return this.api.get('pods', namespace, pod)?.metadata.uid ?? assert.fail(`no pod ${pod}`);
-  }
-
-  #note({ method, path, headers, body }: ApiRequest): void {
-    const [plain = '', query = ''] = path.split('?');
-    this.sent.push({
-      ...{ t: (this.clock.now() - this.#start) / 1000, method, path: plain, headers },
-      ...(query !== '' && { query: Object.fromEntries(new URLSearchParams(query)) }),
-      ...(body !== null && { body: JSON.parse(body) }),
-    });
-  }
-
-  /** A time of a body as the recordings have it. */
-  shown(value: unknown): unknown {
-    if (typeof value !== 'string' || !/^\d{4}-.*Z$/.test(value)) return value;
-    return `<T+${Math.floor((Date.parse(value) - second) / 1000)}s>`;
-  }
 }
 
 interface Recorded {
@@ -257,8 +30,8 @@ function recorded(name: string): Recorded {
   return JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
 }
 
-/** Latencies of the real programs, in seconds. */
-const slack = 0.25;
+/** Latencies of the real programs, in seconds, and in which turns two pods share what their client may send. */
+const slack = 0.3;
 
 /** The name of an Event ends with its time. */
 function plainPath({ path }: Pick<Sent, 'path'>): string {
@@ -300,12 +73,15 @@ function compare(world: World, name: string): void {
   for (const [key, wanted] of theirs) {
     const found = ours.get(key) ?? [];
     assert.equal(found.length, wanted.length, `${key}: ${found.map(({ t }) => t)}`);
+    // A time of the request itself differs with the latencies.
+    const sinceSent = (value: unknown, { t }: Sent): unknown =>
+      value === world.secondAt(t) ? '<now>' : value;
     for (const [index, one] of wanted.entries()) {
       const other = found[index] ?? assert.fail();
       assert.ok(Math.abs(one.t - other.t) <= slack, `${key} at ${other.t}, recorded at ${one.t}`);
       assert.deepEqual(
-        content(other, (value) => world.shown(value)),
-        content(one, (value) => value),
+        content(other, (value) => sinceSent(world.shown(value), other)),
+        content(one, (value) => sinceSent(value, one)),
       );
       const type = one.headers['content-type'] ?? '';
       if (one.method === 'PATCH') assert.equal(other.headers['content-type'], type);
@@ -317,12 +93,19 @@ interface Story {
   readonly offset: number;
   readonly pods: readonly ClaimingPod[];
   readonly withRules?: boolean;
+  /** taintmgr's policies are in force, and its heartbeat is fresh. */
+  readonly takenOver?: true;
   readonly tell: (world: World) => void;
   readonly ends: number;
 }
 
 const ofDriver = { driver: driverName };
 const gpu = (index: number): object => ({ ...ofDriver, device: `gpu-${index}` });
+const preempted = {
+  ...{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' },
+  lastTransitionTime: new Date(second - 300_000).toISOString(),
+};
+const scheduled = { type: 'PodScheduled', status: 'True' };
 const tainted = [{ key: 'health', value: 'bad', effect: 'NoExecute' }];
 
 const stories: Readonly<Record<string, Story>> = {
@@ -456,18 +239,16 @@ const stories: Readonly<Record<string, Story>> = {
     ends: 25,
   },
   '09-policy-refuses': {
-    offset: 800,
+    offset: 650,
+    takenOver: true,
     pods: [{ name: 'held', devices: [0] }],
     tell: (world) => {
       const annotate = (value: string): void =>
         world.patch(`${claimsPath}/held-0`, { metadata: { annotations: { touched: value } } });
-      world.isRefusing = true;
       world.at(0, () => world.rule('r1', gpu(0)));
       world.at(45.03, () => annotate('once'));
-      world.at(47.558, () => {
-        world.isRefusing = false;
-        annotate('twice');
-      });
+      world.at(46.546, () => world.beat(90_000));
+      world.at(47.558, () => annotate('twice'));
     },
     ends: 49,
   },
@@ -508,6 +289,42 @@ const stories: Readonly<Record<string, Story>> = {
     },
     ends: 11.2,
   },
+  '12-policy-stale-and-deleted': {
+    offset: 310,
+    takenOver: true,
+    pods: [
+      { name: 'h1', devices: [0] },
+      { name: 'h2', devices: [1] },
+    ],
+    tell: (world) => {
+      world.at(0.001, () => world.beat(90_000));
+      world.at(0.008, () => world.rule('r1', gpu(0)));
+      world.at(1.521, () => world.beat());
+      world.at(1.524, () => world.rule('r2', gpu(1)));
+      world.at(10.55, () => world.unbindPolicy());
+    },
+    ends: 11.983,
+  },
+  '13-one-policy-for-both': {
+    offset: 40,
+    takenOver: true,
+    pods: [
+      { name: 'x1', devices: [0] },
+      { name: 'x2', devices: [] },
+      { name: 'x3', devices: [1], conditions: [preempted] },
+    ],
+    tell: (world) => {
+      world.at(1.517, () => world.rule('r1', ofDriver));
+      world.at(6.526, () => world.optIn(null));
+    },
+    ends: 18.546,
+  },
+  '15-scheduler-and-templates': {
+    offset: 280,
+    pods: [],
+    tell: tellOfTemplates,
+    ends: 22.489,
+  },
   '16-default-gates': {
     offset: 300,
     withRules: false,
@@ -521,7 +338,54 @@ const stories: Readonly<Record<string, Story>> = {
     },
     ends: 8,
   },
+  '17-held-restart-stale': {
+    offset: 350,
+    takenOver: true,
+    pods: [
+      { name: 'a', devices: [0] },
+      { name: 'b', devices: [1] },
+    ],
+    tell: (world) => {
+      world.at(0, () => world.rule('r1', ofDriver));
+      world.at(4.013, () => world.stopManager());
+      world.at(5.09, () => world.startManager());
+      world.at(17.055, () => world.evict('b'));
+      world.at(17.062, () => world.beat(90_000));
+    },
+    ends: 26,
+  },
 };
+
+/** Claims of templates, as the resourceclaim controller and the scheduler make them and take them away. */
+function tellOfTemplates(world: World): void {
+  const all = [tainted, tainted, tainted, tainted];
+  world.at(0, () => world.slice(all));
+  world.at(1.53, () => {
+    const noEffect = [{ key: 'health', seconds: null, effect: '' as const }];
+    for (const [index, [name, tolerance]] of [
+      ['noeffect', noEffect] as const,
+      ['sec8', 8] as const,
+      ['finish', 10] as const,
+      ['forever', null] as const,
+    ].entries()) {
+      world.use({ name, devices: [index], tolerated: [tolerance], conditions: [scheduled] });
+    }
+  });
+  world.at(4.55, () => {
+    world.patch(`${podsPath}/finish/status`, { status: { phase: 'Succeeded' } });
+    world.patch(`${claimsPath}/finish-0/status`, {
+      status: { reservedFor: null, allocation: null },
+    });
+    world.send('DELETE', `${claimsPath}/finish-0`, {});
+  });
+  world.at(13.604, () => world.slice([[]]));
+  // The claim of an extended resource is in the status of its pod alone.
+  world.at(14.426, () => {
+    world.pod('ext', []);
+    world.claim('ext-extended-resources', 2, undefined, ['ext']);
+  });
+  world.at(18.461, () => world.rule('r1', ofDriver));
+}
 
 /** Beside pod `both`: two that share a claim, one that it is not reserved for, and one without a node. */
 function shareClaims(world: World): void {
@@ -531,11 +395,13 @@ function shareClaims(world: World): void {
 }
 
 describe('the requests of kube-controller-manager 1.36.2 for device taints', () => {
-  for (const [name, { offset, pods, withRules = true, tell, ends }] of Object.entries(stories)) {
+  for (const [name, story] of Object.entries(stories)) {
     it(name, () => {
+      const { offset, pods, withRules = true, takenOver = false, tell, ends } = story;
       const world = new World(offset, withRules);
       for (const pod of pods) world.use(pod);
       if (name === '07-two-claims-and-shared') shareClaims(world);
+      if (takenOver) world.takeOver();
       world.begin();
       tell(world);
       world.at(ends);
