@@ -20,7 +20,7 @@ import { answerOf } from '../world/answer-of.ts';
 
 export const namespace = 'wire-devtaint';
 export const driverName = 'gpu.example.com';
-const group = '/apis/resource.k8s.io/v1';
+export const group = '/apis/resource.k8s.io/v1';
 const manager = 'taintmgr';
 const managersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 export const rulesPath = '/apis/resource.k8s.io/v1beta2/devicetaintrules';
@@ -36,6 +36,8 @@ export interface Sent {
   readonly query?: JsonRecord;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: JsonRecord;
+  /** It is answered with this. */
+  readonly status: number;
 }
 
 /** Seconds that its toleration of any NoExecute taint has; null: without limit; left out: it tolerates none. */
@@ -95,9 +97,11 @@ export class World {
     this.#driver = new VirtualDriver({
       ...{ loop, clock: this.clock, onNotice: () => {} },
       exchange: (request, sink) => {
-        const isRead = request.method === 'GET' && !request.path.includes(`${podsPath}/`);
-        if (!isRead) this.#note(request);
-        return this.api.exchange(request, sink);
+        const head = (status: number, headers: Readonly<Record<string, string>>): void => {
+          this.#note(request, status);
+          sink.head(status, headers);
+        };
+        return this.api.exchange(request, { ...sink, head });
       },
     });
     this.#driver.feed({ kind: 'start' });
@@ -276,10 +280,10 @@ export class World {
     return this.api.get('pods', namespace, pod)?.metadata.uid ?? assert.fail(`no pod ${pod}`);
   }
 
-  #note({ method, path, headers, body }: ApiRequest): void {
+  #note({ method, path, headers, body }: ApiRequest, status: number): void {
     const [plain = '', query = ''] = path.split('?');
     this.sent.push({
-      ...{ t: (this.clock.now() - this.#start) / 1000, method, path: plain, headers },
+      ...{ t: (this.clock.now() - this.#start) / 1000, method, path: plain, headers, status },
       ...(query !== '' && { query: Object.fromEntries(new URLSearchParams(query)) }),
       ...(body !== null && { body: JSON.parse(body) }),
     });
