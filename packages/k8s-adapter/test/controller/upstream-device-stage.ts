@@ -18,7 +18,7 @@ import {
 } from '../../src/takeover/manifests.ts';
 import { answerOf } from '../world/answer-of.ts';
 
-export const namespace = 'wire-devtaint';
+const namespace = 'wire-devtaint';
 export const driverName = 'gpu.example.com';
 export const group = '/apis/resource.k8s.io/v1';
 const manager = 'taintmgr';
