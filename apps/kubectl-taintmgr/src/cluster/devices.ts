@@ -14,25 +14,45 @@ import { type ClusterReader, deviceGroupPath } from './reader.ts';
 
 /** Preferred first. */
 const versions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'];
-const kinds: readonly DeviceResource[] = ['resourceslices', 'resourceclaims', 'devicetaintrules'];
+export const deviceKinds: readonly DeviceResource[] = [
+  'resourceslices',
+  'resourceclaims',
+  'devicetaintrules',
+];
 
 /** Where the kinds are served; null: this one is not. */
 export type DevicePaths = Readonly<Record<DeviceResource, string | null>>;
 
 /** Null: the cluster serves none of them, or we may not see what it serves. */
 export async function devicePaths(reader: ClusterReader): Promise<DevicePaths | null> {
-  const group = (await reader.objectIfAllowed(deviceGroupPath)) as ApiGroup | null;
+  const sight = await lookForDevices(reader);
+  return sight === 'hidden' ? null : sight;
+}
+
+/** Null: the cluster serves none of them. `hidden`: what it serves may not be seen. */
+export async function lookForDevices(
+  reader: ClusterReader,
+): Promise<DevicePaths | 'hidden' | null> {
+  const discover = async (path: string) => ({ found: await reader.objectIfThere(path) });
+  const asked = await reader.ifAllowed(() => discover(deviceGroupPath));
+  if (asked === null) return 'hidden';
+  const group = asked.found as ApiGroup | null;
   const served = (group?.versions ?? []).map(({ version }) => version);
   const paths = new Map<string, string>();
   for (const version of versions.filter((one) => served.includes(one))) {
-    if (kinds.every((kind) => paths.has(kind))) break;
+    if (deviceKinds.every((kind) => paths.has(kind))) break;
     const path = `${deviceGroupPath}/${version}`;
-    const list = (await reader.objectIfAllowed(path)) as ApiResources | null;
+    const read = await reader.ifAllowed(() => discover(path));
+    // Of a kind that another version has nobody knows whether this one has it too.
+    if (read === null) return 'hidden';
+    const list = read.found as ApiResources | null;
     for (const { name } of list?.resources ?? []) {
       if (!paths.has(name)) paths.set(name, `${path}/${name}`);
     }
   }
-  const found = Object.fromEntries(kinds.map((kind) => [kind, paths.get(kind) ?? null] as const));
+  const found = Object.fromEntries(
+    deviceKinds.map((kind) => [kind, paths.get(kind) ?? null] as const),
+  );
   return Object.values(found).every((path) => path === null) ? null : (found as DevicePaths);
 }
 
@@ -102,7 +122,7 @@ export async function surveyDevices(
     reader.budgets(),
   ]);
   const lists = { resourceslices: slices, resourceclaims: claims, devicetaintrules: rules };
-  const hidden = kinds.filter((kind) => lists[kind] === null);
+  const hidden = deviceKinds.filter((kind) => lists[kind] === null);
   const devices = new Devices();
   for (const slice of slices ?? []) {
     devices.handle({ kind: 'resourceSliceUpsert', slice: resourceSliceFromJson(slice) });

@@ -2,6 +2,7 @@
 import type { Decision, Reason } from '@taintmgr/core';
 import {
   type DeviceEvent,
+  type DeviceReason,
   type DeviceResource,
   Devices,
   type DeviceTaintRule,
@@ -15,7 +16,7 @@ import {
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '@taintmgr/k8s-adapter/client';
-import { type DevicePaths, devicePaths } from './devices.ts';
+import { type DevicePaths, deviceKinds, devicePaths, lookForDevices } from './devices.ts';
 import type { PodFacts } from './facts.ts';
 import { type ClusterReader, inTurns } from './reader.ts';
 import { unless } from './refusals.ts';
@@ -56,11 +57,20 @@ export class PodDevices {
     return this.#devices.verdictOf(pod, { withRules: this.#devices.actsOnRules !== false });
   }
 
+  /** True of a pod that has finished and uses its claims no more: no taint of their devices makes it go. */
+  isReleased(facts: PodFacts): boolean {
+    const { phase, claims, deletionTimestamp } = facts.pod;
+    if (!claims || deletionTimestamp !== null) return false;
+    if (phase !== 'Succeeded' && phase !== 'Failed') return false;
+    const verdict = this.verdictOf(facts);
+    return verdict.at === null && verdict.because[0].code === 'NotReserved';
+  }
+
   /** Whether rules would make it go, if anybody heeded them. */
   #unheeded(pod: PodFacts['pod']): Reason | null {
     if (this.#devices.actsOnRules !== false) return null;
     const verdict = this.#devices.verdictOf(pod);
-    if (verdict.at === null) return null;
+    if (verdict.at === null) return unknownOf(verdict.because[0]);
     const [{ source }] = verdict.causes;
     return { code: 'RulesUnheeded', rule: source.name, deadline: verdict.at };
   }
@@ -74,13 +84,13 @@ export class PodDevices {
       return { kind: 'evict', deadline: verdict.at, because: verdict.causes.map(reasonOfCause) };
     }
     const [telling] = verdict.because;
-    const unknown = telling.code === 'NotKnown' ? lacking(telling.lacks) : this.#unheeded(pod);
+    const unknown = unknownOf(telling) ?? this.#unheeded(pod);
     return unknown && { kind: 'keep', because: [unknown] };
   }
 }
 
-function lacking(lacks: readonly DeviceResource[]): Reason {
-  return { code: 'DevicesUnknown', lacks };
+function unknownOf(reason: DeviceReason): Reason | null {
+  return reason.code === 'NotKnown' ? { ...reason, code: 'DevicesUnknown' } : null;
 }
 
 /** Null: no pod uses a claim, or the cluster has no devices. */
@@ -91,9 +101,12 @@ export async function readPodDevices(
   managers: readonly TaintManager[],
 ): Promise<PodDevices | null> {
   const namespaces = new Set(pods.flatMap(({ pod }) => (pod.claims ? pod.namespace : [])));
-  const paths = namespaces.size === 0 ? null : await devicePaths(reader);
-  if (!paths) return null;
-  const events = await readEvents(reader, paths, [...namespaces]);
+  const sight = namespaces.size === 0 ? null : await lookForDevices(reader);
+  if (!sight) return null;
+  const events =
+    sight === 'hidden'
+      ? [{ kind: 'deviceRights', hidden: deviceKinds } as const]
+      : await readEvents(reader, sight, [...namespaces]);
   const runs = evictors.upstream[duty].kind;
   return new PodDevices(events, {
     byOurs: managers.some((one) => decidesForDevices(one, reader.now())),
@@ -146,7 +159,8 @@ export async function nodesOfTaintedDevices(
   reader: ClusterReader,
   namespace?: string,
 ): Promise<ReadonlySet<string>> {
-  const paths = await devicePaths(reader);
+  const paths = await lookForDevices(reader);
+  if (paths === 'hidden') return nodesOf(await readClaiming(reader, namespace ?? null));
   const claims = await readClaims(reader, paths?.resourceclaims ?? null, namespace);
   // Whose they are nobody tells but the pods.
   if (claims === null) return nodesOf(await readClaiming(reader, namespace ?? null));

@@ -186,7 +186,12 @@ export class ClusterReader {
 
   /** The object at a path; null where there is none, or we may not see it. */
   async objectIfAllowed(path: string): Promise<unknown> {
-    return await this.ifAllowed(() => ifThere(() => this.#client.get(path)));
+    return await this.ifAllowed(() => this.objectIfThere(path));
+  }
+
+  /** The object at a path; null where there is none. */
+  async objectIfThere(path: string): Promise<unknown> {
+    return await ifThere(() => this.#client.get(path));
   }
 
   /** The objects at a path, as the API server has them. */

@@ -2,7 +2,7 @@
 import { formatTaint } from '@taintmgr/core';
 import {
   type DeviceId,
-  type DeviceSelector,
+  type DeviceTaintRule,
   type DeviceVerdict,
   describeDeviceCause,
   describeDevicePatience,
@@ -271,7 +271,12 @@ export function agoOrIn(at: Instant | null, now: Instant): string {
 }
 
 /** `driver gpu.example.com, pool n1`; `every device` of an empty selector. */
-export function selectorText(selector: DeviceSelector | null): string {
+export function selectorText({
+  selector,
+  unreadSelection = [],
+}: Pick<DeviceTaintRule, 'selector' | 'unreadSelection'>): string {
+  if (unreadSelection.length > 0)
+    return `by ${listText(unreadSelection)}: which devices is not known here`;
   if (selector === null) return 'nothing (no deviceSelector)';
   if (selectsAllDevices(selector)) return 'every device of every driver';
   const parts = Object.entries(selector).filter(([, name]) => name !== null);

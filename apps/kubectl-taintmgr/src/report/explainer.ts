@@ -206,6 +206,13 @@ export class Explainer {
   #withDevices(at: Instant, facts: PodFacts, judged: JudgedAlone): JudgedAlone {
     const { devices } = this.#given ?? {};
     const { decision } = judged.explanation;
+    if (decision.kind === 'keep' && devices?.isReleased(facts)) {
+      const because = [{ code: 'Finished', phase: facts.pod.phase } as const, ...decision.because];
+      return {
+        ...judged,
+        explanation: withDecision(judged.explanation, { ...decision, because }, at),
+      };
+    }
     // Of the engine's pods the engine has said so already.
     const isLeft = devices && (!devices.byOurs || isLeftToManager(decision));
     const theirs = isLeft ? devices.decisionOn(facts) : null;

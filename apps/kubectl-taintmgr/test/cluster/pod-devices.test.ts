@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { installDefinitions } from '@taintmgr/api-server';
+import { deviceTaintRuleFromJson, resourceClaimFromJson } from '@taintmgr/k8s-adapter/client';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { node, pod } from '@taintmgr/sim-cluster';
+import { podFacts } from '../../src/cluster/facts.ts';
+import { PodDevices } from '../../src/cluster/pod-devices.ts';
 import { startDeviceCluster, writeProgress } from '../world/device-cluster.ts';
 import { run } from '../world/run.ts';
 import { comeAs, type TestCluster } from '../world/test-cluster.ts';
@@ -124,6 +127,41 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
       await answer('explain pod -n shop ext-1'),
       /\nDecision: +Keep\n.*\nDevices: +claim gpu-e was made for an extended resource: /,
     );
+  });
+
+  it('says of a pod that has finished and uses its claim no more that it has', async () => {
+    const resourceClaims = [{ name: 'gpu', resourceClaimName: 'gpu-a' }];
+    const { api } = cluster;
+    const made = api.create(
+      'pods',
+      pod('shop', 'done-1', { spec: { nodeName: 'n1', resourceClaims } }),
+    );
+    api.update('pods', { ...made, status: { ...made.status, phase: 'Succeeded' } }, 'status');
+    const said = await answer('explain pod -n shop done-1');
+    api.delete('pods', 'shop', 'done-1', { gracePeriodSeconds: 0 });
+    assert.match(
+      said,
+      /\nDecision: {2}Keep\nBecause: {2}already finished \(Succeeded\)\nDevices: {2}claim gpu-a is not reserved for it/,
+    );
+  });
+
+  it('does not say Keep where a rule of Kubernetes 1.33 selects by class', () => {
+    const byClass = { deviceSelector: { deviceClassName: 'gpu' } };
+    const taint = { key: 'health', effect: 'NoExecute' };
+    const rule = deviceTaintRuleFromJson({
+      metadata: { name: 'old' },
+      spec: { ...byClass, taint },
+    });
+    const held = cluster.api.get('pods', 'shop', 'train-1') ?? assert.fail();
+    const facts = podFacts(held);
+    const claim = resourceClaimFromJson(cluster.api.get('resourceclaims', 'shop', 'gpu-a'));
+    const known = [
+      { kind: 'resourceClaimUpsert', claim },
+      { kind: 'deviceTaintRuleUpsert', rule },
+    ] as const;
+    const devices = new PodDevices(known, { byOurs: false, byUpstream: true });
+    const because = [{ code: 'DevicesUnknown', lacks: [], rule: 'old' }];
+    assert.deepEqual(devices.decisionOn(facts), { kind: 'keep', because });
   });
 
   it('does not say Keep to somebody who may not see the taints', async () => {

@@ -80,9 +80,13 @@ it('says of rules without any status that they may evict nobody', () => {
 
 it('says what a selector selects', () => {
   const any = { driver: null, pool: null, device: null };
-  assert.equal(selectorText(null), 'nothing (no deviceSelector)');
-  assert.equal(selectorText(any), 'every device of every driver');
-  assert.equal(selectorText({ ...any, pool: 'n1', device: 'a' }), 'pool n1, device a');
+  assert.equal(selectorText({ selector: null }), 'nothing (no deviceSelector)');
+  assert.equal(selectorText({ selector: any }), 'every device of every driver');
+  const one = { ...any, pool: 'n1', device: 'a' };
+  assert.equal(selectorText({ selector: one }), 'pool n1, device a');
+  const unread = { selector: null, unreadSelection: ['deviceClassName', 'selectors'] };
+  const unknown = 'by deviceClassName, selectors: which devices is not known here';
+  assert.equal(selectorText(unread), unknown);
 });
 
 it('says how long ago, or in how long', () => {

@@ -53,6 +53,8 @@ export interface DeviceTaintRule {
   readonly generation: number;
   /** Null: it has none and selects nothing; one of nulls alone (`{}`) selects every device. */
   readonly selector: DeviceSelector | null;
+  /** The members of its selector by which nobody can tell here which devices it selects; left out: there are none. */
+  readonly unreadSelection?: readonly string[];
   readonly taint: Taint;
   /** Null: nobody has written it, as where kube-controller-manager does not act on rules. */
   readonly progress: EvictionProgress | null;

@@ -140,6 +140,8 @@ export class Devices {
     for (const claim of distinct(pod.claims)) this.#judgeClaim(pod, claim, taintsOf, found);
     const lacks = this.#lacks(pod, withRules);
     if (lacks.length > 0) found.reasons.push({ code: 'NotKnown', lacks });
+    const unread = withRules ? this.#unreadRuleOn(pod) : null;
+    if (unread) found.reasons.push({ code: 'NotKnown', lacks: [], rule: unread.name });
     if (pod.nodeName !== '') return verdictFrom(found.causes, found.reasons, lacks);
     const causes = found.causes.toSorted(inCauseOrder);
     return verdictFrom([], [{ code: 'NotBound', causes }, ...found.reasons], lacks);
@@ -248,6 +250,19 @@ export class Devices {
     return this.#hidden.filter((hidden) => withRules || hidden !== 'devicetaintrules');
   }
 
+  /** A rule that evicts, and of which nobody can tell whether it selects what the pod holds. */
+  #unreadRuleOn(pod: Pod): DeviceTaintRule | null {
+    const holds = pod.claims?.some(({ claim, origin }) => {
+      const key = claim === null || origin === 'extended' ? null : claimKey(pod.namespace, claim);
+      return key !== null && this.#claims.get(key)?.reservedFor.includes(pod.uid);
+    });
+    if (!holds) return null;
+    for (const rule of this.#rules.values()) {
+      if (rule.unreadSelection && rule.taint.effect === 'NoExecute') return rule;
+    }
+    return null;
+  }
+
   #judgeClaim(
     pod: Pod,
     podClaim: PodClaim,
@@ -324,7 +339,9 @@ export class Devices {
     else this.#rules.delete(name);
     if (previous && rule && isSameRule(previous, rule)) return new Set();
     const isTouched = (id: DeviceId): boolean =>
-      [previous, rule].some((one) => one !== null && selectsDevice(one.selector, id));
+      [previous, rule].some(
+        (one) => one && (one.unreadSelection || selectsDevice(one.selector, id)),
+      );
     return this.#podsOfClaims([this.#claimsHolding(isTouched)]);
   }
 
@@ -441,7 +458,8 @@ function reasonOf(hit: DeviceHit): DeviceReason | null {
 function isSameRule(one: DeviceTaintRule, other: DeviceTaintRule): boolean {
   return (
     one.uid === other.uid &&
-    JSON.stringify([one.selector, one.taint]) === JSON.stringify([other.selector, other.taint])
+    JSON.stringify([one.selector, one.unreadSelection, one.taint]) ===
+      JSON.stringify([other.selector, other.unreadSelection, other.taint])
   );
 }
 

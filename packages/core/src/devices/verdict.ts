@@ -47,8 +47,12 @@ export interface DeviceCause extends DeviceHit {
 export type DeviceReason =
   /** As nearly all pods. */
   | { readonly code: 'NoClaims' }
-  /** Without the right to read these nobody can tell. */
-  | { readonly code: 'NotKnown'; readonly lacks: readonly DeviceResource[] }
+  /** Without the right to read these nobody can tell; `rule`: one that may select its devices, or not. */
+  | {
+      readonly code: 'NotKnown';
+      readonly lacks: readonly DeviceResource[];
+      readonly rule?: string;
+    }
   /** `causes`: what makes it go once it is bound. */
   | { readonly code: 'NotBound'; readonly causes: readonly DeviceCause[] }
   /** Its device came as an extended resource; kube-controller-manager up to 1.37 overlooks such claims. */

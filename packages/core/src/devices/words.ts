@@ -15,7 +15,9 @@ export function describeDeviceReason(reason: DeviceReason): string {
     case 'NoClaims':
       return 'it uses no ResourceClaim';
     case 'NotKnown':
-      return `unknown: no permission to read ${listText(reason.lacks)}`;
+      return reason.rule === undefined
+        ? `unknown: no permission to read ${listText(reason.lacks)}`
+        : unreadRuleText(reason.rule);
     case 'NotBound':
       return `not bound to a node${onceText('it is bound', reason.causes)}`;
     case 'ExtendedResource':
@@ -37,6 +39,11 @@ export function describeDeviceReason(reason: DeviceReason): string {
     case 'NotTainted':
       return 'its devices have no taint';
   }
+}
+
+/** Kubernetes 1.33 and 1.34 have such rules. */
+export function unreadRuleText(rule: string): string {
+  return `unknown: DeviceTaintRule ${rule} selects by class or by CEL, and which devices these are cannot be told here`;
 }
 
 /** `DeviceTaintRule gpu-0-ecc`, `its driver in ResourceSlice n1-gpu-x7 (#0)` */

@@ -1,7 +1,7 @@
 import type { NodeNotReadyReason } from '../attempt/pod-command.ts';
 import { type DeviceId, type DeviceResource, formatDevice } from '../devices/device.ts';
 import type { DeviceTaintSource } from '../devices/verdict.ts';
-import { describeTaintSource } from '../devices/words.ts';
+import { describeTaintSource, unreadRuleText } from '../devices/words.ts';
 import { formatDeadline, formatDuration, type Instant } from '../kernel/time.ts';
 import { formatTaint, type Taint } from '../model/taint.ts';
 import type { Toleration } from '../model/toleration.ts';
@@ -119,7 +119,11 @@ export type Reason =
       readonly namespace: string;
     }
   /** Its devices may have taints: without the right to read these nobody can tell. */
-  | { readonly code: 'DevicesUnknown'; readonly lacks: readonly DeviceResource[] }
+  | {
+      readonly code: 'DevicesUnknown';
+      readonly lacks: readonly DeviceResource[];
+      readonly rule?: string;
+    }
   /** This DeviceTaintRule makes it go at `deadline` where rules are heeded, and nothing shows that anybody heeds them. */
   | { readonly code: 'RulesUnheeded'; readonly rule: string; readonly deadline: Instant }
   /** upstream-1.36 in its legacy mode only. */
@@ -203,6 +207,7 @@ export function describeReason(reason: Reason): string {
       return `kube-controller-manager decides: namespace ${reason.namespace} has no label ${key}=${value}`;
     }
     case 'DevicesUnknown':
+      if (reason.rule !== undefined) return unreadRuleText(reason.rule);
       return `unknown: no permission to read ${reason.lacks.join(', ')}, so not the taints of its devices`;
     case 'RulesUnheeded':
       return `unknown: DeviceTaintRule ${reason.rule} would evict it, and kube-controller-manager has written no status of any rule (feature gate DRADeviceTaintRules off?)`;

@@ -94,6 +94,12 @@ function withSelector(selector: DeviceSelector | null): Devices {
   return world([{ kind: 'deviceTaintRuleUpsert', rule: rule({ selector }) }]);
 }
 
+function withUnread(effect: string): Devices {
+  const unreadSelection = ['deviceClassName'];
+  const given = { selector: null, unreadSelection, taint: taint({ effect }) };
+  return world([{ kind: 'deviceTaintRuleUpsert', rule: rule(given) }]);
+}
+
 const wraps = (seconds: number | bigint): string =>
   told(withTolerations([tolerating({ tolerationSeconds: seconds })])).split(':')[0] ?? '';
 
@@ -205,6 +211,16 @@ const cases: readonly (readonly [name: string, got: () => string, want: string])
     'a right that is lacking where another tells enough',
     () => told(world([ruled, { kind: 'deviceRights', hidden: ['resourceslices'] }])),
     `0: ${byRule}; the claim does not tolerate it (without resourceslices)`,
+  ],
+  [
+    'a rule by class',
+    () => told(withUnread('NoExecute')),
+    'unknown: DeviceTaintRule ecc selects by class or by CEL, and which devices these are cannot be told here',
+  ],
+  [
+    'a rule by class that evicts nobody',
+    () => told(withUnread('None')),
+    'its devices have no taint',
   ],
   ['seconds that int64 holds', () => wraps(9_223_372_036), '9223372036000'],
   ['seconds that wrap into the past', () => wraps(9_223_372_037), '-9223372036710'],
@@ -508,3 +524,12 @@ function follow(
   if (event.kind === 'podUpsert') pods.set(event.pod.uid, event.pod);
   if (event.kind === 'podDelete') pods.delete(event.uid);
 }
+
+it('tells of the pods of a rule by class when it comes, changes and goes', () => {
+  const devices = world([{ kind: 'podUpsert', pod: pod() }]);
+  const unread = { selector: null, unreadSelection: ['deviceClassName'] };
+  const put = (given: Partial<DeviceTaintRule>): number =>
+    devices.handle({ kind: 'deviceTaintRuleUpsert', rule: rule(given) }).size;
+  assert.deepEqual([put(unread), put(unread), put({ selector: null }), put(unread)], [1, 0, 1, 1]);
+  assert.equal(devices.handle({ kind: 'deviceTaintRuleDelete', name: 'ecc' }).size, 1);
+});

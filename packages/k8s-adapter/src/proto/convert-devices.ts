@@ -1,7 +1,6 @@
 // API objects of resource.k8s.io as the core's slices, claims and taint rules: v1, v1beta2 and v1beta1, rules v1alpha3 too.
 import type {
   AllocatedDevice,
-  DeviceSelector,
   DeviceTaintRule,
   EvictionProgress,
   PublishedDevice,
@@ -34,7 +33,7 @@ function publishedFromJson(value: unknown): PublishedDevice {
 
 /**
  * Reads a DeviceTaintRule. Those of Kubernetes 1.33 and 1.34 may select by class and by CEL besides: which devices
- * these are nobody can tell here, and a rule that asks for that selects none.
+ * these are nobody can tell here: a rule that asks for that has no selector, and says by what it selects.
  */
 export function deviceTaintRuleFromJson(value: unknown): DeviceTaintRule {
   const object = asRecord(value);
@@ -45,7 +44,7 @@ export function deviceTaintRuleFromJson(value: unknown): DeviceTaintRule {
     name: asText(metadata.name),
     uid: asText(metadata.uid),
     generation: asInteger(metadata.generation) ?? 0,
-    selector: selectorFromJson(deviceSelector),
+    ...selectionFromJson(deviceSelector),
     taint: read,
     progress: progressFrom(asRecord(object.status)),
   };
@@ -53,12 +52,13 @@ export function deviceTaintRuleFromJson(value: unknown): DeviceTaintRule {
 
 const noTaint = { key: '', value: '', effect: '', timeAdded: null };
 
-function selectorFromJson(value: unknown): DeviceSelector | null {
-  if (!isRecord(value)) return null;
+function selectionFromJson(value: unknown): Pick<DeviceTaintRule, 'selector' | 'unreadSelection'> {
+  if (!isRecord(value)) return { selector: null };
   const { driver, pool, device, ...others } = value;
-  if (Object.values(others).some((other) => other !== null)) return null;
+  const unreadSelection = Object.keys(others).filter((name) => others[name] !== null);
+  if (unreadSelection.length > 0) return { selector: null, unreadSelection };
   const part = (text: unknown): string | null => (typeof text === 'string' ? text : null);
-  return { driver: part(driver), pool: part(pool), device: part(device) };
+  return { selector: { driver: part(driver), pool: part(pool), device: part(device) } };
 }
 
 function progressFrom({ conditions }: JsonRecord): EvictionProgress | null {

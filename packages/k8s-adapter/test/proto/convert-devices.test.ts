@@ -58,7 +58,8 @@ describe('objects of resource.k8s.io', () => {
     const bare = deviceTaintRuleFromJson({ spec: { taint: { key: 'a', effect: 'NoExecute' } } });
     assert.deepEqual([bare.selector, bare.progress], [null, null]);
     const byClass = { driver: 'd.example.com', deviceClassName: 'gpu' };
-    assert.equal(deviceTaintRuleFromJson({ spec: { deviceSelector: byClass } }).selector, null);
+    const unread = deviceTaintRuleFromJson({ spec: { deviceSelector: byClass } });
+    assert.deepEqual([unread.selector, unread.unreadSelection], [null, ['deviceClassName']]);
   });
 
   it('are read: a claim', () => {

@@ -48,7 +48,7 @@ function ruleFindings(rule: RuleObject, { devices, hidden }: DeviceSurvey): read
   if (!model?.selector || hidden.length > 0) return found;
   const { published, allocated } = devices.reachOf(model);
   if (published.length > 0 || allocated.length > 0) return found;
-  const message = `no ResourceSlice has a device of ${selectorText(model.selector)}, and no claim holds one: it taints nothing`;
+  const message = `no ResourceSlice has a device of ${selectorText(model)}, and no claim holds one: it taints nothing`;
   const fix = 'fix the selector, or delete the rule';
   return [...found, finding('WARN', message, { about, fix })];
 }

@@ -248,7 +248,7 @@ function tellRule(name: string, survey: DeviceSurvey, evictor: DeviceEvictor): T
     reference: `devicetaintrule.resource.k8s.io/${name}`,
     fields: [
       ['Name', name],
-      ['Selects', `${selectorText(rule.selector)}${reachText(reach)}`],
+      ['Selects', `${selectorText(rule)}${rule.unreadSelection ? '' : reachText(reach)}`],
       ['Taint', ruleTaintText(rule.taint, by, at)],
       ...(mark === undefined
         ? []

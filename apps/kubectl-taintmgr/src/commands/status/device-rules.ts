@@ -24,7 +24,7 @@ interface RuleStatus {
   readonly devices: number;
   /** Pods that it makes go, or would if its effect were NoExecute. */
   readonly pods: number;
-  /** When the first of them goes for it; null: none does; undefined: nobody was seen to heed rules. */
+  /** When the first of them goes for it; null: none does; undefined: nobody can tell. */
   readonly nextAt: Instant | null | undefined;
 }
 
@@ -40,7 +40,9 @@ export async function ruleSection(
     const pods = reach.pods.filter(({ pod }) => pod.deletionTimestamp === null);
     const isActing = rule.taint.effect === 'NoExecute' && pods.length > 0;
     const firstAt = isActing ? earliest(pods.map(({ causes: [first] }) => first.at)) : null;
-    const nextAt = isActing && read.devices.actsOnRules === false ? undefined : firstAt;
+    const isUnread = rule.unreadSelection !== undefined && rule.taint.effect === 'NoExecute';
+    const isUnheeded = isActing && read.devices.actsOnRules === false;
+    const nextAt = isUnread || isUnheeded ? undefined : firstAt;
     return { rule, devices: reach.published.length, pods: pods.length, nextAt };
   });
   return { text: renderRules(at, rules), documents: rules.map(ruleDocument) };
@@ -62,9 +64,9 @@ function renderRules(at: Instant, rules: readonly RuleStatus[]): string {
     [
       rule.name,
       formatTaint(rule.taint),
-      selectorText(rule.selector),
-      String(devices),
-      String(pods),
+      selectorText(rule),
+      rule.unreadSelection ? 'unknown' : String(devices),
+      rule.unreadSelection ? 'unknown' : String(pods),
       nextText(nextAt, at),
       progressText(rule),
     ].map(printable),
@@ -82,13 +84,12 @@ function renderRules(at: Instant, rules: readonly RuleStatus[]): string {
 }
 
 function ruleDocument({ rule, devices, pods, nextAt }: RuleStatus): object {
-  const { name, taint, selector, progress, generation } = rule;
+  const { name, taint, progress, generation } = rule;
   return {
     name,
     taint: taintDocument(taint),
-    selects: selectorText(selector),
-    devices,
-    pods,
+    selects: selectorText(rule),
+    ...(rule.unreadSelection ? { devices: null, pods: null } : { devices, pods }),
     nextAt: deadline(nextAt ?? null),
     ...(progress && {
       upstream: {

@@ -189,7 +189,7 @@ function refuseNowhere(
   // Without slices it is not known what there is.
   if (request.kind === 'rule' || published > 0 || allocated > 0 || free === null) return;
   throw new UsageError(
-    `no ResourceSlice has a device of ${selectorText(request.selector)}, and no claim holds one: nothing was changed (${rule.metadata.name} would taint nothing)`,
+    `no ResourceSlice has a device of ${selectorText(request)}, and no claim holds one: nothing was changed (${rule.metadata.name} would taint nothing)`,
   );
 }
 

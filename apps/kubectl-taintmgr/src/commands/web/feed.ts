@@ -312,7 +312,7 @@ function rulesOf({ devices }: ForecastSurvey, { nodes }: Report): readonly LiveA
         );
       });
       if (going.length === 0) return [];
-      const text = `taints ${selectorText(selector)} ${formatTaint(taint)}: ${count(going.length, 'pod')} to leave`;
+      const text = `taints ${selectorText({ selector })} ${formatTaint(taint)}: ${count(going.length, 'pod')} to leave`;
       const from = taint.timeAdded;
       return [{ kind: 'rule', name: printable(name), from, until: null, text: printable(text) }];
     },
