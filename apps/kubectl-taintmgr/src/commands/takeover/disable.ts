@@ -23,7 +23,7 @@ import { readFormat } from '../../render/printer.ts';
 import { UpstreamForecast } from '../../report/upstream-forecast.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { DisableFlags } from './flags.ts';
-import { HeldDevices } from './held-devices.ts';
+import { HeldDevices, type HeldForDevice } from './held-devices.ts';
 import { holdsDevices, labelRequest, readState, type TakeoverState } from './state.ts';
 import { type HeldPod, type NamespaceChange, printChange } from './status.ts';
 
@@ -32,7 +32,7 @@ interface Plan {
   readonly change: NamespaceChange;
   readonly held: readonly HeldPod[];
   /** The same for taints of devices; null: nobody may see which. */
-  readonly byDevice: readonly HeldPod[] | null;
+  readonly byDevice: readonly HeldForDevice[] | null;
 }
 
 /** `takeover disable NAMESPACE...`. */
@@ -102,7 +102,7 @@ const choiceTexts: Readonly<Record<HeldChoice, string>> = {
 };
 
 /** Those that are none of the others. */
-function without(held: readonly HeldPod[], others: readonly HeldPod[]): readonly HeldPod[] {
+function without<T extends HeldPod>(held: readonly T[], others: readonly HeldPod[]): readonly T[] {
   const uids = new Set(others.map(({ pod }) => pod.uid));
   return held.filter(({ pod }) => !uids.has(pod.uid));
 }
@@ -172,7 +172,7 @@ async function giveBack(giving: GivingBack): Promise<readonly HeldPod[]> {
   const { client, namespace, interrupt } = giving;
   const stay = await release(giving);
   await client.send(labelRequest(namespace, false));
-  await letGo(giving);
+  await letGo(giving).finally(() => giving.devices?.clean());
   const soon = await lookForDue(giving, laterMsMax);
   const isOpen = soon.some(({ pod }) => !stay.has(pod.uid));
   if (isOpen) await setTimeout(laterMsMax, undefined, { signal: interrupt }).catch(() => undefined);
@@ -190,8 +190,8 @@ async function letGo(giving: GivingBack): Promise<void> {
   for (let touches = 0; devices && touches < touchesMax; touches += 1) {
     const due = (await dueForDevices(giving)) ?? [];
     if (due.length === 0) return;
-    const [fault] = await devices.touch(due);
-    if (fault !== undefined) {
+    const fault = await devices.touch(due);
+    if (fault !== null) {
       warn(output, `pods of namespace ${namespace} ${laterText}: ${fault}`);
       return;
     }
@@ -207,7 +207,7 @@ async function dueForDevices({
   client,
   namespace,
   devices,
-}: GivingBack): Promise<readonly HeldPod[] | null> {
+}: GivingBack): Promise<readonly HeldForDevice[] | null> {
   if (!devices) return [];
   const reader = new ClusterReader(client);
   return await devices.dueIn(namespace, await reader.podsOf(namespace), reader.now());

@@ -10,22 +10,30 @@ import {
   resourceSliceFromJson,
 } from '@taintmgr/k8s-adapter/client';
 import type { PodFacts } from '../../cluster/facts.ts';
+import { inTurns } from '../../cluster/reader.ts';
 import { unless } from '../../cluster/refusals.ts';
 import type { HeldPod } from './status.ts';
 
 type Paths = NonNullable<Awaited<ReturnType<typeof lookForDevices>>>['paths'];
 
-/** Whose claims an annotation of ours was on for a moment. */
+/** A pod that is held for a device of this claim, in its namespace. */
+export interface HeldForDevice extends HeldPod {
+  readonly claim: string;
+}
+
+/** Claims have this annotation of ours for a moment. */
 const annotation = 'taintmgr.dev/released';
 const forbidden = 403;
 
 /**
  * The devices of the cluster, for those who give a namespace back. kube-controller-manager tries ever later to
- * delete what it was refused, up to 1000 s apart; any change of its claim makes it try at once (seen on 1.36.2).
+ * delete what it was refused, up to 1000 s apart; any change of a claim of it makes it try at once (seen on 1.36.2).
  */
 export class HeldDevices {
   readonly #client: ApiClient;
   readonly #paths: Paths;
+  /** Claims that have our annotation. */
+  readonly #touched = new Set<string>();
 
   private constructor(client: ApiClient, paths: Paths) {
     this.#client = client;
@@ -43,7 +51,7 @@ export class HeldDevices {
     namespace: string,
     pods: readonly PodFacts[],
     until: Instant,
-  ): Promise<readonly HeldPod[] | null> {
+  ): Promise<readonly HeldForDevice[] | null> {
     const using = pods.filter(({ pod }) => pod.claims && pod.deletionTimestamp === null);
     if (using.length === 0) return [];
     const devices = await unless(forbidden, () => this.#read(namespace), null);
@@ -51,9 +59,9 @@ export class HeldDevices {
     return using.flatMap(({ pod }) => {
       const verdict = devices.verdictOf(pod);
       if (verdict.at === null || verdict.at > until) return [];
-      const [{ taint, device }] = verdict.causes;
+      const [{ taint, device, claim }] = verdict.causes;
       const why = `for ${formatTaint(taint)} of device ${device.device}`;
-      return [{ pod, dueAt: verdict.at, why }];
+      return [{ pod, dueAt: verdict.at, why, claim }];
     });
   }
 
@@ -79,31 +87,40 @@ export class HeldDevices {
     return devices;
   }
 
-  /** Changes the claims of these pods, and changes them back; why some could not be, in words. */
-  async touch(held: readonly HeldPod[]): Promise<readonly string[]> {
-    const faults: string[] = [];
-    for (const path of new Set(held.flatMap((one) => this.#claimsOf(one)))) {
-      try {
-        await this.#annotate(path, new Date().toISOString());
-        await this.#annotate(path, null);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        if (error.failure.status !== 404) faults.push(error.failure.message);
-      }
-    }
-    return faults;
-  }
-
-  #claimsOf({ pod }: HeldPod): readonly string[] {
-    const all = claimsPath(this.#paths, pod.namespace);
-    return (pod.claims ?? []).flatMap(({ claim }) =>
-      claim === null || all === null ? [] : [`${all}/${encodeURIComponent(claim)}`],
+  /** Changes the claim of each of these pods, a few at a time; why one could not be, in words, or null. */
+  async touch(held: readonly HeldForDevice[]): Promise<string | null> {
+    const paths = new Set(
+      held.flatMap(({ pod, claim }) => {
+        const all = claimsPath(this.#paths, pod.namespace);
+        return all === null ? [] : [`${all}/${encodeURIComponent(claim)}`];
+      }),
     );
+    const now = new Date().toISOString();
+    const faults = await inTurns([...paths], async (path) => {
+      const fault = await this.#annotate(path, now);
+      if (fault === null) this.#touched.add(path);
+      return fault;
+    });
+    return faults.find((one) => one !== null) ?? null;
   }
 
-  async #annotate(path: string, value: string | null): Promise<void> {
+  /** Changes them back. */
+  async clean(): Promise<void> {
+    const paths = [...this.#touched];
+    this.#touched.clear();
+    await inTurns(paths, (path) => this.#annotate(path, null));
+  }
+
+  /** Why it could not be, in words; null: it is done, or the claim is gone. */
+  async #annotate(path: string, value: string | null): Promise<string | null> {
     const body = JSON.stringify({ metadata: { annotations: { [annotation]: value } } });
     const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };
-    await this.#client.send({ method: 'PATCH', path, headers, body });
+    try {
+      await this.#client.send({ method: 'PATCH', path, headers, body });
+      return null;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return error.failure.status === 404 ? null : error.failure.message;
+    }
   }
 }
