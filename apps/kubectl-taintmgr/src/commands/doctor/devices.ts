@@ -1,4 +1,4 @@
-// Faults of DeviceTaintRules, claims and DeviceClasses, by what they say themselves: of a cluster or of a file.
+// Faults of DeviceTaintRules, ResourceSlices, claims and DeviceClasses, by what they say themselves: of a cluster or of a file.
 import { formatDuration, type Instant, parseTime } from '@taintmgr/core/time';
 import type { Level } from './finding.ts';
 
@@ -29,6 +29,9 @@ export function ruleFaults(rule: unknown, now: Instant | null): readonly DeviceF
 function selectorFaults(rule: unknown): readonly DeviceFault[] {
   const selector = member(rule, 'spec', 'deviceSelector') ?? null;
   const path = ['spec', 'deviceSelector'];
+  if (selector !== null && !isObject(selector)) {
+    return [wrong(path, 'deviceSelector', selector, 'an object with driver, pool or device')];
+  }
   if (selector === null) {
     const message =
       'has no deviceSelector: it evicts nobody, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one';
@@ -41,6 +44,10 @@ function selectorFaults(rule: unknown): readonly DeviceFault[] {
       return { path: [...path, name], level: 'FAIL', message, fix: 'name driver, pool or device' };
     });
   }
+  const noText = selectorFields.flatMap((name) =>
+    textFault([...path, name], `deviceSelector.${name}`, member(selector, name)),
+  );
+  if (noText.length > 0) return noText;
   if (selectorFields.some((name) => (member(selector, name) ?? null) !== null)) return [];
   const then = isNoExecute(rule)
     ? 'every pod that has one and does not tolerate the taint is evicted, in all namespaces'
@@ -54,13 +61,7 @@ function isNoExecute(rule: unknown): boolean {
 }
 
 function taintFaults(rule: unknown, now: Instant | null): readonly DeviceFault[] {
-  const effect = member(rule, 'spec', 'taint', 'effect');
-  const found: DeviceFault[] = [];
-  if (typeof effect !== 'string' || !effects.includes(effect)) {
-    const got = effect === undefined ? 'nothing' : JSON.stringify(effect);
-    const message = `taint.effect: got ${got}, want ${effects.join(', ')}`;
-    found.push({ path: ['spec', 'taint', 'effect'], level: 'FAIL', message, fix: '' });
-  }
+  const found = [...valueFaults(rule, ['spec', 'taint'], 'taint')];
   const added = parseTime(String(member(rule, 'spec', 'taint', 'timeAdded') ?? ''));
   if (now !== null && added !== null && added < now && isNoExecute(rule)) {
     const message = `timeAdded is ${formatDuration(now - added)} ago: deadlines count from then, and who does not tolerate the taint for longer is evicted at once`;
@@ -68,6 +69,76 @@ function taintFaults(rule: unknown, now: Instant | null): readonly DeviceFault[]
     found.push({ path: ['spec', 'taint', 'timeAdded'], level: 'WARN', message, fix });
   }
   return found;
+}
+
+/** What the API server refuses in a taint of a device; `name`: the taint, as messages have it. */
+function valueFaults(object: unknown, path: Path, name: string): readonly DeviceFault[] {
+  const taint = member(object, ...path);
+  const [effect, added] = [member(taint, 'effect'), member(taint, 'timeAdded') ?? null];
+  const found: DeviceFault[] = [];
+  if (typeof effect !== 'string' || !effects.includes(effect))
+    found.push(wrong([...path, 'effect'], `${name}.effect`, effect, effects.join(', ')));
+  if (added !== null && (typeof added !== 'string' || parseTime(added) === null))
+    found.push(wrong([...path, 'timeAdded'], `${name}.timeAdded`, added, wantedTime));
+  return found;
+}
+
+const wantedTime = 'an RFC 3339 time such as 2026-11-29T03:31:04Z';
+
+/** What the API server refuses in a ResourceSlice, as far as taints go. v1beta1 has them in `basic`. */
+export function sliceFaults(slice: unknown): readonly DeviceFault[] {
+  const path = ['spec', 'devices'];
+  const ofDevices = listAt(slice, path).flatMap((device, index) => {
+    const [at, name] = [[...path, index], `devices[${index}]`];
+    if (!isObject(device)) return [wrong(at, name, device, 'an object with a name')];
+    const places = [
+      [at, name],
+      [[...at, 'basic'], `${name}.basic`],
+    ] as const;
+    return places.flatMap(([place, text]) =>
+      listAt(slice, [...place, 'taints']).flatMap((_, taint) =>
+        valueFaults(slice, [...place, 'taints', taint], `${text}.taints[${taint}]`),
+      ),
+    );
+  });
+  return [
+    ...textFault(['spec', 'driver'], 'driver', member(slice, 'spec', 'driver')),
+    ...ofDevices,
+  ];
+}
+
+const podSpecs: readonly Path[] = [
+  ['spec'],
+  ['spec', 'template', 'spec'],
+  ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
+];
+const wantedClaim = 'an object with a name and resourceClaimName or resourceClaimTemplateName';
+
+/** Claims of a pod, or of what makes pods, that are no objects. */
+export function podClaimFaults(object: unknown): readonly DeviceFault[] {
+  return podSpecs.flatMap((spec) => {
+    const path = [...spec, 'resourceClaims'];
+    return listAt(object, path).flatMap((claim, index) =>
+      isObject(claim)
+        ? []
+        : [wrong([...path, index], `resourceClaims[${index}]`, claim, wantedClaim)],
+    );
+  });
+}
+
+function textFault(path: Path, name: string, value: unknown): readonly DeviceFault[] {
+  const isText = (value ?? null) === null || typeof value === 'string';
+  return isText ? [] : [wrong(path, name, value, 'a string')];
+}
+
+/** A value that no API server takes. */
+function wrong(path: Path, name: string, value: unknown, want: string): DeviceFault {
+  const got = value === undefined ? 'nothing' : JSON.stringify(value);
+  return { path, level: 'FAIL', message: `${name}: got ${got}, want ${want}`, fix: '' };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** More seconds are no int64 of nanoseconds any more. */

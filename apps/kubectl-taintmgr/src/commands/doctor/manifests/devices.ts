@@ -5,8 +5,10 @@ import {
   classFaults,
   type DeviceFault,
   deviceGroup,
+  podClaimFaults,
   ruleFaults,
   selectionText,
+  sliceFaults,
 } from '../devices.ts';
 import { findingAt, type Manifest, type PlacedFinding } from './files.ts';
 
@@ -17,6 +19,7 @@ const faultsOf: Readonly<
   Record<string, (object: unknown, now: Instant) => readonly DeviceFault[]>
 > = {
   DeviceTaintRule: (rule, now) => ruleFaults(rule, now),
+  ResourceSlice: (slice) => sliceFaults(slice),
   ResourceClaim: (claim) => claimFaults(claim),
   ResourceClaimTemplate: (template) => claimFaults(template),
   DeviceClass: (deviceClass) => classFaults(deviceClass),
@@ -35,6 +38,9 @@ export function checkDevices(
       (faultsOf[manifest.kind]?.(manifest.field.value, now) ?? []).map((fault) =>
         placed(manifest, fault),
       ),
+    ),
+    ...manifests.flatMap((manifest) =>
+      podClaimFaults(manifest.field.value).map((fault) => placed(manifest, fault)),
     ),
     ...rules.flatMap((rule) => [...checkVersion(rule), ...checkPublished(rule, slices)]),
   ];

@@ -195,7 +195,7 @@ export function findingAt(
 }
 
 /** Kinds of Kubernetes that findings are about and that are in no namespace. */
-const clusterKinds = ['DeviceTaintRule', 'DeviceClass'];
+const clusterKinds = ['DeviceTaintRule', 'DeviceClass', 'ResourceSlice'];
 
 /** `pdb/web -n shop`, as kubectl takes it. Our kinds are in no namespace. */
 export function aboutOf({ apiVersion, kind, name, namespace }: Manifest): string {

@@ -50,6 +50,9 @@ const gate =
   'Kubernetes 1.36 ignores rules unless the feature gate DRADeviceTaintRules is on, and with it kube-scheduler 1.36.0 to 1.36.2 panics or overlooks rules; ';
 const ofDriver = 'deviceSelector: {driver: gpu.example.com}';
 
+const time = 'an RFC 3339 time such as 2026-11-29T03:31:04Z';
+const podClaim = 'an object with a name and resourceClaimName or resourceClaimTemplateName';
+
 const cases: readonly (readonly [
   name: string,
   objects: readonly string[],
@@ -141,6 +144,50 @@ const cases: readonly (readonly [
     [object('DeviceClass', 'extendedResourceName: example.com/gpu')],
     [
       'INFO 4 deviceclass/a: pods that get its devices as the extended resource example.com/gpu are not evicted for device taints up to Kubernetes 1.37 (k/k#141290); use a ResourceClaim where they have to go',
+    ],
+  ],
+  [
+    'a driver that is no text',
+    [rule('deviceSelector: {driver: 5}')],
+    ['FAIL 4 devicetaintrule/a: deviceSelector.driver: got 5, want a string; '],
+  ],
+  [
+    'a selector that is no object',
+    [rule('deviceSelector: gpu')],
+    [
+      'FAIL 4 devicetaintrule/a: deviceSelector: got "gpu", want an object with driver, pool or device; ',
+    ],
+  ],
+  [
+    'a time that is none',
+    [rule(ofDriver, 'taint: {key: health, effect: NoExecute, timeAdded: garbage}')],
+    [`FAIL 4 devicetaintrule/a: taint.timeAdded: got "garbage", want ${time}; `],
+  ],
+  [
+    'a slice with such a time, and without a device',
+    [
+      object(
+        'ResourceSlice',
+        `driver: 5, devices: [null, {name: a, taints: [{key: x, effect: None}, {key: y, effect: Some, timeAdded: garbage}]}, {name: b, basic: {taints: [{key: z, effect: NoExecute, timeAdded: 7}]}}]`,
+      ),
+    ],
+    [
+      'FAIL 4 resourceslice/a: driver: got 5, want a string; ',
+      'FAIL 4 resourceslice/a: devices[0]: got null, want an object with a name; ',
+      'FAIL 4 resourceslice/a: devices[1].taints[1].effect: got "Some", want NoExecute, NoSchedule, None; ',
+      `FAIL 4 resourceslice/a: devices[1].taints[1].timeAdded: got "garbage", want ${time}; `,
+      `FAIL 4 resourceslice/a: devices[2].basic.taints[0].timeAdded: got 7, want ${time}; `,
+    ],
+  ],
+  [
+    'claims of pods that are none',
+    [
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  resourceClaims:\n  - null\n',
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b}\nspec: {template: {spec: {resourceClaims: [{name: ok, resourceClaimName: a}, gpu]}}}\n',
+    ],
+    [
+      `FAIL 6 pod/a -n default: resourceClaims[0]: got null, want ${podClaim}; `,
+      `FAIL 11 deployment/b -n default: resourceClaims[1]: got "gpu", want ${podClaim}; `,
     ],
   ],
   ['another group', [rule('deviceSelector: {}').replace('resource.k8s.io', 'example.com')], []],
