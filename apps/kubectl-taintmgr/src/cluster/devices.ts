@@ -4,24 +4,23 @@ import { type DeviceResource, Devices } from '@taintmgr/core/devices';
 import type { Budget } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import {
+  type DevicePaths,
+  deviceGroupPath,
+  devicePathsOf,
   deviceTaintRuleFromJson,
+  deviceVersions,
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import type { Condition, ObjectMeta, PodFacts } from './facts.ts';
-import { type ClusterReader, deviceGroupPath } from './reader.ts';
+import type { ClusterReader } from './reader.ts';
 
-/** Preferred first. */
-const versions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'];
 export const deviceKinds: readonly DeviceResource[] = [
   'resourceslices',
   'resourceclaims',
   'devicetaintrules',
 ];
-
-/** Where the kinds are served; null: this one is not. */
-export type DevicePaths = Readonly<Record<DeviceResource, string | null>>;
 
 /** Null: the cluster serves none of them, or we may not see what it serves. */
 export async function devicePaths(reader: ClusterReader): Promise<DevicePaths | null> {
@@ -29,39 +28,26 @@ export async function devicePaths(reader: ClusterReader): Promise<DevicePaths | 
   return sight === 'hidden' ? null : sight;
 }
 
-/** Null: the cluster serves none of them. `hidden`: what it serves may not be seen. */
-export async function lookForDevices(
-  reader: ClusterReader,
-): Promise<DevicePaths | 'hidden' | null> {
-  const discover = async (path: string) => ({ found: await reader.objectIfThere(path) });
-  const asked = await reader.ifAllowed(() => discover(deviceGroupPath));
+const sights = new WeakMap<ClusterReader, Promise<DevicePaths | 'hidden' | null>>();
+
+/** Null: the cluster serves none of them. `hidden`: what it serves may not be seen. Asked once by each reader. */
+export function lookForDevices(reader: ClusterReader): Promise<DevicePaths | 'hidden' | null> {
+  const known = sights.get(reader) ?? look(reader);
+  sights.set(reader, known);
+  return known;
+}
+
+async function look(reader: ClusterReader): Promise<DevicePaths | 'hidden' | null> {
+  const asked = await reader.ifAllowed(async () => {
+    const versions = deviceVersions(await reader.deviceGroup());
+    return await Promise.all(
+      versions.map((version) => reader.objectIfThere(`${deviceGroupPath}/${version}`)),
+    );
+  });
+  // Of a kind that one version has nobody knows whether another has it too.
   if (asked === null) return 'hidden';
-  const group = asked.found as ApiGroup | null;
-  const served = (group?.versions ?? []).map(({ version }) => version);
-  const paths = new Map<string, string>();
-  for (const version of versions.filter((one) => served.includes(one))) {
-    if (deviceKinds.every((kind) => paths.has(kind))) break;
-    const path = `${deviceGroupPath}/${version}`;
-    const read = await reader.ifAllowed(() => discover(path));
-    // Of a kind that another version has nobody knows whether this one has it too.
-    if (read === null) return 'hidden';
-    const list = read.found as ApiResources | null;
-    for (const { name } of list?.resources ?? []) {
-      if (!paths.has(name)) paths.set(name, `${path}/${name}`);
-    }
-  }
-  const found = Object.fromEntries(
-    deviceKinds.map((kind) => [kind, paths.get(kind) ?? null] as const),
-  );
-  return Object.values(found).every((path) => path === null) ? null : (found as DevicePaths);
-}
-
-interface ApiGroup {
-  readonly versions?: readonly { readonly version: string }[];
-}
-
-interface ApiResources {
-  readonly resources?: readonly { readonly name: string }[];
+  const paths = devicePathsOf(asked);
+  return deviceKinds.every((kind) => paths[kind] === null) ? null : paths;
 }
 
 /** A DeviceTaintRule as the API server has it. */

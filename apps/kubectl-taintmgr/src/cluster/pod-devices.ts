@@ -11,12 +11,13 @@ import {
   reasonOfCause,
 } from '@taintmgr/core/devices';
 import {
+  type DevicePaths,
   deviceTaintRuleFromJson,
   type Evictors,
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '@taintmgr/k8s-adapter/client';
-import { type DevicePaths, deviceKinds, devicePaths, lookForDevices } from './devices.ts';
+import { deviceKinds, devicePaths, lookForDevices } from './devices.ts';
 import type { PodFacts } from './facts.ts';
 import { type ClusterReader, inTurns } from './reader.ts';
 import { unless } from './refusals.ts';

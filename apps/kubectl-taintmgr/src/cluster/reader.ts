@@ -6,6 +6,7 @@ import {
   ApiError,
   budgetFromJson,
   clockReasons,
+  deviceGroupPath,
   EvictorSearch,
   type Evictors,
   getNodeRequest,
@@ -40,6 +41,7 @@ export class ClusterReader {
   readonly #chunkSize: number | undefined;
   readonly #search: EvictorSearch;
   readonly #refusals = new Refusals();
+  #deviceGroup: Promise<unknown> | null = null;
   /** What time it is. */
   readonly now: () => Instant;
 
@@ -184,6 +186,17 @@ export class ClusterReader {
     return (await unless(403, () => ifThere(() => this.#client.get(path)), null)) !== null;
   }
 
+  /** What the server says of its devices, asked once; null: it has none. Throws ApiError. */
+  deviceGroup(): Promise<unknown> {
+    this.#deviceGroup ??= this.objectIfThere(deviceGroupPath);
+    return this.#deviceGroup;
+  }
+
+  /** Whether it has devices, as far as that may be seen. */
+  async servesDevices(): Promise<boolean> {
+    return (await unless(403, () => this.deviceGroup(), null)) !== null;
+  }
+
   /** The object at a path; null where there is none, or we may not see it. */
   async objectIfAllowed(path: string): Promise<unknown> {
     return await this.ifAllowed(() => this.objectIfThere(path));
@@ -303,9 +316,6 @@ export interface PodName {
   readonly namespace: string;
   readonly name: string;
 }
-
-/** Where a cluster says that it has devices. */
-export const deviceGroupPath = '/apis/resource.k8s.io';
 
 export const namespacesPath = '/api/v1/namespaces';
 

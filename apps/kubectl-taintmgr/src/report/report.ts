@@ -9,7 +9,7 @@ import { drainedBy, losesPods } from '../cluster/drain-marks.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../cluster/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../cluster/lease-renewal.ts';
 import type { PodDevices } from '../cluster/pod-devices.ts';
-import { type ClusterReader, deviceGroupPath } from '../cluster/reader.ts';
+import type { ClusterReader } from '../cluster/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../cluster/survey.ts';
 import { mostOf } from '../render/count.ts';
 import { Explainer, isLeftToManager, type Judged, type PodEvictor } from './explainer.ts';
@@ -351,7 +351,7 @@ async function nodesOfDevices(
   reader: ClusterReader,
   namespace: string | undefined,
 ): Promise<ReadonlySet<string>> {
-  if (!(await reader.serves(deviceGroupPath))) return new Set();
+  if (!(await reader.servesDevices())) return new Set();
   const { nodesOfTaintedDevices } = await import('../cluster/pod-devices.ts');
   return await nodesOfTaintedDevices(reader, namespace);
 }

@@ -34,7 +34,10 @@ function readerOf(
         ? { kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound' }
         : version === ''
           ? { kind: 'APIGroup', versions: Object.keys(versions).map((one) => ({ version: one })) }
-          : { kind: 'APIResourceList', resources: versions[version]?.map((name) => ({ name })) };
+          : {
+              ...{ kind: 'APIResourceList', groupVersion: `resource.k8s.io/${version}` },
+              resources: versions[version]?.map((name) => ({ name })),
+            };
     sink.head(isForbidden ? 403 : isThere ? 200 : 404, { 'content-type': 'application/json' });
     sink.data(JSON.stringify(body));
     sink.end();

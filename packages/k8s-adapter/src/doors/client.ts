@@ -42,7 +42,13 @@ export {
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '../proto/convert-devices.ts';
-export { claimsPath } from '../proto/device-requests.ts';
+export {
+  claimsPath,
+  type DevicePaths,
+  deviceGroupPath,
+  devicePathsOf,
+  deviceVersions,
+} from '../proto/device-requests.ts';
 export type { LeaseName } from '../proto/lease-requests.ts';
 export { lastWriteOf } from '../proto/managed-fields.ts';
 export {

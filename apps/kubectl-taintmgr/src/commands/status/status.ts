@@ -19,7 +19,7 @@ import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
 import type { NodeFacts } from '../../cluster/facts.ts';
 import type { TrippedLimit } from '../../cluster/limits.ts';
 import { listNodeDrains, type NodeDrainObject } from '../../cluster/node-drains.ts';
-import { type ClockEvent, ClusterReader, deviceGroupPath } from '../../cluster/reader.ts';
+import { type ClockEvent, ClusterReader } from '../../cluster/reader.ts';
 import type { ForecastSurvey } from '../../cluster/survey.ts';
 import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
 import { count } from '../../render/count.ts';
@@ -107,7 +107,7 @@ async function readDeviceRules(
   reader: ClusterReader,
   survey: ForecastSurvey,
 ): Promise<RuleSection | null> {
-  if (!(await reader.serves(deviceGroupPath))) return null;
+  if (!(await reader.servesDevices())) return null;
   const { ruleSection } = await import('./device-rules.ts');
   return await ruleSection(reader, survey);
 }

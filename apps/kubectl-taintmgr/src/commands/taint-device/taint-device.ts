@@ -6,6 +6,7 @@ import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/c
 import {
   type ApiClient,
   ApiError,
+  type DevicePaths,
   deviceTaintRuleFromJson,
   listRequest,
 } from '@taintmgr/k8s-adapter/client';
@@ -25,7 +26,6 @@ import {
   ruleReference,
 } from '../../cluster/device-rules.ts';
 import {
-  type DevicePaths,
   devicePaths,
   hiddenText,
   type RuleObject,
