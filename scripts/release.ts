@@ -13,7 +13,7 @@ import { askRegistries, publish, type Release, releasePlan } from './release/pub
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A tarball of the core that is larger says that something came in which does not belong there. */
-const coreBytesMax = 190_000;
+const coreBytesMax = 200_000;
 process.chdir(root);
 
 try {
