@@ -1,6 +1,6 @@
 // Devices of the cluster, the rules that taint them, the claims that hold them, and the pods: read for one answer.
 
-import { type DeviceResource, Devices } from '@taintmgr/core/devices';
+import { type DeviceEvent, type DeviceResource, Devices } from '@taintmgr/core/devices';
 import type { Budget } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import {
@@ -9,12 +9,14 @@ import {
   devicePathsOf,
   deviceTaintRuleFromJson,
   deviceVersions,
+  type Evictors,
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '@taintmgr/k8s-adapter/client';
 import { UsageError } from '../usage-error.ts';
 import type { Condition, ObjectMeta, PodFacts } from './facts.ts';
 import type { ClusterReader } from './reader.ts';
+import { isFresh, type TaintManager } from './taint-managers.ts';
 
 export const deviceKinds: readonly DeviceResource[] = [
   'resourceslices',
@@ -90,45 +92,93 @@ export interface DeviceSurvey {
   readonly hidden: readonly (DeviceResource | 'pods')[];
 }
 
+/** The objects that decide about devices, and the kinds of them that may not be read. */
+interface DeviceObjects {
+  /** Null: they may not be read. */
+  readonly lists: Readonly<Record<DeviceResource, readonly unknown[] | null>>;
+  readonly hidden: readonly DeviceResource[];
+  /** The same as the engine takes them. */
+  readonly events: readonly DeviceEvent[];
+}
+
+/** Claims of so many namespaces are read one by one; of more, those of all. */
+export const namespacesMax = 8;
+
+/** Reads slices, rules and claims, of these namespaces alone or (null) of all. */
+export async function readDeviceObjects(
+  reader: ClusterReader,
+  paths: DevicePaths,
+  namespaces: readonly string[] | null,
+): Promise<DeviceObjects> {
+  const read = async (path: string | null): Promise<readonly unknown[] | null> => {
+    if (path === null) return [];
+    return await reader.ifAllowed(async () => (await reader.objectsIfServed(path)) ?? []);
+  };
+  const [slices, rules, ...claims] = await Promise.all([
+    read(paths.resourceslices),
+    read(paths.devicetaintrules),
+    ...claimPaths(paths.resourceclaims, namespaces).map(read),
+  ]);
+  const resourceclaims = claims.includes(null) ? null : claims.flatMap((list) => list ?? []);
+  const lists = { resourceslices: slices ?? null, devicetaintrules: rules ?? null, resourceclaims };
+  const hidden = deviceKinds.filter((kind) => lists[kind] === null);
+  const events: readonly DeviceEvent[] = [
+    ...(slices ?? []).map((one) => {
+      return { kind: 'resourceSliceUpsert', slice: resourceSliceFromJson(one) } as const;
+    }),
+    ...(rules ?? []).map((one) => {
+      return { kind: 'deviceTaintRuleUpsert', rule: deviceTaintRuleFromJson(one) } as const;
+    }),
+    ...(resourceclaims ?? []).map((one) => {
+      return { kind: 'resourceClaimUpsert', claim: resourceClaimFromJson(one) } as const;
+    }),
+    { kind: 'deviceRights', hidden },
+  ];
+  return { lists, hidden, events };
+}
+
+/** Where the claims of these namespaces are; null: of all. */
+export function claimPaths(
+  path: string | null,
+  namespaces: readonly string[] | null,
+): readonly string[] {
+  if (path === null) return [];
+  if (namespaces === null || namespaces.length > namespacesMax) return [path];
+  const at = path.lastIndexOf('/');
+  return namespaces.map((namespace) => {
+    return `${path.slice(0, at)}/namespaces/${encodeURIComponent(namespace)}${path.slice(at)}`;
+  });
+}
+
+/** The devices of which these events tell, with the pods that use them. */
+export function devicesFrom(
+  events: readonly DeviceEvent[],
+  pods: readonly PodFacts[] = [],
+): Devices {
+  const devices = new Devices();
+  for (const event of events) devices.handle(event);
+  for (const { pod } of pods) if (pod.claims) devices.handle({ kind: 'podUpsert', pod });
+  return devices;
+}
+
 /** Reads everything that decides about pods on tainted devices. */
 export async function surveyDevices(
   reader: ClusterReader,
   paths: DevicePaths,
 ): Promise<DeviceSurvey> {
-  const read = async (kind: DeviceResource): Promise<readonly unknown[] | null> => {
-    const path = paths[kind];
-    if (path === null) return [];
-    return await reader.ifAllowed(async () => (await reader.objectsIfServed(path)) ?? []);
-  };
-  const [slices, claims, rules, pods, budgets] = await Promise.all([
-    read('resourceslices'),
-    read('resourceclaims'),
-    read('devicetaintrules'),
+  const [{ lists, hidden, events }, pods, budgets] = await Promise.all([
+    readDeviceObjects(reader, paths, null),
     reader.ifAllowed(() => reader.pods()),
     reader.budgets(),
   ]);
-  const lists = { resourceslices: slices, resourceclaims: claims, devicetaintrules: rules };
-  const hidden = deviceKinds.filter((kind) => lists[kind] === null);
-  const devices = new Devices();
-  for (const slice of slices ?? []) {
-    devices.handle({ kind: 'resourceSliceUpsert', slice: resourceSliceFromJson(slice) });
-  }
-  for (const claim of claims ?? []) {
-    devices.handle({ kind: 'resourceClaimUpsert', claim: resourceClaimFromJson(claim) });
-  }
-  for (const rule of rules ?? []) {
-    devices.handle({ kind: 'deviceTaintRuleUpsert', rule: deviceTaintRuleFromJson(rule) });
-  }
   const claiming = (pods ?? []).filter(({ pod }) => pod.claims);
-  for (const { pod } of claiming) devices.handle({ kind: 'podUpsert', pod });
-  devices.handle({ kind: 'deviceRights', hidden });
   return {
     at: reader.now(),
     paths,
-    devices,
-    rules: byName(rules as readonly RuleObject[] | null),
-    slices: byName(slices as readonly SliceObject[] | null),
-    claims: claims ?? [],
+    devices: devicesFrom(events, claiming),
+    rules: byName(lists.devicetaintrules as readonly RuleObject[] | null),
+    slices: byName(lists.resourceslices as readonly SliceObject[] | null),
+    claims: lists.resourceclaims ?? [],
     pods: new Map(claiming.map((facts) => [facts.pod.uid, facts] as const)),
     budgets,
     hidden: [...hidden, ...(pods === null ? (['pods'] as const) : [])],
@@ -139,6 +189,39 @@ function byName<T extends { readonly metadata: ObjectMeta }>(
   objects: readonly T[] | null,
 ): ReadonlyMap<string, T> {
   return new Map((objects ?? []).map((one) => [one.metadata.name, one] as const));
+}
+
+/** Who evicts for taints of devices. */
+export interface DeviceEvictor {
+  /** Where taintmgr-controller decides about them; null: nowhere. */
+  readonly ours: 'everywhere' | 'where taken over' | null;
+  /** Whether kube-controller-manager does; null: nobody can tell. */
+  readonly upstream: boolean | null;
+  /** Whether kube-controller-manager was seen to act on rules; null: nothing shows it. */
+  readonly actsOnRules: boolean | null;
+}
+
+export const deviceDuty = 'device-taint-eviction-controller';
+
+/** By what leaders publish, by what is seen of kube-controller-manager, and by the rules that it has written of. */
+export function deviceEvictor(
+  managers: readonly TaintManager[],
+  { upstream }: Pick<Evictors, 'upstream'>,
+  { devices, at }: Pick<DeviceSurvey, 'devices' | 'at'>,
+): DeviceEvictor {
+  const acting = managers.filter((one) => isFresh(one, at) && one.shadow === null);
+  const isTakingOver = acting.some(({ takeover }) => takeover?.enabled && takeover.deviceTaints);
+  const isEverywhere = acting.some(({ takeover, controllers }) => {
+    return !takeover?.enabled && controllers.includes(deviceDuty);
+  });
+  const { actsOnRules } = devices;
+  const { kind } = upstream[deviceDuty];
+  return {
+    ours: isTakingOver ? 'where taken over' : isEverywhere ? 'everywhere' : null,
+    // What it has written is proof.
+    upstream: kind === 'acts' || actsOnRules ? true : kind === 'unknown' ? null : false,
+    actsOnRules,
+  };
 }
 
 export const noDevicesText =

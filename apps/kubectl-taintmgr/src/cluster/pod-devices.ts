@@ -3,30 +3,32 @@ import type { Decision, Reason } from '@taintmgr/core';
 import {
   type DeviceEvent,
   type DeviceReason,
-  type DeviceResource,
-  Devices,
+  type Devices,
   type DeviceTaintRule,
   type DeviceVerdict,
   type ResourceClaim,
   reasonOfCause,
 } from '@taintmgr/core/devices';
 import {
-  type DevicePaths,
   deviceTaintRuleFromJson,
   type Evictors,
   resourceClaimFromJson,
-  resourceSliceFromJson,
 } from '@taintmgr/k8s-adapter/client';
-import { deviceKinds, devicePaths, lookForDevices } from './devices.ts';
+import {
+  claimPaths,
+  type DeviceEvictor,
+  deviceEvictor,
+  deviceKinds,
+  devicePaths,
+  devicesFrom,
+  lookForDevices,
+  namespacesMax,
+  readDeviceObjects,
+} from './devices.ts';
 import type { PodFacts } from './facts.ts';
 import { type ClusterReader, inTurns } from './reader.ts';
 import { unless } from './refusals.ts';
-import { isFresh, type TaintManager } from './taint-managers.ts';
-
-/** Claims of so many namespaces are read one by one; of more, those of all. */
-const namespacesMax = 8;
-
-const duty = 'device-taint-eviction-controller';
+import type { TaintManager } from './taint-managers.ts';
 
 /** What decides about the devices of the pods that were read. */
 export class PodDevices {
@@ -36,16 +38,17 @@ export class PodDevices {
   readonly byOurs: boolean;
   /** Whether kube-controller-manager evicts for devices; null: nobody can tell. */
   readonly byUpstream: boolean | null;
-  readonly #devices = new Devices();
+  readonly #devices: Devices;
 
   constructor(
     events: readonly DeviceEvent[],
-    { byOurs, byUpstream }: Pick<PodDevices, 'byOurs' | 'byUpstream'>,
+    devices: Devices,
+    { ours, upstream }: Pick<DeviceEvictor, 'ours' | 'upstream'>,
   ) {
     this.events = events;
-    this.byOurs = byOurs;
-    this.byUpstream = byUpstream;
-    for (const event of events) this.#devices.handle(event);
+    this.byOurs = ours !== null;
+    this.byUpstream = upstream;
+    this.#devices = devices;
   }
 
   /** Every rule that may be read. */
@@ -107,49 +110,10 @@ export async function readPodDevices(
   const events =
     sight === 'hidden'
       ? [{ kind: 'deviceRights', hidden: deviceKinds } as const]
-      : await readEvents(reader, sight, [...namespaces]);
-  const runs = evictors.upstream[duty].kind;
-  return new PodDevices(events, {
-    byOurs: managers.some((one) => decidesForDevices(one, reader.now())),
-    byUpstream: runs === 'unknown' ? null : runs === 'acts',
-  });
-}
-
-/** With takeover it says so itself; without, that it runs what decides. */
-function decidesForDevices(manager: TaintManager, now: number): boolean {
-  const { takeover, controllers, shadow } = manager;
-  const decides = takeover ? takeover.deviceTaints === true : controllers.includes(duty);
-  return decides && shadow === null && isFresh(manager, now);
-}
-
-async function readEvents(
-  reader: ClusterReader,
-  paths: DevicePaths,
-  namespaces: readonly string[] | null,
-): Promise<readonly DeviceEvent[]> {
-  const read = async (path: string | null): Promise<readonly unknown[] | null> => {
-    if (path === null) return [];
-    return await reader.ifAllowed(async () => (await reader.objectsIfServed(path)) ?? []);
-  };
-  const [slices, rules, ...claims] = await Promise.all([
-    read(paths.resourceslices),
-    read(paths.devicetaintrules),
-    ...claimPaths(paths.resourceclaims, namespaces).map(read),
-  ]);
-  const lists = { resourceslices: slices, devicetaintrules: rules, resourceclaims: all(claims) };
-  const hidden = (Object.keys(lists) as DeviceResource[]).filter((kind) => lists[kind] == null);
-  return [
-    ...(slices ?? []).map((one) => {
-      return { kind: 'resourceSliceUpsert', slice: resourceSliceFromJson(one) } as const;
-    }),
-    ...(rules ?? []).map((one) => {
-      return { kind: 'deviceTaintRuleUpsert', rule: deviceTaintRuleFromJson(one) } as const;
-    }),
-    ...(lists.resourceclaims ?? []).map((one) => {
-      return { kind: 'resourceClaimUpsert', claim: resourceClaimFromJson(one) } as const;
-    }),
-    { kind: 'deviceRights', hidden },
-  ];
+      : (await readDeviceObjects(reader, sight, [...namespaces])).events;
+  const devices = devicesFrom(events);
+  const evictor = deviceEvictor(managers, evictors, { devices, at: reader.now() });
+  return new PodDevices(events, devices, evictor);
 }
 
 /**
@@ -167,15 +131,14 @@ export async function nodesOfTaintedDevices(
   if (claims === null) return nodesOf(await readClaiming(reader, namespace ?? null));
   const users = claims.flatMap((claim) => usersOf(claim));
   if (!paths || users.length === 0) return new Set();
-  const events = await readEvents(reader, paths, [...new Set(users.map((one) => one.namespace))]);
-  const devices = new Devices();
-  for (const event of events) devices.handle(event);
-  const isHidden = events.some((one) => one.kind === 'deviceRights' && one.hidden.length > 0);
+  const namespaces = [...new Set(users.map((one) => one.namespace))];
+  const { events, hidden } = await readDeviceObjects(reader, paths, namespaces);
+  const devices = devicesFrom(events);
   const isTainted = (claim: ResourceClaim): boolean =>
     (claim.allocated ?? []).some((id) =>
       devices.taintsOf(id).some(({ taint }) => taint.effect === 'NoExecute'),
     );
-  const asked = users.filter(({ claim }) => isHidden || isTainted(claim));
+  const asked = users.filter(({ claim }) => hidden.length > 0 || isTainted(claim));
   return nodesOf(await readUsers(reader, asked));
 }
 
@@ -201,11 +164,8 @@ export async function readDeviceRules(
   const path = paths?.devicetaintrules ?? null;
   const found = path === null ? null : await unless(403, () => reader.objectsIfServed(path), null);
   if (!paths || !found || found.length === 0) return null;
-  const events = await readEvents(reader, paths, null);
-  const devices = new Devices();
-  for (const event of events) devices.handle(event);
-  for (const { pod } of pods) if (pod.claims) devices.handle({ kind: 'podUpsert', pod });
-  return { rules: found.map(deviceTaintRuleFromJson), devices };
+  const { events } = await readDeviceObjects(reader, paths, null);
+  return { rules: found.map(deviceTaintRuleFromJson), devices: devicesFrom(events, pods) };
 }
 
 /** A pod for which a claim is reserved. */
@@ -254,19 +214,4 @@ async function readClaims(
   const all = await read(path);
   if (all || namespace === undefined) return all;
   return await read(claimPaths(path, [namespace]).join(''));
-}
-
-/** Null where one of them may not be read. */
-function all(lists: readonly (readonly unknown[] | null)[]): readonly unknown[] | null {
-  return lists.includes(null) ? null : lists.flatMap((list) => list ?? []);
-}
-
-/** `namespaces`: null: all. */
-function claimPaths(path: string | null, namespaces: readonly string[] | null): readonly string[] {
-  if (path === null) return [];
-  if (namespaces === null || namespaces.length > namespacesMax) return [path];
-  const at = path.lastIndexOf('/');
-  return namespaces.map((namespace) => {
-    return `${path.slice(0, at)}/namespaces/${encodeURIComponent(namespace)}${path.slice(at)}`;
-  });
 }

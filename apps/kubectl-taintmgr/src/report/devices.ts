@@ -13,10 +13,8 @@ import {
 } from '@taintmgr/core/devices';
 import { type Budget, budgetsOver } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import type { Evictors } from '@taintmgr/k8s-adapter/client';
-import type { DeviceSurvey } from '../cluster/devices.ts';
+import { type DeviceEvictor, type DeviceSurvey, deviceDuty } from '../cluster/devices.ts';
 import type { PodFacts } from '../cluster/facts.ts';
-import { isFresh, type TaintManager } from '../cluster/taint-managers.ts';
 import { count, listText } from '../render/count.ts';
 import { type Column, renderColumns, type TableOptions } from '../render/table.ts';
 import { deadline, taintDocument } from './documents.ts';
@@ -199,39 +197,6 @@ export function devicePodsText(pods: readonly DevicePod[]): string {
   return `${count(pods.length, 'pod')}: ${shown.map((part) => part.join(' ')).join(', ')}`;
 }
 
-/** Who evicts for taints of devices. */
-export interface DeviceEvictor {
-  /** Where taintmgr-controller decides about them; null: nowhere. */
-  readonly ours: 'everywhere' | 'where taken over' | null;
-  /** Whether kube-controller-manager does; null: nobody can tell. */
-  readonly upstream: boolean | null;
-  /** Whether kube-controller-manager was seen to act on rules; null: nothing shows it. */
-  readonly actsOnRules: boolean | null;
-}
-
-const duty = 'device-taint-eviction-controller';
-
-/** By what leaders publish, by what is seen of kube-controller-manager, and by the rules that it has written of. */
-export function deviceEvictor(
-  managers: readonly TaintManager[],
-  { upstream }: Pick<Evictors, 'upstream'>,
-  { devices, at }: Pick<DeviceSurvey, 'devices' | 'at'>,
-): DeviceEvictor {
-  const acting = managers.filter((one) => isFresh(one, at) && one.shadow === null);
-  const isTakingOver = acting.some(({ takeover }) => takeover?.enabled && takeover.deviceTaints);
-  const isEverywhere = acting.some(({ takeover, controllers }) => {
-    return !takeover?.enabled && controllers.includes(duty);
-  });
-  const { actsOnRules } = devices;
-  const { kind } = upstream[duty];
-  return {
-    ours: isTakingOver ? 'where taken over' : isEverywhere ? 'everywhere' : null,
-    // What it has written is proof.
-    upstream: kind === 'acts' || actsOnRules ? true : kind === 'unknown' ? null : false,
-    actsOnRules,
-  };
-}
-
 /** What of the taints evicts nobody, as far as can be seen; null: they all evict. */
 export function heedlessness({
   ours,
@@ -245,7 +210,7 @@ export function heedlessness({
 
 /** As a line of an answer has it. */
 export function deviceEvictorText({ ours, upstream, actsOnRules }: DeviceEvictor): string {
-  const name = `kube-controller-manager (${duty})`;
+  const name = `kube-controller-manager (${deviceDuty})`;
   const theirs = upstream === null ? `unknown: assume ${name}` : name;
   switch (ours) {
     case 'everywhere':
@@ -257,7 +222,7 @@ export function deviceEvictorText({ ours, upstream, actsOnRules }: DeviceEvictor
         ? 'taintmgr-controller in namespaces that are taken over, nobody in others'
         : `taintmgr-controller in namespaces that are taken over, ${name} in others`;
     case null: {
-      if (upstream === false) return `nobody: kube-controller-manager runs without ${duty}`;
+      if (upstream === false) return `nobody: kube-controller-manager runs without ${deviceDuty}`;
       if (actsOnRules !== false) return theirs;
       return `${theirs}; it has written no status of any rule, and then rules evict nobody (feature gate DRADeviceTaintRules off?)`;
     }

@@ -4,6 +4,7 @@ import { installDefinitions } from '@taintmgr/api-server';
 import { deviceTaintRuleFromJson, resourceClaimFromJson } from '@taintmgr/k8s-adapter/client';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { node, pod } from '@taintmgr/sim-cluster';
+import { devicesFrom } from '../../src/cluster/devices.ts';
 import { podFacts } from '../../src/cluster/facts.ts';
 import { PodDevices } from '../../src/cluster/pod-devices.ts';
 import { startDeviceCluster, writeProgress } from '../world/device-cluster.ts';
@@ -159,7 +160,7 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
       { kind: 'resourceClaimUpsert', claim },
       { kind: 'deviceTaintRuleUpsert', rule },
     ] as const;
-    const devices = new PodDevices(known, { byOurs: false, byUpstream: true });
+    const devices = new PodDevices(known, devicesFrom(known), { ours: null, upstream: true });
     const because = [{ code: 'DevicesUnknown', lacks: [], rule: 'old' }];
     assert.deepEqual(devices.decisionOn(facts), { kind: 'keep', because });
   });
@@ -184,6 +185,14 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
     );
     assert.doesNotMatch(said, /its devices have no taint/);
     assert.equal(JSON.parse(out).decision, 'Unknown');
+  });
+
+  it('takes the status of a rule for proof that kube-controller-manager evicts for devices', async () => {
+    cluster.api.delete('pods', 'kube-system', 'kube-controller-manager');
+    const said = await answer('explain pod -n shop train-1');
+    cluster.api.create('pods', managerPod());
+    assert.match(said, /\nEvicted by: {2}kube-controller-manager\n/);
+    assert.doesNotMatch(said, /nothing shows that/);
   });
 
   it('has both causes in one answer, the earlier first', async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Devices } from '@taintmgr/core/devices';
 import type { Evictors } from '@taintmgr/k8s-adapter/client';
+import { deviceEvictor } from '../../src/cluster/devices.ts';
 import type { TaintManager } from '../../src/cluster/taint-managers.ts';
 import {
   agoOrIn,
-  deviceEvictor,
   deviceEvictorText,
   heedlessness,
   selectorText,

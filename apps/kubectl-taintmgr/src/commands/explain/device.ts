@@ -19,7 +19,9 @@ import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { ruleMark } from '../../cluster/device-rules.ts';
 import {
+  type DeviceEvictor,
   type DeviceSurvey,
+  deviceEvictor,
   devicePaths,
   hiddenText,
   noDevicesText,
@@ -34,9 +36,7 @@ import { type Column, type Field, renderColumns, renderFields } from '../../rend
 import {
   agoOrIn,
   brokenBudgets,
-  type DeviceEvictor,
   type DevicePod,
-  deviceEvictor,
   deviceEvictorText,
   devicePodDocument,
   devicePodsText,

@@ -2,11 +2,10 @@
 import { type DeviceId, formatDevice } from '@taintmgr/core/devices';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { deviceTaintRuleFromJson } from '@taintmgr/k8s-adapter/client';
-import type { DeviceSurvey, RuleObject } from '../../cluster/devices.ts';
+import type { DeviceEvictor, DeviceSurvey, RuleObject } from '../../cluster/devices.ts';
 import { count, listText } from '../../render/count.ts';
 import {
   brokenBudgets,
-  type DeviceEvictor,
   type DevicePod,
   goes,
   nameOf,

@@ -26,6 +26,8 @@ import {
   ruleReference,
 } from '../../cluster/device-rules.ts';
 import {
+  type DeviceEvictor,
+  deviceEvictor,
   devicePaths,
   hiddenText,
   type RuleObject,
@@ -37,8 +39,6 @@ import { ClusterReader } from '../../cluster/reader.ts';
 import { choicesText, count } from '../../render/count.ts';
 import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
 import {
-  type DeviceEvictor,
-  deviceEvictor,
   devicePodDocument,
   devicePodsText,
   nameOf,
