@@ -37,7 +37,7 @@ export const houses: Readonly<Record<string, House>> = {
       'client/ kubeconfig/',
       'driver/',
       'controller/ transport/',
-      'drain/ evictors/ flight/ manifests/ pod-watch/ pressure/ takeover/',
+      'drain/ evictors/ flight/ history/ manifests/ pod-watch/ pressure/ takeover/',
       'proto/',
       'kinds/',
     ],
