@@ -27,7 +27,7 @@ function show(now: Instant, name: string): void {
   }
 }
 
-// Without it, a server that cannot be reached is not heard of.
+// What cannot be read is tried again.
 function onNotice(notice: Notice): void {
   if (notice.kind !== 'reconnecting') return;
   console.error(`${notice.resource}: ${notice.failure.message}`);

@@ -1,7 +1,8 @@
 import { describeReason, makeNode, makePod } from '@taintmgr/core';
-import { type Budget, drainFaultText, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
+import { drainFaultText, planDrain, resolveDrainConfig } from '@taintmgr/core/drain';
 import { plainDrainSpec } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
+import { budgetFromJson } from '@taintmgr/k8s-adapter';
 
 const taint = { key: 'maintenance', value: 'kernel', effect: 'NoExecute' } as const;
 const config = resolveDrainConfig({ spec: { ...plainDrainSpec, taint } });
@@ -13,18 +14,12 @@ const pods = [
   makePod({ name: 'db-0', nodeName: 'node-1', owner, labels: { app: 'db' }, tolerations }),
   makePod({ name: 'debug', nodeName: 'node-1' }),
 ];
-const budget: Budget = {
-  namespace: 'default',
-  name: 'db',
-  selector: { matchLabels: { app: 'db' } },
-  allowed: 0,
-  healthy: 1,
-  desired: 1,
-  expected: 1,
-  upToDate: true,
-  alwaysEvictUnhealthy: false,
-  refusal: null,
-};
+// As the API has it, and @kubernetes/client-node.
+const budget = budgetFromJson({
+  metadata: { namespace: 'default', name: 'db' },
+  spec: { selector: { matchLabels: { app: 'db' } } },
+  status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+});
 
 const plan = planDrain(0, {
   config,

@@ -8,7 +8,13 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ApiServer, createCertificate, startHttps, writeKubeconfig } from '@taintmgr/api-server';
+import {
+  ApiServer,
+  createCertificate,
+  startEmbedded,
+  startHttps,
+  writeKubeconfig,
+} from '@taintmgr/api-server';
 import { node, pod, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { type Runtime, runtimes } from '../../packages/k8s-adapter/test/world/runtimes.ts';
 
@@ -57,12 +63,13 @@ for (const runtime of runtimes) {
   });
 }
 
-it('follow-a-cluster says why it hears nothing', { timeout: 60_000 }, async (t) => {
+it('follow-a-cluster ends where it cannot log in, and says why', { timeout: 60_000 }, async (t) => {
+  const { url, ca, stop } = await startEmbedded();
+  t.after(stop);
   const home = mkdtempSync(join(tmpdir(), 'taintmgr-'));
   t.after(() => rmSync(home, { recursive: true }));
   const kubeconfig = join(home, 'config');
-  const { ca } = createCertificate(Date.now());
-  writeKubeconfig(kubeconfig, { server: 'https://127.0.0.1:9', ca, token: 'x' });
+  writeKubeconfig(kubeconfig, { server: url, ca, token: 'expired' });
   const [{ binary, run: how } = assert.fail('no runtime')] = runtimes;
   const child = spawn(binary, [...how, fileURLToPath(sourceOf('follow-a-cluster'))], {
     cwd: root,
@@ -70,8 +77,18 @@ it('follow-a-cluster says why it hears nothing', { timeout: 60_000 }, async (t) 
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   t.after(() => child.kill('SIGKILL'));
-  const [said] = await once(child.stderr, 'data');
-  assert.match(String(said), /^nodes: .*ECONNREFUSED/);
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  assert.deepEqual(await once(child, 'close'), [1, null]);
+  const shown = readFileSync(page, 'utf8');
+  for (const line of [
+    'nodes: Unauthorized',
+    'ApiError: Error from server (Unauthorized): Unauthorized',
+  ]) {
+    assert.ok(said.includes(line) && shown.includes(`\`${line}\``), said);
+  }
 });
 
 /** A pod's time counts from when it came to its node, which is now. */

@@ -9,26 +9,36 @@ import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
 import type { NodeDrain } from './policy/node-drain.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
 
-/** Throws RangeError for what is no event, and for a Node or a Pod that is not one of ours: JavaScript checks no types. */
+/** Throws RangeError for what is no event, and for an object that is not one of ours: JavaScript checks no types. */
 export function checkEvent(event: Event): void {
   if (!Object.hasOwn(kinds, event.kind)) {
     const known = Object.keys(kinds).join(', ');
     throw new RangeError(`event.kind: got ${JSON.stringify(event.kind)}, want one of ${known}`);
   }
-  if (event.kind === 'nodeUpsert' && !isOurs(event.node, 'name', 'taints')) throw foreign('node');
-  if (event.kind === 'podUpsert' && !isOurs(event.pod, 'uid', 'tolerations')) throw foreign('pod');
-}
-
-function isOurs(object: unknown, text: string, list: string): boolean {
-  if (typeof object !== 'object' || object === null) return false;
-  return typeof Reflect.get(object, text) === 'string' && Array.isArray(Reflect.get(object, list));
-}
-
-function foreign(what: 'node' | 'pod'): RangeError {
-  const [made, read] = what === 'node' ? ['makeNode', 'nodeFromJson'] : ['makePod', 'podFromJson'];
-  return new RangeError(
-    `event.${what}: want what ${made} makes, or ${read} of @taintmgr/k8s-adapter of an object of the Kubernetes API`,
+  const own = brought[event.kind];
+  if (!own) return;
+  const [field, made, text, list] = own;
+  if (isOurs(Reflect.get(event, field), text, list)) return;
+  throw new RangeError(
+    `event.${field}: want what ${made} of @taintmgr/k8s-adapter makes of an object of the Kubernetes API`,
   );
+}
+
+/** Of objects that events bring: where, what makes them, and a text and a list that an object of the API lacks. */
+const brought: Partial<
+  Record<Event['kind'], readonly [field: string, made: string, text: string, list?: string]>
+> = {
+  nodeUpsert: ['node', 'makeNode makes, or what nodeFromJson', 'name', 'taints'],
+  podUpsert: ['pod', 'makePod makes, or what podFromJson', 'uid', 'tolerations'],
+  leaseUpsert: ['lease', 'nodeLeaseFromJson', 'nodeName'],
+  daemonSetUpsert: ['daemonSet', 'daemonSetFromJson', 'uid'],
+  namespaceUpsert: ['namespace', 'namespaceFromJson', 'name'],
+};
+
+function isOurs(object: unknown, text: string, list: string | undefined): boolean {
+  if (typeof object !== 'object' || object === null) return false;
+  const hasList = list === undefined || Array.isArray(Reflect.get(object, list));
+  return hasList && typeof Reflect.get(object, text) === 'string';
 }
 
 const kinds: Readonly<Record<Event['kind'], true>> = {

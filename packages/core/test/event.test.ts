@@ -24,12 +24,29 @@ describe('what JavaScript lets pass', () => {
     [
       'a Node as the API has it',
       () => engine.handle(0, { kind: 'nodeUpsert', node: JSON.parse(JSON.stringify(raw)) }),
-      /^event\.node: want what makeNode makes, or nodeFromJson of @taintmgr\/k8s-adapter /,
+      /^event\.node: want what makeNode makes, or what nodeFromJson of @taintmgr\/k8s-adapter /,
     ],
     [
       'a Pod as the API has it',
       () => engine.handle(0, { kind: 'podUpsert', pod: JSON.parse(JSON.stringify(raw)) }),
-      /^event\.pod: want what makePod makes, or podFromJson /,
+      /^event\.pod: want what makePod makes, or what podFromJson /,
+    ],
+    [
+      'a Namespace as the API has it',
+      () =>
+        engine.handle(0, { kind: 'namespaceUpsert', namespace: JSON.parse(JSON.stringify(raw)) }),
+      /^event\.namespace: want what namespaceFromJson of @taintmgr\/k8s-adapter makes of an object /,
+    ],
+    [
+      'a Lease as the API has it',
+      () => engine.handle(0, { kind: 'leaseUpsert', lease: JSON.parse(JSON.stringify(raw)) }),
+      /^event\.lease: want what nodeLeaseFromJson /,
+    ],
+    [
+      'a DaemonSet as the API has it',
+      () =>
+        engine.handle(0, { kind: 'daemonSetUpsert', daemonSet: JSON.parse(JSON.stringify(raw)) }),
+      /^event\.daemonSet: want what daemonSetFromJson /,
     ],
     [
       'no Pod at all',

@@ -98,7 +98,14 @@ export { pauseRecords } from './manifests/pause-records.ts';
 export { summaryRequest } from './pressure/requests.ts';
 export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';
 export { Backoff } from './proto/backoff.ts';
-export { nodeFromJson, podFromJson } from './proto/convert.ts';
+export {
+  budgetFromJson,
+  daemonSetFromJson,
+  namespaceFromJson,
+  nodeFromJson,
+  nodeLeaseFromJson,
+  podFromJson,
+} from './proto/convert.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
 export { lastWriteOf } from './proto/managed-fields.ts';

@@ -65,6 +65,7 @@ export class PressureController {
         ? summariesFromKubelets({ ...kubelets, api, addressOf: (node) => loop.kubeletOf(node) })
         : api,
       signal,
+      patienceMs: Number.POSITIVE_INFINITY,
       onNotice: (notice, now) => {
         // The loop beside it says the same of the clocks.
         if (notice.kind === 'clockStepped' || notice.kind === 'serverClockMoved') return;

@@ -124,7 +124,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     const driving = drive({
       loop,
       transport,
-      signal,
+      ...{ signal, patienceMs: Number.POSITIVE_INFINITY },
       onNotice(notice, now) {
         if (notice.kind === 'podScope') podScope = notice.scope;
         onNotice(notice, now);

@@ -65,6 +65,9 @@ export interface UpstreamManagerOptions extends Omit<UpstreamLoopOptions, 'ident
   readonly devices?: { readonly rules: boolean };
 }
 
+/** It waits for its API server as the program does. */
+const patienceMs: Millis = Number.POSITIVE_INFINITY;
+
 /** The same as a running program, in real time. */
 export class UpstreamManager {
   readonly #access: Access;
@@ -88,7 +91,8 @@ export class UpstreamManager {
     const loop = upstreamLoop({ random: Math.random, ...elected, ...duties });
     const term = new Term(!needsLease);
     const { signal } = end;
-    const ofNodes = drive({ loop, transport, signal, onNotice: (notice) => term.hear(notice) });
+    const onNotice = (notice: Notice): void => term.hear(notice);
+    const ofNodes = drive({ loop, transport, signal, patienceMs, onNotice });
     const ofDevices = devices && evictForDevices(this.#access, devices.rules, term, signal);
     const over = Promise.all([ofNodes, ofDevices]).then(() => {});
     this.#life = { end, over: over.finally(() => transport.close()) };
@@ -139,7 +143,7 @@ async function evictForDevices(
     const paths = { ...sight.paths, ...(!withRules && { devicetaintrules: null }) };
     await drive<UpstreamDeviceHeard, UpstreamDeviceNotice>({
       loop: new UpstreamDeviceLoop({ random: Math.random, paths }),
-      ...{ transport, signal, onNotice: () => {} },
+      ...{ transport, signal, patienceMs, onNotice: () => {} },
       onStart: (send) => term.follow((held) => send({ kind: 'leadership', held })),
     });
   } finally {

@@ -55,6 +55,8 @@ export interface Failure {
   /** Status.details.name and .kind: what the failure is about. */
   readonly name: string;
   readonly kind: string;
+  /** Where the request came to nothing before it was sent. */
+  readonly stage?: FailureStage;
 }
 
 export interface FailureCause {
@@ -69,7 +71,10 @@ const messageLengthMax = 500;
 
 /** Reads the failure out of an answer that is not a 2xx. */
 export function failureOf(answer: Answer): Failure {
-  if (answer.kind === 'none') return noAnswer(answer.message);
+  if (answer.kind === 'none') {
+    const { message, stage } = answer;
+    return { ...noAnswer(message), ...(stage && { stage }) };
+  }
   const body = answerValue(answer);
   const retryAfter = retryAfterHeader(answer.headers);
   if (!isRecord(body)) {

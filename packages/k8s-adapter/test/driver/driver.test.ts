@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import type http from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { startEmbedded } from '@taintmgr/api-server';
 import { createEngine } from '@taintmgr/core';
 import { Loop, type Notice } from '../../src/controller/engine-loop.ts';
-import { drive } from '../../src/driver/driver.ts';
+import { type DriveOptions, drive } from '../../src/driver/driver.ts';
+import type { Access, Authorization } from '../../src/transport/access.ts';
+import { ApiError } from '../../src/transport/errors.ts';
 import { HttpTransport } from '../../src/transport/http-transport.ts';
 import type { Sink } from '../../src/transport/sink.ts';
 import { listJson, nodeJson, podJson } from '../world/cluster-objects.ts';
+import { freePort } from '../world/free-port.ts';
 import { bodyOf, startServer, type TestServer } from '../world/http-server.ts';
 import { random } from '../world/random.ts';
 
@@ -219,6 +223,135 @@ describe('driver', () => {
     await running;
   });
 });
+
+describe('a way in that there is not', { concurrency: true }, () => {
+  const refusedBy = (status: number, message: RegExp) => (error: unknown) => {
+    assert.ok(error instanceof ApiError);
+    assert.equal(error.failure.status, status);
+    assert.match(error.message, message);
+    return true;
+  };
+
+  it('ends it when the token is refused three times, after what it learned anew', async (t) => {
+    const { url, ca, stop } = await startEmbedded();
+    t.after(stop);
+    const logins: string[] = [];
+    const authorize = async () => {
+      logins.push('asked');
+      return { headers: { Authorization: 'Bearer expired' }, tls: { ca }, agent: null };
+    };
+    const rejected = (): void => void logins.push('rejected');
+    const { running, failures } = enter(t, { server: url, authorize, rejected });
+    await assert.rejects(running, refusedBy(401, /^Error from server \(Unauthorized\): /));
+    assert.ok(logins.indexOf('rejected') < logins.lastIndexOf('asked'), String(logins));
+    assert.equal(failures.filter((name) => name === failures.at(-1)).length, 3);
+  });
+
+  it('ends it without the right to list', async (t) => {
+    const nobody = { name: 'nobody', groups: ['system:authenticated'], rules: [] };
+    const { url, ca, stop } = await startEmbedded({ users: new Map([['t', nobody]]) });
+    t.after(stop);
+    const headers = { Authorization: 'Bearer t' };
+    const { running } = enter(t, accessTo(url, { headers, tls: { ca } }));
+    await assert.rejects(running, refusedBy(403, /is forbidden: User "nobody" cannot list /));
+  });
+
+  it('ends it when a token expires later', async (t) => {
+    const api = new Api();
+    let isExpired = false;
+    const server = await startServer(t, (request, response) => {
+      if (!isExpired) return void api.handle(request, response);
+      response.statusCode = 401;
+      response.end();
+    });
+    const { running, until } = enter(t, accessTo(server.url));
+    await until('synced');
+    isExpired = true;
+    server.breakAll();
+    await assert.rejects(running, refusedBy(401, /HTTP status 401/));
+  });
+
+  it('ends it where nobody listens, when its patience is over', async (t) => {
+    const access = accessTo(`http://127.0.0.1:${await freePort()}`);
+    const { running, failures } = enter(t, access, { patienceMs: 1 });
+    const message =
+      /^request to the API server failed: connect ECONNREFUSED 127\.0\.0\.1:\d+; check /;
+    await assert.rejects(running, { name: 'ConnectionError', message });
+    assert.equal(failures.filter((name) => name === failures.at(-1)).length, 2);
+  });
+
+  it('ends it where there are no credentials', async (t) => {
+    const authorize = (): Promise<never> => Promise.reject(new Error('the plugin is not there'));
+    const access = { server: 'http://127.0.0.1:1', authorize, rejected: () => {} };
+    const message = /^cannot log in to the API server: the plugin is not there; check the user /;
+    await assert.rejects(enter(t, access, { patienceMs: 0 }).running, { message });
+  });
+
+  it('ends it where the server only fails', async (t) => {
+    const server = await startServer(t, (_, response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    const { running } = enter(t, accessTo(server.url), { patienceMs: 0 });
+    await assert.rejects(running, refusedBy(503, /HTTP status 503/));
+  });
+
+  it('ends nothing once everything was read: the server may come back', async (t) => {
+    const api = new Api();
+    const server = await startServer(t, api.handle);
+    const { running, until, stop } = enter(t, accessTo(server.url), { patienceMs: 0 });
+    await until('synced');
+    server.breakAll();
+    await until('reconnecting');
+    stop.abort();
+    await running;
+  });
+
+  it('ends nothing with endless patience, as a controller has', async (t) => {
+    const server = await startServer(t, (_, response) => {
+      response.statusCode = 401;
+      response.end();
+    });
+    const patienceMs = Number.POSITIVE_INFINITY;
+    const { running, until, stop, failures } = enter(t, accessTo(server.url), { patienceMs });
+    for (let tries = 0; tries < 3; tries++) await until('reconnecting', 'pods');
+    assert.equal(failures.filter((name) => name === 'pods').length, 3);
+    stop.abort();
+    await running;
+  });
+});
+
+function accessTo(server: string, authorization: Partial<Authorization> = {}): Access {
+  const authorize = async () => ({ headers: {}, tls: {}, agent: null, ...authorization });
+  return { server, authorize, rejected: () => {} };
+}
+
+/** Drives an engine that way; `until` resolves with the next notice of this kind. */
+function enter(t: TestContext, access: Access, options: Pick<DriveOptions, 'patienceMs'> = {}) {
+  const transport = new HttpTransport(access, 'taintmgr/test');
+  const stop = new AbortController();
+  t.after(() => {
+    stop.abort();
+    transport.close();
+  });
+  const loop = new Loop({ machine: createEngine(), random: random(0), streamLists: false });
+  const failures: string[] = [];
+  let heard = (_: Notice): void => {};
+  const onNotice = (notice: Notice): void => {
+    if (notice.kind === 'reconnecting') failures.push(notice.resource);
+    heard(notice);
+  };
+  const until = (kind: Notice['kind'], resource?: string): Promise<void> =>
+    new Promise((resolve) => {
+      heard = (notice) => {
+        const isOf =
+          resource === undefined || ('resource' in notice && notice.resource === resource);
+        if (notice.kind === kind && isOf) resolve();
+      };
+    });
+  const running = drive({ loop, transport, signal: stop.signal, onNotice, ...options });
+  return { running, until, stop, failures };
+}
 
 /** Waits for a condition that some notice brings about. */
 async function until(run: Run, holds: () => boolean): Promise<void> {

@@ -182,6 +182,8 @@ type NodeWritten = Extract<Notice, { kind: 'drainWriteFinished' }> & {
 };
 
 const showEveryMs = 1000;
+/** Of what cannot be read the run hears itself, and ends by `--timeout` or at a refusal. */
+const patienceMs = Number.POSITIVE_INFINITY;
 
 /**
  * Carries a drain out, until it is finished, Ctrl-C comes, or the API server refuses to show nodes
@@ -202,7 +204,8 @@ async function runDrain(drain: Drain, progress: Progress): Promise<DrainEnd> {
     const onStart = (feed: (event: Event) => void): void => {
       unfollow = policies.follow(feed, (why) => progress.policiesRefused(why));
     };
-    await drive({ loop, transport: connection.transport, signal: stop.signal, onNotice, onStart });
+    const { transport } = connection;
+    await drive({ loop, transport, signal: stop.signal, patienceMs, onNotice, onStart });
   } finally {
     clearInterval(ticker);
     unfollow();

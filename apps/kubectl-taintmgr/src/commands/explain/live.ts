@@ -94,7 +94,9 @@ async function listen(
     nextWake: () => null,
   };
   const loop = new Loop({ machine, random: Math.random, ...watched });
-  await drive({ loop, transport, signal, onNotice: () => {} });
+  // What cannot be watched is read every few seconds, which says why it fails.
+  const patienceMs = Number.POSITIVE_INFINITY;
+  await drive({ loop, transport, signal, patienceMs, onNotice: () => {} });
 }
 
 /** Wakes who waits a moment after something changed: changes that come together are one. */
