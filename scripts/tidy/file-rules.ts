@@ -14,10 +14,11 @@ const rules: readonly Rule[] = [
     why: 'the core is synchronous, deterministic and free of locales',
   },
   {
-    files: /^packages\/k8s-adapter\/src\/(?!(driver|transport|kubeconfig|client)\/|index\.ts$)/,
+    files:
+      /^packages\/k8s-adapter\/src\/(?!(driver|transport|kubeconfig|client|survey|explain)\/|index\.ts$)/,
     banned:
       /\b(async|await|Promise|set(Timeout|Interval|Immediate)|queueMicrotask|Date\.now|Math\.random|process\.|fetch)\b|'node:[^']+'/g,
-    why: 'only driver, transport, kubeconfig and client of the adapter may touch Node',
+    why: 'only driver, transport, kubeconfig, client, survey and explain of the adapter may touch Node',
   },
   {
     files: /^packages\/k8s-adapter\/src\//,

@@ -34,12 +34,14 @@ export const houses: Readonly<Record<string, House>> = {
   'packages/k8s-adapter/src': {
     floors: [
       'index.ts doors/',
+      'explain/',
+      'survey/',
       'client/ kubeconfig/',
       'driver/',
       'controller/ transport/',
       'drain/ evictors/ flight/ history/ manifests/ pod-watch/ pressure/ takeover/',
       'proto/',
-      'kinds/',
+      'kinds/ text/',
     ],
   },
   'packages/sim-cluster/src': {
@@ -109,7 +111,6 @@ export const houses: Readonly<Record<string, House>> = {
       'report/',
       'cli/ cluster/',
       'render/',
-      'usage-error.ts',
     ],
   },
 };

@@ -6,6 +6,7 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { childOf, fullNameOf } from './cli/arguments.ts';
 import {
   addOutputFlags,
@@ -27,7 +28,6 @@ import {
   statusCommand as takeoverStatusCommand,
   verifyCommand,
 } from './commands/takeover/flags.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The commands after `explain`, in the order in which the help lists them. */
 export function addOthers(program: CommandUnknownOpts, registry: Registry): void {

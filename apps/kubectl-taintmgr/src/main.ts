@@ -1,9 +1,9 @@
 // The entry: runs the command line and ends with its exit code.
 import { inspect } from 'node:util';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { type ExitCode, exitCode } from './cli/exit.ts';
 import { processOutput } from './cli/output.ts';
 import { codeOfError, runProgram } from './program.ts';
-import { printable } from './render/printable.ts';
 
 const argv = process.argv.slice(2);
 const output = processOutput();

@@ -46,6 +46,9 @@ describe('what commands load', () => {
         'packages/core/src/kernel/time.ts',
         'packages/k8s-adapter/src/doors/command-line.ts',
         'packages/k8s-adapter/src/kubeconfig/connection-flags.ts',
+        'packages/k8s-adapter/src/text/count.ts',
+        'packages/k8s-adapter/src/text/printable.ts',
+        'packages/k8s-adapter/src/text/usage-error.ts',
         'packages/k8s-adapter/src/transport/errors.ts',
       ]);
       const libraries = loaded.filter((path) => /^node_modules\/(?!.*commander)/.test(path));

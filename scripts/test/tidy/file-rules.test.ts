@@ -12,7 +12,8 @@ test('the core and most of the adapter touch neither Node nor promises nor timer
     'packages/k8s-adapter/src/driver/e.ts': "import 'node:fs'; await Promise.all([]);",
     'packages/k8s-adapter/src/client/f.ts': "import { cluster } from '@taintmgr/sim-cluster';",
   });
-  const adapter = 'only driver, transport, kubeconfig and client of the adapter may touch Node';
+  const adapter =
+    'only driver, transport, kubeconfig, client, survey and explain of the adapter may touch Node';
   assert.deepEqual(faultLines(impure(tree)), [
     'packages/core/src/a.ts: has async: the core is synchronous, deterministic and free of locales',
     "packages/k8s-adapter/src/client/f.ts: has '@taintmgr/sim-cluster': the adapter is built without the simulated cluster",

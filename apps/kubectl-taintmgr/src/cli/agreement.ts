@@ -1,6 +1,6 @@
 // Asks a person on the terminal before something is changed.
 import { createInterface } from 'node:readline/promises';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 
 /** Throws UsageError where nobody can be asked. */
 export function refuseUnasked(): void {

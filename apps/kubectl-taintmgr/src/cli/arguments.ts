@@ -1,6 +1,6 @@
 // Finds in the words of a command line the command and its flags, and translates ways of writing flags that commander has not.
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 
 /** As Go reads them. */
 const truths = ['1', 't', 'T', 'true', 'TRUE', 'True'];

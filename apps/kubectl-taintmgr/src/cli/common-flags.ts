@@ -1,10 +1,9 @@
 // The flags that commands share.
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
-import { connectionFlags } from '@taintmgr/k8s-adapter/command-line';
+import { connectionFlags, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { formatNames } from '../render/printer.ts';
-import { UsageError } from '../usage-error.ts';
 import { truthIn } from './arguments.ts';
 import { type Output, warn } from './output.ts';
 

@@ -10,7 +10,7 @@ import {
   loadKubeconfig,
   withheldText,
 } from '@taintmgr/k8s-adapter/client';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { ExtraConnectionFlags } from './common-flags.ts';
 import { warn } from './output.ts';
 import type { Invocation } from './registry.ts';

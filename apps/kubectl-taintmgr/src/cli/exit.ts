@@ -1,8 +1,12 @@
 // Exit codes and error lines of every command.
 import { CommanderError } from '@commander-js/extra-typings';
-import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter/command-line';
-import { printable } from '../render/printable.ts';
-import { UsageError } from '../usage-error.ts';
+import {
+  ApiError,
+  ConnectionError,
+  KubeconfigError,
+  printable,
+  UsageError,
+} from '@taintmgr/k8s-adapter/command-line';
 
 /** Exit codes of every command; the help of each lists its own. */
 export const exitCode = {

@@ -1,4 +1,4 @@
-import { onTerminal, printable } from '../render/printable.ts';
+import { onTerminal, printable } from '@taintmgr/k8s-adapter/command-line';
 import { type ColorChoice, type Paint, paintFor } from '../render/style.ts';
 
 /** A block of lines that is rewritten in place, for a person who watches. */
@@ -30,6 +30,15 @@ export interface Output {
 /** A line that begins with `Warning:`, as kubectl writes one; what in it came from the cluster steers no terminal. */
 export function warn(output: Output, text: string): void {
   output.err(`${output.paintErr('warning', 'Warning:')} ${printable(text)}`);
+}
+
+/** Warnings and notes beside an answer, as they are meant for a person. */
+export function writeNotes(
+  output: Output,
+  { warnings, notes }: { readonly warnings: readonly string[]; readonly notes: readonly string[] },
+): void {
+  for (const text of warnings) warn(output, text);
+  for (const text of notes) output.err(`Note: ${printable(text)}`);
 }
 
 /** What was made for a moment and could not be taken away, each with what takes it away. */

@@ -1,7 +1,7 @@
 // Reads names and label selectors as somebody types them.
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { LabelExpression, LabelSelector } from '@taintmgr/core';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 
 const nameLengthMax = 253;
 

@@ -1,7 +1,7 @@
 // Changes what drains have set on nodes, and says what was undone and what was not.
 import { type ApiClient, ApiError, ConnectionError, isMissing } from '@taintmgr/k8s-adapter/client';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { type IsMeant, type NodeChange, nodeChanging, undoing } from '@taintmgr/k8s-adapter/drain';
-import { printable } from '../render/printable.ts';
 
 /** Our name in metadata.managedFields: by it `undo` knows which fields are still as a drain set them. */
 export const fieldManager = 'kubectl-taintmgr';

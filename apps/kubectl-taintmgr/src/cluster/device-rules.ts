@@ -1,9 +1,8 @@
 // DeviceTaintRules that taint-device makes: how they are written, marked and taken back.
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type ApiClient, listRequest, objectRequest } from '@taintmgr/k8s-adapter/client';
+import { ifThere, type RuleObject } from '@taintmgr/k8s-adapter/survey';
 import { fieldManager } from './change-node.ts';
-import type { RuleObject } from './devices.ts';
-import { ifThere } from './refusals.ts';
 
 /**
  * Of a rule that taint-device has made or changed: `made`, or the effect that the rule had before. By it `undo` knows

@@ -2,14 +2,12 @@
 import type { EvictionPause } from '@taintmgr/core/policy';
 import type { Instant } from '@taintmgr/core/time';
 import { type ApiClient, ApiError, listRequest, objectRequest } from '@taintmgr/k8s-adapter/client';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { policyApiVersion, policyKinds, readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { UsageError } from '../usage-error.ts';
-import { ifThere } from './refusals.ts';
+import { ifThere, pausesPath } from '@taintmgr/k8s-adapter/survey';
 
 const groupPath = `/apis/${policyApiVersion}`;
 const { plural } = policyKinds.EvictionPause;
-/** Where all of them are. */
-export const pausesPath: string = `${groupPath}/${plural}`;
 
 /** As whom we write. */
 const fieldManager = 'taintmgr';

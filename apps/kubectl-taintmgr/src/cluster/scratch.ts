@@ -8,9 +8,15 @@ import {
   ConnectionError,
   objectRequest,
 } from '@taintmgr/k8s-adapter/client';
-import { UsageError } from '../usage-error.ts';
-import { namespacesPath, type PodName, podsPathOf } from './reader.ts';
-import { describeRight, isAllowed, type Right } from './rights.ts';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  describeRight,
+  isAllowed,
+  namespacesPath,
+  type PodName,
+  podsPathOf,
+  type Right,
+} from '@taintmgr/k8s-adapter/survey';
 
 /** Of every object that is made for a moment. */
 export const scratchLabels = { 'app.kubernetes.io/managed-by': 'kubectl-taintmgr' } as const;

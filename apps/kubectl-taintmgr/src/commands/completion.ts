@@ -6,17 +6,20 @@ import { formatTaint } from '@taintmgr/core';
 import { formatDevice } from '@taintmgr/core/devices';
 import { kubeconfigNames } from '@taintmgr/k8s-adapter';
 import { resourceSliceFromJson } from '@taintmgr/k8s-adapter/client';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  ClusterReader,
+  devicePaths,
+  drainsOn,
+  type RuleObject,
+} from '@taintmgr/k8s-adapter/survey';
 import { optionsOf, type Position, pathOf, plainArguments, positionOf } from '../cli/arguments.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Output } from '../cli/output.ts';
 import type { GlobalFlags, Invocation } from '../cli/registry.ts';
 import { ruleMark } from '../cluster/device-rules.ts';
-import { devicePaths, type RuleObject } from '../cluster/devices.ts';
-import { drainsOn } from '../cluster/drain-marks.ts';
-import { ClusterReader } from '../cluster/reader.ts';
 import { formatNames } from '../render/printer.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** The command line of `completion install`. */
 export interface InstallFlags {

@@ -4,28 +4,29 @@ import { coversNamespace, type EvictionPause, isTakenOver } from '@taintmgr/core
 import { formatDuration, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type Evictors, taintEvictors } from '@taintmgr/k8s-adapter';
 import { namespaceFromJson } from '@taintmgr/k8s-adapter/client';
+import { choicesText, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { pausedText, zoneOf } from '@taintmgr/k8s-adapter/explain';
 import { type ManifestFault, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
+import {
+  ClusterReader,
+  type Evictor,
+  evictsBeside,
+  evictsUnderPressure,
+  type NodeFacts,
+  pressureController,
+  readEvictor,
+  type TaintManager,
+  zoneNames,
+} from '@taintmgr/k8s-adapter/survey';
 import { type DryRun, type OutputFlags, readDryRun } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import { warn } from '../cli/output.ts';
 import type { Invocation } from '../cli/registry.ts';
 import { readLabelSelector } from '../cli/values.ts';
-import { type Evictor, evictsBeside, readEvictor } from '../cluster/evictors.ts';
-import { type NodeFacts, zoneNames } from '../cluster/facts.ts';
 import { askForPauses, createPause, pauseReference } from '../cluster/pauses.ts';
-import { ClusterReader } from '../cluster/reader.ts';
-import {
-  evictsUnderPressure,
-  pressureController,
-  type TaintManager,
-} from '../cluster/taint-managers.ts';
-import { choicesText } from '../render/count.ts';
 import { type Format, printAnswer, readFormat } from '../render/printer.ts';
-import { pausedText } from '../report/words.ts';
-import { zoneOf } from '../report/zones.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** The command line of `pause`. */
 export interface PauseFlags extends OutputFlags {

@@ -1,40 +1,41 @@
 // Lists the pods that are due or will be, the next first: pending.
 import { isOpenRequest } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
-import { type OutputFlags, type PolicyFlag, readPolicyFlag } from '../cli/common-flags.ts';
-import { withConnection } from '../cli/connection.ts';
-import { type ExitCode, exitCode } from '../cli/exit.ts';
-import type { Invocation } from '../cli/registry.ts';
-import { ClusterReader } from '../cluster/reader.ts';
-import { selected } from '../cluster/refusals.ts';
-import { findJsonPath, relaxedPath } from '../render/json-path.ts';
-import { type Answer, printAnswer, readFormat } from '../render/printer.ts';
-import { type Column, renderColumns } from '../render/table.ts';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   apiVersion,
-  decisionName,
-  evictorDocument,
-  podDocument,
-  requestersText,
-  taintDocument,
-} from '../report/documents.ts';
-import { limitsDocument } from '../report/limits.ts';
-import { notesOn, writeNotes } from '../report/notes.ts';
-import { present } from '../report/question.ts';
-import { type PodReport, reportOnPresent, surveyHidden, surveyPending } from '../report/report.ts';
-import {
   asOf,
   becauseText,
   deadlineText,
+  decisionName,
   decisive,
   decisiveReason,
+  evictorDocument,
   heldText,
+  limitsDocument,
   none,
+  notesOn,
   ownerText,
+  type PodReport,
+  podDocument,
+  present,
+  reportOnPresent,
+  requestersText,
+  surveyHidden,
+  surveyPending,
+  taintDocument,
   timeLeft,
   timeLeftOf,
-} from '../report/words.ts';
-import { UsageError } from '../usage-error.ts';
+} from '@taintmgr/k8s-adapter/explain';
+import { ClusterReader, selected } from '@taintmgr/k8s-adapter/survey';
+import { type OutputFlags, type PolicyFlag, readPolicyFlag } from '../cli/common-flags.ts';
+import { withConnection } from '../cli/connection.ts';
+import { type ExitCode, exitCode } from '../cli/exit.ts';
+import { writeNotes } from '../cli/output.ts';
+import type { Invocation } from '../cli/registry.ts';
+import { findJsonPath, relaxedPath } from '../render/json-path.ts';
+import { type Answer, printAnswer, readFormat } from '../render/printer.ts';
+import { type Column, renderColumns } from '../render/table.ts';
 
 /** The command line of `pending`. */
 export interface PendingFlags extends OutputFlags, PolicyFlag {

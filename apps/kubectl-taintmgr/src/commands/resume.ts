@@ -2,17 +2,21 @@
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
 import { type ApiClient, resumeLimitsRequest } from '@taintmgr/k8s-adapter';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { pausedText } from '@taintmgr/k8s-adapter/explain';
+import {
+  ClusterReader,
+  readLimits,
+  readLimitsIn,
+  type TaintManager,
+  type TrippedLimit,
+  whoAmI,
+} from '@taintmgr/k8s-adapter/survey';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Invocation } from '../cli/registry.ts';
 import { isObjectName } from '../cli/values.ts';
-import { readLimits, readLimitsIn, type TrippedLimit } from '../cluster/limits.ts';
 import { deletePause, pauseReference, readPause } from '../cluster/pauses.ts';
-import { ClusterReader } from '../cluster/reader.ts';
-import { whoAmI } from '../cluster/rights.ts';
-import type { TaintManager } from '../cluster/taint-managers.ts';
-import { pausedText } from '../report/words.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** The command line of `resume`. */
 export interface ResumeFlags {

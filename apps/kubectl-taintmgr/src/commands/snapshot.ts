@@ -1,5 +1,7 @@
 // Writes what simulate needs of a cluster into files: snapshot.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { count, jsonText } from '@taintmgr/k8s-adapter/command-line';
+import { describeRight, type Right } from '@taintmgr/k8s-adapter/survey';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import { warn } from '../cli/output.ts';
@@ -11,9 +13,6 @@ import {
   collections,
   listCollection,
 } from '../cluster/collections.ts';
-import { describeRight, type Right } from '../cluster/rights.ts';
-import { count } from '../render/count.ts';
-import { jsonText } from '../render/printable.ts';
 
 /** The command line of `snapshot`. */
 export interface SnapshotFlags {

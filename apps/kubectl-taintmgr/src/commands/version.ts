@@ -1,10 +1,11 @@
 // Prints the versions of the plugin and of the API server: version.
+
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import type { OutputFlags } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Invocation } from '../cli/registry.ts';
 import { version } from '../cli/version.ts';
-import { printable } from '../render/printable.ts';
 import { printAnswer, readFormat } from '../render/printer.ts';
 
 /** The command line of `version`. */

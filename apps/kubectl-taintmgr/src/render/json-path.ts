@@ -1,6 +1,7 @@
 // Finds values by paths: -o jsonpath and -o custom-columns, as kubectl has them.
+
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { JSONPath } from 'jsonpath-plus';
-import { UsageError } from '../usage-error.ts';
 import { renderTable } from './table.ts';
 
 /** A part of a template: text as it is, what a path finds, or a part for each thing it finds. */

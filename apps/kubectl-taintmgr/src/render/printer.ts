@@ -1,6 +1,5 @@
 // Reads the value of -o, and prints the answer of a command in that format.
-import { UsageError } from '../usage-error.ts';
-import { jsonText, onTerminal } from './printable.ts';
+import { jsonText, onTerminal, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { TableOptions } from './table.ts';
 
 /**

@@ -1,8 +1,8 @@
 // Tables as kubectl prints them.
 
 import { stripVTControlCharacters } from 'node:util';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { eastAsianWidth } from 'get-east-asian-width';
-import { printable } from './printable.ts';
 import { type Paint, plain, type Tone } from './style.ts';
 
 /** Between two columns. */

@@ -1,7 +1,8 @@
 // Documents as YAML: for other programs, and in one line for a command of ours.
+
+import { inEscapes, needsEscapes } from '@taintmgr/k8s-adapter/command-line';
 import { goScalar } from '@taintmgr/k8s-adapter/manifests';
 import { Document, type Tags, type ToStringOptions, visit } from 'yaml';
-import { inEscapes, needsEscapes } from './printable.ts';
 
 /** YAML 1.1 is what other programs read: what is a time or a truth there stands in quotes. */
 const options = {

@@ -13,12 +13,15 @@ import {
 } from '@taintmgr/core/devices';
 import { type Budget, budgetsOver } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { type DeviceEvictor, type DeviceSurvey, deviceDuty } from '../cluster/devices.ts';
-import type { PodFacts } from '../cluster/facts.ts';
-import { count, listText } from '../render/count.ts';
+import { count, listText } from '@taintmgr/k8s-adapter/command-line';
+import { deadline, none, taintDocument, timeLeft } from '@taintmgr/k8s-adapter/explain';
+import {
+  type DeviceEvictor,
+  type DeviceSurvey,
+  deviceDuty,
+  type PodFacts,
+} from '@taintmgr/k8s-adapter/survey';
 import { type Column, renderColumns, type TableOptions } from '../render/table.ts';
-import { deadline, taintDocument } from './documents.ts';
-import { none, timeLeft } from './words.ts';
 
 /** A pod on devices that are asked about, and what becomes of it for all taints of all its devices. */
 export interface DevicePod {

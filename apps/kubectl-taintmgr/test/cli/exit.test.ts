@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { endingOf, errorLines } from '../../src/cli/exit.ts';
-import { UsageError } from '../../src/usage-error.ts';
 import { run } from '../world/run.ts';
 
 function apiError(status: number, reason: string, message: string): ApiError {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { jobEnd } from '@taintmgr/k8s-adapter/survey';
 import { job } from '@taintmgr/sim-cluster';
-import { jobEnd } from '../../src/cluster/job-ends.ts';
 import { run } from '../world/run.ts';
 import { startTestCluster, type TestCluster, until } from '../world/test-cluster.ts';
 

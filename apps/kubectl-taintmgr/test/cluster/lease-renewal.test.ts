@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatTime } from '@taintmgr/core/time';
-import { leaseRenewal, nodeClockText } from '../../src/cluster/lease-renewal.ts';
+import { leaseRenewal, nodeClockText } from '@taintmgr/k8s-adapter/survey';
 import { explain } from '../world/explained.ts';
 import { node, nodeFactsOf, now, surveyOf } from '../world/values.ts';
 

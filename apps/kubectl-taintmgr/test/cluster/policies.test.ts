@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { installDefinitions } from '@taintmgr/api-server';
+import { sourceNotes } from '@taintmgr/k8s-adapter/explain';
 import {
   customResourceDefinitions,
   type PolicyObject,
@@ -8,10 +9,8 @@ import {
   policyKinds,
   readManifest,
 } from '@taintmgr/k8s-adapter/kinds';
+import { type OwnSettings, policiesInForce, taintManagersIn } from '@taintmgr/k8s-adapter/survey';
 import { type Json, node, pod } from '@taintmgr/sim-cluster';
-import { policiesInForce } from '../../src/cluster/policies.ts';
-import { type OwnSettings, taintManagersIn } from '../../src/cluster/taint-managers.ts';
-import { sourceNotes } from '../../src/report/notes.ts';
 import { run } from '../world/run.ts';
 import { leaveTaints, startTestCluster, type TestCluster } from '../world/test-cluster.ts';
 

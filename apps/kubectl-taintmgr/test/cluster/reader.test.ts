@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ApiServer } from '@taintmgr/api-server';
 import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
+import { present } from '@taintmgr/k8s-adapter/explain';
+import { ClusterReader } from '@taintmgr/k8s-adapter/survey';
 import { node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
-import { ClusterReader } from '../../src/cluster/reader.ts';
 import { nodeSubject } from '../../src/commands/explain/explain.ts';
 import { readSubject } from '../../src/commands/explain/subject.ts';
-import { present } from '../../src/report/question.ts';
 import { leaveTaints } from '../world/test-cluster.ts';
 
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };

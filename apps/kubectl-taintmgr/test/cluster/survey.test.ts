@@ -5,6 +5,7 @@ import { it } from 'node:test';
 import { ApiServer } from '@taintmgr/api-server';
 import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
+import { ClusterReader, surveyForecast } from '@taintmgr/k8s-adapter/survey';
 import {
   type KubeObject,
   node,
@@ -13,8 +14,6 @@ import {
   type User,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { ClusterReader } from '../../src/cluster/reader.ts';
-import { surveyForecast } from '../../src/cluster/survey.ts';
 import { leaveTaints } from '../world/test-cluster.ts';
 
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };

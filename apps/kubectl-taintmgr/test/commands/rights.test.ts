@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { policyKinds } from '@taintmgr/k8s-adapter/kinds';
+import { rightOf } from '@taintmgr/k8s-adapter/survey';
 import { daemonSet, type KubeObject, namespace, node, pod, type Rule } from '@taintmgr/sim-cluster';
 import { parseAllDocuments } from 'yaml';
-import { rightOf } from '../../src/cluster/rights.ts';
 import { run } from '../world/run.ts';
 import {
   comeAs,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { printable } from '../../src/render/printable.ts';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { renderTable, screenful, wrapped } from '../../src/render/table.ts';
 
 describe('printable', () => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Devices } from '@taintmgr/core/devices';
 import type { Evictors } from '@taintmgr/k8s-adapter/client';
-import { deviceEvictor } from '../../src/cluster/devices.ts';
-import type { TaintManager } from '../../src/cluster/taint-managers.ts';
+import { deviceEvictor, type TaintManager } from '@taintmgr/k8s-adapter/survey';
 import {
   agoOrIn,
   deviceEvictorText,

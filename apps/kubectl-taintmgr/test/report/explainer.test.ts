@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
-import { readEvictor } from '../../src/cluster/evictors.ts';
-import { noPolicies } from '../../src/cluster/policies.ts';
-import type { ForecastSurvey } from '../../src/cluster/survey.ts';
-import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
+import { Explainer, readQuestion, reportOn } from '@taintmgr/k8s-adapter/explain';
+import {
+  type ForecastSurvey,
+  noPolicies,
+  readEvictor,
+  taintManagersIn,
+} from '@taintmgr/k8s-adapter/survey';
 import { checkOverlap } from '../../src/commands/doctor/controller-checks.ts';
 import { podSubject } from '../../src/commands/explain/pod.ts';
 import { pendingColumns } from '../../src/commands/pending.ts';
-import { Explainer } from '../../src/report/explainer.ts';
-import { readQuestion } from '../../src/report/question.ts';
-import { reportOn } from '../../src/report/report.ts';
 import { answerOf, explain, may } from '../world/explained.ts';
 import {
   nobody,

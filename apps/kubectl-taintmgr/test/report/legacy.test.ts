@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readSettings } from '@taintmgr/k8s-adapter';
-import type { Readiness } from '../../src/cluster/facts.ts';
+import type { Readiness } from '@taintmgr/k8s-adapter/survey';
 import { explain } from '../world/explained.ts';
 import { node, nodeFactsOf, now, ofDaemonSet, pod, podFactsOf, surveyOf } from '../world/values.ts';
 

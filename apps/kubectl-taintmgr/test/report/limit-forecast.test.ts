@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
 import type { LimitRecord } from '@taintmgr/core/policy';
 import { policyEvent, readSettings } from '@taintmgr/k8s-adapter';
+import { type LimitedCluster, LimitForecast } from '@taintmgr/k8s-adapter/explain';
 import { policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { noPolicies } from '../../src/cluster/policies.ts';
-import { type LimitedCluster, LimitForecast } from '../../src/report/limit-forecast.ts';
+import { noPolicies } from '@taintmgr/k8s-adapter/survey';
 import { explain } from '../world/explained.ts';
 import {
   node,

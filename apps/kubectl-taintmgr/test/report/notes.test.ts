@@ -3,13 +3,17 @@ import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
 import type { Budget } from '@taintmgr/core/drain';
 import type { Evictors } from '@taintmgr/k8s-adapter';
-import { assumingNumbers } from '../../src/cluster/evictors.ts';
+import {
+  blockerLine,
+  blockersText,
+  notesOn,
+  podDocument,
+  podsIn,
+  present,
+  reportOnPresent,
+} from '@taintmgr/k8s-adapter/explain';
+import { assumingNumbers } from '@taintmgr/k8s-adapter/survey';
 import { pendingColumns } from '../../src/commands/pending.ts';
-import { podDocument } from '../../src/report/documents.ts';
-import { notesOn } from '../../src/report/notes.ts';
-import { present } from '../../src/report/question.ts';
-import { podsIn, reportOnPresent } from '../../src/report/report.ts';
-import { blockerLine, blockersText } from '../../src/report/words.ts';
 import { acts, by, explain, may, survey, withUpstream } from '../world/explained.ts';
 import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint } from '../world/values.ts';
 

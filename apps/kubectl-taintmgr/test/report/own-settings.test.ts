@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
-import { readEvictor } from '../../src/cluster/evictors.ts';
-import { noPolicies, policiesInForce } from '../../src/cluster/policies.ts';
-import type { ForecastSurvey } from '../../src/cluster/survey.ts';
-import { taintManagersIn } from '../../src/cluster/taint-managers.ts';
+import {
+  type ForecastSurvey,
+  noPolicies,
+  policiesInForce,
+  readEvictor,
+  taintManagersIn,
+} from '@taintmgr/k8s-adapter/survey';
 import { explain } from '../world/explained.ts';
 import {
   nobody,

@@ -2,14 +2,19 @@
 import assert from 'node:assert/strict';
 import type { Node, Pod } from '@taintmgr/core';
 import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
-import type { ForecastSurvey } from '../../src/cluster/survey.ts';
+import {
+  Explainer,
+  type Notes,
+  notesOn,
+  type Question,
+  type QuestionFlags,
+  readQuestion,
+  reportOn,
+} from '@taintmgr/k8s-adapter/explain';
+import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import { nodeAnswer } from '../../src/commands/explain/answer.ts';
 import type { Subject } from '../../src/commands/explain/subject.ts';
 import { plain } from '../../src/render/style.ts';
-import { Explainer } from '../../src/report/explainer.ts';
-import { type Notes, notesOn } from '../../src/report/notes.ts';
-import { type Question, type QuestionFlags, readQuestion } from '../../src/report/question.ts';
-import { reportOn } from '../../src/report/report.ts';
 import { nobody, nodeFactsOf, podFactsOf, surveyOf } from './values.ts';
 
 /** The answer as a table and as a document, and what is said beside it. */

@@ -2,16 +2,17 @@
 import type { Instant, Millis } from '../kernel/time.ts';
 import { TokenBucket } from '../kernel/token-bucket.ts';
 import { type Pod, type PodRef, podRef } from '../model/pod.ts';
-import type {
-  ClaimingPodEvent,
-  DeviceEvent,
-  DeviceId,
-  DeviceTaintRule,
-  EvictionProgress,
-  ResourceClaim,
-  ResourceSlice,
+import {
+  type ClaimingPodEvent,
+  type DeviceEvent,
+  type DeviceId,
+  type DeviceTaintRule,
+  type EvictionProgress,
+  formatDevice,
+  type ResourceClaim,
+  type ResourceSlice,
+  selectsDevice,
 } from './device.ts';
-import { formatDevice, selectsDevice } from './device.ts';
 import { Devices } from './devices.ts';
 import { conditionOf, isSameCondition } from './rule-condition.ts';
 import type { DeviceCause } from './verdict.ts';

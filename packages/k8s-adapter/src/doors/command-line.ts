@@ -1,7 +1,25 @@
-// The door of a command line that does not know yet what to do: kubectl's flags, and what commands may end in.
+// The door of a command line that does not know yet what to do: kubectl's flags, plain text, and what commands may end in.
 // It is a door of its own so that help loads nothing that talks to a cluster.
 
 export { type ConnectionFlag, connectionFlags } from '../kubeconfig/connection-flags.ts';
+export {
+  choicesMax,
+  choicesText,
+  count,
+  countBy,
+  leastOf,
+  listText,
+  mostOf,
+} from '../text/count.ts';
+export {
+  inEscapes,
+  jsonText,
+  needsEscapes,
+  onTerminal,
+  printable,
+  shellWord,
+} from '../text/printable.ts';
+export { fileFault, UsageError } from '../text/usage-error.ts';
 export {
   ApiError,
   ConnectionError,

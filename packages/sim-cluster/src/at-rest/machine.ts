@@ -1,8 +1,7 @@
 // A machine while its cluster settles: its node, its lease, and the pods that start on it.
 import { podRandom } from '../kernel/pod-dice.ts';
 import { type Random, randomDigits, seededRandom } from '../kernel/prng.ts';
-import type { KubeletProgress } from '../kubelet/kubelet.ts';
-import { statusReportMs } from '../kubelet/kubelet.ts';
+import { type KubeletProgress, statusReportMs } from '../kubelet/kubelet.ts';
 import { leaseOf } from '../kubelet/lease.ts';
 import {
   hostIpOf,

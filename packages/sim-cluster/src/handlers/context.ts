@@ -1,8 +1,7 @@
 import { ApiError, type Cause, futureResourceVersion, invalid } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { forbiddenValue, invalidValue, notSupported } from '../validation/causes.ts';
-import type { Answer } from '../wire/answer.ts';
-import { jsonReply } from '../wire/answer.ts';
+import { type Answer, jsonReply } from '../wire/answer.ts';
 import { negotiate, type Representation } from '../wire/negotiation.ts';
 import type { Writer } from '../write/admission.ts';
 import { type Target, unknownManager } from '../write/backend.ts';

@@ -1,6 +1,12 @@
 // Updates an object or its status.
-import type { ApiError, Cause } from '../objects/errors.ts';
-import { badRequest, conflict, invalid, notFound } from '../objects/errors.ts';
+import {
+  type ApiError,
+  badRequest,
+  type Cause,
+  conflict,
+  invalid,
+  notFound,
+} from '../objects/errors.ts';
 import { equal, sharing } from '../objects/json.ts';
 import type { KubeObject, ObjectMeta } from '../objects/kube-object.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';

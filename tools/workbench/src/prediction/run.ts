@@ -9,13 +9,11 @@ import {
   type Transport,
   takeoverLabel,
 } from '@taintmgr/k8s-adapter';
+import { Explainer, present, reportOn } from '@taintmgr/k8s-adapter/explain';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { ClusterReader } from '@taintmgr/kubectl-taintmgr/src/cluster/reader.ts';
+import { ClusterReader } from '@taintmgr/k8s-adapter/survey';
 import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/explain.ts';
 import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';
-import { Explainer } from '@taintmgr/kubectl-taintmgr/src/report/explainer.ts';
-import { present } from '@taintmgr/kubectl-taintmgr/src/report/question.ts';
-import { reportOn } from '@taintmgr/kubectl-taintmgr/src/report/report.ts';
 import {
   type ApiRequest,
   daemonSet,

@@ -9,13 +9,9 @@ import {
   predictBlockers,
 } from '@taintmgr/core/drain';
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
-import { drainsOn } from '../../cluster/drain-marks.ts';
-import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
-import type { Survey } from '../../cluster/survey.ts';
-import { count, listText } from '../../render/count.ts';
-import { shellWord } from '../../render/printable.ts';
-import { isBare } from '../../report/report.ts';
-import { ago, operatorSignText } from '../../report/words.ts';
+import { count, listText, shellWord } from '@taintmgr/k8s-adapter/command-line';
+import { ago, isBare, operatorSignText } from '@taintmgr/k8s-adapter/explain';
+import { drainsOn, type NodeFacts, type PodFacts, type Survey } from '@taintmgr/k8s-adapter/survey';
 import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
 
 /** A pod that should have ended so long ago is worth a word. */

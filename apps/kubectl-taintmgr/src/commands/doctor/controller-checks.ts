@@ -18,21 +18,24 @@ import {
   verdictText,
   wayToKnow,
 } from '@taintmgr/k8s-adapter';
-import type { Connection } from '../../cli/connection.ts';
-import { isOursAlone, leaderAccount, upstreamVerdict } from '../../cluster/evictors.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import { readClusterPolicies } from '../../cluster/policies.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { isAllowedTo, rightOf } from '../../cluster/rights.ts';
-import type { Survey } from '../../cluster/survey.ts';
+import { shellWord } from '@taintmgr/k8s-adapter/command-line';
+import { sourceNotes } from '@taintmgr/k8s-adapter/explain';
 import {
+  ClusterReader,
   evictsUnderPressure,
+  isAllowedTo,
   isFresh,
+  isOursAlone,
+  leaderAccount,
+  type NodeFacts,
+  readClusterPolicies,
+  rightOf,
+  type Survey,
   type TaintManager,
   taintController,
-} from '../../cluster/taint-managers.ts';
-import { shellWord } from '../../render/printable.ts';
-import { sourceNotes } from '../../report/notes.ts';
+  upstreamVerdict,
+} from '@taintmgr/k8s-adapter/survey';
+import type { Connection } from '../../cli/connection.ts';
 import { type Finding, findingsOf, orWell } from './finding.ts';
 
 const probeHint = 'kubectl taintmgr doctor --probe shows whether it does';

@@ -1,18 +1,18 @@
 // Checks of rules that taint devices, and of the claims and pods on tainted devices.
 import { formatTaint } from '@taintmgr/core';
 import { type Millis, parseTime } from '@taintmgr/core/time';
-import type { Connection } from '../../cli/connection.ts';
+import { count, listText } from '@taintmgr/k8s-adapter/command-line';
 import {
+  ClusterReader,
   type DeviceSurvey,
   devicePaths,
   hiddenText,
+  type ObjectMeta,
   type RuleObject,
+  type Survey,
   surveyDevices,
-} from '../../cluster/devices.ts';
-import type { ObjectMeta } from '../../cluster/facts.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import type { Survey } from '../../cluster/survey.ts';
-import { count, listText } from '../../render/count.ts';
+} from '@taintmgr/k8s-adapter/survey';
+import type { Connection } from '../../cli/connection.ts';
 import { podsOnDevices, selectorText } from '../../report/devices.ts';
 import { claimFaults, type DeviceFault, ruleFaults } from './devices.ts';
 import { type Finding, findingsOf, orWell } from './finding.ts';

@@ -1,14 +1,13 @@
 // Looks for what keeps evictions from working, and says so: doctor.
+
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { apiVersion, asOf, evictorDocument, none } from '@taintmgr/k8s-adapter/explain';
+import { ClusterReader, type Survey, surveyCluster } from '@taintmgr/k8s-adapter/survey';
 import { type Connection, withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { type Survey, surveyCluster } from '../../cluster/survey.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
-import { apiVersion, evictorDocument } from '../../report/documents.ts';
-import { asOf, none } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
 import {
   checkBarePods,
   checkBudgets,

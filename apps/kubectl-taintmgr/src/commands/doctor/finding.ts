@@ -1,8 +1,8 @@
 // What a check of doctor has found, and how bad that is.
 
 import type { Millis } from '@taintmgr/core/time';
+import { choicesMax, countBy } from '@taintmgr/k8s-adapter/command-line';
 import type { OutputFlags } from '../../cli/common-flags.ts';
-import { choicesMax, countBy } from '../../render/count.ts';
 import type { Tone } from '../../render/style.ts';
 
 /** How bad it is. */

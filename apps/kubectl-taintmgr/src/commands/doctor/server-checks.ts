@@ -2,13 +2,17 @@
 
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter/client';
+import { count } from '@taintmgr/k8s-adapter/command-line';
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
+import {
+  ClusterReader,
+  isAllowed,
+  nodeClockText,
+  readInterceptions,
+  rightOf,
+  type Survey,
+} from '@taintmgr/k8s-adapter/survey';
 import type { Connection } from '../../cli/connection.ts';
-import { nodeClockText } from '../../cluster/lease-renewal.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { isAllowed, rightOf } from '../../cluster/rights.ts';
-import { readInterceptions, type Survey } from '../../cluster/survey.ts';
-import { count } from '../../render/count.ts';
 import { type Finding, findingsOf, orWell } from './finding.ts';
 
 /** The oldest API server whose behaviour we know. */

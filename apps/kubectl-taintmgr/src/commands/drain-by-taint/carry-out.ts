@@ -20,11 +20,11 @@ import {
   type Machine,
   type Notice,
 } from '@taintmgr/k8s-adapter';
+import { printable, shellWord } from '@taintmgr/k8s-adapter/command-line';
 import { ending, isNamed, type NodeChanges } from '@taintmgr/k8s-adapter/drain';
+import { ClusterReader } from '@taintmgr/k8s-adapter/survey';
 import { warn } from '../../cli/output.ts';
 import { changeNode, fieldManager, isGone, undoOnNodes } from '../../cluster/change-node.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { printable, shellWord } from '../../render/printable.ts';
 import { type DrainReport, drainReport, outcomes } from './documents.ts';
 import { changeText, type Drain } from './drain.ts';
 import { renderLeft, type Verdicts, verdictsOf } from './failure-report.ts';

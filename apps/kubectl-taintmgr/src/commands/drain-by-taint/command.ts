@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { Taint } from '@taintmgr/core';
 import type { DrainPlan } from '@taintmgr/core/drain';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { type CordonAndTaint, markOf, readMarks } from '@taintmgr/k8s-adapter/drain';
+import {
+  ClusterReader,
+  jobEnds,
+  type NodeFacts,
+  selected,
+  surveyNodes,
+  whoAmI,
+} from '@taintmgr/k8s-adapter/survey';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import { jobEnds } from '../../cluster/job-ends.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { selected } from '../../cluster/refusals.ts';
-import { whoAmI } from '../../cluster/rights.ts';
-import { surveyNodes } from '../../cluster/survey.ts';
 import { type Answer, type Format, printAnswer, readFormat } from '../../render/printer.ts';
-import { UsageError } from '../../usage-error.ts';
 import { carryOut } from './carry-out.ts';
 import { planOf, readConfig, restartedPods } from './config.ts';
 import { type DrainReport, drainDocument, drainReport, plannedOutcomes } from './documents.ts';

@@ -7,11 +7,15 @@ import {
   soloDrainConfig,
 } from '@taintmgr/core/drain';
 import { deploymentOf, restartsBeforeItGoes } from '@taintmgr/k8s-adapter/drain';
+import {
+  type ClusterReader,
+  comparesNumbers,
+  inTurns,
+  type NodeSurvey,
+  ownIn,
+  type PodFacts,
+} from '@taintmgr/k8s-adapter/survey';
 import { fieldManager } from '../../cluster/change-node.ts';
-import { comparesNumbers } from '../../cluster/evictors.ts';
-import type { PodFacts } from '../../cluster/facts.ts';
-import { type ClusterReader, inTurns } from '../../cluster/reader.ts';
-import { type NodeSurvey, ownIn } from '../../cluster/survey.ts';
 import type { DrainSettings } from './settings.ts';
 
 /** The controller sees a mark at once; evictions that it has sent until then show within this time. */

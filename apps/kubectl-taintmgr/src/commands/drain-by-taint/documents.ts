@@ -1,7 +1,7 @@
 // The outcome of a drain as json and yaml.
 import type { DrainPod, PlannedPod, SoloDrainConfig } from '@taintmgr/core/drain';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
-import { apiVersion, blockerDocument, taintDocument } from '../../report/documents.ts';
+import { apiVersion, blockerDocument, taintDocument } from '@taintmgr/k8s-adapter/explain';
 import type { Verdicts } from './failure-report.ts';
 import { type DrainResult, type DrainSight, deleterText } from './outcome.ts';
 import { goesAnyway } from './plan-table.ts';

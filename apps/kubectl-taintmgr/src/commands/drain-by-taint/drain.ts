@@ -2,9 +2,9 @@ import type { PodRef } from '@taintmgr/core';
 import type { SoloDrainConfig } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
 import type { CordonAndTaint, NodeChanges } from '@taintmgr/k8s-adapter/drain';
+import type { NodeSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { Connection } from '../../cli/connection.ts';
 import type { Output } from '../../cli/output.ts';
-import type { NodeSurvey } from '../../cluster/survey.ts';
 import type { DrainPolicies } from './policies.ts';
 import type { DrainSettings } from './settings.ts';
 

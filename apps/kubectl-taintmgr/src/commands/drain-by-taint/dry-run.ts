@@ -1,9 +1,9 @@
 import type { Pod } from '@taintmgr/core';
 import type { DrainPlan } from '@taintmgr/core/drain';
 import { ApiError, deletePodRequest, evictPodRequest } from '@taintmgr/k8s-adapter';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { missingOn, type NodeChanges, readMarks } from '@taintmgr/k8s-adapter/drain';
 import { warn } from '../../cli/output.ts';
-import { printable } from '../../render/printable.ts';
 import { type DrainReport, drainReport, plannedOutcomes } from './documents.ts';
 import { changeText, type Drain, nameOf } from './drain.ts';
 import { cannotFinish } from './plan-table.ts';

@@ -8,10 +8,9 @@ import {
   predictBlockers,
 } from '@taintmgr/core/drain';
 import { formatDeadline } from '@taintmgr/core/time';
-import { count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { operatorSignText } from '@taintmgr/k8s-adapter/explain';
 import { renderTable } from '../../render/table.ts';
-import { operatorSignText } from '../../report/words.ts';
 import { nameOf } from './drain.ts';
 import { type DrainEnd, type DrainResult, type DrainSight, deleterText } from './outcome.ts';
 import { isToGo, pauseOf, tallyOf } from './progress.ts';

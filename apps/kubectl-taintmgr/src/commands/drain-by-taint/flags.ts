@@ -7,6 +7,7 @@ import {
   Option,
 } from '@commander-js/extra-typings';
 import { parseDuration } from '@taintmgr/core/time';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   addOutputFlags,
   addPolicyFlag,
@@ -16,7 +17,6 @@ import {
   type PolicyFlag,
 } from '../../cli/common-flags.ts';
 import { narrowingSelector, nodeNames, readLabelSelector } from '../../cli/values.ts';
-import { UsageError } from '../../usage-error.ts';
 
 /** A flag whose value has this type. */
 export interface Flag<Value> {

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Taint } from '@taintmgr/core';
 import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
+import { fileFault, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { type ManifestFault, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { readLabelSelector } from '../../cli/values.ts';
-import { fileFault, UsageError } from '../../usage-error.ts';
 import {
   type DrainFlag,
   type DrainFlags,

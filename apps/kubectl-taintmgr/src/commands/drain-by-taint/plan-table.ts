@@ -8,10 +8,9 @@ import {
 } from '@taintmgr/core/drain';
 import type { NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
-import { choicesText, count, countBy } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
+import { choicesText, count, countBy, printable } from '@taintmgr/k8s-adapter/command-line';
+import { blockerLine, blockersText, graceText, ownerText } from '@taintmgr/k8s-adapter/explain';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
-import { blockerLine, blockersText, graceText, ownerText } from '../../report/words.ts';
 import { nameOf } from './drain.ts';
 
 /** Nodes that are finished before the next are begun. */

@@ -2,17 +2,17 @@
 import type { Event } from '@taintmgr/core';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import { policyKinds } from '@taintmgr/k8s-adapter/kinds';
-import { readPolicyFlag } from '../../cli/common-flags.ts';
-import type { Connection } from '../../cli/connection.ts';
-import type { Evictor } from '../../cluster/evictors.ts';
 import {
   type ClusterPolicies,
+  ClusterReader,
+  type Evictor,
   noPolicies,
   policyEvents,
   readClusterPolicies,
   withKnown,
-} from '../../cluster/policies.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
+} from '@taintmgr/k8s-adapter/survey';
+import { readPolicyFlag } from '../../cli/common-flags.ts';
+import type { Connection } from '../../cli/connection.ts';
 import type { DrainFlags } from './flags.ts';
 
 /** Policies are read again after this time. */

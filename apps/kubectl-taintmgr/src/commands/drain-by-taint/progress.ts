@@ -9,9 +9,8 @@ import {
   stayingText,
 } from '@taintmgr/core/drain';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
 import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
-import { count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
 import { nameOf } from './drain.ts';
 import { type DrainSight, deleterText, stopText } from './outcome.ts';
 

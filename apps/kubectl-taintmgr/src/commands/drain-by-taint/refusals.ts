@@ -13,16 +13,19 @@ import {
 import type { BudgetPolicy, NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter/client';
+import { count, countBy, shellWord, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { type DrainMark, drainName, readMarks } from '@taintmgr/k8s-adapter/drain';
-import { workOn } from '../../cluster/drain-marks.ts';
-import { evictsBeside } from '../../cluster/evictors.ts';
-import { readClusterPolicies } from '../../cluster/policies.ts';
-import type { ClusterReader } from '../../cluster/reader.ts';
-import { describeRight, isAllowed, type Right, rightOf } from '../../cluster/rights.ts';
-import type { NodeSurvey } from '../../cluster/survey.ts';
-import { count, countBy } from '../../render/count.ts';
-import { shellWord } from '../../render/printable.ts';
-import { UsageError } from '../../usage-error.ts';
+import {
+  type ClusterReader,
+  describeRight,
+  evictsBeside,
+  isAllowed,
+  type NodeSurvey,
+  type Right,
+  readClusterPolicies,
+  rightOf,
+  workOn,
+} from '@taintmgr/k8s-adapter/survey';
 import type { Drain } from './drain.ts';
 
 /** Throws UsageError for a taint that was forgotten: the first node would be taken for it. */

@@ -3,12 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import { formatTaint } from '@taintmgr/core';
 import { formatDuration, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
+import { count, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { stayingOf } from '@taintmgr/k8s-adapter/explain';
 import type { NodeDrainStatus } from '@taintmgr/k8s-adapter/kinds';
-import { type Connection, withConnection } from '../../cli/connection.ts';
-import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import { type Output, warn } from '../../cli/output.ts';
-import type { Invocation } from '../../cli/registry.ts';
 import {
+  ClusterReader,
   createNodeDrain,
   type DrainControllerFault,
   drainControllerFault,
@@ -16,14 +15,13 @@ import {
   nodeDrainReference,
   readDrainControllers,
   readNodeDrain,
-} from '../../cluster/node-drains.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { surveyNodes } from '../../cluster/survey.ts';
-import { count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
+  surveyNodes,
+} from '@taintmgr/k8s-adapter/survey';
+import { type Connection, withConnection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import { type Output, warn } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import { printAnswer, readFormat } from '../../render/printer.ts';
-import { stayingOf } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
 import { type DrainFlags, flagText } from './flags.ts';
 import { Announcer, type Audience } from './progress.ts';
 import { overlapFault, refuseNodeName } from './refusals.ts';

@@ -5,15 +5,17 @@ import { drainBudgetsOf } from '@taintmgr/core/drain';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { formatTime, type Instant, parseDuration } from '@taintmgr/core/time';
 import { taintEvictors } from '@taintmgr/k8s-adapter';
+import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { readMarks } from '@taintmgr/k8s-adapter/drain';
+import { readKeyAndValue } from '@taintmgr/k8s-adapter/explain';
+import {
+  type ClusterReader,
+  type NodeFacts,
+  type NodeSurvey,
+  namedNodes,
+} from '@taintmgr/k8s-adapter/survey';
 import { type DryRun, readDryRun } from '../../cli/common-flags.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import { type ClusterReader, namedNodes } from '../../cluster/reader.ts';
-import type { NodeSurvey } from '../../cluster/survey.ts';
-import { printable } from '../../render/printable.ts';
-import { readKeyAndValue } from '../../report/question.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { DrainFlags } from './flags.ts';
 import {
   type NodeDrainRead,

@@ -1,21 +1,27 @@
 // Says what becomes of pods, once the cluster is read: with the engine, as a table or a document, with notes.
-import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import type { Invocation } from '../../cli/registry.ts';
-import type { ForecastSurvey } from '../../cluster/survey.ts';
-import { type Answer, type Format, printAnswer } from '../../render/printer.ts';
+
 import {
   apiVersion,
+  asOf,
   decisionName,
+  Explainer,
+  isWhatIf,
+  limitsDocument,
+  type NodeReport,
   nodeDocument,
   nodeEvictorDocument,
+  notesOn,
+  type PodReport,
   podDocument,
-} from '../../report/documents.ts';
-import { Explainer } from '../../report/explainer.ts';
-import { limitsDocument } from '../../report/limits.ts';
-import { notesOn, writeNotes } from '../../report/notes.ts';
-import { isWhatIf, type Question } from '../../report/question.ts';
-import { type NodeReport, type PodReport, podsIn, reportOn } from '../../report/report.ts';
-import { asOf } from '../../report/words.ts';
+  podsIn,
+  type Question,
+  reportOn,
+} from '@taintmgr/k8s-adapter/explain';
+import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import { writeNotes } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
+import { type Answer, type Format, printAnswer } from '../../render/printer.ts';
 import type { ExplainFlags } from './flags.ts';
 import { type PodColumns, renderNode } from './node-table.ts';
 import { type AnswerContext, focused, type Subject } from './subject.ts';

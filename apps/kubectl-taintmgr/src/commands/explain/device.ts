@@ -12,25 +12,32 @@ import {
 } from '@taintmgr/core/devices';
 import { formatTime } from '@taintmgr/core/time';
 import { lastWriteOf } from '@taintmgr/k8s-adapter/client';
+import { choicesText, count, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  apiVersion,
+  asOf,
+  deviceAdvice,
+  none,
+  taintDocument,
+  time,
+} from '@taintmgr/k8s-adapter/explain';
+import {
+  ClusterReader,
+  type DeviceEvictor,
+  type DeviceSurvey,
+  deviceEvictor,
+  devicePaths,
+  hiddenText,
+  jobEnds,
+  noDevicesText,
+  surveyDevices,
+} from '@taintmgr/k8s-adapter/survey';
 import type { OutputFlags } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { ruleMark } from '../../cluster/device-rules.ts';
-import {
-  type DeviceEvictor,
-  type DeviceSurvey,
-  deviceEvictor,
-  devicePaths,
-  hiddenText,
-  noDevicesText,
-  surveyDevices,
-} from '../../cluster/devices.ts';
-import { jobEnds } from '../../cluster/job-ends.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { choicesText, count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
 import { printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, type Field, renderColumns, renderFields } from '../../render/table.ts';
 import {
@@ -46,10 +53,6 @@ import {
   renderDevicePods,
   selectorText,
 } from '../../report/devices.ts';
-import { apiVersion, taintDocument, time } from '../../report/documents.ts';
-import { deviceAdvice } from '../../report/notes.ts';
-import { asOf, none } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { DeviceSubject } from './flags.ts';
 
 /** `explain device DRIVER/POOL/DEVICE` and `explain devicetaintrule NAME`. */

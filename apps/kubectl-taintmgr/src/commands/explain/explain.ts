@@ -1,12 +1,12 @@
 // Explains why and when pods leave a node, a zone or a taint: explain.
+
+import { parsePattern, type Question, readQuestion } from '@taintmgr/k8s-adapter/explain';
+import { beginForecast, ClusterReader, surveyForecast } from '@taintmgr/k8s-adapter/survey';
 import { readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import type { ExitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { beginForecast, surveyForecast } from '../../cluster/survey.ts';
 import { readFormat } from '../../render/printer.ts';
-import { parsePattern, type Question, readQuestion } from '../../report/question.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { readSubject, type Subject } from './subject.ts';
 

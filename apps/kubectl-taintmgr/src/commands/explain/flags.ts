@@ -1,5 +1,6 @@
 // The command lines of explain.
 import { Argument, Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import type { QuestionFlags } from '@taintmgr/k8s-adapter/explain';
 import {
   addOutputFlags,
   addPolicyFlag,
@@ -8,7 +9,6 @@ import {
   type PolicyFlag,
 } from '../../cli/common-flags.ts';
 import { objectName } from '../../cli/values.ts';
-import type { QuestionFlags } from '../../report/question.ts';
 
 /** The command line of `explain`. */
 export interface ExplainFlags extends QuestionFlags, PolicyFlag, OutputFlags {

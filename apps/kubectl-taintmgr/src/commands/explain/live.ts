@@ -1,17 +1,19 @@
 // `explain -w`: the answer again whenever it changes.
 import { createEngine } from '@taintmgr/core';
 import { ConnectionError, drive, EvictorSearch, Loop } from '@taintmgr/k8s-adapter';
+import {
+  Explainer,
+  type Notes,
+  notesOn,
+  type Question,
+  reportOn,
+} from '@taintmgr/k8s-adapter/explain';
+import { ClusterReader, type ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { Connection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import { type LiveBlock, warn } from '../../cli/output.ts';
+import { type LiveBlock, warn, writeNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import type { ForecastSurvey } from '../../cluster/survey.ts';
 import { type Answer, type Format, printAnswer } from '../../render/printer.ts';
-import { Explainer } from '../../report/explainer.ts';
-import { type Notes, notesOn, writeNotes } from '../../report/notes.ts';
-import type { Question } from '../../report/question.ts';
-import { reportOn } from '../../report/report.ts';
 import type { ExplainFlags } from './flags.ts';
 import { focused, readSubject, type Subject, type Watched } from './subject.ts';
 

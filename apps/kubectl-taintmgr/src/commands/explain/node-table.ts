@@ -1,8 +1,35 @@
 // The pods of a node as a table.
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import type { Evictor } from '../../cluster/evictors.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
+import {
+  ago,
+  becauseText,
+  type DecisionName,
+  deadlineText,
+  decisionName,
+  decisionNames,
+  decisionWithTime,
+  decisive,
+  graceText,
+  healthText,
+  heldText,
+  maintenanceText,
+  type NodeReport,
+  nodeEvictedBy,
+  none,
+  ownerText,
+  type PodReport,
+  readyText,
+  sinceText,
+  tally,
+  tallyText,
+  timeLeft,
+  timeLeftOf,
+  timeLeftThen,
+  zoneText,
+} from '@taintmgr/k8s-adapter/explain';
+import type { Evictor } from '@taintmgr/k8s-adapter/survey';
 import type { Paint, Tone } from '../../render/style.ts';
 import {
   type Column,
@@ -11,33 +38,6 @@ import {
   renderFields,
   type TableOptions,
 } from '../../render/table.ts';
-import {
-  type DecisionName,
-  decisionName,
-  decisionNames,
-  nodeEvictedBy,
-} from '../../report/documents.ts';
-import { type NodeReport, type PodReport, tally } from '../../report/report.ts';
-import {
-  ago,
-  becauseText,
-  deadlineText,
-  decisionWithTime,
-  decisive,
-  graceText,
-  healthText,
-  heldText,
-  maintenanceText,
-  none,
-  ownerText,
-  readyText,
-  sinceText,
-  tallyText,
-  timeLeft,
-  timeLeftOf,
-  timeLeftThen,
-  zoneText,
-} from '../../report/words.ts';
 
 /** What decides which columns a table of pods has. */
 export interface PodColumns {

@@ -2,41 +2,39 @@ import { describeReason, type Reason } from '@taintmgr/core';
 import { describeDeviceCause, describeDeviceReason } from '@taintmgr/core/devices';
 import { describeEvictionRequest } from '@taintmgr/core/drain';
 import { formatDeadline, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
-import { jobEnds } from '../../cluster/job-ends.ts';
-import { type ForecastSurvey, surveyForecast } from '../../cluster/survey.ts';
-import { printable } from '../../render/printable.ts';
-import type { Answer } from '../../render/printer.ts';
-import { renderFields, renderTable, type TableOptions } from '../../render/table.ts';
-import {
-  apiVersion,
-  decisionName,
-  decisionNames,
-  evictorDocument,
-  podDocument,
-} from '../../report/documents.ts';
-import { limitsDocument } from '../../report/limits.ts';
-import { isBare, type NodeReport, type PodReport } from '../../report/report.ts';
+import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   ago,
+  apiVersion,
   asOf,
   blockerLine,
+  decisionName,
+  decisionNames,
   decisionWithTime,
+  evictorDocument,
   evictorText,
+  isBare,
   isOpenEnded,
   isUnwritten,
   limitLine,
+  limitsDocument,
   maintenanceText,
+  type NodeReport,
   none,
   otherwiseText,
   ownerText,
+  type PodReport,
+  podDocument,
   readyText,
   soon,
   taintText,
   timeLeft,
   timeLeftThen,
   toleratedText,
-} from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
+} from '@taintmgr/k8s-adapter/explain';
+import { type ForecastSurvey, jobEnds, surveyForecast } from '@taintmgr/k8s-adapter/survey';
+import type { Answer } from '../../render/printer.ts';
+import { renderFields, renderTable, type TableOptions } from '../../render/table.ts';
 import { podColumns, podNames } from './answer.ts';
 import { renderPods } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';

@@ -10,23 +10,32 @@ import {
 } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
 import { isHoldingPause } from '@taintmgr/k8s-adapter';
+import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  apiVersion,
+  evictorDocument,
+  evictorText,
+  none,
+  sourceNotes,
+  taintDocument,
+} from '@taintmgr/k8s-adapter/explain';
 import { type PolicyObject, policyKinds } from '@taintmgr/k8s-adapter/kinds';
+import {
+  type ClusterPolicies,
+  ClusterReader,
+  type Evictor,
+  type NodeFacts,
+  type PodFacts,
+  readClusterPolicies,
+  readEvictor,
+} from '@taintmgr/k8s-adapter/survey';
 import { readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { type Evictor, readEvictor } from '../../cluster/evictors.ts';
-import type { NodeFacts, PodFacts } from '../../cluster/facts.ts';
-import { type ClusterPolicies, readClusterPolicies } from '../../cluster/policies.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, renderFields, type TableOptions } from '../../render/table.ts';
-import { apiVersion, evictorDocument, taintDocument } from '../../report/documents.ts';
-import { sourceNotes } from '../../report/notes.ts';
-import { evictorText, none } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { PolicyFlags } from './flags.ts';
 
 /** `explain policy POD|NODE`: which EvictionPolicy counts, and why the others do not. */

@@ -29,17 +29,14 @@ import {
   pressurePodFromJson,
   summaryRequest,
 } from '@taintmgr/k8s-adapter';
+import { count, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { ago, apiVersion, deadline, none, soon, time } from '@taintmgr/k8s-adapter/explain';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import type { Paint, Tone } from '../../render/style.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
-import { apiVersion, deadline, time } from '../../report/documents.ts';
-import { ago, none, soon } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { PressureFlags } from './flags.ts';
 
 /** `explain pressure NODE`: reads once what is used there, and says what would become of it. */

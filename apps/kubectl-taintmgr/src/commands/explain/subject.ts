@@ -1,10 +1,13 @@
 import type { Selectors } from '@taintmgr/k8s-adapter/client';
-import type { ClusterReader } from '../../cluster/reader.ts';
-import { type ForecastSurvey, type SurveyOptions, withPast } from '../../cluster/survey.ts';
+import { isWhatIf, type Question, type Report } from '@taintmgr/k8s-adapter/explain';
+import {
+  type ClusterReader,
+  type ForecastSurvey,
+  type SurveyOptions,
+  withPast,
+} from '@taintmgr/k8s-adapter/survey';
 import type { Answer } from '../../render/printer.ts';
 import type { Paint } from '../../render/style.ts';
-import { isWhatIf, type Question } from '../../report/question.ts';
-import type { Report } from '../../report/report.ts';
 
 /** What can be explained: how it is read, and how it is printed. */
 export interface Subject {

@@ -1,21 +1,21 @@
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import { surveyForecast } from '../../cluster/survey.ts';
-import { count } from '../../render/count.ts';
-import type { Answer } from '../../render/printer.ts';
-import { type Column, renderColumns } from '../../render/table.ts';
-import { nodesEvictedBy, taintDocument } from '../../report/documents.ts';
+import { count, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
+  ago,
   hypotheticalTaints,
   matchesTaint,
   mattersIn,
+  type NodeReport,
+  nodesEvictedBy,
+  none,
   type Question,
   type TaintPattern,
-} from '../../report/question.ts';
-import type { NodeReport } from '../../report/report.ts';
-import { ago, none } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
+  taintDocument,
+} from '@taintmgr/k8s-adapter/explain';
+import { type NodeFacts, surveyForecast } from '@taintmgr/k8s-adapter/survey';
+import type { Answer } from '../../render/printer.ts';
+import { type Column, renderColumns } from '../../render/table.ts';
 import type { AnswerContext, Subject } from './subject.ts';
 import { countsText, nodesAnswer, tallyColumns } from './zone.ts';
 

@@ -1,23 +1,29 @@
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import { type NodeFacts, zoneNames } from '../../cluster/facts.ts';
-import { surveyForecast } from '../../cluster/survey.ts';
-import { choicesText, count } from '../../render/count.ts';
-import type { Answer } from '../../render/printer.ts';
-import { type Column, renderColumns, renderFields } from '../../render/table.ts';
+import { choicesText, count, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
+  ago,
   apiVersion,
+  asOf,
+  mattersIn,
+  type NodeReport,
   nodeDocument,
   nodeEvictorDocument,
   nodesEvictedBy,
   nodesEvictorDocument,
+  none,
+  type Question,
+  soon,
+  type Tally,
+  tally,
   tallyDocument,
+  tallyText,
   zoneDocument,
-} from '../../report/documents.ts';
-import { mattersIn, type Question } from '../../report/question.ts';
-import { type NodeReport, type Tally, tally } from '../../report/report.ts';
-import { ago, asOf, none, soon, tallyText, zoneText } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
+  zoneText,
+} from '@taintmgr/k8s-adapter/explain';
+import { type NodeFacts, surveyForecast, zoneNames } from '@taintmgr/k8s-adapter/survey';
+import type { Answer } from '../../render/printer.ts';
+import { type Column, renderColumns, renderFields } from '../../render/table.ts';
 import { podNames } from './answer.ts';
 import { notReadyText } from './node-table.ts';
 import type { AnswerContext, Subject } from './subject.ts';

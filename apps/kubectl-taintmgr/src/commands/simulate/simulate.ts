@@ -4,16 +4,15 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Instant } from '@taintmgr/core/time';
 import { openPrivate } from '@taintmgr/k8s-adapter/client';
+import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
+import { filesFirst } from '@taintmgr/k8s-adapter/survey';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { filesFirst } from '../../cluster/policies.ts';
-import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
-import { UsageError } from '../../usage-error.ts';
 import { type SimulateFlags, unchangedWord, upstreamWord, type VariantFlag } from './flags.ts';
 import { replayCommand } from './replay/replay.ts';
 import {

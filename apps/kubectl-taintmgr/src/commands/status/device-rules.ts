@@ -2,14 +2,15 @@
 import { formatTaint } from '@taintmgr/core';
 import type { DeviceTaintRule } from '@taintmgr/core/devices';
 import { earliest, type Instant } from '@taintmgr/core/time';
-import { readDeviceRules } from '../../cluster/pod-devices.ts';
-import type { ClusterReader } from '../../cluster/reader.ts';
-import type { ForecastSurvey } from '../../cluster/survey.ts';
-import { printable } from '../../render/printable.ts';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
+import { deadline, soon, taintDocument } from '@taintmgr/k8s-adapter/explain';
+import {
+  type ClusterReader,
+  type ForecastSurvey,
+  readDeviceRules,
+} from '@taintmgr/k8s-adapter/survey';
 import { renderTable } from '../../render/table.ts';
 import { selectorText } from '../../report/devices.ts';
-import { deadline, taintDocument } from '../../report/documents.ts';
-import { soon } from '../../report/words.ts';
 
 /** The rules as text and as documents. */
 export interface RuleSection {

@@ -2,13 +2,11 @@
 
 import { reasonText } from '@taintmgr/core/shadow';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { ago, apiVersion, asOf, none } from '@taintmgr/k8s-adapter/explain';
 import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
-import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
-import { count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
+import { isFresh, type TaintManager } from '@taintmgr/k8s-adapter/survey';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
-import { apiVersion } from '../../report/documents.ts';
-import { ago, asOf, none } from '../../report/words.ts';
 
 /** One that keeps score, and its report. */
 interface Shadow {

@@ -4,50 +4,52 @@ import { drainStaleMs, type EvictionRequest, isOpenRequest } from '@taintmgr/cor
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import {
+  ago,
+  apiVersion,
+  asOf,
+  blockerOf,
+  evictorDocument,
+  maintenanceDocument,
+  type NodeReport,
+  none,
+  pausedText,
+  pausesInForce,
+  phaseOf,
+  reportOnPresent,
+  requestDocument,
+  soon,
+  stayingOf,
+  surveyPending,
+  trippedDocument,
+  type ZoneCounts,
+  zonesIn,
+} from '@taintmgr/k8s-adapter/explain';
+import {
+  type ClockEvent,
+  ClusterReader,
+  drainsOn,
+  type Evictor,
+  type ForecastSurvey,
+  isFresh,
+  listNodeDrains,
+  type MarkedDrain,
+  type NodeDrainObject,
+  type NodeFacts,
+  type RunningDrain,
+  runningDrains,
+  type TaintManager,
+  type TrippedLimit,
+  upstreamVerdict,
+} from '@taintmgr/k8s-adapter/survey';
 import { type OutputFlags, type PolicyFlag, readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import {
-  drainsOn,
-  type MarkedDrain,
-  type RunningDrain,
-  runningDrains,
-} from '../../cluster/drain-marks.ts';
-import { type Evictor, upstreamVerdict } from '../../cluster/evictors.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import type { TrippedLimit } from '../../cluster/limits.ts';
-import { listNodeDrains, type NodeDrainObject } from '../../cluster/node-drains.ts';
-import { type ClockEvent, ClusterReader } from '../../cluster/reader.ts';
-import type { ForecastSurvey } from '../../cluster/survey.ts';
-import { isFresh, type TaintManager } from '../../cluster/taint-managers.ts';
-import { count } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
-import {
-  apiVersion,
-  evictorDocument,
-  maintenanceDocument,
-  renderMaintenance,
-  renderRequests,
-  requestDocument,
-} from '../../report/documents.ts';
-import { trippedDocument } from '../../report/limits.ts';
-import { type NodeReport, reportOnPresent, surveyPending } from '../../report/report.ts';
-import {
-  ago,
-  asOf,
-  blockerOf,
-  none,
-  pausedText,
-  pausesInForce,
-  phaseOf,
-  soon,
-  stayingOf,
-} from '../../report/words.ts';
-import { type ZoneCounts, zonesIn } from '../../report/zones.ts';
 import type { RuleSection } from './device-rules.ts';
 import { renderShadows, shadowDocument, shadowsIn } from './shadow.ts';
 
@@ -430,4 +432,32 @@ function pauseDocument(pause: EvictionPause): object {
 /** What holds because an object cannot be read has no beginning of its own. */
 function sinceOf({ uid, since }: EvictionPause): Instant | null {
   return uid === '' ? null : since;
+}
+
+/** So many are told, the others are counted. */
+const shownMax = 10;
+
+/** A line for each condition by which others say that a node is drained or maintained, the first ones of many. */
+function renderMaintenance(nodes: readonly NodeFacts[], now: Instant): string {
+  const rows = nodes.flatMap(({ node }) =>
+    maintenanceOf(node).map(({ type, reason, message, transitionAt }) => {
+      const since = transitionAt === null ? none : ago(now, transitionAt);
+      return [node.name, type, reason || none, since, message || none].map(printable);
+    }),
+  );
+  const shown = rows.slice(0, shownMax);
+  const table = renderTable(['NODE', 'CONDITION', 'REASON', 'SINCE', 'MESSAGE'], shown);
+  const more = rows.length - shown.length;
+  return more > 0 ? `${table}\nand ${more} more` : table;
+}
+
+/** A line for each that is open, the first ones of many. */
+function renderRequests(requests: readonly EvictionRequest[]): string {
+  const rows = requests.slice(0, shownMax).map(({ namespace, name, requester, responder }) => {
+    const said = responder?.message || none;
+    return [`${namespace}/${name}`, requester, responder?.name ?? none, said].map(printable);
+  });
+  const table = renderTable(['EVICTIONREQUEST', 'REQUESTER', 'ANSWERED BY', 'PROGRESS'], rows);
+  const more = requests.length - rows.length;
+  return more > 0 ? `${table}\nand ${more} more` : table;
 }

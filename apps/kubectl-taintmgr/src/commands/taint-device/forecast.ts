@@ -2,8 +2,8 @@
 import { type DeviceId, formatDevice } from '@taintmgr/core/devices';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { deviceTaintRuleFromJson } from '@taintmgr/k8s-adapter/client';
-import type { DeviceEvictor, DeviceSurvey, RuleObject } from '../../cluster/devices.ts';
-import { count, listText } from '../../render/count.ts';
+import { count, listText } from '@taintmgr/k8s-adapter/command-line';
+import type { DeviceEvictor, DeviceSurvey, RuleObject } from '@taintmgr/k8s-adapter/survey';
 import {
   brokenBudgets,
   type DevicePod,

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { parseTaint } from '@taintmgr/core';
 import type { DeviceSelector } from '@taintmgr/core/devices';
 import { formatTime } from '@taintmgr/core/time';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { isObjectName } from '../../cli/values.ts';
 import { ruleMark, ruleNameIn } from '../../cluster/device-rules.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { TaintDeviceFlags } from './flags.ts';
 
 /** A new rule, or one that is there. */

@@ -10,6 +10,19 @@ import {
   deviceTaintRuleFromJson,
   listRequest,
 } from '@taintmgr/k8s-adapter/client';
+import { choicesText, count, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { apiVersion, asOf } from '@taintmgr/k8s-adapter/explain';
+import {
+  ClusterReader,
+  type DeviceEvictor,
+  deviceEvictor,
+  devicePaths,
+  hiddenText,
+  jobEnds,
+  type RuleObject,
+  rulesPathOf,
+  surveyDevices,
+} from '@taintmgr/k8s-adapter/survey';
 import { agrees, refuseUnasked } from '../../cli/agreement.ts';
 import { type DryRun, readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
@@ -25,18 +38,6 @@ import {
   ruleMark,
   ruleReference,
 } from '../../cluster/device-rules.ts';
-import {
-  type DeviceEvictor,
-  deviceEvictor,
-  devicePaths,
-  hiddenText,
-  type RuleObject,
-  rulesPathOf,
-  surveyDevices,
-} from '../../cluster/devices.ts';
-import { jobEnds } from '../../cluster/job-ends.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { choicesText, count } from '../../render/count.ts';
 import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
 import {
   devicePodDocument,
@@ -45,9 +46,6 @@ import {
   renderDevicePods,
   selectorText,
 } from '../../report/devices.ts';
-import { apiVersion } from '../../report/documents.ts';
-import { asOf } from '../../report/words.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { TaintDeviceFlags } from './flags.ts';
 import { forecastRule, type RuleForecast, risksOf } from './forecast.ts';
 import { manifestOf, readRequest, type TaintRequest } from './request.ts';

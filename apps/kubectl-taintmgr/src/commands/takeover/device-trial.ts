@@ -1,7 +1,7 @@
 // Tries what takeover does for the taint of a device, with a device, a claim and a pod of its own.
 import { type ApiClient, lookForDevices, objectRequest } from '@taintmgr/k8s-adapter';
 import { claimsPath } from '@taintmgr/k8s-adapter/client';
-import { isAllowed, rightOf } from '../../cluster/rights.ts';
+import { isAllowed, rightOf } from '@taintmgr/k8s-adapter/survey';
 import {
   deleteRequest,
   type Leftover,

@@ -10,18 +10,22 @@ import {
   evictPodRequest,
   listRequest,
 } from '@taintmgr/k8s-adapter';
+import { choicesText, count, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { UpstreamForecast } from '@taintmgr/k8s-adapter/explain';
+import {
+  ClusterReader,
+  evictsPods,
+  type NodeFacts,
+  namespacesPath,
+  type PodFacts,
+} from '@taintmgr/k8s-adapter/survey';
 import { agrees } from '../../cli/agreement.ts';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { evictsPods, type NodeFacts, type PodFacts } from '../../cluster/facts.ts';
-import { ClusterReader, namespacesPath } from '../../cluster/reader.ts';
-import { choicesText, count } from '../../render/count.ts';
 import { readFormat } from '../../render/printer.ts';
-import { UpstreamForecast } from '../../report/upstream-forecast.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { DisableFlags } from './flags.ts';
 import { HeldDevices, type HeldForDevice } from './held-devices.ts';
 import { holdsDevices, labelRequest, readState, type TakeoverState } from './state.ts';

@@ -1,16 +1,14 @@
 // Opts namespaces in: taintmgr decides about their pods in the place of kube-controller-manager.
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { count, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { ClusterReader, evictsPods } from '@taintmgr/k8s-adapter/survey';
 import { agrees, refuseUnasked } from '../../cli/agreement.ts';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { evictsPods } from '../../cluster/facts.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { count } from '../../render/count.ts';
 import { readFormat } from '../../render/printer.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { ChangeFlags } from './flags.ts';
 import { askerOf, markable, type Proof, type ProofOptions, prove } from './proof.ts';
 import {

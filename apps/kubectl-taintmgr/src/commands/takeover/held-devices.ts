@@ -9,9 +9,7 @@ import {
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '@taintmgr/k8s-adapter/client';
-import type { PodFacts } from '../../cluster/facts.ts';
-import { inTurns } from '../../cluster/reader.ts';
-import { unless } from '../../cluster/refusals.ts';
+import { inTurns, type PodFacts, unless } from '@taintmgr/k8s-adapter/survey';
 import type { HeldPod } from './status.ts';
 
 type Paths = NonNullable<Awaited<ReturnType<typeof lookForDevices>>>['paths'];

@@ -1,9 +1,15 @@
 // Proves before anything is changed that the API server refuses what it is meant to refuse.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  namespacePath,
+  type PodName,
+  podsPathOf,
+  rightOf,
+  whoAmI,
+} from '@taintmgr/k8s-adapter/survey';
 import { type Output, warnOfLeft } from '../../cli/output.ts';
-import { namespacePath, type PodName, podsPathOf } from '../../cluster/reader.ts';
-import { rightOf, whoAmI } from '../../cluster/rights.ts';
 import {
   deleteRequest,
   type Leftover,
@@ -12,7 +18,6 @@ import {
   scratchNamespaceRequest,
   takeAway,
 } from '../../cluster/scratch.ts';
-import { UsageError } from '../../usage-error.ts';
 import { askToMark, labelRequest, optedIn, untilRefused } from './state.ts';
 
 /** What was shown. */

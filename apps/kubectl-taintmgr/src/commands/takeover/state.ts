@@ -16,9 +16,16 @@ import {
   takeoverPath,
   takeoverVersion,
 } from '@taintmgr/k8s-adapter';
-import { namespacePath, namespacesPath, type PodName, podPathOf } from '../../cluster/reader.ts';
-import { ifThere } from '../../cluster/refusals.ts';
-import { isFresh, readTaintManagers, type TaintManager } from '../../cluster/taint-managers.ts';
+import {
+  ifThere,
+  isFresh,
+  namespacePath,
+  namespacesPath,
+  type PodName,
+  podPathOf,
+  readTaintManagers,
+  type TaintManager,
+} from '@taintmgr/k8s-adapter/survey';
 
 /** The policies go by a heartbeat for so long. */
 export const windowMs: Millis = 60_000;

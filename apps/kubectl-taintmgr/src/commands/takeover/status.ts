@@ -1,11 +1,11 @@
 // Shows whether takeover is on, and what it holds: takeover status.
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { takeoverLabel } from '@taintmgr/k8s-adapter';
+import type { PodFacts } from '@taintmgr/k8s-adapter/survey';
 import type { DryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import type { PodFacts } from '../../cluster/facts.ts';
 import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import type { StatusFlags } from './flags.ts';

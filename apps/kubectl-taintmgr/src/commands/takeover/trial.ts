@@ -8,7 +8,7 @@ import {
   drainableNode,
   readModifyWrite,
 } from '@taintmgr/k8s-adapter/drain';
-import { namespacePath, type PodName, podPathOf } from '../../cluster/reader.ts';
+import { namespacePath, type PodName, podPathOf } from '@taintmgr/k8s-adapter/survey';
 import {
   type Leftover,
   makePod,

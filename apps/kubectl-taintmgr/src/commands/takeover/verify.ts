@@ -3,26 +3,29 @@ import { setTimeout } from 'node:timers/promises';
 import { toleratesTaint } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { choicesText, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  ClusterReader,
+  evictsPods,
+  ifThere,
+  namespacePath,
+  type Right,
+  rightOf,
+} from '@taintmgr/k8s-adapter/survey';
 import { agrees } from '../../cli/agreement.ts';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warnOfLeft } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { evictsPods } from '../../cluster/facts.ts';
-import { ClusterReader, namespacePath } from '../../cluster/reader.ts';
-import { ifThere } from '../../cluster/refusals.ts';
-import { type Right, rightOf } from '../../cluster/rights.ts';
 import {
   type Leftover,
   refuseWithout,
   scratchLabels,
   scratchNamespaceRequest,
 } from '../../cluster/scratch.ts';
-import { choicesText } from '../../render/count.ts';
 import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
-import { UsageError } from '../../usage-error.ts';
 import { DeviceTrial, deviceCase, deviceUser } from './device-trial.ts';
 import type { VerifyFlags } from './flags.ts';
 import { askerOf } from './proof.ts';

@@ -1,5 +1,13 @@
 // Undoes a DeviceTaintRule of taint-device: deletes it, or gives it back its effect; says who does not come back.
 import { ApiError } from '@taintmgr/k8s-adapter/client';
+import { choicesText, count, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  ClusterReader,
+  devicePaths,
+  type RuleObject,
+  rulesPathOf,
+  surveyDevices,
+} from '@taintmgr/k8s-adapter/survey';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { warn } from '../../cli/output.ts';
 import {
@@ -9,11 +17,7 @@ import {
   ruleMark,
   ruleReference,
 } from '../../cluster/device-rules.ts';
-import { devicePaths, type RuleObject, rulesPathOf, surveyDevices } from '../../cluster/devices.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { choicesText, count } from '../../render/count.ts';
 import { goes, nameOf, podsOnDevices } from '../../report/devices.ts';
-import { UsageError } from '../../usage-error.ts';
 import type { Undo } from './node-drain.ts';
 
 type RuleUndo = Pick<Undo, 'client' | 'output' | 'isDryRun'>;

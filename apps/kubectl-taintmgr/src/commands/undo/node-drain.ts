@@ -8,6 +8,7 @@ import {
   type ApiRequest,
   ConnectionError,
 } from '@taintmgr/k8s-adapter/client';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import {
   deleteEvictionRequest,
   evictionRequestsFrom,
@@ -16,21 +17,20 @@ import {
   patchConditionsRequest,
   readMarks,
 } from '@taintmgr/k8s-adapter/drain';
-import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import { type Output, warn } from '../../cli/output.ts';
-import { fieldManager, type UndoOptions, undoOnNodes } from '../../cluster/change-node.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
 import {
+  ClusterReader,
   deleteNodeDrain,
   drainControllerFault,
   type NodeDrainObject,
+  type NodeFacts,
   nodeDrainReference,
   readDrainControllers,
   readNodeDrain,
   releaseNodeDrain,
-} from '../../cluster/node-drains.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import { printable } from '../../render/printable.ts';
+} from '@taintmgr/k8s-adapter/survey';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import { type Output, warn } from '../../cli/output.ts';
+import { fieldManager, type UndoOptions, undoOnNodes } from '../../cluster/change-node.ts';
 
 const lookEveryMs: Millis = 250;
 /** How often it is looked whether somebody still undoes it. */

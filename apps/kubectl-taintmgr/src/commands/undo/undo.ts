@@ -2,6 +2,7 @@
 import { formatTaint } from '@taintmgr/core';
 import { nodeDrainer } from '@taintmgr/core/drain';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
+import { choicesText, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   type DrainMark,
   type IsMeant,
@@ -9,6 +10,16 @@ import {
   isNamed,
   readMarks,
 } from '@taintmgr/k8s-adapter/drain';
+import {
+  ClusterReader,
+  drainsOn,
+  type NodeDrainObject,
+  type NodeFacts,
+  namedNodes,
+  type RuleObject,
+  readNodeDrain,
+  workOn,
+} from '@taintmgr/k8s-adapter/survey';
 import { readDryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -17,14 +28,7 @@ import type { Invocation } from '../../cli/registry.ts';
 import { isObjectName } from '../../cli/values.ts';
 import { type UndoOptions, undoOnNodes } from '../../cluster/change-node.ts';
 import { ruleNameIn } from '../../cluster/device-rules.ts';
-import type { RuleObject } from '../../cluster/devices.ts';
-import { drainsOn, workOn } from '../../cluster/drain-marks.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import { type NodeDrainObject, readNodeDrain } from '../../cluster/node-drains.ts';
-import { ClusterReader, namedNodes } from '../../cluster/reader.ts';
-import { choicesText } from '../../render/count.ts';
 import { renderTable } from '../../render/table.ts';
-import { UsageError } from '../../usage-error.ts';
 import { markedRules, undoDeviceRule } from './device-rule.ts';
 import { undoNodeDrain } from './node-drain.ts';
 

@@ -12,7 +12,37 @@ import { describeHold } from '@taintmgr/core/lifecycle';
 import { resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, parseTime } from '@taintmgr/core/time';
 import { type ApiClient, ApiError, ConnectionError, EvictorSearch } from '@taintmgr/k8s-adapter';
+import { count, listText, printable } from '@taintmgr/k8s-adapter/command-line';
+import {
+  blockerLine,
+  blockerOf,
+  Explainer,
+  evictorText,
+  isUnknown,
+  limitLine,
+  type NodeReport,
+  notesOn,
+  type PodReport,
+  pausedText,
+  pausesInForce,
+  phaseOf,
+  present,
+  type Report,
+  reportOn,
+  stayingOf,
+  surveyPending,
+  zoneOf,
+  zonesIn,
+} from '@taintmgr/k8s-adapter/explain';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
+import {
+  ClusterReader,
+  type ForecastSurvey,
+  listNodeDrains,
+  type NodeDrainObject,
+  type NodeFacts,
+  runningDrains,
+} from '@taintmgr/k8s-adapter/survey';
 import type {
   LeftOut,
   LiveAction,
@@ -22,36 +52,7 @@ import type {
   LivePod,
   LiveZone,
 } from '@taintmgr/page';
-import { runningDrains } from '../../cluster/drain-marks.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import { listNodeDrains, type NodeDrainObject } from '../../cluster/node-drains.ts';
-import { ClusterReader } from '../../cluster/reader.ts';
-import type { ForecastSurvey } from '../../cluster/survey.ts';
-import { count, listText } from '../../render/count.ts';
-import { printable } from '../../render/printable.ts';
 import { selectorText } from '../../report/devices.ts';
-import { Explainer } from '../../report/explainer.ts';
-import { notesOn } from '../../report/notes.ts';
-import { present } from '../../report/question.ts';
-import {
-  isUnknown,
-  type NodeReport,
-  type PodReport,
-  type Report,
-  reportOn,
-  surveyPending,
-} from '../../report/report.ts';
-import {
-  blockerLine,
-  blockerOf,
-  evictorText,
-  limitLine,
-  pausedText,
-  pausesInForce,
-  phaseOf,
-  stayingOf,
-} from '../../report/words.ts';
-import { zoneOf, zonesIn } from '../../report/zones.ts';
 import type { Streams } from './server.ts';
 
 const readEveryMs = 2000;

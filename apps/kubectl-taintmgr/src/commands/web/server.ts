@@ -3,8 +3,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { LiveInput, LivePage } from '@taintmgr/page';
-import { UsageError } from '../../usage-error.ts';
 import type { WhatIfAnswers } from './what-if.ts';
 
 const host = '127.0.0.1';

@@ -2,7 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import { formatTaint, parseTaint } from '@taintmgr/core';
 import { formatDuration, type Millis, parseDuration } from '@taintmgr/core/time';
+import { shellWord, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { zoneOf } from '@taintmgr/k8s-adapter/explain';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
+import type { Evictor, NodeFacts } from '@taintmgr/k8s-adapter/survey';
 import {
   type LivePage,
   type PageInput,
@@ -14,13 +17,8 @@ import {
 import { exitCode } from '../../cli/exit.ts';
 import type { Output } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import type { Evictor } from '../../cluster/evictors.ts';
-import type { NodeFacts } from '../../cluster/facts.ts';
-import { shellWord } from '../../render/printable.ts';
 import { plain } from '../../render/style.ts';
 import { yamlLineOf } from '../../render/yaml.ts';
-import { zoneOf } from '../../report/zones.ts';
-import { UsageError } from '../../usage-error.ts';
 
 /** So many pages are kept, the last ones. */
 const keptMax = 8;

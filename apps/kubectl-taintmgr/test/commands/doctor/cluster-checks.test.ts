@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import type { Node, Pod } from '@taintmgr/core';
 import type { Budget } from '@taintmgr/core/drain';
 import { actorOf, type Evictors, type Evidence } from '@taintmgr/k8s-adapter';
-import type { Evictor } from '../../../src/cluster/evictors.ts';
-import type { NodeFacts, PodFacts } from '../../../src/cluster/facts.ts';
+import type { Evictor, NodeFacts, PodFacts } from '@taintmgr/k8s-adapter/survey';
 import {
   checkBarePods,
   checkBudgets,

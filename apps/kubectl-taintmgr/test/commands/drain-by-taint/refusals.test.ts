@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
-import type { Evictor } from '../../../src/cluster/evictors.ts';
+import type { Evictor } from '@taintmgr/k8s-adapter/survey';
 import { overlapFault } from '../../../src/commands/drain-by-taint/refusals.ts';
 import { acts, may, withUpstream } from '../../world/explained.ts';
 import { taint } from '../../world/values.ts';

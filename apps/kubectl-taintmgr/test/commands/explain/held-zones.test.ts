@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ForecastSurvey } from '../../../src/cluster/survey.ts';
-import { taintManagersIn } from '../../../src/cluster/taint-managers.ts';
+import { type ForecastSurvey, taintManagersIn } from '@taintmgr/k8s-adapter/survey';
 import { explain, survey } from '../../world/explained.ts';
 import { node, now, pod, taint, tolerates } from '../../world/values.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Labels, Node, Pod, Taint } from '@taintmgr/core';
-import { nodeFacts } from '../../../src/cluster/facts.ts';
+import { nodeFacts } from '@taintmgr/k8s-adapter/survey';
 import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import {
   nobody,

@@ -2,9 +2,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileFault } from '@taintmgr/k8s-adapter/command-line';
 import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
-import { fileFault } from '../../../usage-error.ts';
 import type { Finding, Level } from '../finding.ts';
 
 /** One object of a file. */

@@ -1,16 +1,14 @@
 // Checks manifests of files: doctor -f.
 import type { Instant } from '@taintmgr/core/time';
+import { count, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { apiVersion, none } from '@taintmgr/k8s-adapter/explain';
 import { metadataFaults } from '@taintmgr/k8s-adapter/kinds';
 import type { Log, ReportingDescriptor, Result } from 'sarif';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
-import { count } from '../../../render/count.ts';
 import { type Answer, printAnswer, readFormat } from '../../../render/printer.ts';
 import { type Column, renderColumns } from '../../../render/table.ts';
-import { apiVersion } from '../../../report/documents.ts';
-import { none } from '../../../report/words.ts';
-import { UsageError } from '../../../usage-error.ts';
 import { type DoctorFlags, type Level, levelTones } from '../finding.ts';
 import { checkBudgets, workloadsIn } from './budgets.ts';
 import { checkDevices } from './devices.ts';

@@ -13,13 +13,18 @@ import {
   podFromJson,
   podsPath,
 } from '@taintmgr/k8s-adapter';
+import {
+  ifThere,
+  namespacePath,
+  namespacesPath,
+  podPathOf,
+  type Right,
+  rightOf,
+  upstreamEvictionReason,
+} from '@taintmgr/k8s-adapter/survey';
 import { withConnection } from '../../../cli/connection.ts';
 import { type Output, warnOfLeft } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
-import { upstreamEvictionReason } from '../../../cluster/evictors.ts';
-import { namespacePath, namespacesPath, podPathOf } from '../../../cluster/reader.ts';
-import { ifThere } from '../../../cluster/refusals.ts';
-import { type Right, rightOf } from '../../../cluster/rights.ts';
 import {
   deleteRequest,
   type Leftover,

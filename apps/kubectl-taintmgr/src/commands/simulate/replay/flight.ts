@@ -10,8 +10,8 @@ import {
   flightHeadFrom,
   flightLineFrom,
 } from '@taintmgr/k8s-adapter';
+import { fileFault } from '@taintmgr/k8s-adapter/command-line';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
-import { fileFault } from '../../../usage-error.ts';
 
 /** What stands on one line of a flight record, from 1. */
 export type FlightLine =

@@ -24,16 +24,15 @@ import {
   type FlightStep,
   redactCommand,
 } from '@taintmgr/k8s-adapter';
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import { warn } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
-import { count } from '../../../render/count.ts';
-import { printable } from '../../../render/printable.ts';
 import { printAnswer, readFormat } from '../../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../../render/table.ts';
-import { apiVersion } from '../../../report/documents.ts';
 import type { SimulateFlags } from '../flags.ts';
 import { shownName } from '../result/documents.ts';
 import { type FlightLine, readFlight } from './flight.ts';

@@ -1,5 +1,6 @@
 // The answer of `simulate` as json, of which the page has the whole shape.
 import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
+import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import type {
   FailIfOutcome,
   RunDocument,
@@ -7,7 +8,6 @@ import type {
   Summary,
   WorkloadSummary,
 } from '@taintmgr/page';
-import { apiVersion } from '../../../report/documents.ts';
 import type { ClusterSource } from '../source/source.ts';
 import { type ManagerSettings, managerFlagsText } from '../stage/manager-flags.ts';
 import type { Run } from '../stage/run.ts';

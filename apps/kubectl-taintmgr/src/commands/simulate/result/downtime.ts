@@ -1,6 +1,7 @@
 // How long pods of a workload were really down: the sums, the longest gap, and when it was over.
+
+import { mostOf } from '@taintmgr/k8s-adapter/command-line';
 import type { Downtime, Step, WorkloadTrack } from '@taintmgr/page';
-import { mostOf } from '../../../render/count.ts';
 
 type Gap = NonNullable<Downtime['longestGap']>;
 

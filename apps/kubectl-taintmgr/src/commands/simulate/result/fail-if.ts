@@ -1,6 +1,7 @@
 // Conditions of --fail-if: expressions over what a run measured, in the notation of CEL.
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { formatDuration, parseDuration } from '@taintmgr/core/time';
+import { choicesText, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type {
   BudgetSummary,
@@ -10,8 +11,6 @@ import type {
   Summary,
   WorkloadSummary,
 } from '@taintmgr/page';
-import { choicesText } from '../../../render/count.ts';
-import { UsageError } from '../../../usage-error.ts';
 import { mostAtOnce } from './summary.ts';
 
 /** A run that conditions are held against. */

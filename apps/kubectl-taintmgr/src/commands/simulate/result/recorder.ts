@@ -3,9 +3,9 @@ import { type Config, type Explanation, type Outcome, type Subject, selects } fr
 import type { ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice, UpstreamDeviceNotice } from '@taintmgr/k8s-adapter';
+import type { Condition } from '@taintmgr/k8s-adapter/survey';
 import type { BudgetTrack, Recording, UnplacedTrack, ZoneTrack } from '@taintmgr/page';
 import type { Change, ClusterApi, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
-import type { Condition } from '../../../cluster/facts.ts';
 import type { PodTimes } from '../times/pod-times.ts';
 import { EvictionLog, type Open } from './evictions.ts';
 import {

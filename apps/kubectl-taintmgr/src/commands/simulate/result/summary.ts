@@ -1,4 +1,6 @@
 // The figures of a simulation: evictions, their causes, and pods that go round.
+
+import { countBy, leastOf, mostOf } from '@taintmgr/k8s-adapter/command-line';
 import type {
   BudgetSummary,
   BudgetTrack,
@@ -14,7 +16,6 @@ import type {
   WorkloadSummary,
   WorkloadTrack,
 } from '@taintmgr/page';
-import { countBy, leastOf, mostOf } from '../../../render/count.ts';
 import type { Unknowns } from '../source/unknowns.ts';
 import { downtimeOf, tenths, thousandths } from './downtime.ts';
 

@@ -1,5 +1,7 @@
 // The result of simulations as a table.
 import { formatDuration } from '@taintmgr/core/time';
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { none } from '@taintmgr/k8s-adapter/explain';
 import type {
   AssumedTime,
   Assumption,
@@ -8,10 +10,7 @@ import type {
   JobSummary,
   WorkloadSummary,
 } from '@taintmgr/page';
-import { count } from '../../../render/count.ts';
-import { printable } from '../../../render/printable.ts';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
-import { none } from '../../../report/words.ts';
 import { managerFlagsText } from '../stage/manager-flags.ts';
 import { rangeText } from '../times/pod-times.ts';
 import { type Result, type RunResult, seconds, shownName } from './documents.ts';

@@ -4,9 +4,9 @@ import { formatTaint, type LifecycleReport, zoneName } from '@taintmgr/core';
 import { describeHold, type ZoneStatus } from '@taintmgr/core/lifecycle';
 import type { Instant } from '@taintmgr/core/time';
 import { nodeFromJson } from '@taintmgr/k8s-adapter';
+import type { Condition } from '@taintmgr/k8s-adapter/survey';
 import type { JobTrack, NodeTrack, PodTrack, Step, Timeline, ZoneTrack } from '@taintmgr/page';
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
-import type { Condition } from '../../../cluster/facts.ts';
 import { type Open, relativeText } from './evictions.ts';
 
 /** One state of a track. */

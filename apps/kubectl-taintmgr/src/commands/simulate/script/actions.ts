@@ -2,11 +2,11 @@
 import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
 import { formatDuration, type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { TaintObject } from '@taintmgr/k8s-adapter';
+import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import { type PolicyObject, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import { zoneLabel, zoneNames } from '@taintmgr/k8s-adapter/survey';
 import type { Cluster, Json, KubeObject, NodeConditionType } from '@taintmgr/sim-cluster';
-import { zoneLabel, zoneNames } from '../../../cluster/facts.ts';
-import { apiVersion } from '../../../report/documents.ts';
 import { amountsOf, keyOf, labelsOf, labelValueOf, nameOf, podsMax } from '../source/source.ts';
 import {
   cordoned,

@@ -1,14 +1,17 @@
 // Reads the cluster that is simulated: of a file, or live.
 import { readFile } from 'node:fs/promises';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { fileFault } from '@taintmgr/k8s-adapter/command-line';
+import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
+import {
+  ClusterReader,
+  type Evictor,
+  type OwnSettings,
+  policiesInForce,
+  readEvictor,
+} from '@taintmgr/k8s-adapter/survey';
 import { claimsDevices, collections, listCollection } from '../../../cluster/collections.ts';
-import { type Evictor, readEvictor } from '../../../cluster/evictors.ts';
-import { policiesInForce } from '../../../cluster/policies.ts';
-import { ClusterReader } from '../../../cluster/reader.ts';
-import type { OwnSettings } from '../../../cluster/taint-managers.ts';
-import { apiVersion } from '../../../report/documents.ts';
-import { fileFault } from '../../../usage-error.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { Actor, ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';

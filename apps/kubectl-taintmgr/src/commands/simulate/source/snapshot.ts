@@ -6,8 +6,10 @@ import {
   isHoldingPause,
   selectsNamespaces,
 } from '@taintmgr/k8s-adapter';
+import { choicesText, count, countBy, mostOf } from '@taintmgr/k8s-adapter/command-line';
 import { type PolicyObject, policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { depthMax, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import { type Condition, followed } from '@taintmgr/k8s-adapter/survey';
 import {
   Cluster,
   hasUnreadyContainers,
@@ -18,9 +20,6 @@ import {
   type Unloaded,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import type { Condition } from '../../../cluster/facts.ts';
-import { followed } from '../../../cluster/policies.ts';
-import { choicesText, count, countBy, mostOf } from '../../../render/count.ts';
 import { silentNodes } from '../stage/stage.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
 import { selectsDevice } from './device-selector.ts';

@@ -1,13 +1,13 @@
 // The autoscaler of a simulation: nodes join some time after pods fit on none.
 import type { Millis } from '@taintmgr/core/time';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
+import { zoneLabel } from '@taintmgr/k8s-adapter/survey';
 import {
   amountsOf,
   type KubeObject,
   type NodeDescription,
   requestsOf,
 } from '@taintmgr/sim-cluster';
-import { zoneLabel } from '../../../cluster/facts.ts';
 import { unplacedMessage } from '../result/recorder.ts';
 import type { Stage } from './stage.ts';
 

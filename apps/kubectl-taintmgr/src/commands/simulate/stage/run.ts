@@ -11,8 +11,10 @@ import {
   type UpstreamDeviceNotice,
   VirtualDriver,
 } from '@taintmgr/k8s-adapter';
+import { choicesText } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import { zoneNames } from '@taintmgr/k8s-adapter/survey';
 import type { Assumption, PlayedEvent, Recording } from '@taintmgr/page';
 import {
   ApiError,
@@ -23,8 +25,6 @@ import {
   seededRandom,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { zoneNames } from '../../../cluster/facts.ts';
-import { choicesText } from '../../../render/count.ts';
 import { RunRecorder, unplacedMessage } from '../result/recorder.ts';
 import { type About, type Targets, targetsOf, targetsText } from '../script/actions.ts';
 import type { Script, ScriptEvent } from '../script/script.ts';

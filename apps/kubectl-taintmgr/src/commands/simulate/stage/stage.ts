@@ -14,6 +14,7 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import { DeviceSight, Loop, type Notice, VirtualDriver } from '@taintmgr/k8s-adapter';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { policyEvent } from '@taintmgr/k8s-adapter/manifests';
+import { type Condition, zoneLabel } from '@taintmgr/k8s-adapter/survey';
 import type {
   Cluster,
   Kubelet,
@@ -23,7 +24,6 @@ import type {
   Random,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { type Condition, zoneLabel } from '../../../cluster/facts.ts';
 
 /** What an event wants of the cluster and cannot have. */
 export class StageFault extends Error {

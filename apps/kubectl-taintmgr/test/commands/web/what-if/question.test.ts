@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodeFacts } from '../../../../src/cluster/facts.ts';
+import { nodeFacts } from '@taintmgr/k8s-adapter/survey';
 import { readEvents } from '../../../../src/commands/simulate/script/script.ts';
 import { type Asked, simulateArguments, whatIfOf } from '../../../../src/commands/web/what-if.ts';
 

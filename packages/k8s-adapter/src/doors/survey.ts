@@ -1,0 +1,115 @@
+// The door of those who read what a cluster is: nodes, pods, policies, limits, and who evicts there.
+
+export {
+  type DeviceEvictor,
+  type DeviceSurvey,
+  deviceDuty,
+  deviceEvictor,
+  devicePaths,
+  devicesFrom,
+  hiddenText,
+  noDevicesText,
+  type RuleObject,
+  rulesPathOf,
+  surveyDevices,
+} from '../survey/devices.ts';
+export {
+  drainsOn,
+  type MarkedDrain,
+  type RunningDrain,
+  runningDrains,
+  workOn,
+} from '../survey/drain-marks.ts';
+export {
+  assumingNumbers,
+  comparesNumbers,
+  type Evictor,
+  evictsBeside,
+  isOursAlone,
+  leaderAccount,
+  readEvictor,
+  upstreamEvictionReason,
+  upstreamVerdict,
+} from '../survey/evictors.ts';
+export {
+  type Condition,
+  evictsPods,
+  type NodeFacts,
+  nodeFacts,
+  type ObjectMeta,
+  type PodFacts,
+  podFacts,
+  type Readiness,
+  zoneLabel,
+  zoneNames,
+} from '../survey/facts.ts';
+export { jobEnd, jobEnds } from '../survey/job-ends.ts';
+export { leaseRenewal, nodeClockText } from '../survey/lease-renewal.ts';
+export { readLimits, readLimitsIn, type TrippedLimit } from '../survey/limits.ts';
+export {
+  createNodeDrain,
+  type DrainControllerFault,
+  deleteNodeDrain,
+  drainControllerFault,
+  listNodeDrains,
+  type NodeDrainObject,
+  nodeDrainReference,
+  readDrainControllers,
+  readNodeDrain,
+  releaseNodeDrain,
+} from '../survey/node-drains.ts';
+export { PodDevices, readDeviceRules } from '../survey/pod-devices.ts';
+export {
+  type ClusterPolicies,
+  filesFirst,
+  followed,
+  noPolicies,
+  policiesInForce,
+  policyEvents,
+  readClusterPolicies,
+  withKnown,
+} from '../survey/policies.ts';
+export {
+  type ClockEvent,
+  ClusterReader,
+  inTurns,
+  namedNodes,
+  namespacePath,
+  namespacesPath,
+  type PodName,
+  pausesPath,
+  podPathOf,
+  podsPathOf,
+} from '../survey/reader.ts';
+export { ifThere, selected, unless } from '../survey/refusals.ts';
+export {
+  describeRight,
+  isAllowed,
+  isAllowedTo,
+  type Right,
+  rightOf,
+  whoAmI,
+} from '../survey/rights.ts';
+export {
+  beginForecast,
+  type ForecastSurvey,
+  type NodeSurvey,
+  ownIn,
+  readInterceptions,
+  type Survey,
+  type SurveyOptions,
+  surveyCluster,
+  surveyForecast,
+  surveyNodes,
+  withPast,
+} from '../survey/survey.ts';
+export {
+  evictsUnderPressure,
+  isFresh,
+  type OwnSettings,
+  pressureController,
+  readTaintManagers,
+  type TaintManager,
+  taintController,
+  taintManagersIn,
+} from '../survey/taint-managers.ts';

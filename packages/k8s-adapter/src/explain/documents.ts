@@ -1,0 +1,343 @@
+// The answers of commands as json and yaml: pods, nodes, zones, reasons.
+import {
+  type Decision,
+  describeReason,
+  maintenanceOf,
+  type Reason,
+  type Taint,
+  type Toleration,
+} from '@taintmgr/core';
+import {
+  drainText,
+  type EvictionRequest,
+  isOpenRequest,
+  nodeDrainer,
+  operatorOf,
+  type PredictedBlocker,
+} from '@taintmgr/core/drain';
+import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
+import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
+import type { Evictor } from '../survey/evictors.ts';
+import type { NodeFacts } from '../survey/facts.ts';
+import { count } from '../text/count.ts';
+import { printable } from '../text/printable.ts';
+import type { LimitedTime } from './limit-forecast.ts';
+import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
+import { evictorText } from './words.ts';
+
+/** The group and version of everything that commands print as json or yaml. */
+export const apiVersion = 'taintmgr.dev/v1alpha1';
+
+/** How far a pod is; what `decision` says in documents and DECISION in tables. */
+export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating' | 'Unknown';
+
+/** The name of what becomes of a pod. */
+export function decisionName(report: PodReport): DecisionName {
+  if (report.facts.pod.deletionTimestamp !== null) return 'Terminating';
+  return isUnknown(report) ? 'Unknown' : decisionNames[report.explanation.decision.kind];
+}
+
+export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
+  keep: 'Keep',
+  evict: 'Evict',
+  pause: 'Paused',
+};
+
+/** A node and its pods. `after` is how long after the reading is meant. */
+export function nodeDocument(report: NodeReport, now: Instant, after: number): object {
+  const { facts, taints, pods, leaseRenewedAt, clock, zone, forecast } = report;
+  const { ready, cordoned, taintsWritten } = facts;
+  return {
+    ready: {
+      status: ready.status,
+      since: time(ready.since),
+      reason: ready.reason || undefined,
+    },
+    cordoned,
+    ...maintenanceDocument(facts.node),
+    leaseRenewedAt: time(leaseRenewedAt),
+    clock: clock ?? undefined,
+    health: forecast && pods ? healthDocument(forecast) : undefined,
+    zone: zone ? { ...zone, ...(forecast && zoneDocument(forecast)) } : undefined,
+    taints: taints.map(({ taint, start, startSource }) => {
+      const isWritten = startSource !== 'firstSeen' || start < now;
+      return {
+        ...taintDocument(taint),
+        countsFrom: isWritten ? time(start) : undefined,
+        countsFromSource: isWritten ? startSource : 'unknown',
+      };
+    }),
+    taintsLastWritten: taintsWritten
+      ? { by: taintsWritten.by, at: time(taintsWritten.at) }
+      : undefined,
+    pods: pods?.map((pod) => podDocument(pod, now + after)),
+    summary: pods ? tallyDocument(tally(pods, after)) : undefined,
+  };
+}
+
+/** The conditions by which others say that a node is drained or maintained. */
+export function maintenanceDocument(node: NodeFacts['node']): object {
+  const conditions = maintenanceOf(node);
+  if (conditions.length === 0) return {};
+  return {
+    maintenance: conditions.map(({ type, reason, message, transitionAt }) => {
+      return { type, reason, message: message || undefined, since: time(transitionAt) };
+    }),
+  };
+}
+
+/** What a controller would make of a node, as far as one look can show. */
+function healthDocument({ health }: Forecast): object {
+  const { unreachableAt, place, taintAt, because } = health;
+  return {
+    unreachableAt: time(unreachableAt),
+    placeInQueue: place ?? undefined,
+    taintExpectedAt: deadline(taintAt),
+    because: because.map((reason) => ({
+      code: reason.code,
+      text: describeLifecycleReason(reason),
+    })),
+  };
+}
+
+/** The state of a zone, and how fast its nodes are tainted. */
+export function zoneDocument({ zone }: Forecast): object {
+  if (!zone) return {};
+  const { state, rate, hold, waiting } = zone;
+  return {
+    state,
+    taintedNodesPerSecond: rate,
+    held: hold ? { code: hold.code, text: describeHold(hold) } : undefined,
+    waiting,
+  };
+}
+
+/** A pod and what becomes of it, as of `at`. */
+export function podDocument(report: PodReport, at: Instant): object {
+  const { facts, explanation, evictor, isEstimate, limit, present, upstream, blockers } = report;
+  const deletedAt = deadline(report.deletedAt);
+  const { pod, qosClass, priority } = facts;
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    uid: pod.uid,
+    node: pod.nodeName,
+    owner: pod.owner ? `${pod.owner.kind}/${pod.owner.name}` : undefined,
+    qosClass: qosClass || undefined,
+    priority,
+    gracePeriodSeconds: pod.gracePeriodSeconds,
+    ...decisionDocument(explanation.decision, at),
+    decision: decisionName(report),
+    ...(evictor !== null && { evictedBy: evictor }),
+    ...(isEstimate && { estimate: true }),
+    because: explanation.decision.because.map(reasonDocument),
+    ...(isBare(pod) && { unmanaged: true }),
+    blockers: blockers.map(blockerDocument),
+    ...(deletedAt !== undefined && { deletedAt }),
+    ...(limit && { limit: limitDocument(limit) }),
+    upstream: upstream
+      ? {
+          version: 'kcm-1.36',
+          ...decisionDocument(upstream.decision, at),
+          rules: upstream.differences,
+        }
+      : undefined,
+    otherwise: report.otherwise ? decisionDocument(report.otherwise, at) : undefined,
+    present: present ? decisionDocument(present.decision, at) : undefined,
+    ...(report.requests.length > 0 && {
+      evictionRequests: report.requests.map(requestDocument),
+    }),
+  };
+}
+
+/** When a limit lets the pod go, or until when it surely does not. */
+function limitDocument({ id, tripped, goesAt, notBefore }: LimitedTime): object {
+  if (tripped) return { id, tripped };
+  return { id, tripped, expectedAt: deadline(goesAt), notBefore: deadline(notBefore) };
+}
+
+/** Who acts on NoExecute taints here, as answers name him. */
+export function evictorDocument({ name, source, sure }: Evictor): object {
+  return { evictor: { name, source, sure } };
+}
+
+/** The same for the pods of one node: there a drain acts in the place of others, or alone. */
+export function nodeEvictorDocument({ drains }: NodeReport, evictor: Evictor): object {
+  if (drains.length === 0) return evictorDocument(evictor);
+  const names = drains.map(({ id, by }) => `drain ${id}${by === '' ? '' : ` by ${by}`}`);
+  const source = `the mark of ${names.join(' and ')} on the node`;
+  return { evictor: { name: 'drain-by-taint', source, sure: false } };
+}
+
+/** Counts, and the seconds left to the first and the last that goes. */
+export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): object {
+  return {
+    ...counts,
+    ...(gone > 0 && { gone }),
+    ...(paused > 0 && { paused }),
+    nextSeconds: seconds(next),
+    lastSeconds: seconds(last),
+  };
+}
+
+/** What holds an eviction back. */
+export function blockerDocument(blocker: PredictedBlocker): object {
+  const { code, verdict, message, budgets, remedy, operatorSign } = blocker;
+  return {
+    code,
+    verdict,
+    message,
+    ...(remedy && { remedy }),
+    ...(operatorSign && { operatorSign }),
+    budgets: budgets.map((budget) => {
+      const { namespace, name, allowed, healthy, desired, expected } = budget;
+      const operator = operatorOf(budget) ?? undefined;
+      return { namespace, name, allowed, healthy, desired, expected, operator };
+    }),
+  };
+}
+
+/** `key`, `value` and `effect`, and when it was added, where it says so. */
+export function taintDocument({ key, value, effect, timeAdded }: Taint): object {
+  return { key, value: value || undefined, effect, timeAdded: time(timeAdded) };
+}
+
+function decisionDocument(decision: Decision, at: Instant): object {
+  return {
+    decision: decisionNames[decision.kind],
+    reason: decision.because[0]?.code,
+    ...(decision.kind === 'evict' && {
+      deadline: deadline(decision.deadline),
+      remainingSeconds: seconds(decision.deadline - at),
+    }),
+    ...(decision.kind === 'pause' && { remainingSeconds: seconds(decision.remaining) }),
+  };
+}
+
+function reasonDocument(reason: Reason): object {
+  const text = describeReason(reason);
+  if (!('taint' in reason)) return { code: reason.code, text };
+  return {
+    code: reason.code,
+    text,
+    taint: taintDocument(reason.taint),
+    device: 'device' in reason ? reason.device : undefined,
+    toleration: 'toleration' in reason ? tolerationDocument(reason.toleration) : undefined,
+    countsFrom: 'start' in reason ? time(reason.start) : undefined,
+    countsFromSource: 'start' in reason ? reason.startSource : undefined,
+    deadline: 'deadline' in reason ? deadline(reason.deadline) : undefined,
+  };
+}
+
+function tolerationDocument(toleration: Toleration): object {
+  const { key, operator, value, effect, tolerationSeconds } = toleration;
+  return {
+    key: key || undefined,
+    operator: operator || undefined,
+    value: value || undefined,
+    effect: effect || undefined,
+    tolerationSeconds: tolerationSeconds === null ? undefined : Number(tolerationSeconds),
+  };
+}
+
+/** As documents have it; left out where it is unknown. */
+export function time(instant: Instant | null): string | undefined {
+  return instant === null || !Number.isFinite(instant) ? undefined : formatTime(instant);
+}
+
+/** The same of what is to come, which is not before it. */
+export function deadline(instant: Instant | null): string | undefined {
+  return instant === null || !Number.isFinite(instant) ? undefined : formatDeadline(instant);
+}
+
+function seconds(millis: number | null): number | undefined {
+  return millis === null ? undefined : Math.floor(millis / 1000);
+}
+
+/** Who asks, who answers, and how far that one is. */
+export function requestDocument({
+  name,
+  requester,
+  failed,
+  responder,
+  createdAt,
+}: EvictionRequest): object {
+  return {
+    name,
+    requester,
+    ...(createdAt !== null && { createdAt: formatTime(createdAt) }),
+    ...(failed !== null && { failed }),
+    ...(responder && {
+      responder: {
+        name: responder.name,
+        lastHeartbeat: written(responder.heartbeatAt, formatTime),
+        expectedCompletion: written(responder.expectedAt, formatDeadline),
+        message: responder.message || undefined,
+      },
+    }),
+  };
+}
+
+/** Those who ask that a pod be moved; `-`: nobody does. */
+export function requestersText(requests: readonly EvictionRequest[]): string {
+  const names = requests.filter(isOpenRequest).map(({ requester }) => requester);
+  return names.length === 0 ? '-' : printable([...new Set(names)].join(', '));
+}
+
+function written(at: Instant | null, format: (at: Instant) => string): string | undefined {
+  return at === null ? undefined : format(at);
+}
+
+/** Up to so many nodes are named. */
+const namedMax = 3;
+
+/** Of one node. */
+export function nodeEvictedBy({ drains }: NodeReport, evictor: Evictor): string {
+  return drains.length > 0 ? drainsText(drains) : evictorText(evictor);
+}
+
+/** Of several nodes: where drains differ by node, on which ones each acts. */
+export function nodesEvictedBy(nodes: readonly NodeReport[], evictor: Evictor): string {
+  const byText = new Map<string, NodeReport[]>();
+  for (const node of nodes.filter(isConcerned)) {
+    const text = nodeEvictedBy(node, evictor);
+    byText.set(text, [...(byText.get(text) ?? []), node]);
+  }
+  const elsewhere = evictorText(evictor);
+  const [only, ...more] = byText.keys();
+  if (more.length === 0) return only ?? elsewhere;
+  const drained = [...byText].filter(([text]) => text !== elsewhere);
+  const parts = drained.map(([text, there]) => `${text}, on ${nodesText(there)}`);
+  const others = byText.has(elsewhere) ? [`${elsewhere} on the others`] : [];
+  return [...parts, ...others].join('; ');
+}
+
+/** The same in documents: one for all, where that is so. */
+export function nodesEvictorDocument(nodes: readonly NodeReport[], evictor: Evictor): object {
+  const documents = nodes.filter(isConcerned).map((node) => nodeEvictorDocument(node, evictor));
+  const [first, ...others] = documents;
+  const isOne = others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+  return first && isOne ? first : evictorDocument(evictor);
+}
+
+/** Where nothing is tainted or drained nobody evicts anything. */
+function isConcerned({ drains, taints }: NodeReport): boolean {
+  return drains.length > 0 || taints.length > 0;
+}
+
+function nodesText(nodes: readonly NodeReport[]): string {
+  const names = nodes.map(({ facts }) => facts.node.name);
+  return names.length <= namedMax ? names.join(', ') : count(names.length, 'node');
+}
+
+/** Whether a drain still runs its marks do not say. */
+function drainsText(drains: NodeReport['drains']): string {
+  const [objects, others] = [true, false].map((isObject) =>
+    drains.filter(({ by }) => (by === nodeDrainer) === isObject),
+  );
+  const names = (objects ?? []).map(drainText);
+  const ids = (others ?? []).map(({ id }) => id).join(', ');
+  return [...names, ...(ids === '' ? [] : [`drain-by-taint (${ids}), as long as it runs`])].join(
+    ', ',
+  );
+}

@@ -1,0 +1,130 @@
+import { parseTaint, type Taint } from '@taintmgr/core/model';
+import { type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
+import type { PolicyObject } from '../kinds/manifest.ts';
+import { losesPods } from '../survey/drain-marks.ts';
+import type { NodeFacts } from '../survey/facts.ts';
+import { UsageError } from '../text/usage-error.ts';
+
+/** What is asked beside how things are now: another time, another taint. */
+export interface Question {
+  /** Which moment is meant: so long from now. */
+  readonly after: Millis;
+  /** Taints that the nodes are assumed to have. */
+  readonly with: readonly Taint[];
+  /** Taints that they are assumed not to have. */
+  readonly without: readonly TaintPattern[];
+  /** Whether kube-controller-manager is asked as well. */
+  readonly compare: boolean;
+  /** Policies as though taintmgr-controller were given them. */
+  readonly policies: readonly PolicyObject[];
+}
+
+/** Names taints; what it leaves out matches everything. */
+export interface TaintPattern {
+  readonly key: string;
+  readonly value: string | null;
+  readonly effect: string | null;
+}
+
+/** The flags that ask what if. */
+export interface QuestionFlags {
+  readonly at?: string | undefined;
+  readonly withTaint?: readonly string[] | undefined;
+  readonly withoutTaint?: readonly string[] | undefined;
+  readonly compare?: string | undefined;
+}
+
+const comparable: readonly string[] = ['kcm-1.36'];
+
+/** How things are now. */
+export const present: Question = { after: 0, with: [], without: [], compare: false, policies: [] };
+
+/** Reads the flags. Throws UsageError and RangeError naming the flag or the taint. */
+export function readQuestion(flags: QuestionFlags): Question {
+  const { at, withTaint = [], withoutTaint = [], compare } = flags;
+  if (compare !== undefined && !comparable.includes(compare)) {
+    throw new UsageError(
+      `--compare: got ${JSON.stringify(compare)}, want ${comparable.join(' or ')}`,
+    );
+  }
+  return {
+    after: at === undefined ? 0 : readAfter(at),
+    with: withTaint.map(readTaint),
+    without: withoutTaint.map(parsePattern),
+    compare: compare !== undefined,
+    policies: [],
+  };
+}
+
+/** Whether something other than the present is asked about. */
+export function isWhatIf({ with: added, without }: Question): boolean {
+  return added.length + without.length > 0;
+}
+
+/** Whether the pods of a node are asked about. */
+export function mattersIn(question: Question, now: Instant): (facts: NodeFacts) => boolean {
+  return (facts) => isWhatIf(question) || losesPods(facts, now);
+}
+
+/** The taints of a node with those of the question on it and off it. */
+export function hypotheticalTaints(
+  taints: readonly Taint[],
+  question: Question,
+  now: number,
+): readonly Taint[] {
+  const left = taints.filter(
+    (taint) => !question.without.some((pattern) => matchesTaint(pattern, taint)),
+  );
+  return question.with.reduce<readonly Taint[]>((all, added) => withTaint(all, added, now), left);
+}
+
+/** With a taint put on now; one of the same key and effect gives way, as in `kubectl taint`. */
+function withTaint(taints: readonly Taint[], added: Taint, now: number): readonly Taint[] {
+  const isThere = taints.some(
+    ({ key, value, effect }) =>
+      key === added.key && value === added.value && effect === added.effect,
+  );
+  if (isThere) return taints;
+  const others = taints.filter(({ key, effect }) => key !== added.key || effect !== added.effect);
+  return [...others, { ...added, timeAdded: now }];
+}
+
+/** Whether a taint is one of those that a pattern names. */
+export function matchesTaint(pattern: TaintPattern, { key, value, effect }: Taint): boolean {
+  return (
+    pattern.key === key &&
+    (pattern.value === null || pattern.value === value) &&
+    (pattern.effect === null || pattern.effect === effect)
+  );
+}
+
+/** Reads `key`, `key=value`, `key:effect` or `key=value:effect`. Throws RangeError and UsageError. */
+export function parsePattern(text: string): TaintPattern {
+  const [name = '', effect = null] = text.split(':');
+  const { key, value } = effect === null ? readKeyAndValue(text) : parseTaint(text);
+  return { key, value: name.includes('=') ? value : null, effect };
+}
+
+function readAfter(text: string): Millis {
+  const after = parseDuration(text.replace(/^\+/, ''));
+  if (after !== null) return after;
+  throw new UsageError(`--at: got ${JSON.stringify(text)}, want a time from now such as +10m`);
+}
+
+/** Reads `key=value:effect` or `key:effect`. Throws UsageError and RangeError. */
+function readTaint(text: string): Taint {
+  if (text.includes(':')) return parseTaint(text);
+  throw new UsageError(`invalid taint "${text}": want key=value:effect or key:effect`);
+}
+
+/** Reads `key` or `key=value`. Throws UsageError. */
+export function readKeyAndValue(text: string): Pick<Taint, 'key' | 'value'> {
+  // There is no grammar of its own for them: they are read with an effect, which is forgotten.
+  const whole = `${text}:NoSchedule`;
+  try {
+    return parseTaint(whole);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(error.message.replace(whole, () => text));
+  }
+}

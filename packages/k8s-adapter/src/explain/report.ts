@@ -1,0 +1,376 @@
+import type { Decision, NodeExplanation, Pod, PodExplanation, Reason } from '@taintmgr/core';
+import type { DeviceVerdict } from '@taintmgr/core/devices';
+import type { Comparison } from '@taintmgr/core/differences';
+import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
+import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import { drainedBy, losesPods } from '../survey/drain-marks.ts';
+import type { NodeFacts, PodFacts, Readiness } from '../survey/facts.ts';
+import { type LeaseRenewal, nodeClockText } from '../survey/lease-renewal.ts';
+import type { PodDevices } from '../survey/pod-devices.ts';
+import type { ClusterReader } from '../survey/reader.ts';
+import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../survey/survey.ts';
+import { mostOf } from '../text/count.ts';
+import { Explainer, isLeftToManager, type Judged, type PodEvictor } from './explainer.ts';
+import { type ActingDrain, drainsInstead } from './left-to-drains.ts';
+import { isLegacy, isNotReady } from './legacy.ts';
+import type { LimitedTime } from './limit-forecast.ts';
+import { present } from './question.ts';
+
+/** Everything to be said about one pod. */
+export interface PodReport {
+  readonly facts: PodFacts;
+  readonly explanation: PodExplanation;
+  /** Who makes it go; null: nobody does, or nobody can tell. */
+  readonly evictor: PodEvictor;
+  /** Whether its time is an estimate. */
+  readonly isEstimate: boolean;
+  /** What limits do to it; null: nothing. The time left is by them, where they tell it. */
+  readonly limit: LimitedTime | null;
+  /** Without the hypothetical taints; null where there are none. */
+  readonly present: PodExplanation | null;
+  /** What kube-controller-manager would do; null where that was not asked. */
+  readonly upstream: Comparison | null;
+  /** What becomes of it if Lt and Gt count otherwise than is taken; null: the same, or that is known. */
+  readonly otherwise: Decision | null;
+  /** What would hold its eviction back. */
+  readonly blockers: readonly PredictedBlocker[];
+  /** Whether its budgets are known, or nobody asks them. */
+  readonly knowsBudgets: boolean;
+  /** When it is deleted whatever its budgets say; null: never, or none of them holds it. */
+  readonly deletedAt: Instant | null;
+  /** That somebody is asked to move it. */
+  readonly requests: readonly EvictionRequest[];
+  /** What becomes of it for its devices alone, where kube-controller-manager decides; left out: it uses no claim. */
+  readonly devices?: DeviceVerdict;
+}
+
+/** Everything to be said about one node. */
+export interface NodeReport {
+  readonly facts: NodeFacts;
+  readonly taints: NodeExplanation['taints'];
+  /** Next to go first; null where they were not read because no taint is in question. */
+  readonly pods: readonly PodReport[] | null;
+  readonly leaseRenewedAt: Instant | null;
+  /** How far its clock and the API server's are apart; null: nothing shows that they are. */
+  readonly clock: string | null;
+  /** The drains that make its pods go in the place of whoever else would, or alone. */
+  readonly drains: readonly ActingDrain[];
+  readonly zone: ZoneCount | null;
+  /**
+   * How the node and its zone are doing; null where the others of its zone may not be seen. Its
+   * health is known where its lease was looked for, which is where its pods were.
+   */
+  readonly forecast: Forecast | null;
+}
+
+/** How a zone is doing, as its nodes have it. */
+interface ZoneCount {
+  readonly name: string;
+  readonly nodes: number;
+  readonly notReady: number;
+}
+
+/** How the pods of a node, or of several, are about to go. */
+export interface Tally {
+  readonly pods: number;
+  readonly terminating: number;
+  readonly evict: number;
+  /** Due before the moment that was asked about; none where that is the present. */
+  readonly gone: number;
+  /** Held by pauses: they have their time left when those are over. */
+  readonly paused: number;
+  readonly keep: number;
+  /** Nobody can tell for want of rights; left out: of each somebody can. */
+  readonly unknown?: number;
+  /** Time left to the first and the last that goes; null: none does. */
+  readonly next: Millis | null;
+  readonly last: Millis | null;
+}
+
+/** Everything there is to say about a subject. */
+export interface Report {
+  readonly nodes: readonly NodeReport[];
+  /** Pods that are on none of these nodes: not bound yet, or their node is gone. */
+  readonly strays: readonly PodReport[];
+}
+
+/** The pods of all nodes, and those on none of them. */
+export function podsIn({ nodes, strays }: Report): readonly PodReport[] {
+  return [...nodes.flatMap(({ pods }) => pods ?? []), ...strays];
+}
+
+/** Puts together what was read and what the engine says of it, node by node. */
+export function reportOn(survey: ForecastSurvey, explainer: Explainer): Report {
+  const { nodes, pods } = survey;
+  const names = new Set(nodes.map(({ node }) => node.name));
+  const byUid = new Map(pods.map((pod) => [pod.pod.uid, pod] as const));
+  return {
+    nodes: nodes.map((facts) => reportNode(survey, explainer, facts, byUid)),
+    strays: pods
+      .filter(({ pod }) => !names.has(pod.nodeName))
+      .flatMap((facts) => {
+        const explanation = explainer.stray(survey.at, facts);
+        return explanation ? [reportPod(survey, explainer, null, facts, explanation)] : [];
+      }),
+  };
+}
+
+/** The same as things are, by an engine that has seen nothing before. */
+export function reportOnPresent(survey: ForecastSurvey): Report {
+  const explainer = new Explainer(present);
+  explainer.take(survey);
+  return reportOn(survey, explainer);
+}
+
+function reportNode(
+  survey: ForecastSurvey,
+  explainer: Explainer,
+  facts: NodeFacts,
+  byUid: ReadonlyMap<string, PodFacts>,
+): NodeReport {
+  const { at, leases } = survey;
+  const { name } = facts.node;
+  const explanation = explainer.node(at, name);
+  const pods = explanation?.pods.flatMap((pod) => {
+    const read = byUid.get(pod.pod.uid);
+    return read ? [reportPod(survey, explainer, facts.ready, read, pod)] : [];
+  });
+  return {
+    facts,
+    taints: explanation?.taints ?? [],
+    pods: leases.has(name) ? (pods ?? []).sort(byTimeLeft) : null,
+    leaseRenewedAt: renewedAt(leases.get(name)),
+    clock: nodeClockText(leases.get(name)),
+    drains: [...drainedBy(facts, at), ...drainsInstead(at, facts, survey.evictor)],
+    zone: countZone(facts, survey.zoneNodes),
+    forecast: forecastFor(survey, facts),
+  };
+}
+
+function reportPod(
+  survey: ForecastSurvey,
+  explainer: Explainer,
+  ready: Readiness | null,
+  facts: PodFacts,
+  ours: PodExplanation,
+): PodReport {
+  const { finalizers, pod } = facts;
+  const { at } = survey;
+  const seen = survey.hidesNodes ? ofHiddenNode(ours, pod) : ours;
+  const judged = explainer.judge(at, facts, seen);
+  const goes = judged.explanation.decision.kind !== 'keep' || pod.deletionTimestamp !== null;
+  const nodeAnswers = ready?.since == null ? null : ready.status !== 'Unknown';
+  const asks = asksBudgets(survey, judged);
+  const budgets = asks ? survey.budgets : [];
+  const site = {
+    budgets,
+    finalizers,
+    nodeAnswers,
+    intercepted: interceptedBy(survey, judged, pod),
+  };
+  const blockers = goes ? predictBlockers(pod, site) : [];
+  return {
+    facts,
+    ...judged,
+    present: explainer.present(at, facts),
+    otherwise: survey.hidesNodes ? null : explainer.otherwise(at, facts, judged.explanation),
+    upstream: survey.hidesNodes ? null : explainer.compared(at, facts, ours),
+    blockers,
+    knowsBudgets: !asks || survey.budgets !== null,
+    deletedAt: deletedAt(judged, blockers),
+    requests: (survey.requests ?? []).filter(({ podUid, intent }) => {
+      return podUid === pod.uid && intent === 'Eviction';
+    }),
+    ...(survey.devices &&
+      pod.claims &&
+      isTheirs(survey.devices, judged) && {
+        devices: survey.devices.verdictOf(facts),
+      }),
+  };
+}
+
+/** Whether kube-controller-manager decides about the devices of the pod. */
+function isTheirs({ byOurs }: PodDevices, { explanation: { decision } }: Judged): boolean {
+  return !byOurs || isLeftToManager(decision);
+}
+
+/** What can be said of a pod whose node may have taints that we may not read: whether anything could make it go. */
+function ofHiddenNode(explanation: PodExplanation, pod: Pod): PodExplanation {
+  const { nodeName, phase, mirror, optedOut } = pod;
+  const [found] = explanation.decision.because;
+  if (found?.code !== 'NodeUnknown') return explanation;
+  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
+  const reason: Reason = hasEnded
+    ? { code: 'Finished', phase }
+    : mirror
+      ? { code: 'StaticPod' }
+      : optedOut
+        ? { code: 'OptedOut' }
+        : { code: 'NodeUnknown', nodeName, hidden: true };
+  return { ...explanation, decision: { kind: 'keep', because: [reason] } };
+}
+
+/** What a webhook said to our own controller, as long as the pod is due. */
+function interceptedBy(
+  { intercepted, at }: ForecastSurvey,
+  { evictor, explanation: { decision } }: Judged,
+  { uid }: PodFacts['pod'],
+): string | undefined {
+  const isDue = decision.kind === 'evict' && decision.deadline <= at;
+  return isDue && evictor === 'taintmgr-controller' ? intercepted?.get(uid) : undefined;
+}
+
+/** Whether whoever evicts a pod asks budgets, or may: what cannot be seen is assumed to. */
+function asksBudgets({ evictor }: ForecastSurvey, judged: Judged): boolean {
+  if (judged.evictor === 'drain-by-taint') return judged.drainBudgets?.kind !== 'ignore';
+  const [reason] = judged.explanation.decision.because;
+  const isForDevice = reason !== undefined && 'device' in reason;
+  if (isForDevice && judged.evictor !== 'taintmgr-controller') return false;
+  if (evictor.name === 'unknown') return true;
+  if (judged.evictor === 'kube-controller-manager') return false;
+  return judged.explanation.budgets.kind !== 'ignore';
+}
+
+/** With EvictThenDelete budgets are asked for a while, and limits hold the deletion as well. */
+function deletedAt(
+  { evictor, explanation: { deletedAt: at, decision }, limit, drainBudgets }: Judged,
+  blockers: readonly PredictedBlocker[],
+): Instant | null {
+  const isHeld = blockers.some((blocker) => blocker.budgets.length > 0);
+  if (isHeld && drainBudgets?.kind === 'deleteAfter' && decision.kind === 'evict') {
+    return decision.deadline + drainBudgets.afterMs;
+  }
+  if (!isHeld || evictor === 'drain-by-taint' || at === null) return null;
+  if (limit === null) return at;
+  return limit.goesAt === null ? null : Math.max(at, limit.goesAt);
+}
+
+function byTimeLeft(a: PodReport, b: PodReport): number {
+  const left = a.explanation.remaining ?? Number.POSITIVE_INFINITY;
+  const right = b.explanation.remaining ?? Number.POSITIVE_INFINITY;
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
+  return lease && lease !== 'hidden' ? lease.at : null;
+}
+
+function forecastFor(
+  { at, leases, zoneNodes, evictor, policies }: ForecastSurvey,
+  { node }: NodeFacts,
+): Forecast | null {
+  if (zoneNodes === null) return null;
+  const nodes = zoneNodes.map((facts) => facts.node);
+  const { settings } = evictor;
+  const watches = settings?.watchesNodes ?? false;
+  // Nobody else goes by pauses.
+  const pauses = watches
+    ? policies.objects.flatMap((one) => (one.kind === 'EvictionPause' ? [one.value] : []))
+    : [];
+  const lease = leases.get(node.name) ?? null;
+  const leaseRenewedAt = lease === 'hidden' ? lease : renewedAt(lease);
+  const observed = { node, nodes, leaseRenewedAt, pauses };
+  return forecastOf(at, observed, watches ? settings?.lifecycle : {});
+}
+
+/** Counts the nodes of a zone; null where the node is in none, or the others may not be seen. */
+function countZone(
+  { node, zone }: NodeFacts,
+  nodes: readonly NodeFacts[] | null,
+): ZoneCount | null {
+  // Not only by its labels of today: the old ones count for the controller too.
+  const name = node.zone ?? zone;
+  if (name === '' || nodes === null) return null;
+  const inZone = nodes.filter((other) => (other.node.zone ?? other.zone) === name);
+  const notReady = inZone.filter(({ ready }) => ready.status !== 'True');
+  return { name, nodes: inZone.length, notReady: notReady.length };
+}
+
+/** Whether nobody can tell what becomes of it for want of rights. */
+export function isUnknown({ facts, explanation }: PodReport): boolean {
+  const { decision } = explanation;
+  if (decision.kind !== 'keep' || facts.pod.deletionTimestamp !== null) return false;
+  const [reason] = decision.because;
+  if (reason?.code === 'RulesUnheeded') return true;
+  return reason?.code === 'DevicesUnknown' || (reason?.code === 'NodeUnknown' && !!reason.hidden);
+}
+
+/** Whether a pause holds it. */
+export function isPaused({ explanation }: Pick<PodReport, 'explanation'>): boolean {
+  return explanation.decision.kind === 'pause';
+}
+
+/** The time left to each pod that goes and is not held by a pause. */
+export function runningWaits(pods: readonly PodReport[]): readonly Millis[] {
+  return pods.flatMap((pod) => (isPaused(pod) ? [] : (pod.explanation.remaining ?? [])));
+}
+
+/** Counts what is to become of pods; `after`: how long after the reading is meant. */
+export function tally(pods: readonly PodReport[], after: Millis): Tally {
+  const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
+  const all = runningWaits(pods);
+  const paused = pods.filter(isPaused).length;
+  const unknown = pods.filter(isUnknown).length;
+  const waits = after > 0 ? all.filter((wait) => wait >= 0) : all;
+  return {
+    pods: pods.length,
+    terminating,
+    evict: waits.length,
+    gone: all.length - waits.length,
+    paused,
+    keep: pods.length - terminating - paused - unknown - all.length,
+    ...(unknown > 0 && { unknown }),
+    next: earliest(waits),
+    last: waits.length === 0 ? null : mostOf(waits, Number.NEGATIVE_INFINITY),
+  };
+}
+
+type Bare = Pick<Pod, 'owner' | 'mirror' | 'phase'>;
+
+/** Whether nobody recreates the pod; the kubelet sees to static pods, and a finished pod is done. */
+export function isBare({ owner, mirror, phase }: Bare): boolean {
+  return owner === null && !mirror && phase !== 'Succeeded' && phase !== 'Failed';
+}
+
+/**
+ * The pods of a namespace, null: of all, where we may not read nodes. Which of them have to go is not known then.
+ */
+export async function surveyHidden(
+  reader: ClusterReader,
+  namespace: string | null,
+  { podSelector = '', ...options }: SurveyOptions = {},
+): Promise<ForecastSurvey> {
+  const [survey, pods] = await Promise.all([
+    surveyForecast(reader, [], [], options),
+    reader.podsOf(namespace, podSelector),
+  ]);
+  return { ...survey, pods: pods.filter(({ pod }) => pod.nodeName !== ''), hidesNodes: true };
+}
+
+/** The nodes of pods that may go for their devices. Their code is loaded where the cluster has devices. */
+async function nodesOfDevices(
+  reader: ClusterReader,
+  namespace: string | undefined,
+): Promise<ReadonlySet<string>> {
+  if (!(await reader.servesDevices())) return new Set();
+  const { nodesOfTaintedDevices } = await import('../survey/pod-devices.ts');
+  return await nodesOfTaintedDevices(reader, namespace);
+}
+
+/** The nodes that lose pods, with these: by taints, of devices too, and drains, and in the legacy mode those not ready. */
+export async function surveyPending(
+  reader: ClusterReader,
+  nodes: readonly NodeFacts[],
+  options: SurveyOptions = {},
+): Promise<ForecastSurvey> {
+  const now = reader.now();
+  const withDevices = await nodesOfDevices(reader, options.namespace);
+  const losing = (facts: NodeFacts) => losesPods(facts, now) || withDevices.has(facts.node.name);
+  const tainted = nodes.filter(losing);
+  const survey = await surveyForecast(reader, tainted, tainted, options);
+  if (!isLegacy(survey.evictor)) return survey;
+  const all = nodes.filter((facts) => losing(facts) || isNotReady(facts));
+  return all.length === tainted.length ? survey : await surveyForecast(reader, all, all, options);
+}

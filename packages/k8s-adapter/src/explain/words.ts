@@ -1,0 +1,445 @@
+// The cells of tables in words.
+import {
+  type Decision,
+  describeReason,
+  formatTaint,
+  type LabelExpression,
+  type LabelSelector,
+  maintenanceOf,
+  type ObservedTaint,
+  type Pod,
+  type Reason,
+  type Taint,
+  type Toleration,
+  webhookDenial,
+} from '@taintmgr/core';
+import {
+  type Budget,
+  type OperatorSign,
+  operatorOf,
+  type PredictedBlocker,
+} from '@taintmgr/core/drain';
+import { describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
+import { type EvictionPause, resumeCommand } from '@taintmgr/core/policy';
+import {
+  formatDeadline,
+  formatDuration,
+  formatTime,
+  type Instant,
+  type Millis,
+} from '@taintmgr/core/time';
+import type { PolicyObject } from '../kinds/manifest.ts';
+import type { Evictor } from '../survey/evictors.ts';
+import type { NodeFacts } from '../survey/facts.ts';
+import type { NodeDrainObject } from '../survey/node-drains.ts';
+import { choicesMax, choicesText, count, listText } from '../text/count.ts';
+import { printable } from '../text/printable.ts';
+import type { LimitedTime } from './limit-forecast.ts';
+import type { PodReport, Tally } from './report.ts';
+
+/** What a cell says where nothing is. */
+export const none = '<none>';
+/** What a cell says where we may not see what is there. */
+const hidden = '?';
+
+/** `2m54s`; for a pod that is due `now`, and `overdue by 5s` from a second on. */
+export function timeLeft(remaining: Millis): string {
+  if (remaining >= 1000) return formatDuration(remaining);
+  return remaining > -1000 ? 'now' : `overdue by ${formatDuration(-remaining)}`;
+}
+
+/** `Evict 22s`, `Evict now`; `Evict, overdue by 5s` */
+export function decisionWithTime(name: string, time: string): string {
+  return time.startsWith('overdue') ? `${name}, ${time}` : `${name} ${time}`;
+}
+
+/**
+ * The same as of a time that is `after` the reading: a pod that is due before it is not overdue, it
+ * has gone: `-5s`.
+ */
+export function timeLeftThen(remaining: Millis, after: Millis): string {
+  return after > 0 && remaining < 0 ? formatDuration(remaining) : timeLeft(remaining);
+}
+
+/** `~2m54s` where timers that nobody can read decide. */
+export function timeLeftOf(
+  { explanation: { remaining }, isEstimate, limit }: PodReport,
+  after: Millis,
+): string {
+  if (remaining === null) return '-';
+  const text = timeLeftThen(remaining, after);
+  if (isOpenEnded(limit)) return remaining < 1000 ? 'unknown' : `>${text}`;
+  return isEstimate && remaining >= 1000 ? `~${text}` : text;
+}
+
+/** Whether nobody can tell when a limit lets the pod go. */
+export function isOpenEnded(limit: LimitedTime | null): boolean {
+  return limit !== null && limit.goesAt === null && !limit.tripped;
+}
+
+/** `kube-controller-manager`; `unknown (...): assume kube-controller-manager` */
+export function evictorText({ name, rules, source, sure, takesOver }: Evictor): string {
+  if (takesOver)
+    return `${name} in namespaces that are taken over, kube-controller-manager in others`;
+  switch (name) {
+    case 'both':
+      return 'kube-controller-manager and taintmgr-controller, whichever comes first';
+    case 'nobody':
+      return 'nobody';
+    case 'unknown':
+      return `unknown (${source}): assume ${rules}`;
+    case 'kube-controller-manager':
+      return sure ? name : `${name}, most likely (${source})`;
+    case 'taintmgr-controller':
+      return name;
+  }
+}
+
+/** How long ago; the clock that wrote the time may be ahead of ours. */
+export function ago(now: Instant, instant: Instant): string {
+  return `${formatDuration(Math.max(0, now - instant))} ago`;
+}
+
+/** `4 pods: 1 terminating, 2 to evict (next now, last in 59m18s), 1 to keep` */
+export function tallyText(tally: Tally): string {
+  const { pods, terminating, evict, gone, paused, keep, unknown = 0, next, last } = tally;
+  const parts = [
+    ...(terminating > 0 ? [`${terminating} terminating`] : []),
+    ...(gone > 0 ? [`${gone} gone by then`] : []),
+    `${evict} to evict${span(next, last)}`,
+    ...(paused > 0 ? [`${paused} paused`] : []),
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
+    `${keep} to keep`,
+  ];
+  return `${count(pods, 'pod')}: ${parts.join(', ')}`;
+}
+
+function span(next: Millis | null, last: Millis | null): string {
+  if (next === null || last === null) return '';
+  const [first, final] = [soon(next), soon(last)];
+  return first === final ? ` (${first})` : ` (next ${first}, last ${final})`;
+}
+
+/** `now`, `in 3s`. */
+export function soon(wait: Millis): string {
+  return wait < 1000 ? 'now' : `in ${formatDuration(wait)}`;
+}
+
+/**
+ * Since when a taint counts: `added 42s ago`, `seen 3m ago`, `time unknown`; with the time that it gives
+ * itself where that is not believed.
+ */
+export function sinceText({ taint, start, startSource }: ObservedTaint, now: Instant): string {
+  if (startSource === 'timeAdded') return `added ${ago(now, start)}`;
+  const since = start < now ? `seen ${ago(now, start)}` : 'time unknown';
+  const { timeAdded } = taint;
+  return timeAdded === null || startSource === 'givenBack'
+    ? since
+    : `${since} (timeAdded ${formatTime(timeAdded)} was yet to come then)`;
+}
+
+/** Whether the taint has no timeAdded that is believed, and nobody noted when it came: it counts from now. */
+export function isUnwritten(
+  { start, startSource }: { readonly start: Instant; readonly startSource: string },
+  now: Instant,
+): boolean {
+  return startSource === 'firstSeen' && start >= now;
+}
+
+/** `True for 2d3h`, `Unknown for 2m6s (NodeStatusUnknown)`. */
+export function readyText({ ready }: NodeFacts, now: Instant): string {
+  const since =
+    ready.since === null ? '' : ` for ${formatDuration(Math.max(0, now - ready.since))}`;
+  const why = ready.status === 'True' || ready.reason === '' ? '' : ` (${ready.reason})`;
+  return `${ready.status}${since}${why}`;
+}
+
+/**
+ * What is wrong with a node, or may soon be: `Unknown in 21s without a heartbeat`, `queued for its
+ * NoExecute taint, position 2, in about 16s`. Null: nothing is.
+ */
+export function healthText({ health }: Forecast, now: Instant): string | null {
+  const { heardAt, unreachableAt, place, taintAt, because } = health;
+  const last = because.at(-1);
+  if (place !== null) {
+    const when = taintAt === null ? '' : `, ${soon(taintAt - now).replace('in ', 'in about ')}`;
+    const why = taintAt === null && last ? `: ${describeLifecycleReason(last)}` : '';
+    return `queued for its NoExecute taint, position ${place}${when}${why}`;
+  }
+  if (last?.code === 'ReadinessPaused') return describeLifecycleReason(last);
+  if (unreachableAt === null) return last ? describeLifecycleReason(last) : none;
+  const withoutHeartbeat = heardAt === null ? 0 : now - heardAt;
+  const grace = unreachableAt - (heardAt ?? unreachableAt);
+  // Kubelets renew their leases several times in a grace period.
+  if (withoutHeartbeat < grace / 2) return null;
+  if (unreachableAt > now) return `Unknown ${soon(unreachableAt - now)} without a heartbeat`;
+  return `no heartbeat for ${formatDuration(withoutHeartbeat)} (grace period ${formatDuration(grace)})`;
+}
+
+/** `Normal, eviction rate 0.1 nodes/s`; `PartialDisruption, tainting stopped` */
+export function zoneText({ zone }: Forecast): string {
+  if (!zone) return none;
+  const pace = zone.hold ? 'tainting stopped' : `eviction rate ${zone.rate} nodes/s`;
+  return `${zone.state}, ${pace}`;
+}
+
+const interceptedText = 'somebody else may move it';
+
+const verdictTexts = {
+  resolves: 'resolves',
+  needsTime: 'needs time',
+  othersAct: 'its operator acts',
+  askOperator: "may be its operator's: ask it first",
+  never: 'needs action',
+  unknown: 'not known',
+} as const;
+
+/** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */
+function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
+  const names = listText(budgets.map(({ name }) => name));
+  const what = {
+    Budget: `PDB ${names}`,
+    TwoBudgets: `PDBs ${names}`,
+    Intercepted: 'webhook',
+    Finalizers: 'finalizers',
+    NodeLost: 'node unreachable',
+    LastReplica: 'last replica',
+  } as const;
+  const operators = verdict === 'othersAct' ? budgets.flatMap(operatorName) : [];
+  const who = operators.length === 0 ? '' : `: ${operators.join(', ')}`;
+  const text = code === 'Intercepted' ? interceptedText : verdictTexts[verdict];
+  return `${what[code]} (${text}${who})`;
+}
+
+function operatorName(budget: Budget): readonly string[] {
+  const operator = operatorOf(budget);
+  return operator ? [`${operator.kind}/${operator.name}`] : [];
+}
+
+/** `its pods belong to InstanceManager/im-1 (longhorn.io/v1beta2), longhorn-manager wrote it` */
+export function operatorSignText({ controller, writer }: OperatorSign): string {
+  const texts = [
+    ...(controller
+      ? [`its pods belong to ${controller.kind}/${controller.name} (${controller.apiVersion})`]
+      : []),
+    ...(writer === null ? [] : [`${writer} wrote it`]),
+  ];
+  return texts.join(', ');
+}
+
+/** What blocks an eviction, in the API server's words, and what can be done where that is known. */
+export function blockerLine(blocker: PredictedBlocker): string {
+  const { remedy, message, code } = blocker;
+  const denial = code === 'Intercepted' ? webhookDenial(message) : null;
+  if (denial) {
+    const { webhook, words } = denial;
+    return printable(`webhook ${webhook} (${interceptedText}): ${words || 'without explanation'}`);
+  }
+  const advice = remedy === undefined ? '' : `; ${remedyText}`;
+  return `${blockerText(blocker)}: ${message}${advice}`;
+}
+
+/** What helps a pod that is held although it is not ready. */
+const remedyText =
+  'the pod is not ready, and unhealthyPodEvictionPolicy: AlwaysAllow would let it go';
+
+/** What blocks an eviction, or would; `knowsBudgets`: whether budgets could be read. */
+export function blockersText(blockers: readonly PredictedBlocker[], knowsBudgets: boolean): string {
+  const all = [...blockers.map(blockerText), ...(knowsBudgets ? [] : [hidden])];
+  return all.length === 0 ? none : all.join(', ');
+}
+
+/** The taint that decides about a pod, and the toleration that covers it. */
+export function decisive(report: PodReport): { taint: string; toleration: string } {
+  const reason = decisiveReason(report);
+  if (!reason || !('taint' in reason)) return { taint: none, toleration: none };
+  const toleration = toleratedText(reason, report.facts.pod);
+  return { taint: taintText(reason), toleration };
+}
+
+/** `health=bad:NoExecute`; `health=bad:NoExecute on device gpu-0` */
+export function taintText(reason: Extract<Reason, { readonly taint: Taint }>): string {
+  const text = formatTaint(reason.taint);
+  const device = 'device' in reason ? reason.device : undefined;
+  return device ? printable(`${text} on device ${device.device.device}`) : text;
+}
+
+/** The toleration that covers the taint; one with Lt or Gt that does not count is named, and that. */
+export function toleratedText(reason: Reason, { tolerations }: Pick<Pod, 'tolerations'>): string {
+  if ('toleration' in reason) return tolerationText(reason.toleration);
+  if (!('taint' in reason) || ('device' in reason && reason.device)) return none;
+  const compared = tolerations.find((one) => comparesTaint(one, reason.taint));
+  return compared ? `${tolerationText(compared)}, does not count` : none;
+}
+
+/** Whether the toleration is about the taint, and compares its value by Lt or Gt. */
+export function comparesTaint({ operator, key, effect }: Toleration, taint: Taint): boolean {
+  if (operator !== 'Lt' && operator !== 'Gt') return false;
+  return (key === '' || key === taint.key) && (effect === '' || effect === taint.effect);
+}
+
+/** What decides on the other answer: `if the feature gate ... is off in kube-controller-manager` */
+export function otherwiseText({ evictor }: { readonly evictor: Evictor }): string {
+  return evictor.assumesNumbers && evictor.name !== 'taintmgr-controller'
+    ? `if ${numbersGate} is off in kube-controller-manager`
+    : `if ${numbersGate} is on in taintmgr-controller`;
+}
+
+export const numbersGate = 'the feature gate TaintTolerationComparisonOperators';
+
+/** What the pod goes for: what holds it comes before. */
+export function decisiveReason({
+  explanation,
+}: Pick<PodReport, 'explanation'>): Reason | undefined {
+  const [first, second] = explanation.decision.because;
+  return first?.code === 'Paused' || first?.code === 'LastReplica' ? second : first;
+}
+
+/** The same for a pod as of `now`: `PDB web (needs time), deleted in 4m`; pauses and limits come first. */
+export function heldText(
+  { blockers, knowsBudgets, deletedAt, limit, explanation }: PodReport,
+  now: Instant,
+): string {
+  const text = blockersText(blockers, knowsBudgets);
+  const held = deletedAt === null ? text : `${text}, deleted ${soon(deletedAt - now)}`;
+  const [reason] = explanation.decision.because;
+  const holds = [
+    ...(reason?.code === 'Paused' ? [`pause ${printable(reason.pause)}`] : []),
+    ...(reason?.code === 'LastReplica' ? ['no other replica is ready'] : []),
+    ...(limit ? [`limit ${printable(limit.id)}${limit.tripped ? ' (tripped)' : ''}`] : []),
+  ];
+  return [...holds, ...(held === none && holds.length > 0 ? [] : [held])].join(', ');
+}
+
+/** `limit total policy=spot of taintmgr-controller: the pod goes in about 3m, after those before it` */
+export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: Instant): string {
+  const name = `limit ${printable(id)} of taintmgr-controller`;
+  if (tripped) return `${name}, which has tripped: until somebody runs: ${resumeCommand(id)}`;
+  if (goesAt === null && notBefore <= at)
+    return `${name}: it waits until other pods are available, and nobody can tell when`;
+  if (goesAt === null) return `${name}: not before ${formatDeadline(notBefore)}, then by the limit`;
+  return `${name}: the pod goes in about ${formatDuration(goesAt - at)}, when it is its turn`;
+}
+
+export function deadlineText(decision: Decision): string {
+  return decision.kind === 'evict' ? formatDeadline(decision.deadline) : none;
+}
+
+export function becauseText({ because }: Decision): string {
+  return because.map(describeReason).join('; ');
+}
+
+/** What others say of a node: `DrainInProgress (KubectlDrain) since 5m`; '': nothing. */
+export function maintenanceText(node: NodeFacts['node'], now: Instant): string {
+  return maintenanceOf(node)
+    .map(({ type, reason, transitionAt }) => {
+      const why = reason === '' ? '' : ` (${reason})`;
+      return printable(`${type}${why}${transitionAt === null ? '' : ` ${ago(now, transitionAt)}`}`);
+    })
+    .join(', ');
+}
+
+/** `ReplicaSet/web` */
+export function ownerText({ owner }: Pick<Pod, 'owner'>): string {
+  return owner ? `${owner.kind}/${owner.name}` : none;
+}
+
+/** `30s` */
+export function graceText({ gracePeriodSeconds }: Pick<Pod, 'gracePeriodSeconds'>): string {
+  return gracePeriodSeconds === undefined ? none : `${gracePeriodSeconds}s`;
+}
+
+/** `maintenance:NoExecute Exists for 60s` */
+function tolerationText({ key, operator, value, effect, tolerationSeconds }: Toleration): string {
+  const what = formatTaint({ key: key || '*', value, effect: effect || '*' });
+  const how = operator === '' || operator === 'Equal' ? '' : ` ${operator}`;
+  const long = tolerationSeconds === null ? '' : ` for ${String(tolerationSeconds)}s`;
+  return `${what}${how}${long}`;
+}
+
+/** When the cluster was read, and which moment the answer is about, where that is another one. */
+export function asOf(now: Instant, after: Millis): object {
+  return {
+    observedAt: formatTime(now),
+    ...(after > 0 && { asOf: formatTime(now + after) }),
+  };
+}
+
+/** Those that are not over at `at`. */
+export function pausesInForce(
+  objects: readonly PolicyObject[],
+  at: Instant,
+): readonly EvictionPause[] {
+  return objects.flatMap(({ kind, value }) => {
+    return kind === 'EvictionPause' && (value.until === null || value.until > at) ? [value] : [];
+  });
+}
+
+/** `all evictions for taints`; `evictions in zone eu/a, for taint maintenance`; `evictions and node health`. */
+export function pausedText({
+  scope: { zones, nodes, taintKeys, namespaces },
+  deadlines,
+  readiness,
+}: Pick<EvictionPause, 'scope' | 'deadlines' | 'readiness'>): string {
+  const parts = [
+    ...(zones.length > 0 ? [`in ${oneOf('zone', zones)}`] : []),
+    ...(nodes === null ? [] : [`on nodes with ${selectorText(nodes) || 'any labels'}`]),
+    ...(taintKeys.length > 0 ? [`for ${oneOf('taint', taintKeys)}`] : []),
+    ...(namespaces.length > 0 ? [`of pods in ${oneOf('namespace', namespaces)}`] : []),
+  ];
+  const health = readiness ? ['node health'] : [];
+  const isAll = parts.length === 0;
+  const held = [
+    ...(deadlines ? [isAll ? 'all evictions for taints' : 'evictions'] : []),
+    ...health,
+  ];
+  return [held.join(' and '), parts.join(', ')].filter((part) => part !== '').join(' ');
+}
+
+function oneOf(what: string, names: readonly string[]): string {
+  const [last = '', ...others] = [...names].reverse();
+  if (others.length === 0) return `${what} ${last}`;
+  if (names.length > choicesMax) return `${what}s ${choicesText(names)}`;
+  return `${what}s ${others.reverse().join(', ')} and ${last}`;
+}
+
+/** As kubectl takes it. */
+function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  return [...labels, ...matchExpressions.map(expressionText)].join(',');
+}
+
+function expressionText({ key, operator, values = [] }: LabelExpression): string {
+  const [only = '', ...more] = values;
+  switch (operator) {
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    case 'In':
+      return more.length === 0 ? `${key}=${only}` : `${key} in (${values.join(',')})`;
+    case 'NotIn':
+      return more.length === 0 ? `${key}!=${only}` : `${key} notin (${values.join(',')})`;
+  }
+}
+
+/** One that nobody has begun with has no status. */
+export function phaseOf({ metadata, status }: NodeDrainObject): string {
+  if (metadata.deletionTimestamp !== undefined) return 'Undoing';
+  return status?.phase ?? 'Pending';
+}
+
+/** What holds it up; null: nothing. */
+export function blockerOf({ status }: NodeDrainObject): string | null {
+  const [first, ...more] = status?.blockers ?? [];
+  if (first === undefined) return null;
+  return more.length > 0 ? `${first} (and ${more.length} more)` : first;
+}
+
+/** `every node is drained; 1 pod stays: shop/op (...)`: then its condition Drained is False; null: none stays. */
+export function stayingOf({ status }: NodeDrainObject): string | null {
+  const found = status?.conditions?.find(({ type, reason }) => {
+    return type === 'Drained' && reason === 'PodsStay';
+  });
+  return found?.message ?? null;
+}

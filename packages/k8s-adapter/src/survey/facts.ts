@@ -1,0 +1,160 @@
+// API objects as the API server sends them, and facts of nodes and pods that people want to know.
+import type { Labels, Node, Pod } from '@taintmgr/core';
+import { nodePlace, zoneName } from '@taintmgr/core/model';
+import { type Instant, parseTime } from '@taintmgr/core/time';
+import { nodeFromJson, podFromJson } from '../proto/convert.ts';
+import { lastWriteOf } from '../proto/managed-fields.ts';
+
+/** A node, and what people want to know of it. */
+export interface NodeFacts {
+  readonly node: Node;
+  /** As a label has it, without its region; '' where there is no such label. */
+  readonly zone: string;
+  readonly cordoned: boolean;
+  readonly ready: Readiness;
+  /** The last write of its taints; null: managedFields do not say. */
+  readonly taintsWritten: { readonly by: string; readonly at: Instant } | null;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Which state of it was read; '' where it does not say. */
+  readonly version: string;
+}
+
+/** The condition Ready of a node. */
+export interface Readiness {
+  /** `Unknown` also where the node has no such condition. */
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly since: Instant | null;
+  readonly reason: string;
+}
+
+/** A pod, and what people want to know of it. */
+export interface PodFacts {
+  readonly pod: Pod;
+  readonly finalizers: readonly string[];
+  readonly qosClass: string;
+  readonly priority: number;
+  /** The last write of its tolerations; null: managedFields do not say. */
+  readonly tolerationsWritten: { readonly by: string; readonly at: Instant } | null;
+  /** When it was created; null: it does not say. */
+  readonly createdAt: Instant | null;
+  /** When a mark that somebody removes it was taken back, as it did not go; null: none was. */
+  readonly unmarkedAt: Instant | null;
+  /** As `kubectl apply` wrote it last, before others changed it; null: it never did. */
+  readonly lastApplied: string | null;
+  /** Which state of it was read; '' where it does not say. */
+  readonly version: string;
+}
+
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+/** The label that names the zone of a node. */
+export const zoneLabel = 'topology.kubernetes.io/zone';
+/** The labels by which nodes of a zone are selected: an old one counts too. */
+export const zoneLabels = [zoneLabel, 'failure-domain.beta.kubernetes.io/zone'] as const;
+
+/** Reads a v1 Node. */
+export function nodeFacts(object: unknown): NodeFacts {
+  const { metadata, spec, status } = object as NodeObject;
+  const { labels = {}, annotations = {} } = metadata;
+  return {
+    node: nodeFromJson(object),
+    zone: nodePlace(labels)[1],
+    cordoned: spec?.unschedulable === true,
+    ready: readiness(status?.conditions ?? []),
+    taintsWritten: lastWriteOf('f:taints', metadata),
+    annotations,
+    version: metadata.resourceVersion ?? '',
+  };
+}
+
+/** The names by which people know the zone of a node: as it is printed, `region/zone`, and its label. */
+export function zoneNames(labels: Labels): readonly string[] {
+  return [zoneName(labels), nodePlace(labels)[1]].filter((name) => name !== '');
+}
+
+/** Whether pods have to leave the node: nobody leaves one without NoExecute taints. */
+export function evictsPods({ node }: NodeFacts): boolean {
+  return node.taints.some(({ effect }) => effect === 'NoExecute');
+}
+
+/** Reads a v1 Pod. */
+export function podFacts(object: unknown): PodFacts {
+  const { metadata, spec, status } = object as PodObject;
+  const { labels = {}, finalizers = [], annotations = {} } = metadata;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? null;
+  const mark = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  return {
+    pod: { ...podFromJson(object), labels, ready },
+    finalizers,
+    qosClass: status?.qosClass ?? '',
+    priority: spec?.priority ?? 0,
+    tolerationsWritten: lastWriteOf('f:tolerations', metadata),
+    createdAt: parseTime(metadata.creationTimestamp ?? ''),
+    unmarkedAt: mark?.status === 'False' ? parseTime(mark.lastTransitionTime ?? '') : null,
+    lastApplied: annotations[lastAppliedAnnotation] ?? null,
+    version: metadata.resourceVersion ?? '',
+  };
+}
+
+function readiness(conditions: readonly Condition[]): Readiness {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const status = ready?.status === 'True' || ready?.status === 'False' ? ready.status : 'Unknown';
+  const since = parseTime(ready?.lastTransitionTime ?? '');
+  return { status, since, reason: ready?.reason ?? '' };
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFields[];
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+interface OwnerReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
+}
+
+/** Who wrote which fields last. */
+interface ManagedFields {
+  readonly manager?: string;
+  readonly time?: string;
+  readonly subresource?: string;
+  readonly fieldsV1?: { readonly 'f:spec'?: Readonly<Record<string, unknown>> };
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+interface NodeObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+interface PodObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly priority?: number };
+  readonly status?: { readonly qosClass?: string; readonly conditions?: readonly Condition[] };
+}
+
+export interface LeaseObject {
+  readonly metadata: ObjectMeta;
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly renewTime?: string;
+    readonly leaseDurationSeconds?: number;
+  };
+}

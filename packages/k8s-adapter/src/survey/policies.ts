@@ -1,0 +1,226 @@
+// Policies, pauses and taint rules: which there are, and which count.
+import type { Event, Namespace } from '@taintmgr/core';
+import type { EvictionPause } from '@taintmgr/core/policy';
+import { policyApiVersion, policyKinds } from '../kinds/kinds.ts';
+import type { PolicyObject } from '../kinds/manifest.ts';
+import {
+  type DecidingKind,
+  decidingKinds,
+  holdingPause,
+  policyEvent,
+  policyGoneEvent,
+  readFollowed,
+  selectsNamespaces,
+} from '../manifests/followed.ts';
+import { gonePauses } from '../manifests/pause-records.ts';
+import { namespaceFromJson } from '../proto/convert.ts';
+import type { Evictor } from './evictors.ts';
+import type { ClusterReader } from './reader.ts';
+import type { OwnSettings } from './taint-managers.ts';
+
+/** What is done about pods here, as far as the cluster says it. */
+export interface ClusterPolicies extends PoliciesInForce {
+  /** Of all namespaces, where a policy or a takeover asks for their labels. */
+  readonly namespaces: readonly Namespace[];
+  /** The kinds that we have no permission to list. */
+  readonly hidden: readonly DecidingKind[];
+  /** The kinds that the cluster does not have. */
+  readonly missing: readonly DecidingKind[];
+  /** Pauses that went while no controller ran: who starts gives back the time they took; left out: none. */
+  readonly gone?: readonly EvictionPause[];
+}
+
+export const noPolicies: ClusterPolicies = {
+  ...policiesInForce([], undefined),
+  namespaces: [],
+  hidden: [],
+  missing: decidingKinds,
+};
+
+/**
+ * Reads those that count for `evictor`, as though `files` were given to taintmgr-controller; none of the
+ * cluster where it has no such kinds, or we may not see them.
+ */
+export async function readClusterPolicies(
+  reader: ClusterReader,
+  evictor: Promise<Evictor>,
+  files: readonly PolicyObject[] = [],
+): Promise<ClusterPolicies> {
+  const [lists, { settings, left }] = await Promise.all([readKinds(reader), evictor]);
+  const read = lists.flatMap(({ objects }) => objects);
+  const inForce = policiesInForce(read, settings, files);
+  const isAsked = settings?.engine.takeover || inForce.objects.some(selectsNamespaces);
+  const namespaces = isAsked
+    ? await reader.ifAllowed(() => reader.objects('/api/v1/namespaces'))
+    : [];
+  const kindsThat = (are: ReadKind['lack']): readonly DecidingKind[] =>
+    lists.flatMap(({ kind, lack }) => (lack === are ? [kind] : []));
+  const hidden = kindsThat('hidden');
+  const gone = hidden.includes('EvictionPause') ? [] : goneSince(left, inForce.objects);
+  return {
+    ...inForce,
+    namespaces: (namespaces ?? []).map(namespaceFromJson),
+    hidden,
+    missing: kindsThat('missing'),
+    ...(gone.length > 0 && { gone }),
+  };
+}
+
+/** Those that the last leader has seen, and that are there no more. */
+function goneSince(
+  left: Evictor['left'],
+  there: readonly PolicyObject[],
+): readonly EvictionPause[] {
+  if (!left) return [];
+  const ofFiles = left.policies.flatMap(({ object }) => object ?? []);
+  const pauses = [...there, ...ofFiles].flatMap((one) => {
+    return one.kind === 'EvictionPause' ? [one.value] : [];
+  });
+  return gonePauses(left.pauseRecords ?? [], (name) => {
+    return pauses.find((pause) => pause.name === name) ?? null;
+  });
+}
+
+/** Those that were read, and of what cannot be read any more those that were known before. */
+export function withKnown(read: ClusterPolicies, before: ClusterPolicies): ClusterPolicies {
+  const lost = [...read.hidden, ...read.missing];
+  const there = new Set(read.objects.map(keyOf));
+  const kept = before.objects.filter((object) => {
+    return lost.some((kind) => kind === object.kind) && !there.has(keyOf(object));
+  });
+  const namespaces = read.namespaces.length > 0 ? read.namespaces : before.namespaces;
+  return { ...read, objects: [...read.objects, ...kept], namespaces };
+}
+
+async function readKinds(reader: ClusterReader): Promise<readonly ReadKind[]> {
+  const asked = decidingKinds.map((kind) => {
+    const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
+    const values = reader.objectsIfServed(path);
+    // What went wrong counts where the cluster has them.
+    values.catch(() => undefined);
+    return { kind, values };
+  });
+  const isServed = await reader.serves(`/apis/${policyApiVersion}`);
+  if (!isServed) return decidingKinds.map((kind) => ({ kind, objects: [], lack: 'missing' }));
+  return await Promise.all(asked.map(({ kind, values }) => readKind(reader, kind, values)));
+}
+
+interface ReadKind {
+  readonly kind: DecidingKind;
+  readonly objects: readonly PolicyObject[];
+  /** Null: they could be read. */
+  readonly lack: 'hidden' | 'missing' | null;
+}
+
+/** The definitions may be of another version, or one of them was deleted. */
+async function readKind(
+  reader: ClusterReader,
+  kind: DecidingKind,
+  asked: Promise<readonly unknown[] | null>,
+): Promise<ReadKind> {
+  const read = async (): Promise<readonly unknown[] | 'missing'> => (await asked) ?? 'missing';
+  const values = (await reader.ifAllowed(read)) ?? 'hidden';
+  if (values === 'hidden' || values === 'missing') return { kind, objects: [], lack: values };
+  const objects = values.flatMap((value) => followed(kind, value).objects);
+  return { kind, objects, lack: null };
+}
+
+/** What an object of the cluster comes to, and why where it cannot be followed. */
+interface FollowedObject {
+  readonly objects: readonly PolicyObject[];
+  readonly name: string;
+  readonly faults: readonly string[];
+}
+
+/** The object; where it cannot be read, what taintmgr-controller does then. */
+export function followed(kind: DecidingKind, value: unknown): FollowedObject {
+  const found = readFollowed(kind, value);
+  const { name, faults, object } = found;
+  if (object) return { objects: [object], name, faults };
+  const pause = holdingPause(kind, found);
+  return { objects: pause ? [{ kind: 'EvictionPause', value: pause }] : [], name, faults };
+}
+
+/** Those of files, and those of the cluster whose names are not in files. */
+export function filesFirst(
+  files: readonly PolicyObject[],
+  ofCluster: readonly PolicyObject[],
+): readonly PolicyObject[] {
+  const inFiles = new Set(files.map(keyOf));
+  return [...files, ...ofCluster.filter((object) => !inFiles.has(keyOf(object)))];
+}
+
+/** What an engine has to hear so that it knows these and no longer those before. */
+export function policyEvents(
+  { objects, namespaces, gone: goneEarlier = [] }: ClusterPolicies,
+  before: ClusterPolicies = noPolicies,
+): readonly Event[] {
+  const kept = new Set(objects.map(keyOf));
+  const gone = before.objects.filter((object) => !kept.has(keyOf(object)));
+  const named = new Set(namespaces.map(({ name }) => name));
+  const known = new Set(before.gone?.map(({ name }) => name));
+  const news = goneEarlier.filter(({ name }) => !known.has(name));
+  return [
+    ...news.flatMap((pause): readonly Event[] => [
+      { kind: 'pauseUpsert', pause },
+      { kind: 'pauseDelete', name: pause.name },
+    ]),
+    ...namespaces.map((namespace): Event => ({ kind: 'namespaceUpsert', namespace })),
+    ...before.namespaces.flatMap(({ name }): readonly Event[] => {
+      return named.has(name) ? [] : [{ kind: 'namespaceDelete', name }];
+    }),
+    ...gone.flatMap(goneEvent),
+    ...objects.flatMap((object) => policyEvent(object) ?? []),
+  ];
+}
+
+function goneEvent({ kind, value: { name } }: PolicyObject): readonly Event[] {
+  const followed = decidingKinds.find((one) => one === kind);
+  return followed ? [policyGoneEvent(followed, name)] : [];
+}
+
+/** What counts, and where it comes from. */
+export interface PoliciesInForce {
+  readonly objects: readonly PolicyObject[];
+  /** The names of those that only the files of taintmgr-controller have. */
+  readonly ofController: readonly string[];
+  /** Those of them of which only the name is known. */
+  readonly unknown: readonly string[];
+  /** Whether the cluster has some that taintmgr-controller does not follow. */
+  readonly isIgnored: boolean;
+}
+
+type Settings = Pick<OwnSettings, 'engine' | 'followsCluster' | 'policies'>;
+
+/**
+ * Of several with one name that of `files` counts, which are assumed to be given to the controller, then
+ * that of its own files, then that of the cluster. By the rules of kube-controller-manager none counts.
+ */
+export function policiesInForce(
+  cluster: readonly PolicyObject[],
+  settings: Settings | undefined,
+  files: readonly PolicyObject[] = [],
+): PoliciesInForce {
+  const isUpstream = settings?.engine.semantics === 'upstream-1.36';
+  const isIgnored = settings?.followsCluster === false && cluster.length > 0;
+  if (isUpstream) return { objects: [], ofController: [], unknown: [], isIgnored };
+  const taken = new Set(files.map(keyOf));
+  const own = (settings?.policies ?? []).filter(({ kind, name }) => !taken.has(`${kind} ${name}`));
+  for (const { kind, name } of own) taken.add(`${kind} ${name}`);
+  const followed = settings?.followsCluster === false ? [] : cluster;
+  return {
+    objects: [
+      ...files,
+      ...own.flatMap(({ object }) => object ?? []),
+      ...followed.filter((object) => !taken.has(keyOf(object))),
+    ],
+    ofController: own.map(({ name }) => name),
+    unknown: own.flatMap(({ name, object }) => (object ? [] : [name])),
+    isIgnored,
+  };
+}
+
+/** Tells policies apart. */
+function keyOf({ kind, value }: PolicyObject): string {
+  return `${kind} ${value.name}`;
+}

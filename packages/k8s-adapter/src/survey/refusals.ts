@@ -1,0 +1,71 @@
+// What it means that the API server refuses to answer: nothing of the name, no right, a selector that is none.
+
+import { UsageError } from '../text/usage-error.ts';
+import { ApiError } from '../transport/errors.ts';
+
+/** What could not be read for want of rights. */
+export class Refusals {
+  readonly #messages: string[] = [];
+  /** When each of them was asked for: they are told in that order, not as answers came. */
+  readonly #turns: number[] = [];
+  #asked = 0;
+
+  /** In the API server's words, each once. */
+  get messages(): readonly string[] {
+    return this.#messages;
+  }
+
+  /** What is read; null, and noted, where rights are missing. */
+  async ifAllowed<T>(read: () => Promise<T>): Promise<T | null> {
+    const turn = this.#asked++;
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.failure.status !== 403) throw error;
+      const { message } = error.failure;
+      if (this.#messages.includes(message)) return null;
+      const before = this.#turns.filter((other) => other < turn).length;
+      this.#turns.splice(before, 0, turn);
+      this.#messages.splice(before, 0, message);
+      return null;
+    }
+  }
+}
+
+/** What is read; null where there is nothing of that name. */
+export function ifThere<T>(read: () => Promise<T>): Promise<T | null> {
+  return unless(404, read, null);
+}
+
+/** What is read, or something else where the API server answers with a status. */
+export async function unless<T, U>(
+  status: number,
+  read: () => Promise<T>,
+  other: U,
+): Promise<T | U> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError && error.failure.status === status) return other;
+    throw error;
+  }
+}
+
+/**
+ * What a selector that somebody wrote finds. Throws UsageError for one that the API server cannot
+ * read; `flag` names the flag it came with.
+ */
+export async function selected<T>(
+  flag: string,
+  selector: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.failure.status !== 400) throw error;
+    const want = 'a label selector such as pool=blue,tier!=db';
+    const got = JSON.stringify(selector);
+    throw new UsageError(`${flag}: got ${got}, want ${want} (${error.failure.message})`);
+  }
+}

@@ -1,0 +1,112 @@
+import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
+import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
+import type { NodeFacts, PodFacts } from '../../src/survey/facts.ts';
+import { noPolicies } from '../../src/survey/policies.ts';
+import type { ForecastSurvey } from '../../src/survey/survey.ts';
+
+/** A round instant: what a test prints is easy to compute. */
+export const now: number = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** A taint put on `secondsAgo`, or nobody knows when. */
+export function taint(text: string, secondsAgo: number | null = null): Taint {
+  return { ...parseTaint(text), timeAdded: secondsAgo === null ? null : now - secondsAgo * 1000 };
+}
+
+export function node(name: string, ...taints: readonly Taint[]): Node {
+  return { name, uid: `uid-${name}`, taints };
+}
+
+/** A running pod of a ReplicaSet in namespace shop on n1, with no toleration. */
+export function pod(name: string, fields: Partial<Pod> = {}): Pod {
+  return {
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    nodeName: 'n1',
+    tolerations: [],
+    boundAt: null,
+    deletionTimestamp: null,
+    phase: 'Running',
+    generation: 1,
+    mirror: false,
+    owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs' },
+    hasEmptyDir: false,
+    ...fields,
+  };
+}
+
+/** Tolerates every taint of a key, for ever or for a number of seconds. */
+export function tolerates(
+  key: string,
+  tolerationSeconds: number | null = null,
+): Pick<Pod, 'tolerations'> {
+  return {
+    tolerations: [{ key, operator: 'Exists', value: '', effect: '', tolerationSeconds }],
+  };
+}
+
+/** The controller of a DaemonSet's pods. */
+export const ofDaemonSet: Pick<Pod, 'owner'> = {
+  owner: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+};
+
+/** The facts of a node that is Ready and in no zone. */
+export function nodeFactsOf(one: Node, fields: Partial<NodeFacts> = {}): NodeFacts {
+  return {
+    node: one,
+    zone: '',
+    cordoned: false,
+    ready: { status: 'True', since: now - 3_600_000, reason: 'KubeletReady' },
+    taintsWritten: null,
+    annotations: {},
+    version: '',
+    ...fields,
+  };
+}
+
+/** The facts of a pod. */
+export function podFactsOf(one: Pod, fields: Partial<PodFacts> = {}): PodFacts {
+  const unknown = {
+    ...{ tolerationsWritten: null, createdAt: null, unmarkedAt: null },
+    ...{ lastApplied: null, version: '' },
+  };
+  return { pod: one, finalizers: [], qosClass: 'Burstable', priority: 0, ...unknown, ...fields };
+}
+
+const absent = { kind: 'doesNotAct', evidence: [] } as const;
+
+/** Nobody evicts, and that is known. */
+export const nobody: Evictors = {
+  upstream: {
+    'taint-eviction-controller': absent,
+    'node-lifecycle-controller': absent,
+    'device-taint-eviction-controller': absent,
+  },
+  taintmgr: absent,
+};
+
+/** What was read of these nodes and pods, where taintmgr-controller evicts, at `now`; the rest of their zones may not be seen. */
+export function surveyOf(
+  nodes: readonly NodeFacts[],
+  pods: readonly PodFacts[],
+  fields: Partial<ForecastSurvey> = {},
+): ForecastSurvey {
+  const taintmgr = { kind: 'acts', who: 'taintmgr_1', evidence: [] } as const;
+  const evictors = fields.evictors ?? { ...nobody, taintmgr };
+  return {
+    at: now,
+    nodes,
+    pods,
+    budgets: [],
+    leases: new Map(nodes.map(({ node: { name } }) => [name, null])),
+    zoneNodes: null,
+    evictors,
+    evictor: { ...actorOf(evictors), asksBudgets: true },
+    policies: noPolicies,
+    requests: [],
+    past: null,
+    limits: null,
+    refused: [],
+    ...fields,
+  };
+}
