@@ -8,8 +8,11 @@ export type {
   LiveInput,
   LiveMoment,
   LiveNode,
+  LivePast,
   LivePod,
   LiveZone,
+  PastGap,
+  PastPod,
 } from './live.ts';
 export { LiveHistory } from './live-history.ts';
 export type {
@@ -32,6 +35,7 @@ export type {
   PageInput,
   PlayedEvent,
   PodOnNode,
+  PodStory,
   PodTrack,
   Reading,
   RecordedReason,

@@ -1,21 +1,30 @@
-// Remembers what was seen of a live cluster since its page was opened, from one look to the next.
+// Remembers what was seen of a live cluster since its page was opened, from one look to the next, beside what history knows.
 import { formatDuration } from '@taintmgr/core/time';
 import type {
   LeftOut,
   LiveAction,
   LiveEvent,
   LiveInput,
+  LiveLeft,
   LiveMoment,
   LiveNode,
+  LivePast,
   LivePod,
   LiveRecord,
+  PastGap,
+  PastPod,
 } from './live.ts';
-import type { DeadlineSeen, EvictionSeen, HoldTrack, NodeSeen, ZoneSeen } from './simulation.ts';
+import type { DeadlineSeen, HoldTrack, NodeSeen, PodStory, ZoneSeen } from './simulation.ts';
 
 /** So much of each kind is kept; what is older is forgotten. */
 const keptMax = 2000;
+/** So many pods of history are shown, the last ones, and so many characters of each story. */
+const pastMax = 300;
+const storyMax = 4000;
 /** Left of the opening, so that the line of now is seen at once. */
 const beforeOpeningMs = 60_000;
+/** The chart goes back to what history knows, and no further: the present would be too small in it. */
+const beforeOpeningMsMax = 6 * 3_600_000;
 /** Estimates move by less all the time. */
 const sameDeadlineSeconds = 2;
 
@@ -34,14 +43,15 @@ interface Followed {
  */
 export class LiveHistory {
   readonly #source: string;
-  readonly #startsAt: number;
   readonly #openedAt: number;
+  #startsAt: number;
   readonly #zones = new Map<string, Mutable<ZoneSeen> & { states: ZoneSeen['states'][number][] }>();
   readonly #nodes = new Map<string, Mutable<NodeSeen> & { states: NodeSeen['states'][number][] }>();
   readonly #pods = new Map<string, Followed>();
   #deadlines: Mutable<DeadlineSeen>[] = [];
   #holds: Mutable<HoldTrack>[] = [];
-  #evictions: EvictionSeen[] = [];
+  #evictions: LiveLeft[] = [];
+  #past: LivePast | null = null;
   #events: LiveEvent[] = [];
   #isCut = false;
   #moment: LiveMoment | null = null;
@@ -52,6 +62,23 @@ export class LiveHistory {
     this.#source = source;
     this.#openedAt = openedAt;
     this.#startsAt = openedAt - beforeOpeningMs;
+  }
+
+  /** What history knows now, in place of what it knew before. The first one may move the beginning of the chart. */
+  remember({ pods, gaps }: LivePast): void {
+    const last = [...pods].sort((one, other) => one.at - other.at).slice(-pastMax);
+    if (!this.#moment) {
+      const earliest = (last[0]?.at ?? this.#openedAt) - beforeOpeningMs;
+      const bound = this.#openedAt - beforeOpeningMsMax;
+      this.#startsAt = Math.min(this.#startsAt, Math.max(bound, earliest));
+    }
+    const shown = gaps.slice(-pastMax);
+    this.#past = {
+      pods: last.map((one) => ({ ...one, at: this.#seconds(one.at), story: cutStory(one.story) })),
+      gaps: shown.map((one) => {
+        return { ...one, from: this.#secondsOrNull(one.from), to: this.#seconds(one.to) };
+      }),
+    };
   }
 
   /** The present state; what is neither in it nor left out of it is gone. */
@@ -97,10 +124,28 @@ export class LiveHistory {
       nodes: [...this.#nodes.values()],
       deadlines: this.#deadlines,
       holds: this.#holds,
-      evictions: this.#evictions,
+      evictions: this.#left(),
+      gaps: this.#past?.gaps ?? [this.#beforeOpening()],
       events: this.#events,
       isCut: this.#isCut,
     };
+  }
+
+  /** Each pod once, by its uid: history tells of those that were seen too, and of no pod that is still there. */
+  #left(): readonly LiveLeft[] {
+    const untold = new Map((this.#past?.pods ?? []).map((one) => [one.uid, one]));
+    const seen = this.#evictions.map((one): LiveLeft => {
+      const told = untold.get(one.uid);
+      untold.delete(one.uid);
+      return told ? { ...one, at: told.at, story: told.story } : one;
+    });
+    const others = [...untold.values()].filter(({ uid }) => !this.#pods.has(uid));
+    return [...others.map(leftOf), ...seen].sort((one, other) => one.at - other.at);
+  }
+
+  #beforeOpening(): PastGap {
+    const to = this.#seconds(this.#openedAt);
+    return { from: null, to, text: 'nobody here remembers who left before this page was opened' };
   }
 
   #takeNodes(at: number, nodes: readonly LiveNode[], isFirst: boolean): void {
@@ -217,7 +262,7 @@ export class LiveHistory {
   /** It is not among those that are to leave any more: it has left, or may stay. */
   #leave(at: number, { pod, deadline, holds }: Followed, nodes: readonly LiveNode[]): void {
     for (const hold of holds.values()) hold.until = at;
-    const { namespace, pod: name, workload, node, state, because, dueAt } = pod;
+    const { uid, namespace, pod: name, workload, node, state, because, dueAt } = pod;
     const isOver = state === 'terminating' || (dueAt !== null && dueAt <= at);
     const isThere = nodes.some((one) => one.name === node);
     const hasLeft = isOver && isThere;
@@ -231,7 +276,7 @@ export class LiveHistory {
       return;
     }
     this.#note(at, `${full} has left ${node}`);
-    this.#evictions.push({ at, how: 'seen', because, namespace, pod: name, workload, node });
+    this.#evictions.push({ at, how: 'seen', because, uid, namespace, pod: name, workload, node });
   }
 
   #note(at: number, text: string): void {
@@ -248,7 +293,16 @@ export class LiveHistory {
     this.#evictions = cut(this.#evictions);
     this.#holds = cut(this.#holds);
     this.#deadlines = cut(this.#deadlines);
-    for (const node of this.#nodes.values()) node.states = cut(node.states);
+    for (const one of [...this.#nodes.values(), ...this.#zones.values()])
+      one.states = cut<never>(one.states as never[]);
+    this.#forgetNodes();
+  }
+
+  /** In a cluster that makes nodes as it needs them those that are gone are without number. */
+  #forgetNodes(): void {
+    const gone = [...this.#nodes.values()].filter(({ states }) => states.at(-1)?.ready === 'Gone');
+    for (const { name } of gone.slice(0, -keptMax)) this.#nodes.delete(name);
+    this.#isCut ||= gone.length > keptMax;
   }
 
   #lostFor(at: number): string {
@@ -279,6 +333,21 @@ export class LiveHistory {
       }),
     };
   }
+}
+
+function leftOf({ story, ...pod }: PastPod): LiveLeft {
+  return { ...pod, how: 'seen', because: story.reason === '' ? [] : [story.reason], story };
+}
+
+/** Messages of others are in it. */
+function cutStory(story: PodStory): PodStory {
+  let room = storyMax;
+  const lines = story.lines.filter(({ length }) => {
+    room -= length;
+    return room >= 0;
+  });
+  const left = story.lines.length - lines.length;
+  return left === 0 ? story : { ...story, lines: [...lines, `... ${left} more lines`] };
 }
 
 type NodeState = NodeSeen['states'][number];

@@ -1,10 +1,11 @@
-// What the live page shows: how a cluster is, who is to leave it when, and what was seen of it since the page was opened.
+// What the live page shows: how a cluster is, who is to leave it when, who left it lately, and what was seen of it since the page was opened.
 import type {
   DeadlineSeen,
   EvictionSeen,
   HoldTrack,
   NodeSeen,
   PodOnNode,
+  PodStory,
   ZoneSeen,
 } from './simulation.ts';
 
@@ -100,19 +101,48 @@ export interface LiveMoment {
   readonly actions: readonly LiveAction[];
 }
 
+/** A pod of which history tells that it left. */
+export interface PastPod extends PodOnNode {
+  readonly uid: string;
+  /** When it left, or when it was asked to, as far as that is known. */
+  readonly at: number;
+  readonly story: PodStory;
+}
+
+/** A time in which pods may have left, and nobody says which. */
+export interface PastGap {
+  /** Null: since ever. */
+  readonly from: number | null;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** What history knows. Who makes one has times in milliseconds of the calendar. */
+export interface LivePast {
+  readonly pods: readonly PastPod[];
+  readonly gaps: readonly PastGap[];
+}
+
+/** A pod that has left: by what was seen, by what history tells, or by both. */
+export interface LiveLeft extends EvictionSeen {
+  readonly uid: string;
+}
+
 /** Something that happened. */
 export interface LiveEvent {
   readonly at: number;
   readonly text: string;
 }
 
-/** What was seen since the page was opened. */
+/** What was seen since the page was opened, and who left before that. */
 export interface LiveRecord {
   readonly zones: readonly ZoneSeen[];
   readonly nodes: readonly NodeSeen[];
   readonly deadlines: readonly DeadlineSeen[];
   readonly holds: readonly HoldTrack[];
-  readonly evictions: readonly EvictionSeen[];
+  /** The last one last. */
+  readonly evictions: readonly LiveLeft[];
+  readonly gaps: readonly PastGap[];
   readonly events: readonly LiveEvent[];
   /** Whether the oldest of it was forgotten, as there is only room for so much. */
   readonly isCut: boolean;

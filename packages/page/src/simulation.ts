@@ -152,6 +152,21 @@ export interface EvictionSeen extends PodOnNode {
   readonly because: readonly string[];
   /** The same as data; for what its node ran out of there is none. */
   readonly reasons?: readonly RecordedReason[];
+  /** Of a live cluster: what history knows of it. */
+  readonly story?: PodStory;
+}
+
+/** What history knows of a pod that left a live cluster, in the words of `history pod`. */
+export interface PodStory {
+  readonly evictedBy: string;
+  /** For what it was evicted, such as a taint; '': nobody says. */
+  readonly reason: string;
+  /** What came in its place, and after how long; '': nothing is known of it. */
+  readonly replacedBy: string;
+  /** Who says so. */
+  readonly sources: readonly string[];
+  /** All of it, line by line. */
+  readonly lines: readonly string[];
 }
 
 export interface EvictionTrack extends EvictionSeen {

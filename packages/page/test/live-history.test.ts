@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LiveHistory, type LiveInput, type LiveMoment, type LivePod } from '@taintmgr/page';
+import {
+  LiveHistory,
+  type LiveInput,
+  type LiveMoment,
+  type LivePod,
+  type PastPod,
+  type PodStory,
+} from '@taintmgr/page';
 
 // A history is opened at 10:00:00; seconds count from a minute before, so that is 60.
 
@@ -292,5 +299,124 @@ describe('the history of a live cluster', () => {
     assert.equal(record.events.length, 2000);
     assert.equal(record.isCut, true);
     assert.equal(record.nodes[0]?.states.length, 2000);
+  });
+});
+
+const story: PodStory = {
+  ...{ evictedBy: 'taintmgr-controller', reason: 'kernel:NoExecute', replacedBy: 'web-9 on b-1' },
+  ...{ sources: ['the memory of the leader'], lines: ['shop/web-1 left a-1'] },
+};
+const { uid, namespace, pod: name, workload } = web;
+const told: PastPod = { uid, namespace, pod: name, workload, node: 'a-1', at: instant(95), story };
+
+describe('the history of a live cluster, beside what others remember', () => {
+  it('knows nobody who left before the page was opened where nobody remembers', () => {
+    const text = 'nobody here remembers who left before this page was opened';
+    assert.deepEqual(after(moment(61)).record.gaps, [{ from: null, to: 60, text }]);
+  });
+
+  it('begins where the earliest of them left, and six hours before its opening at most', () => {
+    const startOf = (...ats: readonly number[]): number => {
+      const history = new LiveHistory('test', opened);
+      history.remember({ pods: ats.map((at) => ({ ...told, at })), gaps: [] });
+      history.take(moment(61, { pods: [] }));
+      return history.input()?.startsAt ?? assert.fail();
+    };
+    assert.equal(startOf(), instant(0));
+    assert.equal(startOf(instant(55), instant(-600)), instant(-660));
+    assert.equal(startOf(instant(-90_000)), opened - 6 * 3_600_000);
+  });
+
+  it('does not begin earlier when more is remembered later', () => {
+    const history = new LiveHistory('test', opened);
+    history.take(moment(61, { pods: [] }));
+    history.remember({ pods: [{ ...told, at: instant(-600) }], gaps: [] });
+    const { startsAt, record } = history.input() ?? assert.fail();
+    assert.equal(startsAt, instant(0));
+    assert.deepEqual(
+      record.evictions.map(({ at }) => at),
+      [-600],
+    );
+  });
+
+  it('counts a pod that was seen and is told of once, by the time and the words of who tells', () => {
+    const history = new LiveHistory('test', opened);
+    for (const look of [moment(61), moment(101, { pods: [] })]) history.take(look);
+    history.remember({ pods: [{ ...told, at: instant(99) }], gaps: [] });
+    const { evictions } = history.input()?.record ?? assert.fail();
+    const pod = { uid, namespace, pod: name, workload, node: 'a-1' };
+    assert.deepEqual(evictions, [{ ...pod, at: 99, how: 'seen', because: web.because, story }]);
+  });
+
+  it('tells of no pod that is still there', () => {
+    const history = new LiveHistory('test', opened);
+    history.remember({ pods: [told], gaps: [] });
+    history.take(moment(61));
+    assert.deepEqual(history.input()?.record.evictions, []);
+    history.take(moment(101, { pods: [] }));
+    assert.equal(history.input()?.record.evictions.length, 1);
+  });
+
+  it('says by which times nobody knows who left', () => {
+    const history = new LiveHistory('test', opened);
+    const gaps = [
+      { from: null, to: instant(-600), text: 'Events are gone' },
+      { from: instant(10), to: instant(20), text: 'the leader changed' },
+    ];
+    history.remember({ pods: [], gaps });
+    history.take(moment(61, { pods: [] }));
+    assert.deepEqual(history.input()?.record.gaps, [
+      { from: null, to: -600, text: 'Events are gone' },
+      { from: 10, to: 20, text: 'the leader changed' },
+    ]);
+  });
+
+  it('keeps the last three hundred, and so much of a story that a webhook with many words cannot fill it', () => {
+    const history = new LiveHistory('test', opened);
+    const lines = Array.from({ length: 9 }, () => 'x'.repeat(1000));
+    const pods = Array.from({ length: 1000 }, (_, index) => {
+      return { ...told, uid: `u${index}`, at: instant(index), story: { ...story, lines } };
+    });
+    history.remember({ pods, gaps: [] });
+    history.take(moment(2000, { pods: [] }));
+    const { evictions } = history.input()?.record ?? assert.fail();
+    assert.deepEqual([evictions.length, evictions[0]?.uid], [300, 'u700']);
+    assert.deepEqual(evictions[0]?.story?.lines, [...lines.slice(0, 4), '... 5 more lines']);
+  });
+
+  it('has each pod that left once and in order, whoever saw it or tells of it', () => {
+    const subsets = Array.from({ length: 8 }, (_, bits) => {
+      return ['a', 'b', 'c'].filter((__, place) => (bits >> place) % 2 === 1);
+    });
+    const podsOf = (uids: readonly string[]) => uids.map((one) => ({ ...web, uid: one }));
+    for (const present of subsets) {
+      for (const later of subsets) {
+        for (const known of subsets) {
+          const history = new LiveHistory('test', opened);
+          history.take(moment(61, { pods: podsOf(present) }));
+          history.take(moment(101, { pods: podsOf(later) }));
+          const pods = known.map((one, index) => ({ ...told, uid: one, at: instant(110 - index) }));
+          history.remember({ pods, gaps: [] });
+          const { evictions } = history.input()?.record ?? assert.fail();
+          const gone = [...present, ...known].filter((one) => !later.includes(one));
+          assert.deepEqual(evictions.map((one) => one.uid).sort(), [...new Set(gone)].sort());
+          const times = evictions.map(({ at }) => at);
+          assert.deepEqual(
+            times,
+            [...times].sort((one, other) => one - other),
+          );
+        }
+      }
+    }
+  });
+
+  it('forgets nodes that have been gone for long', () => {
+    const history = new LiveHistory('test', opened);
+    const many = (first: number) =>
+      Array.from({ length: 1500 }, (_, index) => ({ ...node, name: `n${first + index}` }));
+    for (const [index, nodes] of [many(0), many(1500), []].entries())
+      history.take(moment(61 + index, { nodes, pods: [] }));
+    const { nodes, isCut } = history.input()?.record ?? assert.fail();
+    assert.deepEqual([nodes.length, nodes[0]?.name, isCut], [2000, 'n1000', true]);
   });
 });

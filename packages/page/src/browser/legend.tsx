@@ -10,6 +10,7 @@ const fills = [
   ['leaving', 'terminating'],
   ['held', 'held back'],
   ['noroom', 'no room'],
+  ['untold', 'nobody knows who left'],
 ] as const;
 const shapes = [
   ['evicted', 'evicted'],

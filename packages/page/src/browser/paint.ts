@@ -180,7 +180,7 @@ const diamond = [
 
 const patterns = new Map<string, CanvasPattern>();
 
-/** Fills differ in more than their colour: what is unknown, held or without room is hatched. */
+/** Fills differ in more than their colour: what is unknown, untold, held or without room is hatched. */
 function fillOf(
   context: CanvasRenderingContext2D,
   fill: Fill,
@@ -216,4 +216,5 @@ const slopes: Readonly<Partial<Record<Fill, number>>> = {
   held: -1,
   noroom: 1,
   gone: -1,
+  untold: 1,
 };

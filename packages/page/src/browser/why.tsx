@@ -41,6 +41,7 @@ export function Why({ state }: { readonly state: ChartState }) {
               </button>{' '}
               {about.title}
             </h3>
+            {about.lines && <p class="lines">{about.lines.join('\n')}</p>}
             <dl>
               {about.facts.map(([term, text]) => (
                 <div key={term}>

@@ -16,23 +16,25 @@ const outcomes = {
 
 /** What is said of an eviction; `history` is that of its pod, and maybe of others. */
 export function aboutEviction(one: EvictionSeen, history: PodHistory, clock: Clock): About {
-  const { at, namespace, pod, node, how, because, workload, reasons } = one;
+  const { at, namespace, pod, node, how, because, workload, reasons, story } = one;
   const own = ownHistory(one, history);
   return {
     at,
     title: `${namespace}/${pod} ${how === 'seen' ? 'has left' : 'evicted'}`,
     facts: [
-      ['why', because.join('; ')],
+      ...(story ? [] : [['why', because.join('; ')] as const]),
       ...(reasons ? reasonFacts(reasons) : []),
       ...deadlineFacts(own, clock),
       ...own.holds.map((hold): Fact => {
         return ['held', `by ${hold.kind} ${hold.name}, ${span(clock, hold.from, hold.until)}`];
       }),
       ...(how === 'seen' ? [] : attemptFacts(own, clock)),
-      ['outcome', outcomes[how]],
+      ...(story ? [] : [['outcome', outcomes[how]] as const]),
       ['node', node],
       ['of', workload ?? 'no workload'],
+      ...(story ? [['sources', story.sources.join('; ')] as const] : []),
     ],
+    ...(story && { lines: story.lines }),
   };
 }
 

@@ -147,8 +147,9 @@ export function liveFiltered(input: LiveInput, filter: Filter): LiveInput {
   const nodes = new Set(
     record.nodes.flatMap((node) => (zone === '' || node.zone === zone ? node.name : [])),
   );
+  // A node from which a pod left may have been gone before the page was opened.
   const isPlaced = (pod: PodOnNode): boolean =>
-    (namespace === '' || pod.namespace === namespace) && nodes.has(pod.node);
+    (namespace === '' || pod.namespace === namespace) && (zone === '' || nodes.has(pod.node));
   const isLeft = outcome === '' || outcome === 'left';
   return {
     ...input,

@@ -9,7 +9,8 @@ export type Fill =
   | 'pending'
   | 'leaving'
   | 'held'
-  | 'noroom';
+  | 'noroom'
+  | 'untold';
 export type Shape = 'event' | 'evicted' | 'refused';
 
 /** What is said of a thing where somebody asks why: a title, then terms and texts. */
@@ -17,6 +18,8 @@ export interface About {
   readonly at: number;
   readonly title: string;
   readonly facts: readonly (readonly [string, string])[];
+  /** What somebody else tells of it, line by line. */
+  readonly lines?: readonly string[];
 }
 
 export interface Bar {

@@ -1,7 +1,9 @@
 // The numbers under the live chart: the pods that are to leave, zones, and what else is said.
 import type { ComponentChildren } from 'preact';
-import type { LiveZone } from '../../live.ts';
+import type { LiveLeft, LiveZone } from '../../live.ts';
+import { aboutLeft, gapText, leftOf } from '../../model/live/left.ts';
 import { heldBy, inOrder, nameOf, whenText } from '../../model/live/pods.ts';
+import { toggle } from '../state.ts';
 import type { LiveState } from './state.ts';
 
 /** So many have a line; the lanes have them all. */
@@ -15,6 +17,8 @@ export function LiveNumbers({ state }: { readonly state: LiveState }) {
       <Wide label="Pods to leave">
         <Pods state={state} />
       </Wide>
+      <h2>Who left lately</h2>
+      <Left state={state} />
       {actions.length > 0 && <h2>Pauses, limits and drains</h2>}
       {actions.map(({ kind, name, text }) => (
         <p key={`${kind} ${name}`}>
@@ -82,6 +86,65 @@ function Pods({ state }: { readonly state: LiveState }) {
       {rest > 0 && <p>and {rest} more</p>}
     </>
   );
+}
+
+const leftColumns: readonly (readonly [string, (one: LiveLeft) => string])[] = [
+  ['Node', ({ node }) => node],
+  ['Evicted by', ({ story }) => story?.evictedBy ?? ''],
+  ['For', ({ story, because }) => story?.reason ?? because.join('; ')],
+  ['Replaced by', ({ story }) => story?.replacedBy ?? ''],
+  ['Sources', ({ story }) => story?.sources.join('; ') ?? 'seen on this page'],
+];
+
+/** Those that the filter and the search leave; a click tells the story of one. */
+function Left({ state }: { readonly state: LiveState }) {
+  const input = state.shown.value;
+  const left = leftOf(input, state.query.value);
+  const gaps = input.record.gaps.map((gap) => (
+    <p key={`${gap.from} ${gap.to} ${gap.text}`}>
+      {gapText(gap, state.clock)}: {gap.text}.
+    </p>
+  ));
+  if (left.length === 0) return <div>{[<p key="none">Nobody that is known of.</p>, ...gaps]}</div>;
+  return (
+    <Wide label="Pods that left lately">
+      <table class="texts">
+        <thead>
+          <tr>
+            {['Pod', 'Left', ...leftColumns.map(([head]) => head)].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {left.slice(0, shownMax).map((one) => (
+            <tr key={one.uid}>
+              <th scope="row">
+                <button type="button" onClick={() => tell(state, one)}>
+                  {nameOf(one)}
+                </button>
+              </th>
+              <td>{state.clock(one.at)}</td>
+              {leftColumns.map(([head, of]) => (
+                <td key={head}>{of(one) || '–'}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left.length > shownMax && <p>and {left.length - shownMax} more</p>}
+      {gaps}
+    </Wide>
+  );
+}
+
+function tell(state: LiveState, one: LiveLeft): void {
+  const about = aboutLeft(state.shown.peek(), one, state.now.peek(), state.clock);
+  // With its lane the address leads to it again.
+  if (!state.opened.peek().has('left')) toggle(state.opened, 'left');
+  state.chosen.value = { title: nameOf(one), abouts: [about], by: `lane left ${one.uid}` };
 }
 
 const columns: readonly (readonly [string, (zone: LiveZone) => string | number])[] = [

@@ -12,7 +12,7 @@ export function inOrder(pods: readonly LivePod[]): readonly LivePod[] {
   });
 }
 
-export function nameOf({ namespace, pod }: LivePod): string {
+export function nameOf({ namespace, pod }: Pick<LivePod, 'namespace' | 'pod'>): string {
   return `${namespace}/${pod}`;
 }
 

@@ -1,13 +1,14 @@
-// The lanes of a live cluster: what happened, who is to leave, what keeps them, drains, taints of devices, zones; and how much of the time is shown.
+// The lanes of a live cluster: what happened, who is to leave, who left, what keeps them, drains, taints of devices, zones; and how much of the time is shown.
 import type { LiveAction, LiveInput, LivePod } from '../../live.ts';
-import type { DeadlineSeen, EvictionSeen, PodOnNode } from '../../simulation.ts';
+import type { PodOnNode } from '../../simulation.ts';
 import { nothing } from '../pod-history.ts';
-import { barsOf, marksOf } from '../pods.ts';
+import { barsOf } from '../pods.ts';
 import { type About, type Bar, type Row, rowOf } from '../row.ts';
 import { matching } from '../rows.ts';
 import { countsOf, mostOf } from '../steps.ts';
 import { type Clock, count } from '../words.ts';
 import { zoneRows } from '../zones.ts';
+import { leftRows, untilNow } from './left.ts';
 import { heldBy, inOrder, isDue, nameOf, whenText } from './pods.ts';
 
 /** Room for a name and a note below it. */
@@ -29,7 +30,8 @@ export function liveRows(
   { now, opened, query, isHarmOnly }: LiveChoice,
 ): readonly Row[] {
   const open = query === '' ? opened : everything;
-  const { zones, nodes, holds, evictions } = input.record;
+  const { zones, nodes, holds } = input.record;
+  const evictions = input.record.evictions.filter(({ at }) => at >= 0);
   const deadlines = input.record.deadlines.map((one) => untilNow(one, now));
   const run = { variant: null, zones, nodes, deadlines, holds, evictions, refusals: [] };
   const rows = [
@@ -45,11 +47,6 @@ export function liveRows(
 }
 
 const everything: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true });
-
-/** A deadline that runs is drawn to when it is over, and to the present where it is overdue. */
-function untilNow(one: DeadlineSeen, now: number): DeadlineSeen {
-  return one.end === 'running' ? { ...one, endedAt: Math.max(one.dueAt, now) } : one;
-}
 
 function eventRows({ record }: LiveInput): readonly Row[] {
   const { events, isCut } = record;
@@ -94,7 +91,7 @@ function podRow(pod: LivePod, { record }: LiveInput, now: number): Row {
   });
 }
 
-function isOf({ namespace, pod }: LivePod | EvictionSeen): (one: PodOnNode) => boolean {
+function isOf({ namespace, pod }: LivePod): (one: PodOnNode) => boolean {
   return (one) => one.pod === pod && one.namespace === namespace;
 }
 
@@ -104,25 +101,6 @@ function waitOf(pod: LivePod, now: number): Bar {
   const from = Math.min(pod.setAt ?? now - 1, now - 1);
   const until = Math.max(pod.dueAt ?? now, now);
   return { from, until, fill, top: 0.3, bottom: 0.62, about: (clock) => aboutPod(pod, clock) };
-}
-
-/** Those that have left, the last first. */
-function leftRows({ record }: LiveInput, now: number, opened: ReadonlySet<string>): readonly Row[] {
-  const left = record.evictions.slice(-shownMax).reverse();
-  if (left.length === 0) return [];
-  const isOpen = opened.has('left');
-  const label = `${count(left.length, 'pod')} that left since this page was opened`;
-  const fold = rowOf({ key: 'left', kind: 'fold', label, isOpen });
-  const rows = left.map((eviction) => {
-    const isOwn = isOf(eviction);
-    const deadlines = record.deadlines.filter(isOwn).map((one) => untilNow(one, now));
-    const holds = record.holds.filter(isOwn);
-    const history = { ...nothing, deadlines, holds, evictions: [eviction] };
-    const name = `${eviction.namespace}/${eviction.pod}`;
-    const [bars, marks] = [barsOf(history, now), marksOf(history)];
-    return rowOf({ key: `left ${name} ${eviction.at}`, label: name, depth: 1, bars, marks });
-  });
-  return [fold, ...(isOpen ? rows : [])];
 }
 
 /** All that explain says of it. */

@@ -15,7 +15,15 @@ const unknown: LivePod = { ...waits, state: 'unknown', dueAt: null };
 const hold = { kind: 'PDB', name: 'web', text: 'PDB web' };
 
 function input(...pods: readonly LivePod[]): LiveInput {
-  const record = { zones: [], nodes: [], deadlines: [], holds: [], evictions: [], events: [] };
+  const record = {
+    zones: [],
+    nodes: [],
+    deadlines: [],
+    holds: [],
+    evictions: [],
+    gaps: [],
+    events: [],
+  };
   const nodes: LiveInput['nodes'] = [
     { name: 'a-1', zone: 'a', ready: 'True', cordoned: false, taints: ['kernel:NoExecute'] },
     { name: 'a-2', zone: 'a', ready: 'Unknown', cordoned: false, taints: ['old:NoSchedule'] },

@@ -77,7 +77,7 @@ describe('the lanes of a live cluster', () => {
   it('keep those that have left, and speak of no eviction that nobody saw', () => {
     const input = after({ pods: [web] }, { at: 110_000 });
     const all = rows(input, { opened: ['left', 'z a'] });
-    labelled(all, '1 pod that left since this page was opened');
+    assert.equal(labelled(all, 'Who left lately').note, '1 pod in the last 1m50s');
     assert.equal(labelled(all, 'shop/web-1').marks[0]?.at, 170);
     assert.equal(labelled(all, 'a').note, '1 of 1 tainted, 1 pod left');
   });
