@@ -38,7 +38,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   },
   './drain': {
     values: `
-      budgetsOver deletedByPolicy describeEvictionRequest drainBudgetsOf drainFaultText drainFaultsText drainFlag drainStaleMs drainText
+      budgetsAsked budgetsOver deletedByPolicy describeEvictionRequest drainBudgetsOf drainFaultText drainFaultsText drainFlag drainStaleMs drainText
       filterPod givenUpReason interceptedReason interceptionIn interceptionRepeatMs isOpenRequest isShut looksAtAllPods noExecuteFault nodeDrainer operatorOf operatorSignOf ownDeletions planDrain predictBlockers
       resolveDrainConfig soloDrainConfig stayingText taintEviction`,
     types: `

@@ -80,7 +80,9 @@ function said(from: ForecastSurvey): readonly string[] {
   const { text, document } = explain(from);
   const lines = text.split('\n');
   const [, who] = (lines.find((line) => line.startsWith('Evicted by')) ?? '').split(/ {2,}/);
-  const [, , decision, left] = (lines.find((line) => line.includes('web-0')) ?? '').split(/ {2,}/);
+  const [, , decision, left] = (lines.find((line) => /^shop +web-0/.test(line)) ?? '').split(
+    / {2,}/,
+  );
   const { pods } = Object(document);
   return [who ?? '', `${decision} ${left}`, String(pods[0].evictedBy)];
 }

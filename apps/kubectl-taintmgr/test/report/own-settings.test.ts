@@ -94,7 +94,7 @@ async function said(
   cluster: readonly PolicyObject[],
 ): Promise<readonly string[]> {
   const { text, notes } = explain(await surveyWith(settings, {}, cluster));
-  const row = text.split('\n').find((line) => line.includes('web-0')) ?? '';
+  const row = text.split('\n').find((line) => /^shop +web-0/.test(line)) ?? '';
   const [, , decision, left, blocked] = row.split(/ {2,}/);
   return [[decision, left, blocked].join(' | '), ...notes];
 }
@@ -203,7 +203,7 @@ describe('explain goes by the published settings', () => {
       pods: [...pods, podFactsOf(replica('other', 'n2', other))],
     };
     const { text } = explain(await surveyWith(settings, { nodes, pods, replicas }));
-    const row = text.split('\n').find((line) => line.includes('kube-system')) ?? '';
+    const row = text.split('\n').find((line) => line.startsWith('kube-system')) ?? '';
     const cells = row.split(/ {2,}/);
     return `${cells[2]}: ${cells.at(-1)}`;
   }

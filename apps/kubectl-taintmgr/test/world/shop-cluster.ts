@@ -171,7 +171,9 @@ function fillPods(api: Api): void {
     tolerations: [week],
   });
   addPod(api, 'shop', 'cart-1', 'node-a1', { owner: ['ReplicaSet', 'cart'] });
-  api.delete('pods', 'shop', 'cart-1', { gracePeriodSeconds: 3600 });
+  api.delete('pods', 'shop', 'cart-1', {
+    gracePeriodSeconds: day + 2 * hour + 30 * minute,
+  });
   addPod(api, 'infra', 'agent-a1xyz', 'node-a1', {
     owner: ['DaemonSet', 'agent'],
     tolerations: all,

@@ -102,6 +102,7 @@ export { stayingText } from '../drain/state.ts';
 
 export {
   type Budget,
+  budgetsAsked,
   budgetsOver,
   isShut,
   type OperatorSign,

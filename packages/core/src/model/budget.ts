@@ -99,6 +99,12 @@ export function sparesUnready(budget: Budget, pod: Pod): boolean {
   return alwaysEvictUnhealthy || (healthy >= desired && desired > 0);
 }
 
+/** The budgets that have a say in an eviction of the pod now, whether they allow the eviction or not. */
+export function budgetsAsked(pod: Pod, budgets: readonly Budget[]): readonly Budget[] {
+  if (!isUnderBudgets(pod)) return [];
+  return budgetsOver(pod, budgets).filter((budget) => !sparesUnready(budget, pod));
+}
+
 /** True when a pod is held back only because its budget does not let unready pods go. */
 export function isHeldUnready(budget: Budget, pod: Pod): boolean {
   const { upToDate, alwaysEvictUnhealthy } = budget;

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
-import { type Budget, type PredictionSite, predictBlockers } from '@taintmgr/core/drain';
+import {
+  type Budget,
+  budgetsAsked,
+  type PredictionSite,
+  predictBlockers,
+} from '@taintmgr/core/drain';
 
 // What the Eviction API of Kubernetes 1.36 answers, told before it is asked.
 
@@ -205,6 +210,18 @@ describe('foreseeBlockers', () => {
       assert.equal(text, expected);
     });
   }
+
+  it('agrees with budgetsAsked on whether a budget has a say', () => {
+    for (const [name, pod, budgets] of cases) {
+      const all = budgets.map((budget) => ({ ...tight, ...budget }));
+      const one = { ...web, ...pod };
+      const isHeld = predictBlockers(one, { ...calm, budgets: all }).length > 0;
+      assert.ok(!isHeld || budgetsAsked(one, all).length > 0, name);
+    }
+    assert.deepEqual(budgetsAsked({ ...web, phase: 'Pending' }, [tight]), []);
+    assert.deepEqual(budgetsAsked({ ...web, ...unready }, [tight]), []);
+    assert.deepEqual(budgetsAsked(web, [{ ...tight, allowed: 1 }]), [{ ...tight, allowed: 1 }]);
+  });
 
   it('knows nothing of budgets that could not be read', () => {
     assert.deepEqual(predictBlockers(web, { ...calm, budgets: null }), []);

@@ -22,6 +22,7 @@ export {
   time,
   zoneDocument,
 } from '../explain/documents.ts';
+export { type Emptying, emptyingCell, emptyingOf, emptyingText } from '../explain/emptying.ts';
 export { Explainer } from '../explain/explainer.ts';
 export { type LimitedCluster, LimitForecast } from '../explain/limit-forecast.ts';
 export { limitsDocument, trippedDocument } from '../explain/limits.ts';

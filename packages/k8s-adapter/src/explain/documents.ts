@@ -21,6 +21,7 @@ import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts } from '../survey/facts.ts';
 import { count } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
+import { type Emptying, type EmptyingState, emptyingOf } from './emptying.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 import { evictorText } from './words.ts';
@@ -47,6 +48,7 @@ export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
 export function nodeDocument(report: NodeReport, now: Instant, after: number): object {
   const { facts, taints, pods, leaseRenewedAt, clock, zone, forecast } = report;
   const { ready, cordoned, taintsWritten } = facts;
+  const emptying = emptyingOf(report, now + after, after > 0);
   return {
     ready: {
       status: ready.status,
@@ -72,6 +74,48 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
       : undefined,
     pods: pods?.map((pod) => podDocument(pod, now + after)),
     summary: pods ? tallyDocument(tally(pods, after)) : undefined,
+    ...(emptying && {
+      [report.drains.length > 0 ? 'drained' : 'empty']: emptyingDocument(emptying),
+    }),
+  };
+}
+
+/** When a node has no pods but those of DaemonSets and static ones, as documents have it. */
+export interface EmptyingDocument {
+  readonly state: EmptyingState;
+  readonly by?: string | undefined;
+  readonly lastEvictionAt?: string | undefined;
+  readonly estimate?: true;
+  /** Pods that decide about the state; left out: all end by themselves. */
+  readonly obstacles?: readonly PodInWay[];
+  /** Pods that drains at work leave on the node; left out: none. */
+  readonly left?: readonly PodInWay[];
+  readonly staying: {
+    readonly daemonSetPods: number;
+    readonly staticPods: number;
+    readonly finishedPods: number;
+  };
+}
+
+interface PodInWay {
+  readonly pod: string;
+  readonly because: string;
+}
+
+function emptyingDocument(emptying: Emptying): EmptyingDocument {
+  const { state, by, lastEvictionAt, isEstimate } = emptying;
+  const { daemonSetPods, staticPods, finishedPods } = emptying;
+  const [obstacles, left] = [emptying.obstacles, emptying.left].map((pods) =>
+    pods.map(({ pod, why }): PodInWay => ({ pod, because: why })),
+  );
+  return {
+    state,
+    by: deadline(by),
+    lastEvictionAt: deadline(lastEvictionAt),
+    ...(isEstimate && { estimate: true }),
+    ...(obstacles?.length && { obstacles }),
+    ...(left?.length && { left }),
+    staying: { daemonSetPods, staticPods, finishedPods },
   };
 }
 

@@ -1,7 +1,13 @@
 import type { Decision, NodeExplanation, Pod, PodExplanation, Reason } from '@taintmgr/core';
 import type { DeviceVerdict } from '@taintmgr/core/devices';
 import type { Comparison } from '@taintmgr/core/differences';
-import { type EvictionRequest, type PredictedBlocker, predictBlockers } from '@taintmgr/core/drain';
+import {
+  type Budget,
+  budgetsAsked,
+  type EvictionRequest,
+  type PredictedBlocker,
+  predictBlockers,
+} from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { drainedBy, losesPods } from '../survey/drain-marks.ts';
@@ -23,6 +29,8 @@ export interface PodReport {
   readonly explanation: PodExplanation;
   /** Who makes it go; null: nobody does, or nobody can tell. */
   readonly evictor: PodEvictor;
+  /** Whether it has to go and nobody here evicts. */
+  readonly lacksEvictor: boolean;
   /** Whether its time is an estimate. */
   readonly isEstimate: boolean;
   /** What limits do to it; null: nothing. The time left is by them, where they tell it. */
@@ -35,6 +43,10 @@ export interface PodReport {
   readonly otherwise: Decision | null;
   /** What would hold its eviction back. */
   readonly blockers: readonly PredictedBlocker[];
+  /** The budgets that have a say in its eviction, where it is to be evicted; none where they could not be read. */
+  readonly budgets: readonly Budget[];
+  /** Whether whoever evicts it asks budgets, or may. */
+  readonly asksBudgets: boolean;
   /** Whether its budgets are known, or nobody asks them. */
   readonly knowsBudgets: boolean;
   /** When it is deleted whatever its budgets say; null: never, or none of them holds it. */
@@ -173,10 +185,17 @@ function reportPod(
   return {
     facts,
     ...judged,
+    lacksEvictor:
+      judged.evictor === null &&
+      survey.evictor.name === 'nobody' &&
+      judged.explanation.decision.kind === 'evict',
     present: explainer.present(at, facts),
     otherwise: survey.hidesNodes ? null : explainer.otherwise(at, facts, judged.explanation),
     upstream: survey.hidesNodes ? null : explainer.compared(at, facts, ours),
     blockers,
+    budgets:
+      judged.explanation.decision.kind === 'evict' ? budgetsAsked(pod, survey.budgets ?? []) : [],
+    asksBudgets: asks,
     knowsBudgets: !asks || survey.budgets !== null,
     deletedAt: deletedAt(judged, blockers),
     requests: (survey.requests ?? []).filter(({ podUid, intent }) => {

@@ -195,7 +195,7 @@ const verdictTexts = {
 } as const;
 
 /** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */
-function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
+export function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
   const names = listText(budgets.map(({ name }) => name));
   const what = {
     Budget: `PDB ${names}`,

@@ -11,6 +11,8 @@ import {
   decisionNames,
   decisionWithTime,
   decisive,
+  emptyingOf,
+  emptyingText,
   graceText,
   healthText,
   heldText,
@@ -64,12 +66,14 @@ export function renderNode(
 }
 
 /** `Name:`, `Ready:` and so on. */
-function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly string[] {
+function nodeHead(report: NodeReport, { now, after, evictor }: PodColumns): readonly string[] {
   const { facts, leaseRenewedAt, clock, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
   const state = forecast ? `: ${zoneText(forecast)}` : '';
   const maintenance = maintenanceText(facts.node, now);
+  const emptying = emptyingOf(report, now + after, after > 0);
+  const empty = report.drains.length > 0 ? 'Drained' : 'Empty';
   return renderFields([
     ['Name', facts.node.name],
     ['Ready', `${readyText(facts, now)}${lease}`],
@@ -80,6 +84,7 @@ function nodeHead(report: NodeReport, { now, evictor }: PodColumns): readonly st
     ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),
     ...taintFields(report, now),
     ['Evicted by', nodeEvictedBy(report, evictor)],
+    ...(emptying ? [[empty, emptyingText(emptying, now + after)] as const] : []),
   ]);
 }
 

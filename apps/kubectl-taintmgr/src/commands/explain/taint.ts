@@ -84,7 +84,7 @@ function foundColumns(now: Instant, after: Millis): readonly Column<Found>[] {
     ['TAINT', ({ taint }) => formatTaint(taint)],
     ['ADDED', ({ node, taint }) => addedText(node, taint, now)],
     // Only a NoExecute taint makes pods go.
-    ...tallyColumns(after).map(
+    ...tallyColumns(now, after).map(
       ([head, cell]): Column<Found> => [
         head,
         ({ node, taint }) => cell(taint.effect === 'NoExecute' ? node : { ...node, pods: null }),

@@ -5,6 +5,8 @@ import {
   ago,
   apiVersion,
   asOf,
+  emptyingCell,
+  emptyingOf,
   mattersIn,
   type NodeReport,
   nodeDocument,
@@ -149,7 +151,7 @@ function nodeColumns(now: Instant, after: number): readonly Column<NodeReport>[]
   return [
     ['NODE', ({ facts }) => facts.node.name],
     ['READY', ({ facts }) => facts.ready.status],
-    ...tallyColumns(after),
+    ...tallyColumns(now, after),
     ['TAINTS', ({ taints }) => taints.map(({ taint }) => formatTaint(taint)).join(', ') || none],
     // Where pods were not read, the lease was not either.
     [
@@ -168,7 +170,7 @@ function leaseText(renewedAt: Instant | 'unread' | null, now: Instant): string {
 }
 
 /** How many pods there are, how many go, and when; a dash where nobody looked. */
-export function tallyColumns(after: number): readonly Column<NodeReport>[] {
+export function tallyColumns(now: Instant, after: number): readonly Column<NodeReport>[] {
   const cell =
     (text: (counts: Tally) => string, nobodyLooked = '-'): ((node: NodeReport) => string) =>
     ({ pods }) =>
@@ -178,5 +180,6 @@ export function tallyColumns(after: number): readonly Column<NodeReport>[] {
     ['EVICT', cell(({ evict }) => String(evict), '0')],
     ['NEXT', cell(({ next }) => (next === null ? '-' : soon(next)))],
     ['LAST', cell(({ last }) => (last === null ? '-' : soon(last)))],
+    ['EMPTY', (node) => emptyingCell(emptyingOf(node, now + after, after > 0), now + after)],
   ];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Node } from '@taintmgr/core';
+import { formatDeadline } from '@taintmgr/core/time';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
 import type { Question } from '@taintmgr/k8s-adapter/explain';
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
@@ -267,6 +268,22 @@ describe('a drain by a NoExecute taint, at work', () => {
       const nobodyDrains = await answerOf(subject, drained(10, {}, ...more));
       assert.equal(evictedBy(nobodyDrains.text), 'taintmgr-controller');
     }
+  });
+
+  it('is the one whose end is told', () => {
+    const { text, document } = explain(heeding(drained(10)));
+    assert.equal(
+      /^Drained: +(.*)$/m.exec(text)?.[1],
+      'in 53s at most: the last eviction in 23s, then up to 30s to stop; 1 DaemonSet pod stays; ' +
+        'shop/stays stays: tolerates bad=disk:NoExecute without limit',
+    );
+    assert.deepEqual(Object(document).drained, {
+      state: 'leaving',
+      by: formatDeadline(now + 53_000),
+      lastEvictionAt: formatDeadline(now + 23_000),
+      left: [{ pod: 'shop/stays', because: 'tolerates bad=disk:NoExecute without limit' }],
+      staying: { daemonSetPods: 1, staticPods: 0, finishedPods: 0 },
+    });
   });
 
   it('is the one who acts where nobody else does', () => {

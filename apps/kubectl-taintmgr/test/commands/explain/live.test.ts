@@ -149,7 +149,7 @@ describe('explain -w on a terminal', { skip: withoutKubectl || withoutTerminal }
     // A node that is about to be Unknown takes a line more.
     renewLeases(cluster);
     const line = 'kubectl taintmgr explain node node-a1 -w';
-    const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 200 rows 10');
+    const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 200 rows 11');
     await terminal.saw(/\n\.\.\. \d more/);
     terminal.type('\u0003');
     assert.equal(await terminal.ended(), 130, terminal.shown);

@@ -44,6 +44,7 @@ describe('the answer to explain node', () => {
       Ready:        True for 1h
       Taints:       bad=disk:NoExecute   added 41s ago
       Evicted by:   taintmgr-controller
+      Empty:        now
 
       No pods on this node.`,
     ],
@@ -59,6 +60,7 @@ describe('the answer to explain node', () => {
       Ready:        True for 1h
       Taints:       bad=disk:NoExecute   seen 3m ago (timeAdded 2030-01-01T00:00:00Z was yet to come then)
       Evicted by:   taintmgr-controller
+      Empty:        in 50s at most: the last eviction in 20s, then up to 30s to stop
 
       NAMESPACE   POD    DECISION   IN              BLOCKED BY   BECAUSE
       shop        late   Evict      overdue by 3m   <none>       no toleration for bad=disk:NoExecute
@@ -83,6 +85,7 @@ describe('the answer to explain node', () => {
       Taints:       bad=disk:NoExecute             added 41s ago
                     other.example/loss:NoExecute   time unknown
       Evicted by:   taintmgr-controller
+      Empty:        never: shop/forever stays: tolerates bad=disk:NoExecute without limit; the others end in 59m50s at most
 
       NAMESPACE   POD       DECISION      IN               BLOCKED BY   BECAUSE
       shop        late      Evict         overdue by 41s   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
@@ -103,6 +106,7 @@ describe('the answer to explain node', () => {
       Ready:        True for 1h
       Taints:       bad=disk:NoExecute   added 0s ago
       Evicted by:   taintmgr-controller
+      Empty:        in 30s at most: the last eviction now, then up to 30s to stop
 
       NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
       shop        web   Evict      now   <none>       no toleration for bad=disk:NoExecute
