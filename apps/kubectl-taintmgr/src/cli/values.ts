@@ -34,6 +34,11 @@ export function objectNames(text: string, before: readonly string[] = []): reado
 
 /** Reads `n1` or `node/n1`, one after another. Throws InvalidArgumentError. */
 export function nodeNames(text: string, before: readonly string[] = []): readonly string[] {
+  if (/[=:]/.test(text)) {
+    throw new InvalidArgumentError(
+      `Want the name of a node; ${text} looks like a taint, which comes before the nodes.`,
+    );
+  }
   return [...before, objectName(text.replace(/^(node|nodes|no)\//, ''))];
 }
 

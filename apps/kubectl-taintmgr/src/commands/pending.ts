@@ -1,7 +1,7 @@
 // Lists the pods that are due or will be, the next first: pending.
 import { isOpenRequest } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
-import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { count, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   apiVersion,
   asOf,
@@ -64,7 +64,11 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
     );
     const report = reportOnPresent(survey);
     const read = all ? report.nodes.flatMap((node) => node.pods ?? []) : report.strays;
-    const pods = read.filter((pod) => isPending(pod, namespace));
+    const everywhere = read.filter(isPending);
+    const pods = everywhere.filter(
+      ({ facts: { pod } }) => (namespace ?? pod.namespace) === pod.namespace,
+    );
+    const elsewhere = everywhere.length - pods.length;
     const rows = inOrder(
       pods.map((pod) => ({ pod, document: pendingDocument(pod, survey.at) })),
       flags.sortBy,
@@ -91,19 +95,23 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
     }
     const names = new Set(shown.map(({ facts }) => facts.pod.nodeName));
     const nodes = report.nodes.filter(({ facts }) => names.has(facts.node.name));
-    writeNotes(output, notesOn(survey, { nodes, strays: [] }, question));
+    const { warnings, notes } = notesOn(survey, { nodes, strays: [] }, question);
+    const more =
+      elsewhere === 0
+        ? []
+        : [`${count(elsewhere, 'pod')} pending in other namespaces: list all with -A`];
+    writeNotes(output, { warnings, notes: [...more, ...notes] });
     return exitCode.done;
   });
 }
 
-function isPending(pod: PodReport, namespace: string | null): boolean {
+function isPending(pod: PodReport): boolean {
   const { facts, explanation } = pod;
-  const isMeant = namespace === null || facts.pod.namespace === namespace;
   const { kind, because } = explanation.decision;
   // The last replica of the controller goes when another is ready.
   const isToGo = kind !== 'keep' || because[0]?.code === 'LastReplica' || pod.otherwise !== null;
   const goes = isToGo || decisionName(pod) === 'Unknown';
-  return isMeant && facts.pod.deletionTimestamp === null && goes;
+  return facts.pod.deletionTimestamp === null && goes;
 }
 
 /** A pod, and the document about it. */

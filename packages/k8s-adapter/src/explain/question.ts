@@ -111,10 +111,13 @@ function readAfter(text: string): Millis {
   throw new UsageError(`--at: got ${JSON.stringify(text)}, want a time from now such as +10m`);
 }
 
-/** Reads `key=value:effect` or `key:effect`. Throws UsageError and RangeError. */
+/**
+ * Reads `key=value:effect`; without an effect it is NoExecute, as no other makes pods leave. Throws UsageError and
+ * RangeError.
+ */
 function readTaint(text: string): Taint {
   if (text.includes(':')) return parseTaint(text);
-  throw new UsageError(`invalid taint "${text}": want key=value:effect or key:effect`);
+  return { ...readKeyAndValue(text), effect: 'NoExecute', timeAdded: null };
 }
 
 /** Reads `key` or `key=value`. Throws UsageError. */

@@ -3,8 +3,6 @@ import {
   type Decision,
   describeReason,
   formatTaint,
-  type LabelExpression,
-  type LabelSelector,
   maintenanceOf,
   type ObservedTaint,
   type Pod,
@@ -33,6 +31,7 @@ import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts } from '../survey/facts.ts';
 import type { NodeDrainObject } from '../survey/node-drains.ts';
 import { choicesMax, choicesText, count, listText } from '../text/count.ts';
+import { selectorText } from '../text/label-selector.ts';
 import { printable } from '../text/printable.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import type { PodReport, Tally } from './report.ts';
@@ -401,26 +400,6 @@ function oneOf(what: string, names: readonly string[]): string {
   if (others.length === 0) return `${what} ${last}`;
   if (names.length > choicesMax) return `${what}s ${choicesText(names)}`;
   return `${what}s ${others.reverse().join(', ')} and ${last}`;
-}
-
-/** As kubectl takes it. */
-function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
-  return [...labels, ...matchExpressions.map(expressionText)].join(',');
-}
-
-function expressionText({ key, operator, values = [] }: LabelExpression): string {
-  const [only = '', ...more] = values;
-  switch (operator) {
-    case 'Exists':
-      return key;
-    case 'DoesNotExist':
-      return `!${key}`;
-    case 'In':
-      return more.length === 0 ? `${key}=${only}` : `${key} in (${values.join(',')})`;
-    case 'NotIn':
-      return more.length === 0 ? `${key}!=${only}` : `${key} notin (${values.join(',')})`;
-  }
 }
 
 /** One that nobody has begun with has no status. */

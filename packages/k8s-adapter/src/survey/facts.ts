@@ -120,6 +120,7 @@ interface OwnerReference {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly name?: string;
+  readonly controller?: boolean;
 }
 
 /** Who wrote which fields last. */

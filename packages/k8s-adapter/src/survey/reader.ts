@@ -78,6 +78,16 @@ export class ClusterReader {
     return await ifThere(() => this.node(name));
   }
 
+  /** The nodes of these names that are there. */
+  async nodesNamed(names: readonly string[]): Promise<readonly NodeFacts[]> {
+    if (names.length > singleNodesMax) {
+      const wanted = new Set(names);
+      return (await this.nodes()).filter(({ node }) => wanted.has(node.name));
+    }
+    const found = await inTurns(names, (name) => this.nodeIfThere(name));
+    return found.filter((node) => node !== null);
+  }
+
   /** The nodes that a label selector leaves; all where it is ''. */
   async nodes(labelSelector = ''): Promise<readonly NodeFacts[]> {
     const selectors = labelSelector === '' ? {} : { labelSelector };
@@ -200,6 +210,11 @@ export class ClusterReader {
     return (await unless(403, () => this.deviceGroup(), null)) !== null;
   }
 
+  /** The object at a path. */
+  async object(path: string): Promise<unknown> {
+    return await this.#client.get(path);
+  }
+
   /** The object at a path; null where there is none, or we may not see it. */
   async objectIfAllowed(path: string): Promise<unknown> {
     return await this.ifAllowed(() => this.objectIfThere(path));
@@ -210,9 +225,9 @@ export class ClusterReader {
     return await ifThere(() => this.#client.get(path));
   }
 
-  /** The objects at a path, as the API server has them. */
-  async objects(path: string): Promise<readonly unknown[]> {
-    return await this.#list(path, {}, asItIs);
+  /** The objects at a path that a label selector leaves, as the API server has them. */
+  async objects(path: string, labelSelector = ''): Promise<readonly unknown[]> {
+    return await this.#list(path, labelSelector === '' ? {} : { labelSelector }, asItIs);
   }
 
   /** The same; null where the cluster has no such kind. */

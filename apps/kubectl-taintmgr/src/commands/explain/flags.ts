@@ -82,7 +82,7 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
     .addOption(
       new Option(
         '--with-taint <taint>',
-        'as if the nodes had this taint; may be repeated',
+        'as if the nodes had this taint: key[=value][:effect], NoExecute by default; may be repeated',
       ).argParser(collect),
     )
     .addOption(
