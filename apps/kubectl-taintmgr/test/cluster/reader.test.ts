@@ -4,11 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ApiServer } from '@taintmgr/api-server';
 import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
-import { present } from '@taintmgr/k8s-adapter/explain';
-import { ClusterReader } from '@taintmgr/k8s-adapter/survey';
+import { explainNode } from '@taintmgr/k8s-adapter/explain';
 import { node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
-import { nodeSubject } from '../../src/commands/explain/explain.ts';
-import { readSubject } from '../../src/commands/explain/subject.ts';
 import { leaveTaints } from '../world/test-cluster.ts';
 
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
@@ -52,7 +49,7 @@ it('explain node asks for everything as soon as it can', async () => {
   leaveTaints(api);
   const transport = new InTurns(api);
   const client = new ApiClient({ transport, server });
-  await readSubject(nodeSubject('n1'), new ClusterReader(client), present);
+  await explainNode(client, 'n1');
   assert.deepEqual(
     transport.turns.map((turn) => [...turn].sort()),
     [

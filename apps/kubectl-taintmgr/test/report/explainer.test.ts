@@ -9,7 +9,7 @@ import {
   taintManagersIn,
 } from '@taintmgr/k8s-adapter/survey';
 import { checkOverlap } from '../../src/commands/doctor/controller-checks.ts';
-import { podSubject } from '../../src/commands/explain/pod.ts';
+import { podView } from '../../src/commands/explain/pod.ts';
 import { pendingColumns } from '../../src/commands/pending.ts';
 import { answerOf, explain, may } from '../world/explained.ts';
 import {
@@ -88,8 +88,8 @@ function said(from: ForecastSurvey): readonly string[] {
 }
 
 /** What `explain pod` gives as the reason. */
-async function podLine(survey: ForecastSurvey): Promise<string> {
-  const { text } = await answerOf(() => podSubject('shop', 'web-0'), survey);
+function podLine(survey: ForecastSurvey): string {
+  const { text } = answerOf(podView('shop', 'web-0'), survey);
   return /Because: +(.*)/.exec(text)?.[1] ?? '';
 }
 

@@ -44,7 +44,7 @@ function look(pods: readonly Pod[], budgets: readonly Budget[] = []) {
   return {
     cell: blockersText(first.blockers, true),
     lines: first.blockers.map(blockerLine),
-    document: podDocument(first, now) as { readonly [field: string]: unknown },
+    document: podDocument(first, now),
     ...notesOn(survey, report, present),
   };
 }

@@ -3,17 +3,14 @@ import assert from 'node:assert/strict';
 import type { Node, Pod } from '@taintmgr/core';
 import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
 import {
-  Explainer,
+  explainSurvey,
   type Notes,
-  notesOn,
-  type Question,
   type QuestionFlags,
   readQuestion,
-  reportOn,
 } from '@taintmgr/k8s-adapter/explain';
 import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
-import { nodeAnswer } from '../../src/commands/explain/answer.ts';
-import type { Subject } from '../../src/commands/explain/subject.ts';
+import { nodeView } from '../../src/commands/explain/node-table.ts';
+import type { View } from '../../src/commands/explain/view.ts';
 import { plain } from '../../src/render/style.ts';
 import { nobody, nodeFactsOf, podFactsOf, surveyOf } from './values.ts';
 
@@ -25,31 +22,17 @@ export interface Explained extends Notes {
 
 /** What `explain node n1` says of a survey. */
 export function explain(survey: ForecastSurvey, flags: QuestionFlags = {}): Explained {
-  const question = readQuestion(flags);
-  const explainer = new Explainer(question);
-  explainer.take(survey);
-  const report = reportOn(survey, explainer);
-  const [one] = report.nodes;
+  const [one] = survey.nodes;
   assert.ok(one);
-  const answer = nodeAnswer(one, { survey, question, paint: plain });
-  return {
-    text: answer.table({ wide: false, headers: true }),
-    document: answer.document,
-    ...notesOn(survey, report, question),
-  };
+  return answerOf(nodeView(one.node.name), survey, flags);
 }
 
-/** What a subject says of all nodes of a survey. */
-export async function answerOf(
-  subjectOf: (question: Question) => Subject,
-  survey: ForecastSurvey,
-): Promise<Pick<Explained, 'text' | 'document'>> {
-  const question = readQuestion({});
-  const explainer = new Explainer(question);
-  explainer.take(survey);
-  const context = { survey, question, paint: plain };
-  const answer = await subjectOf(question).answer(reportOn(survey, explainer), context);
-  return { text: answer.table({ wide: false, headers: true }), document: answer.document };
+/** What a view shows of a survey. */
+export function answerOf(view: View, survey: ForecastSurvey, flags: QuestionFlags = {}): Explained {
+  const explained = explainSurvey(survey, view.subject, readQuestion(flags));
+  const { table } = view.show(explained, plain);
+  const text = table({ wide: false, headers: true });
+  return { text, document: explained.document, ...explained.notes };
 }
 
 /** One node and its pods, where taintmgr-controller evicts. */

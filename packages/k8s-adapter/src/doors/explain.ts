@@ -1,9 +1,27 @@
 // The door of those who explain: why and when pods go, in words and as documents.
 
+export type {
+  BlockerDocument,
+  DecisionDocument,
+  DecisionName,
+  EvictionRequestDocument,
+  EvictorDocument,
+  NodeAnswer,
+  NodeDocument,
+  NodesAnswer,
+  PodAnswer,
+  PodDocument,
+  ReasonDocument,
+  TaintAnswer,
+  TaintDocument,
+  TallyDocument,
+  ZoneAnswer,
+  ZoneDocument,
+} from '../explain/answers.ts';
 export {
   apiVersion,
   blockerDocument,
-  type DecisionName,
+  countsOf,
   deadline,
   decisionName,
   decisionNames,
@@ -23,6 +41,15 @@ export {
   zoneDocument,
 } from '../explain/documents.ts';
 export { type Emptying, emptyingCell, emptyingOf, emptyingText } from '../explain/emptying.ts';
+export {
+  type AnswerContext,
+  type Explained,
+  explainSubject,
+  explainSurvey,
+  type Subject,
+  surveyOptions,
+  type Way,
+} from '../explain/explained.ts';
 export { Explainer } from '../explain/explainer.ts';
 export { type LimitedCluster, LimitForecast } from '../explain/limit-forecast.ts';
 export { limitsDocument, trippedDocument } from '../explain/limits.ts';
@@ -54,6 +81,18 @@ export {
   type Tally,
   tally,
 } from '../explain/report.ts';
+export {
+  explainNode,
+  explainPod,
+  type FoundTaint,
+  nodeSubject,
+  podIn,
+  podSubject,
+  readyCounts,
+  taintSubject,
+  taintsFound,
+  zoneSubject,
+} from '../explain/subjects.ts';
 export { UpstreamForecast } from '../explain/upstream-forecast.ts';
 export {
   ago,

@@ -21,16 +21,30 @@ import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts } from '../survey/facts.ts';
 import { count } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
-import { type Emptying, type EmptyingState, emptyingOf } from './emptying.ts';
+import type {
+  BlockerDocument,
+  CountsDocument,
+  DecisionDocument,
+  DecisionName,
+  EmptyingDocument,
+  EvictionRequestDocument,
+  EvictorDocument,
+  MaintenanceDocument,
+  NodeDocument,
+  PodDocument,
+  PodInWay,
+  ReasonDocument,
+  TaintDocument,
+  TallyDocument,
+  ZoneDocument,
+} from './answers.ts';
+import { type Emptying, emptyingOf } from './emptying.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
 import { evictorText } from './words.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
-export const apiVersion = 'taintmgr.dev/v1alpha1';
-
-/** How far a pod is; what `decision` says in documents and DECISION in tables. */
-export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating' | 'Unknown';
+export const apiVersion = 'taintmgr.dev/v1alpha1' as const;
 
 /** The name of what becomes of a pod. */
 export function decisionName(report: PodReport): DecisionName {
@@ -45,7 +59,7 @@ export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
 };
 
 /** A node and its pods. `after` is how long after the reading is meant. */
-export function nodeDocument(report: NodeReport, now: Instant, after: number): object {
+export function nodeDocument(report: NodeReport, now: Instant, after: number): NodeDocument {
   const { facts, taints, pods, leaseRenewedAt, clock, zone, forecast } = report;
   const { ready, cordoned, taintsWritten } = facts;
   const emptying = emptyingOf(report, now + after, after > 0);
@@ -80,28 +94,6 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): o
   };
 }
 
-/** When a node has no pods but those of DaemonSets and static ones, as documents have it. */
-export interface EmptyingDocument {
-  readonly state: EmptyingState;
-  readonly by?: string | undefined;
-  readonly lastEvictionAt?: string | undefined;
-  readonly estimate?: true;
-  /** Pods that decide about the state; left out: all end by themselves. */
-  readonly obstacles?: readonly PodInWay[];
-  /** Pods that drains at work leave on the node; left out: none. */
-  readonly left?: readonly PodInWay[];
-  readonly staying: {
-    readonly daemonSetPods: number;
-    readonly staticPods: number;
-    readonly finishedPods: number;
-  };
-}
-
-interface PodInWay {
-  readonly pod: string;
-  readonly because: string;
-}
-
 function emptyingDocument(emptying: Emptying): EmptyingDocument {
   const { state, by, lastEvictionAt, isEstimate } = emptying;
   const { daemonSetPods, staticPods, finishedPods } = emptying;
@@ -120,7 +112,7 @@ function emptyingDocument(emptying: Emptying): EmptyingDocument {
 }
 
 /** The conditions by which others say that a node is drained or maintained. */
-export function maintenanceDocument(node: NodeFacts['node']): object {
+export function maintenanceDocument(node: NodeFacts['node']): MaintenanceDocument {
   const conditions = maintenanceOf(node);
   if (conditions.length === 0) return {};
   return {
@@ -131,7 +123,7 @@ export function maintenanceDocument(node: NodeFacts['node']): object {
 }
 
 /** What a controller would make of a node, as far as one look can show. */
-function healthDocument({ health }: Forecast): object {
+function healthDocument({ health }: Forecast): NonNullable<NodeDocument['health']> {
   const { unreachableAt, place, taintAt, because } = health;
   return {
     unreachableAt: time(unreachableAt),
@@ -145,7 +137,7 @@ function healthDocument({ health }: Forecast): object {
 }
 
 /** The state of a zone, and how fast its nodes are tainted. */
-export function zoneDocument({ zone }: Forecast): object {
+export function zoneDocument({ zone }: Forecast): ZoneDocument {
   if (!zone) return {};
   const { state, rate, hold, waiting } = zone;
   return {
@@ -157,7 +149,7 @@ export function zoneDocument({ zone }: Forecast): object {
 }
 
 /** A pod and what becomes of it, as of `at`. */
-export function podDocument(report: PodReport, at: Instant): object {
+export function podDocument(report: PodReport, at: Instant): PodDocument {
   const { facts, explanation, evictor, isEstimate, limit, present, upstream, blockers } = report;
   const deletedAt = deadline(report.deletedAt);
   const { pod, qosClass, priority } = facts;
@@ -195,18 +187,23 @@ export function podDocument(report: PodReport, at: Instant): object {
 }
 
 /** When a limit lets the pod go, or until when it surely does not. */
-function limitDocument({ id, tripped, goesAt, notBefore }: LimitedTime): object {
+function limitDocument({
+  id,
+  tripped,
+  goesAt,
+  notBefore,
+}: LimitedTime): NonNullable<PodDocument['limit']> {
   if (tripped) return { id, tripped };
   return { id, tripped, expectedAt: deadline(goesAt), notBefore: deadline(notBefore) };
 }
 
 /** Who acts on NoExecute taints here, as answers name him. */
-export function evictorDocument({ name, source, sure }: Evictor): object {
+export function evictorDocument({ name, source, sure }: Evictor): EvictorDocument {
   return { evictor: { name, source, sure } };
 }
 
 /** The same for the pods of one node: there a drain acts in the place of others, or alone. */
-export function nodeEvictorDocument({ drains }: NodeReport, evictor: Evictor): object {
+export function nodeEvictorDocument({ drains }: NodeReport, evictor: Evictor): EvictorDocument {
   if (drains.length === 0) return evictorDocument(evictor);
   const names = drains.map(({ id, by }) => `drain ${id}${by === '' ? '' : ` by ${by}`}`);
   const source = `the mark of ${names.join(' and ')} on the node`;
@@ -214,7 +211,7 @@ export function nodeEvictorDocument({ drains }: NodeReport, evictor: Evictor): o
 }
 
 /** Counts, and the seconds left to the first and the last that goes. */
-export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): object {
+export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): TallyDocument {
   return {
     ...counts,
     ...(gone > 0 && { gone }),
@@ -224,8 +221,33 @@ export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): o
   };
 }
 
+/**
+ * What becomes of the pods of several nodes. Pods of nodes that they need not leave are not read: no count
+ * includes them.
+ */
+export function countsOf(
+  nodes: readonly NodeReport[],
+  after: number,
+): { readonly counts: Tally; readonly notCounted: number } {
+  const counts = tally(
+    nodes.flatMap((node) => node.pods ?? []),
+    after,
+  );
+  return { counts, notCounted: nodes.filter(({ pods }) => pods === null).length };
+}
+
+/** The same in a document; a number of pods is left out where none was counted. */
+export function countsDocument(nodes: readonly NodeReport[], after: number): CountsDocument {
+  const { counts, notCounted } = countsOf(nodes, after);
+  const document = tallyDocument(counts);
+  if (notCounted === 0) return document;
+  const unknown = { pods: undefined, terminating: undefined, keep: undefined };
+  const nodesNotCounted = notCounted;
+  return { ...document, ...(notCounted === nodes.length && unknown), nodesNotCounted };
+}
+
 /** What holds an eviction back. */
-export function blockerDocument(blocker: PredictedBlocker): object {
+export function blockerDocument(blocker: PredictedBlocker): BlockerDocument {
   const { code, verdict, message, budgets, remedy, operatorSign } = blocker;
   return {
     code,
@@ -242,11 +264,11 @@ export function blockerDocument(blocker: PredictedBlocker): object {
 }
 
 /** `key`, `value` and `effect`, and when it was added, where it says so. */
-export function taintDocument({ key, value, effect, timeAdded }: Taint): object {
+export function taintDocument({ key, value, effect, timeAdded }: Taint): TaintDocument {
   return { key, value: value || undefined, effect, timeAdded: time(timeAdded) };
 }
 
-function decisionDocument(decision: Decision, at: Instant): object {
+function decisionDocument(decision: Decision, at: Instant): DecisionDocument {
   return {
     decision: decisionNames[decision.kind],
     reason: decision.because[0]?.code,
@@ -258,7 +280,7 @@ function decisionDocument(decision: Decision, at: Instant): object {
   };
 }
 
-function reasonDocument(reason: Reason): object {
+function reasonDocument(reason: Reason): ReasonDocument {
   const text = describeReason(reason);
   if (!('taint' in reason)) return { code: reason.code, text };
   return {
@@ -273,7 +295,7 @@ function reasonDocument(reason: Reason): object {
   };
 }
 
-function tolerationDocument(toleration: Toleration): object {
+function tolerationDocument(toleration: Toleration): NonNullable<ReasonDocument['toleration']> {
   const { key, operator, value, effect, tolerationSeconds } = toleration;
   return {
     key: key || undefined,
@@ -305,7 +327,7 @@ export function requestDocument({
   failed,
   responder,
   createdAt,
-}: EvictionRequest): object {
+}: EvictionRequest): EvictionRequestDocument {
   return {
     name,
     requester,
@@ -357,7 +379,10 @@ export function nodesEvictedBy(nodes: readonly NodeReport[], evictor: Evictor): 
 }
 
 /** The same in documents: one for all, where that is so. */
-export function nodesEvictorDocument(nodes: readonly NodeReport[], evictor: Evictor): object {
+export function nodesEvictorDocument(
+  nodes: readonly NodeReport[],
+  evictor: Evictor,
+): EvictorDocument {
   const documents = nodes.filter(isConcerned).map((node) => nodeEvictorDocument(node, evictor));
   const [first, ...others] = documents;
   const isOne = others.every((other) => JSON.stringify(other) === JSON.stringify(first));

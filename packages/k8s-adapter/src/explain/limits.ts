@@ -4,6 +4,7 @@ import type { CountingLimit, TrippedLimit } from '../survey/limits.ts';
 import type { ForecastSurvey } from '../survey/survey.ts';
 import { count } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
+import type { LimitsDocument } from './answers.ts';
 import { scopeIn, scopesOf } from './limit-forecast.ts';
 import type { PodReport } from './report.ts';
 import { ago, soon } from './words.ts';
@@ -56,7 +57,7 @@ export function limitNotes(survey: ForecastSurvey, pods: readonly PodReport[]): 
 }
 
 /** The same in a document; nothing where no limit counts. */
-export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[]): object {
+export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[]): LimitsDocument {
   const { tripped, counting } = limitsOn(survey, pods);
   if (tripped.length + counting.length === 0) return {};
   return {
@@ -72,7 +73,12 @@ export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[
 }
 
 /** A limit that has tripped, and what it had counted then. */
-export function trippedDocument({ id, since, count: counted }: TrippedLimit): object {
+export function trippedDocument({ id, since, count: counted }: TrippedLimit): {
+  readonly id: string;
+  readonly evicted: number | null;
+  readonly of: number | null;
+  readonly since: string;
+} {
   const { evicted = null, of = null } = counted ?? {};
   return { id, evicted, of, since: formatTime(since) };
 }

@@ -357,7 +357,10 @@ function tolerationText({ key, operator, value, effect, tolerationSeconds }: Tol
 }
 
 /** When the cluster was read, and which moment the answer is about, where that is another one. */
-export function asOf(now: Instant, after: Millis): object {
+export function asOf(
+  now: Instant,
+  after: Millis,
+): { readonly observedAt: string; readonly asOf?: string } {
   return {
     observedAt: formatTime(now),
     ...(after > 0 && { asOf: formatTime(now + after) }),

@@ -52,7 +52,6 @@ export class HttpTransport implements Transport {
   readonly #timing: Http2Timing;
   /** The path of the server's URL, which comes before that of each request. */
   readonly #prefix: string;
-  #onSent: (() => void) | null = null;
   /** Sent, and not authorized yet. */
   #waiting: Waiting[] = [];
   #route: Route | null = null;
@@ -110,14 +109,6 @@ export class HttpTransport implements Transport {
     for (const one of waiting) if (one.asked.isWanted) yield one;
   }
 
-  /**
-   * Calls `work` once, when requests have gone out over a first connection, by HTTP/2: until they are
-   * answered there is time.
-   */
-  whenSent(work: () => void): void {
-    this.#onSent = work;
-  }
-
   /** Closes the connections; call it when no request is under way. */
   close(): void {
     this.#access.close?.();
@@ -167,11 +158,7 @@ export class HttpTransport implements Transport {
       tls: secure ? tls : null,
       proxy,
     };
-    const onSent = (): void => {
-      this.#onSent?.();
-      this.#onSent = null;
-    };
-    this.#route = new Route(endpoint, { tls, agent, proxy, timing: this.#timing, onSent });
+    this.#route = new Route(endpoint, { tls, agent, proxy, timing: this.#timing });
     return this.#route;
   }
 }
@@ -251,8 +238,6 @@ export interface RouteOptions {
   /** Makes the connections instead of us; null: we make them. */
   readonly agent: http.Agent | null;
   readonly timing: Http2Timing;
-  /** Called when what waited for a connection has gone out over one. */
-  readonly onSent: () => void;
 }
 
 /** As many as may carry calls at the same time; a hundred calls each. */
@@ -272,7 +257,6 @@ export class Route {
   /** Null: nobody was to be kept apart yet. */
   #aside: Route | null = null;
   readonly #timing: Http2Timing;
-  readonly #onSent: () => void;
   readonly #connections = new Set<Http2Connection>();
   readonly #waiting = new Set<Call>();
   /** True if calls go by HTTP/1.1, once that is loaded. */
@@ -282,21 +266,20 @@ export class Route {
   #dialling = false;
 
   constructor(endpoint: Endpoint, options: RouteOptions) {
-    const { tls, proxy, agent, timing, onSent } = options;
+    const { tls, proxy, agent, timing } = options;
     this.#endpoint = endpoint;
     this.#options = options;
     this.tls = tls;
     this.proxy = proxy;
     this.agent = agent;
     this.#timing = timing;
-    this.#onSent = onSent;
     // Without TLS there is no ALPN, and an agent of others makes its own connections.
     if (agent || !endpoint.tls) this.#useHttp1(null);
   }
 
   /** For what others than the API server answer: who breaks its connections breaks no watch and no renewal of a lease. */
   aside(): Route {
-    this.#aside ??= new Route(this.#endpoint, { ...this.#options, onSent: () => {} });
+    this.#aside ??= new Route(this.#endpoint, this.#options);
     return this.#aside;
   }
 
@@ -380,8 +363,6 @@ export class Route {
       const connection = new Http2Connection(authority, socket, { timing: this.#timing, onChange });
       this.#connections.add(connection);
       this.#serve();
-      // The connection writes at the end of this turn.
-      setImmediate(this.#onSent);
     } else this.#useHttp1(dialled);
   }
 

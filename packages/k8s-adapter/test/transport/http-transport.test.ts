@@ -316,27 +316,6 @@ describe('TLS', () => {
   });
 });
 
-describe('what is done while answers are on their way', () => {
-  it('begins once, when requests have gone out', async (t) => {
-    const begun = deferred();
-    let times = 0;
-    // It answers nobody before that.
-    const server = await startHttp2Server(t, async (_, response) => {
-      await begun.promise;
-      response.end('{}');
-    });
-    const transport = transportTo(t, access(server.url));
-    transport.whenSent(() => {
-      times += 1;
-      begun.resolve();
-    });
-    assert.equal(times, 0);
-    await Promise.all([fetched(transport, get('/a')), fetched(transport, get('/b'))]);
-    await fetched(transport, get('/c'));
-    assert.equal(times, 1);
-  });
-});
-
 /** What a server elsewhere is asked, and what is heard of it. */
 async function ask(
   path: string,

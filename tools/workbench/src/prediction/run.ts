@@ -9,11 +9,9 @@ import {
   type Transport,
   takeoverLabel,
 } from '@taintmgr/k8s-adapter';
-import { Explainer, present, reportOn } from '@taintmgr/k8s-adapter/explain';
+import { explainNode } from '@taintmgr/k8s-adapter/explain';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { ClusterReader } from '@taintmgr/k8s-adapter/survey';
-import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/explain.ts';
-import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';
 import {
   type ApiRequest,
   daemonSet,
@@ -239,12 +237,7 @@ class PredictionStage {
     for (const name of nodes) {
       const now = (): Instant => this.#clock.now();
       const reader = new ClusterReader(this.#client, undefined, this.#search, now);
-      const subject = nodeSubject(name);
-      const survey = await readSubject(subject, reader, present);
-      const explainer = new Explainer(present);
-      explainer.take(survey);
-      const context = { survey, question: present, paint: (_: unknown, text: string) => text };
-      const { document } = await subject.answer(reportOn(survey, explainer), context);
+      const { document } = await explainNode(reader, name);
       this.#note(JSON.parse(JSON.stringify(document)) as NodeDocument);
     }
   }

@@ -5,11 +5,9 @@ import { describe, it } from 'node:test';
 import { ServedCluster } from '@taintmgr/api-server';
 import type { Instant } from '@taintmgr/core/time';
 import { ApiClient, EvictorSearch, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
-import { Explainer, present, reportOn } from '@taintmgr/k8s-adapter/explain';
+import { explainNode } from '@taintmgr/k8s-adapter/explain';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { ClusterReader } from '@taintmgr/k8s-adapter/survey';
-import { nodeSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/explain.ts';
-import { readSubject } from '@taintmgr/kubectl-taintmgr/src/commands/explain/subject.ts';
 import {
   type Json,
   type KubeObject,
@@ -108,10 +106,8 @@ class Stage {
     const client = new ApiClient({ transport, server: 'https://cluster' });
     const search = new EvictorSearch(client, { secondLookMs: 0 });
     const reader = new ClusterReader(client, undefined, search, () => this.#clock.now());
-    const survey = await readSubject(nodeSubject('z-1'), reader, present);
-    const explainer = new Explainer(present);
-    explainer.take(survey);
-    const [report] = reportOn(survey, explainer).nodes;
+    const { report: found } = await explainNode(reader, 'z-1');
+    const [report] = found.nodes;
     const decision = report?.pods?.find(({ facts }) => facts.pod.name === 'web')?.explanation
       .decision;
     return decision?.kind === 'evict' ? (decision.deadline - startsAt) / 1000 : null;

@@ -1,14 +1,19 @@
 // Explains why and when pods leave a node, a zone or a taint: explain.
-
-import { parsePattern, type Question, readQuestion } from '@taintmgr/k8s-adapter/explain';
-import { beginForecast, ClusterReader, surveyForecast } from '@taintmgr/k8s-adapter/survey';
+import {
+  explainSubject,
+  type PodReport,
+  podsIn,
+  readQuestion,
+} from '@taintmgr/k8s-adapter/explain';
 import { readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
-import type { ExitCode } from '../../cli/exit.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import { writeNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
-import { readFormat } from '../../render/printer.ts';
+import { printAnswer, readFormat } from '../../render/printer.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
-import { readSubject, type Subject } from './subject.ts';
+import { nodeView } from './node-table.ts';
+import { answerOf, type View } from './view.ts';
 
 /** `explain KIND NAME`: reads what matters once, or again and again, and says what will become of it. */
 export async function explain(
@@ -16,62 +21,33 @@ export async function explain(
   name: string,
   invocation: Invocation<ExplainFlags>,
 ): Promise<ExitCode> {
-  const { flags } = invocation;
+  const { flags, output } = invocation;
   const question = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
   const format = await readFormat(flags.output);
   const live = flags.watch ? await import('./live.ts') : null;
   return await withConnection(invocation, async (connection) => {
-    const subject = await subjectOf(kind, name, question, connection.cluster.namespace);
-    if (live) return await live.run({ connection, subject, question, format, invocation });
-    // The engine takes as long to load as the first answers take to come.
-    const load = () => import('./answer.ts');
-    connection.transport.whenSent(() => void load());
-    const survey = await readSubject(subject, new ClusterReader(connection.client), question);
-    const { answer } = await load();
-    return await answer(subject, survey, { question, format, invocation });
+    const view = await viewOf(kind, name, connection.cluster.namespace);
+    if (live) return await live.run({ connection, view, question, format, invocation });
+    const explained = await explainSubject(connection.client, view.subject, question);
+    const answer = answerOf(view, explained, output.paintOut);
+    output.write(await printAnswer(answer, format, flags.headers !== false));
+    writeNotes(output, explained.notes);
+    const isGoing = ({ explanation: { decision } }: PodReport) => decision.kind === 'evict';
+    return flags.exitCode && podsIn(explained.report).some(isGoing)
+      ? exitCode.found
+      : exitCode.done;
   });
 }
 
-async function subjectOf(
-  kind: SubjectKind,
-  name: string,
-  question: Question,
-  namespace: string,
-): Promise<Subject> {
+async function viewOf(kind: SubjectKind, name: string, namespace: string): Promise<View> {
   switch (kind) {
     case 'node':
-      return nodeSubject(name);
+      return nodeView(name);
     case 'pod':
-      return (await import('./pod.ts')).podSubject(namespace, name);
+      return (await import('./pod.ts')).podView(namespace, name);
     case 'zone':
-      return (await import('./zone.ts')).zoneSubject(name, question);
+      return (await import('./zone.ts')).zoneView(name);
     case 'taint':
-      return (await import('./taint.ts')).taintSubject(name, parsePattern(name), question);
+      return (await import('./taint.ts')).taintView(name);
   }
-}
-
-/** `explain node NAME`: what answers is loaded while the pods are on their way. */
-export function nodeSubject(name: string): Subject {
-  return {
-    read: async (reader, options) => {
-      const asked = reader.node(name);
-      const begun = beginForecast(reader, [name], options);
-      // Where there is no such node, that is what is said.
-      const node = await asked;
-      const [survey] = await Promise.all([
-        surveyForecast(reader, [node], [node], { ...options, begun }),
-        import('./answer.ts'),
-      ]);
-      return survey;
-    },
-    answer: async ({ nodes: [report] }, context) => {
-      if (!report) throw new Error(`node ${name} was read and is not known`);
-      const { nodeAnswer } = await import('./answer.ts');
-      return nodeAnswer(report, context);
-    },
-    watched: () => ({
-      nodes: { fieldSelector: `metadata.name=${name}` },
-      pods: { fieldSelector: `spec.nodeName=${name}` },
-    }),
-  };
 }

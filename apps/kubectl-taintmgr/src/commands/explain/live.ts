@@ -1,25 +1,23 @@
 // `explain -w`: the answer again whenever it changes.
 import { createEngine } from '@taintmgr/core';
-import { ConnectionError, drive, EvictorSearch, Loop } from '@taintmgr/k8s-adapter';
+import { ConnectionError, drive, Loop } from '@taintmgr/k8s-adapter';
 import {
-  Explainer,
+  type Explained,
+  explainSubject,
   type Notes,
-  notesOn,
   type Question,
-  reportOn,
 } from '@taintmgr/k8s-adapter/explain';
-import { ClusterReader, type ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { Connection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type LiveBlock, warn, writeNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, type Format, printAnswer } from '../../render/printer.ts';
 import type { ExplainFlags } from './flags.ts';
-import { focused, readSubject, type Subject, type Watched } from './subject.ts';
+import { answerOf, type View, type Watched } from './view.ts';
 
 export interface LiveOptions {
   readonly connection: Connection;
-  readonly subject: Subject;
+  readonly view: View;
   readonly question: Question;
   readonly format: Format;
   readonly invocation: Invocation<ExplainFlags>;
@@ -37,11 +35,10 @@ const tickMs = 1000;
  * read again.
  */
 export async function run(options: LiveOptions): Promise<ExitCode> {
-  const { connection, subject, invocation } = options;
+  const { connection, view, invocation } = options;
   const { interrupt, output } = invocation;
-  const view = new LiveView(options, await output.screen());
+  const shown = new LiveAnswer(options, await output.screen());
   const changes = new Changes(interrupt);
-  const search = new EvictorSearch(connection.client);
   const stop = new AbortController();
   let watching: Promise<void> | null = null;
   try {
@@ -50,11 +47,11 @@ export async function run(options: LiveOptions): Promise<ExitCode> {
       if (changes.isPending || now - readAt >= readEveryMs) {
         changes.isPending = false;
         readAt = now;
-        await refresh(view, options, search);
+        await refresh(shown, options);
       }
-      const watched = view.survey && subject.watched?.(view.survey);
+      const watched = shown.latest && view.watched?.(shown.latest.survey);
       if (watched) watching ??= listen(connection, watched, changes, stop.signal);
-      if (!interrupt.aborted) await view.show(Date.now());
+      if (!interrupt.aborted) await shown.show(Date.now());
       await changes.wait(tickMs);
     }
     return exitCode.interrupted;
@@ -65,18 +62,18 @@ export async function run(options: LiveOptions): Promise<ExitCode> {
 }
 
 /** Reads anew; when there is no answer the last one stands. */
-async function refresh(
-  view: LiveView,
-  { connection, subject, question, invocation }: LiveOptions,
-  search: EvictorSearch,
-): Promise<void> {
+async function refresh(shown: LiveAnswer, options: LiveOptions): Promise<void> {
+  const { connection, view, question, invocation } = options;
+  const { latest } = shown;
   try {
-    const reader = new ClusterReader(connection.client, undefined, search);
-    view.take(await readSubject(subject, reader, question));
+    const { client } = connection;
+    shown.take(
+      await (latest ? latest.again(client) : explainSubject(client, view.subject, question)),
+    );
   } catch (error) {
     if (invocation.interrupt.aborted) return;
-    if (!(error instanceof ConnectionError) || !view.survey) throw error;
-    view.stale(error.message);
+    if (!(error instanceof ConnectionError) || !latest) throw error;
+    shown.stale(error.message);
   }
 }
 
@@ -133,33 +130,30 @@ class Changes {
   }
 }
 
-/** What was read last, and what was shown of it. */
-class LiveView {
+/** The answer that was read last, and what was shown of it. */
+class LiveAnswer {
   readonly #options: LiveOptions;
-  readonly #explainer: Explainer;
   /** Null: nobody watches, or a script reads. */
   readonly #screen: LiveBlock | null;
   readonly #warned = new Set<string>();
-  #survey: ForecastSurvey | null = null;
+  #latest: Explained | null = null;
   #shown: readonly string[] | null = null;
   #isFresh = false;
   #hasShown = false;
 
   constructor(options: LiveOptions, screen: LiveBlock | null) {
     this.#options = options;
-    this.#explainer = new Explainer(options.question);
     this.#screen = options.format.kind === 'table' ? screen : null;
   }
 
-  /** What was read last; null: nothing yet. */
-  get survey(): ForecastSurvey | null {
-    return this.#survey;
+  /** The answer that was read last; null: nothing yet. */
+  get latest(): Explained | null {
+    return this.#latest;
   }
 
-  take(survey: ForecastSurvey): void {
-    this.#survey = survey;
+  take(explained: Explained): void {
+    this.#latest = explained;
     this.#isFresh = true;
-    this.#explainer.take(survey);
   }
 
   /** The API server did not answer. */
@@ -168,21 +162,19 @@ class LiveView {
   }
 
   async show(now: number): Promise<void> {
-    if (!this.#survey || (!this.#screen && !this.#isFresh)) return;
-    const { subject, question, format, invocation } = this.#options;
-    const { output } = invocation;
+    if (!this.#latest || (!this.#screen && !this.#isFresh)) return;
+    const { view, format, invocation } = this.#options;
     const isFirst = !this.#hasShown;
     this.#hasShown = true;
-    const survey = { ...this.#survey, at: isFirst ? this.#survey.at : now };
-    const report = focused(subject, reportOn(survey, this.#explainer));
-    const answer = await subject.answer(report, { survey, question, paint: output.paintOut });
+    const explained = isFirst ? this.#latest : this.#latest.asOf(now);
+    const answer = answerOf(view, explained, invocation.output.paintOut);
     if (this.#screen) {
       const wide = format.kind === 'table' && format.wide;
       this.#screen.show(answer.table({ wide, headers: true }));
     } else {
       await this.#write(answer);
     }
-    if (this.#isFresh) this.#writeNotes(notesOn(survey, report, question), isFirst);
+    if (this.#isFresh) this.#writeNotes(explained.notes, isFirst);
     this.#isFresh = false;
   }
 

@@ -1,4 +1,4 @@
-// The pods of a node as a table.
+// A node and its pods as a table.
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { printable } from '@taintmgr/k8s-adapter/command-line';
@@ -11,14 +11,18 @@ import {
   decisionNames,
   decisionWithTime,
   decisive,
+  type Explained,
   emptyingOf,
   emptyingText,
   graceText,
   healthText,
   heldText,
+  isWhatIf,
   maintenanceText,
+  type NodeAnswer,
   type NodeReport,
   nodeEvictedBy,
+  nodeSubject,
   none,
   ownerText,
   type PodReport,
@@ -40,6 +44,29 @@ import {
   renderFields,
   type TableOptions,
 } from '../../render/table.ts';
+import { podNames, type View } from './view.ts';
+
+/** `explain node NAME` */
+export function nodeView(name: string): View<NodeAnswer> {
+  return {
+    subject: nodeSubject(name),
+    show: (explained, paint) => {
+      const [report] = explained.report.nodes;
+      if (!report) throw new Error(`node ${name} was read and is not known`);
+      return {
+        get rows() {
+          return explained.document.pods ?? [];
+        },
+        names: podNames(report.pods ?? []),
+        table: (options) => renderNode(report, columnsOf(explained, paint), options),
+      };
+    },
+    watched: () => ({
+      nodes: { fieldSelector: `metadata.name=${name}` },
+      pods: { fieldSelector: `spec.nodeName=${name}` },
+    }),
+  };
+}
 
 /** What decides which columns a table of pods has. */
 export interface PodColumns {
@@ -52,8 +79,20 @@ export interface PodColumns {
   readonly paint: Paint;
 }
 
+/** The columns that the question asks for. */
+export function columnsOf({ survey, question }: Explained, paint: Paint): PodColumns {
+  return {
+    compare: question.compare,
+    whatIf: isWhatIf(question),
+    after: question.after,
+    evictor: survey.evictor,
+    now: survey.at,
+    paint,
+  };
+}
+
 /** The answer to `explain node`: the node, its taints, and a line for each pod. */
-export function renderNode(
+function renderNode(
   report: NodeReport,
   columns: PodColumns,
   { wide, headers }: TableOptions,

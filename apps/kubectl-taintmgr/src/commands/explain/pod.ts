@@ -2,29 +2,28 @@ import { describeReason, type Reason } from '@taintmgr/core';
 import { describeDeviceCause, describeDeviceReason } from '@taintmgr/core/devices';
 import { describeEvictionRequest } from '@taintmgr/core/drain';
 import { formatDeadline, formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
-import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { printable } from '@taintmgr/k8s-adapter/command-line';
 import {
   ago,
-  apiVersion,
-  asOf,
   blockerLine,
   decisionName,
   decisionNames,
   decisionWithTime,
-  evictorDocument,
+  type Explained,
   evictorText,
   isBare,
   isOpenEnded,
   isUnwritten,
   limitLine,
-  limitsDocument,
   maintenanceText,
   type NodeReport,
   none,
   otherwiseText,
   ownerText,
+  type PodAnswer,
   type PodReport,
-  podDocument,
+  podIn,
+  podSubject,
   readyText,
   soon,
   taintText,
@@ -32,41 +31,29 @@ import {
   timeLeftThen,
   toleratedText,
 } from '@taintmgr/k8s-adapter/explain';
-import { type ForecastSurvey, jobEnds, surveyForecast } from '@taintmgr/k8s-adapter/survey';
-import type { Answer } from '../../render/printer.ts';
+import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
+import type { Paint } from '../../render/style.ts';
 import { renderFields, renderTable, type TableOptions } from '../../render/table.ts';
-import { podColumns, podNames } from './answer.ts';
-import { renderPods } from './node-table.ts';
-import type { AnswerContext, Subject } from './subject.ts';
+import { columnsOf, renderPods } from './node-table.ts';
+import { podNames, type View } from './view.ts';
 
 /** `explain pod NAME` */
-export function podSubject(namespace: string, name: string): Subject {
-  const isMeant = ({ facts: { pod } }: PodReport): boolean =>
-    pod.namespace === namespace && pod.name === name;
+export function podView(namespace: string, name: string): View<PodAnswer> {
   return {
-    read: async (reader, options): Promise<ForecastSurvey> => {
-      const facts = await reader.pod(namespace, name);
-      const { nodeName } = facts.pod;
-      const read = async () => ({ node: await reader.nodeIfThere(nodeName) });
-      const found = nodeName === '' ? { node: null } : await reader.ifAllowed(read);
-      const node = found?.node ?? null;
-      const nodes = node ? [node] : [];
-      const [survey, ends] = await Promise.all([
-        surveyForecast(reader, nodes, nodes, { ...options, namespace }),
-        jobEnds(reader, [facts.pod]),
-      ]);
-      const alone = node ? {} : { pods: [facts], hidesNodes: found === null };
-      return { ...survey, jobEnds: ends, ...alone };
-    },
-    focus: ({ nodes, strays }) => {
-      const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
-      return { nodes: only, strays: strays.filter(isMeant) };
-    },
-    answer: ({ nodes: [node], strays }, context) => {
-      const [report] = [...(node?.pods ?? []), ...strays];
-      // It may have gone between one read and the next.
-      if (!report) throw new UsageError(`pod ${namespace}/${name} has just gone`);
-      return podAnswer(node ?? null, report, context);
+    subject: podSubject(namespace, name),
+    show: (explained, paint) => {
+      const [node = null] = explained.report.nodes;
+      const report = podIn(explained.report, `${namespace}/${name}`);
+      return {
+        get rows() {
+          return [explained.document];
+        },
+        names: podNames([report]),
+        table: (options) =>
+          options.wide
+            ? renderPods([report], columnsOf(explained, paint), options)
+            : describePod(node, report, explained, paint, options),
+      };
     },
     watched: ({ nodes: [node] }) =>
       node
@@ -78,31 +65,11 @@ export function podSubject(namespace: string, name: string): Subject {
   };
 }
 
-function podAnswer(node: NodeReport | null, report: PodReport, context: AnswerContext): Answer {
-  const { survey, question } = context;
-  const document = podDocument(report, survey.at + question.after);
-  return {
-    document: {
-      apiVersion,
-      kind: 'PodExplanation',
-      ...asOf(survey.at, question.after),
-      ...evictorDocument(survey.evictor),
-      ...document,
-      ...limitsDocument(survey, [report]),
-    },
-    rows: [document],
-    names: podNames([report]),
-    table: (options) =>
-      options.wide
-        ? renderPods([report], podColumns(context), options)
-        : describePod(node, report, context, options),
-  };
-}
-
 function describePod(
   node: NodeReport | null,
   report: PodReport,
-  { survey, question, paint }: AnswerContext,
+  { survey, question }: Explained,
+  paint: Paint,
   { headers }: TableOptions,
 ): string {
   const { facts, explanation, otherwise, present, upstream, blockers } = report;

@@ -1,145 +1,74 @@
 import { formatTaint } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
-import { choicesText, count, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { count } from '@taintmgr/k8s-adapter/command-line';
 import {
   ago,
-  apiVersion,
-  asOf,
+  countsOf,
+  type Explained,
   emptyingCell,
   emptyingOf,
-  mattersIn,
   type NodeReport,
-  nodeDocument,
-  nodeEvictorDocument,
+  type NodesAnswer,
   nodesEvictedBy,
-  nodesEvictorDocument,
   none,
-  type Question,
+  readyCounts,
   soon,
   type Tally,
   tally,
-  tallyDocument,
   tallyText,
-  zoneDocument,
+  type ZoneAnswer,
+  zoneSubject,
   zoneText,
 } from '@taintmgr/k8s-adapter/explain';
-import { type NodeFacts, surveyForecast, zoneNames } from '@taintmgr/k8s-adapter/survey';
 import type { Answer } from '../../render/printer.ts';
 import { type Column, renderColumns, renderFields } from '../../render/table.ts';
-import { podNames } from './answer.ts';
 import { notReadyText } from './node-table.ts';
-import type { AnswerContext, Subject } from './subject.ts';
+import { podNames, type View } from './view.ts';
 
 /** `explain zone NAME`: by its label, or as `region/zone`. */
-export function zoneSubject(name: string, question: Question): Subject {
+export function zoneView(name: string): View<ZoneAnswer> {
   return {
-    read: async (reader, options) => {
-      const all = await reader.nodes();
-      const nodes = all.filter(({ node }) => zoneNames(node.labels ?? {}).includes(name));
-      if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
-      return await surveyForecast(
-        reader,
-        nodes,
-        nodes.filter(mattersIn(question, reader.now())),
-        options,
-      );
+    subject: zoneSubject(name),
+    show: (explained) => {
+      const { survey, question } = explained;
+      const { nodes } = explained.report;
+      const [first] = nodes;
+      const state = first?.forecast ? `: ${zoneText(first.forecast)}` : '';
+      return nodesShown(explained, (options) => {
+        const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
+        if (!options.headers) return table;
+        const full = first?.facts.node.zone || name;
+        const head = renderFields([
+          ['Zone', `${full}, ${notReadyText(readyCounts(nodes))}${state}`],
+          ['Taints', taintedText(nodes)],
+          ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
+        ]);
+        return [...head, '', table, '', countsText(nodes, question.after)].join('\n');
+      });
     },
-    answer: ({ nodes }, context) => zoneAnswer(name, nodes, context),
   };
 }
 
-function noSuchZone(name: string, nodes: readonly NodeFacts[]): string {
-  const zones = [...new Set(nodes.map(({ zone }) => zone))].filter((zone) => zone !== '').sort();
-  const known = zones.length === 0 ? 'nodes have no zone labels' : `zones: ${choicesText(zones)}`;
-  return `zone ${JSON.stringify(name)} has no nodes; ${known}`;
-}
-
-function zoneAnswer(name: string, nodes: readonly NodeReport[], context: AnswerContext): Answer {
-  const { survey, question } = context;
-  const [first] = nodes;
-  const forecast = first?.forecast;
-  const notReady = nodes.filter(({ facts }) => facts.ready.status !== 'True').length;
-  const counts = { nodes: nodes.length, notReady };
-  const zone = { ...counts, ...(forecast && zoneDocument(forecast)) };
-  const state = forecast ? `: ${zoneText(forecast)}` : '';
-  return nodesAnswer('ZoneExplanation', name, { zone }, nodes, context, (options) => {
-    const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
-    if (!options.headers) return table;
-    const full = first?.facts.node.zone || name;
-    const head = renderFields([
-      ['Zone', `${full}, ${notReadyText(counts)}${state}`],
-      ['Taints', taintedText(nodes)],
-      ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
-    ]);
-    return [...head, '', table, '', countsText(nodes, question.after)].join('\n');
-  });
-}
-
-/** An answer about several nodes: `about` comes before them in its document. */
-export function nodesAnswer(
-  kind: string,
-  name: string,
-  about: object,
-  nodes: readonly NodeReport[],
-  { survey: { at, evictor }, question: { after } }: AnswerContext,
+/** What is shown of an answer about several nodes. */
+export function nodesShown(
+  explained: Explained<NodesAnswer<string>>,
   table: Answer['table'],
-): Answer {
-  const documents = (): readonly object[] =>
-    nodes.map((node) => {
-      const { name, uid } = node.facts.node;
-      const drained = node.drains.length > 0 ? nodeEvictorDocument(node, evictor) : {};
-      return { name, uid, ...drained, ...nodeDocument(node, at, after) };
-    });
+): Omit<Answer, 'document'> {
   return {
-    get document() {
-      return {
-        apiVersion,
-        kind,
-        metadata: { name },
-        ...asOf(at, after),
-        ...nodesEvictorDocument(nodes, evictor),
-        ...about,
-        nodes: documents(),
-        summary: countsDocument(nodes, after),
-      };
-    },
     get rows() {
-      return documents();
+      return explained.document.nodes;
     },
-    names: podNames(nodes.flatMap(({ pods }) => pods ?? [])),
+    names: podNames(explained.report.nodes.flatMap(({ pods }) => pods ?? [])),
     table,
   };
 }
 
-/**
- * What becomes of the pods of several nodes. Pods of nodes that they need not leave are not read: no count
- * includes them, and a number of pods is left out where none was counted.
- */
+/** What becomes of the pods of several nodes, as far as they are counted. */
 export function countsText(nodes: readonly NodeReport[], after: number): string {
   const { counts, notCounted } = countsOf(nodes, after);
   if (notCounted === 0) return tallyText(counts);
   const whose = `pods of ${count(notCounted, 'node')} without NoExecute taints are not counted`;
   return notCounted === nodes.length ? whose : `${tallyText(counts)}; ${whose}`;
-}
-
-function countsDocument(nodes: readonly NodeReport[], after: number): object {
-  const { counts, notCounted } = countsOf(nodes, after);
-  const document = tallyDocument(counts);
-  if (notCounted === 0) return document;
-  const unknown = { pods: undefined, terminating: undefined, keep: undefined };
-  const nodesNotCounted = notCounted;
-  return { ...document, ...(notCounted === nodes.length && unknown), nodesNotCounted };
-}
-
-function countsOf(
-  nodes: readonly NodeReport[],
-  after: number,
-): { readonly counts: Tally; readonly notCounted: number } {
-  const counts = tally(
-    nodes.flatMap((node) => node.pods ?? []),
-    after,
-  );
-  return { counts, notCounted: nodes.filter(({ pods }) => pods === null).length };
 }
 
 function taintedText(nodes: readonly NodeReport[]): string {

@@ -3,13 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import type { Node } from '@taintmgr/core';
 import { formatDeadline } from '@taintmgr/core/time';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
-import type { Question } from '@taintmgr/k8s-adapter/explain';
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { type ForecastSurvey, followed, noPolicies } from '@taintmgr/k8s-adapter/survey';
 import { type Json, node as nodeObject, pod as podObject, toleration } from '@taintmgr/sim-cluster';
-import type { Subject } from '../../../src/commands/explain/subject.ts';
-import { taintSubject } from '../../../src/commands/explain/taint.ts';
-import { zoneSubject } from '../../../src/commands/explain/zone.ts';
+import { taintView } from '../../../src/commands/explain/taint.ts';
+import { zoneView } from '../../../src/commands/explain/zone.ts';
 import { acts, answerOf, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
@@ -245,18 +243,13 @@ describe('a drain by a NoExecute taint, at work', () => {
   });
 
   it('is named for its nodes where the question is about a taint or a zone', async () => {
-    const pattern = { key: 'bad', value: null, effect: null };
-    const subjects: readonly ((question: Question) => Subject)[] = [
-      (question) => taintSubject('bad', pattern, question),
-      (question) => zoneSubject('z1', question),
-    ];
     const evictedBy = (text: string): string | undefined => /Evicted by: +(.*)/.exec(text)?.[1];
     const more = ['n2', 'n3'].map((name) => node(name, taint(bad, 41)));
-    for (const subject of subjects) {
-      const alone = await answerOf(subject, heeding(drained(10, {}, node('n9'))));
+    for (const view of [taintView('bad'), zoneView('z1')]) {
+      const alone = answerOf(view, heeding(drained(10, {}, node('n9'))));
       assert.equal(evictedBy(alone.text), 'drain-by-taint (d1), as long as it runs');
       assert.equal(Object(alone.document).evictor.name, 'drain-by-taint');
-      const both = await answerOf(subject, heeding(drained(10, {}, ...more)));
+      const both = answerOf(view, heeding(drained(10, {}, ...more)));
       assert.equal(
         evictedBy(both.text),
         'drain-by-taint (d1), as long as it runs, on n1; taintmgr-controller on the others',
@@ -265,7 +258,7 @@ describe('a drain by a NoExecute taint, at work', () => {
       assert.equal(evictor.name, 'taintmgr-controller');
       const names = nodes.map((one: { evictor?: { name: string } }) => one.evictor?.name);
       assert.deepEqual(names, ['drain-by-taint', undefined, undefined]);
-      const nobodyDrains = await answerOf(subject, drained(10, {}, ...more));
+      const nobodyDrains = answerOf(view, drained(10, {}, ...more));
       assert.equal(evictedBy(nobodyDrains.text), 'taintmgr-controller');
     }
   });

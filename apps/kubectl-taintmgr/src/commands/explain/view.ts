@@ -1,0 +1,48 @@
+// The views of what can be explained: what is asked, and what is shown of the answer.
+
+import type { Selectors } from '@taintmgr/k8s-adapter/client';
+import {
+  decisionName,
+  type Explained,
+  type PodReport,
+  type Subject,
+} from '@taintmgr/k8s-adapter/explain';
+import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
+import type { Answer } from '../../render/printer.ts';
+import type { Paint } from '../../render/style.ts';
+
+/** How a subject is shown. */
+export interface View<D extends object = object> {
+  readonly subject: Subject<D>;
+  show(explained: Explained<D>, paint: Paint): Omit<Answer, 'document'>;
+  /** What to watch for changes; left out, or null: too much, it is read repeatedly instead. */
+  watched?(survey: ForecastSurvey): Watched | null;
+}
+
+/** The nodes and pods whose changes are changes of an answer. */
+export interface Watched {
+  readonly nodes: Selectors;
+  readonly pods: Selectors;
+}
+
+/** What is printed of an answer. */
+export function answerOf(view: View, explained: Explained, paint: Paint): Answer {
+  const shown = view.show(explained, paint);
+  return {
+    get document() {
+      return explained.document;
+    },
+    get rows() {
+      return shown.rows;
+    },
+    names: shown.names,
+    table: shown.table,
+  };
+}
+
+/** `pod/NAME` of those that are to go, or are going. */
+export function podNames(pods: readonly PodReport[]): readonly string[] {
+  return pods
+    .filter((pod) => decisionName(pod) !== 'Keep')
+    .map(({ facts }) => `pod/${facts.pod.name}`);
+}

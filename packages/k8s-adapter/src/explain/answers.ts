@@ -1,0 +1,288 @@
+// The shapes of answers as JSON. Times are RFC 3339 in UTC, seconds are whole; what is left out is not known, or there is none.
+import type { Reason } from '@taintmgr/core';
+import type { Owner } from '@taintmgr/core/model';
+import type { Actor } from '../evictors/actor.ts';
+import type { EmptyingState } from './emptying.ts';
+
+/** The fate of a pod; `Unknown`: nobody can tell for want of rights. */
+export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating' | 'Unknown';
+
+/** The beginning of each answer. */
+interface AnswerHead<K extends string> {
+  readonly apiVersion: 'taintmgr.dev/v1alpha1';
+  readonly kind: K;
+  /** When the cluster was read, by the clock of whoever asked. */
+  readonly observedAt: string;
+  /** The moment that the answer is about; left out: `observedAt`. */
+  readonly asOf?: string;
+  /** Who acts on NoExecute taints; `sure`: it was seen, not inferred. */
+  readonly evictor: EvictorDocument['evictor'];
+}
+
+/** The answer about a node and its pods. */
+export interface NodeAnswer extends AnswerHead<'NodeExplanation'>, NodeDocument, LimitsDocument {
+  readonly metadata: { readonly name: string; readonly uid: string };
+}
+
+/** The answer about a pod. */
+export interface PodAnswer extends AnswerHead<'PodExplanation'>, PodDocument, LimitsDocument {}
+
+/** The answer about several nodes. */
+export interface NodesAnswer<K extends string> extends AnswerHead<K> {
+  readonly metadata: { readonly name: string };
+  readonly nodes: readonly NodeRow[];
+  readonly summary: CountsDocument;
+}
+
+/** The answer about the nodes of a zone. */
+export interface ZoneAnswer extends NodesAnswer<'ZoneExplanation'> {
+  readonly zone: ZoneDocument & { readonly nodes: number; readonly notReady: number };
+}
+
+/** The answer about a taint, and the nodes that have it. */
+export interface TaintAnswer extends NodesAnswer<'TaintExplanation'> {
+  readonly found: readonly (TaintDocument & { readonly node: string })[];
+}
+
+/** One of several nodes. `evictor`: where a drain acts on it. */
+interface NodeRow extends NodeDocument, Partial<EvictorDocument> {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The parts of an answer that say who evicts. */
+export interface EvictorDocument {
+  readonly evictor: {
+    readonly name: Actor['name'] | 'drain-by-taint';
+    /** The evidence. */
+    readonly source: string;
+    readonly sure: boolean;
+  };
+}
+
+/** A node: its state, its taints and its pods. */
+export interface NodeDocument extends MaintenanceDocument {
+  readonly ready: {
+    readonly status: string;
+    readonly since: string | undefined;
+    readonly reason: string | undefined;
+  };
+  readonly cordoned: boolean;
+  readonly leaseRenewedAt: string | undefined;
+  /** How far its clock and the API server's are apart. */
+  readonly clock: string | undefined;
+  readonly health:
+    | {
+        readonly unreachableAt: string | undefined;
+        readonly placeInQueue: number | undefined;
+        readonly taintExpectedAt: string | undefined;
+        readonly because: readonly { readonly code: string; readonly text: string }[];
+      }
+    | undefined;
+  readonly zone:
+    | (ZoneDocument & { readonly name: string; readonly nodes: number; readonly notReady: number })
+    | undefined;
+  readonly taints: readonly (TaintDocument & CountsFrom)[];
+  readonly taintsLastWritten: { readonly by: string; readonly at: string | undefined } | undefined;
+  /** Next to go first; left out: they were not read, as no taint is in question. */
+  readonly pods: readonly PodDocument[] | undefined;
+  readonly summary: TallyDocument | undefined;
+  /** When it has no pods left but its own; left out: nobody leaves it. `drained`: while a drain is at work. */
+  readonly empty?: EmptyingDocument;
+  readonly drained?: EmptyingDocument;
+}
+
+/** When a node has no pods but those of DaemonSets and static ones, as documents have it. */
+export interface EmptyingDocument {
+  readonly state: EmptyingState;
+  readonly by?: string | undefined;
+  readonly lastEvictionAt?: string | undefined;
+  readonly estimate?: true;
+  /** Pods that decide about the state; left out: all end by themselves. */
+  readonly obstacles?: readonly PodInWay[];
+  /** Pods that drains at work leave on the node; left out: none. */
+  readonly left?: readonly PodInWay[];
+  readonly staying: {
+    readonly daemonSetPods: number;
+    readonly staticPods: number;
+    readonly finishedPods: number;
+  };
+}
+
+/** A pod in the way of an empty node. */
+export interface PodInWay {
+  readonly pod: string;
+  readonly because: string;
+}
+
+/** The conditions by which others say that a node is drained or maintained. */
+export interface MaintenanceDocument {
+  readonly maintenance?: readonly {
+    readonly type: string;
+    readonly reason: string;
+    readonly message: string | undefined;
+    readonly since: string | undefined;
+  }[];
+}
+
+/** The state of a zone, and how fast its nodes are tainted. */
+export interface ZoneDocument {
+  /** Null: its nodes do not tell. */
+  readonly state?: string | null;
+  readonly taintedNodesPerSecond?: number;
+  readonly held?: { readonly code: string; readonly text: string } | undefined;
+  /** The nodes that wait to be tainted. */
+  readonly waiting?: readonly string[];
+}
+
+/** A pod, what becomes of it, when and why. */
+export interface PodDocument extends DecisionDocument {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** '': it is on none. */
+  readonly node: string;
+  /** `ReplicaSet/web-7d4b9`. */
+  readonly owner: string | undefined;
+  readonly qosClass: string | undefined;
+  readonly priority: number | undefined;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly decision: DecisionName;
+  readonly evictedBy?: 'taintmgr-controller' | 'kube-controller-manager' | 'drain-by-taint';
+  /** The deadline is an estimate. */
+  readonly estimate?: true;
+  /** Why; the first reason decides. */
+  readonly because: readonly ReasonDocument[];
+  /** Nobody recreates the pod. */
+  readonly unmanaged?: true;
+  /** The things that would hold its eviction back. */
+  readonly blockers: readonly BlockerDocument[];
+  /** When it is deleted, whatever budgets say. */
+  readonly deletedAt?: string;
+  readonly limit?: {
+    readonly id: string;
+    readonly tripped: boolean;
+    readonly expectedAt?: string | undefined;
+    readonly notBefore?: string | undefined;
+  };
+  /** The decision of kube-controller-manager, where that was asked; `rules`: names in docs/differences.md. */
+  readonly upstream:
+    | (DecisionDocument & { readonly version: 'kcm-1.36'; readonly rules: readonly string[] })
+    | undefined;
+  /** The decision if tolerations with Lt and Gt count otherwise than is taken. */
+  readonly otherwise: DecisionDocument | undefined;
+  /** The decision without the taints that are only assumed. */
+  readonly present: DecisionDocument | undefined;
+  readonly evictionRequests?: readonly EvictionRequestDocument[];
+}
+
+/** A decision. */
+export interface DecisionDocument {
+  readonly decision: DecisionName;
+  /** The code of the reason that decides. */
+  readonly reason: Reason['code'] | undefined;
+  readonly deadline?: string | undefined;
+  /** Seconds to the deadline, negative when overdue; of a paused pod those that it has left. */
+  readonly remainingSeconds?: number | undefined;
+}
+
+/** Why a pod goes or stays. */
+export interface ReasonDocument {
+  readonly code: Reason['code'];
+  readonly text: string;
+  readonly taint?: TaintDocument;
+  readonly device?: object | undefined;
+  readonly toleration?:
+    | {
+        readonly key: string | undefined;
+        readonly operator: string | undefined;
+        readonly value: string | undefined;
+        readonly effect: string | undefined;
+        readonly tolerationSeconds: number | undefined;
+      }
+    | undefined;
+  readonly countsFrom?: string | undefined;
+  readonly countsFromSource?: string | undefined;
+  readonly deadline?: string | undefined;
+}
+
+/** A taint as the API has it. */
+export interface TaintDocument {
+  readonly key: string;
+  readonly value: string | undefined;
+  readonly effect: string;
+  readonly timeAdded: string | undefined;
+}
+
+/** Since when a taint counts, and what says so. */
+interface CountsFrom {
+  readonly countsFrom: string | undefined;
+  readonly countsFromSource: string;
+}
+
+/** The thing that holds an eviction back. */
+export interface BlockerDocument {
+  readonly code: string;
+  readonly verdict: string;
+  readonly message: string;
+  readonly remedy?: 'AlwaysAllow';
+  readonly operatorSign?: { readonly controller: Owner | null; readonly writer: string | null };
+  readonly budgets: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly allowed: number;
+    readonly healthy: number;
+    readonly desired: number;
+    readonly expected: number;
+    readonly operator: Owner | undefined;
+  }[];
+}
+
+/** Who asks that a pod be moved, and who answers. */
+export interface EvictionRequestDocument {
+  readonly name: string;
+  readonly requester: string;
+  readonly createdAt?: string;
+  readonly failed?: string;
+  readonly responder?: {
+    readonly name: string;
+    readonly lastHeartbeat: string | undefined;
+    readonly expectedCompletion: string | undefined;
+    readonly message: string | undefined;
+  };
+}
+
+/** The numbers of pods, and the seconds left to the first and the last that goes. */
+export interface TallyDocument {
+  readonly pods: number;
+  readonly terminating: number;
+  readonly evict: number;
+  readonly keep: number;
+  /** Left out: of each somebody can tell. */
+  readonly unknown?: number;
+  readonly gone?: number;
+  readonly paused?: number;
+  readonly nextSeconds: number | undefined;
+  readonly lastSeconds: number | undefined;
+}
+
+/** The same of several nodes, without the pods of those that were not read. */
+export type CountsDocument = Omit<TallyDocument, 'pods' | 'terminating' | 'keep'> & {
+  readonly pods?: number | undefined;
+  readonly terminating?: number | undefined;
+  readonly keep?: number | undefined;
+  readonly nodesNotCounted?: number;
+};
+
+/** The limits that count pods of the answer; left out: none does. */
+export interface LimitsDocument {
+  readonly limits?: readonly {
+    readonly id: string;
+    readonly tripped: boolean;
+    readonly evicted: number | null;
+    readonly of?: number | null;
+    readonly since?: string;
+    readonly windowSeconds?: number;
+    readonly roomAt?: string;
+  }[];
+}

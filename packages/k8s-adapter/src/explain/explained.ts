@@ -1,0 +1,168 @@
+// Asks a cluster about a node, a pod or another subject: reads what matters once, and says why and when pods go.
+import type { Instant } from '@taintmgr/core/time';
+import { ApiClient } from '../client/client.ts';
+import { EvictorSearch } from '../client/find-evictors.ts';
+import { ClusterReader } from '../survey/reader.ts';
+import { type ForecastSurvey, type SurveyOptions, withPast } from '../survey/survey.ts';
+import type { Access } from '../transport/access.ts';
+import { HttpTransport } from '../transport/http-transport.ts';
+import { Explainer } from './explainer.ts';
+import { type Notes, notesOn } from './notes.ts';
+import { isWhatIf, present, type Question } from './question.ts';
+import { type Report, reportOn } from './report.ts';
+
+/**
+ * The way to a cluster: as loadKubeconfig gives it; a client, whose connections are used and left open; or a
+ * reader, which has a clock of its own.
+ */
+export type Way = Access | ApiClient | ClusterReader;
+
+/** Something that can be asked about: how the cluster is read for it, and its document. */
+export interface Subject<D extends object = object> {
+  /** Throws ApiError (NotFound), ConnectionError and UsageError. */
+  readonly read: (reader: ClusterReader, question: Question) => Promise<ForecastSurvey>;
+  /** Leaves out what is not asked about; left out: everything is. */
+  readonly focus?: (report: Report) => Report;
+  /** Throws UsageError where the subject has gone between one read and the next. */
+  readonly document: (report: Report, context: AnswerContext) => D;
+}
+
+/** How a survey goes by a question. */
+export function surveyOptions(question: Question): SurveyOptions {
+  return { files: question.policies, isWhatIf: isWhatIf(question) };
+}
+
+/** What a document depends on beside the report. */
+export interface AnswerContext {
+  readonly survey: ForecastSurvey;
+  readonly question: Question;
+}
+
+/** The memory of what was read before: since when a taint is there that does not say so, and leases. */
+class Memory {
+  readonly explainer: Explainer;
+  #search: { readonly client: ApiClient; readonly search: EvictorSearch } | null = null;
+
+  constructor(question: Question) {
+    this.explainer = new Explainer(question);
+  }
+
+  readerOf(client: ApiClient): ClusterReader {
+    if (this.#search?.client !== client)
+      this.#search = { client, search: new EvictorSearch(client) };
+    return new ClusterReader(client, undefined, this.#search.search);
+  }
+}
+
+/** An answer: why and when the pods of a subject go or stay. */
+export class Explained<D extends object = object> implements AnswerContext {
+  /** When the cluster was read: milliseconds since 1970, by the clock of this machine. */
+  readonly at: Instant;
+  /** All that was read for the answer. */
+  readonly survey: ForecastSurvey;
+  readonly question: Question;
+  /** The answer as values: node by node, pod by pod. */
+  readonly report: Report;
+  readonly #subject: Subject<D>;
+  readonly #memory: Memory;
+  #document: D | null = null;
+
+  constructor(subject: Subject<D>, survey: ForecastSurvey, question: Question, memory: Memory) {
+    this.at = survey.at;
+    this.survey = survey;
+    this.question = question;
+    this.#subject = subject;
+    this.#memory = memory;
+    const report = reportOn(survey, memory.explainer);
+    this.report = subject.focus ? subject.focus(report) : report;
+  }
+
+  /** The answer as JSON: what `kubectl taintmgr explain ... -o json` prints. Times are RFC 3339, durations seconds. */
+  get document(): D {
+    this.#document ??= this.#subject.document(this.report, this);
+    return this.#document;
+  }
+
+  /** What a reader should know before believing the answer, and what somebody has to see to. */
+  get notes(): Notes {
+    return notesOn(this.survey, this.report, this.question);
+  }
+
+  /** What could not be read for want of rights, in the API server's words; empty: everything was. */
+  get refused(): readonly string[] {
+    return this.survey.refused;
+  }
+
+  /** The same as of a later instant, by what was read. */
+  asOf(now: Instant): Explained<D> {
+    return new Explained(this.#subject, { ...this.survey, at: now }, this.question, this.#memory);
+  }
+
+  /** Reads the cluster anew for the same question, and remembers what it saw before. Throws as the question did. */
+  again(way: Way): Promise<Explained<D>> {
+    return tell(way, this.#subject, this.question, this.#memory);
+  }
+}
+
+/**
+ * Asks about a subject. What `question` leaves out is as things are now. Throws ApiError (NotFound where there is no
+ * such object), ConnectionError, and UsageError for a subject that there is not.
+ */
+export async function explainSubject<D extends object>(
+  way: Way,
+  subject: Subject<D>,
+  question: Partial<Question> = {},
+): Promise<Explained<D>> {
+  const asked = { ...present, ...question };
+  return await tell(way, subject, asked, new Memory(asked));
+}
+
+async function tell<D extends object>(
+  way: Way,
+  subject: Subject<D>,
+  question: Question,
+  memory: Memory,
+): Promise<Explained<D>> {
+  const survey = await withReader(way, memory, (reader) => read(reader, subject, question));
+  memory.explainer.take(survey);
+  return new Explained(subject, survey, question, memory);
+}
+
+/** The answer by what was read before. */
+export function explainSurvey<D extends object>(
+  survey: ForecastSurvey,
+  subject: Subject<D>,
+  question: Question,
+): Explained<D> {
+  const memory = new Memory(question);
+  memory.explainer.take(survey);
+  return new Explained(subject, survey, question, memory);
+}
+
+/** To compare with kube-controller-manager takes the past too. */
+async function read(
+  reader: ClusterReader,
+  subject: Subject,
+  question: Question,
+): Promise<ForecastSurvey> {
+  const survey = await subject.read(reader, question);
+  return question.compare ? await withPast(reader, survey) : survey;
+}
+
+/** The name of these requests in logs of API servers. */
+const userAgent = 'taintmgr-explain';
+
+async function withReader<T>(
+  way: Way,
+  memory: Memory,
+  work: (reader: ClusterReader) => Promise<T>,
+): Promise<T> {
+  if (way instanceof ClusterReader) return await work(way);
+  if (way instanceof ApiClient) return await work(memory.readerOf(way));
+  const transport = new HttpTransport(way, userAgent);
+  try {
+    return await work(memory.readerOf(new ApiClient({ transport, server: way.server })));
+  } finally {
+    transport.close();
+  }
+}

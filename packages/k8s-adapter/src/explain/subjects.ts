@@ -1,0 +1,250 @@
+// A node, a pod, a zone and a taint as subjects of an explanation: how each is read, and its document.
+import { type NodeFacts, zoneNames } from '../survey/facts.ts';
+import { jobEnds } from '../survey/job-ends.ts';
+import { beginForecast, type ForecastSurvey, surveyForecast } from '../survey/survey.ts';
+import { choicesText } from '../text/count.ts';
+import { UsageError } from '../text/usage-error.ts';
+import type { NodeAnswer, NodesAnswer, PodAnswer, TaintAnswer, ZoneAnswer } from './answers.ts';
+import {
+  apiVersion,
+  countsDocument,
+  evictorDocument,
+  nodeDocument,
+  nodeEvictorDocument,
+  nodesEvictorDocument,
+  podDocument,
+  taintDocument,
+  zoneDocument,
+} from './documents.ts';
+import {
+  type AnswerContext,
+  type Explained,
+  explainSubject,
+  type Subject,
+  surveyOptions,
+  type Way,
+} from './explained.ts';
+import { limitsDocument } from './limits.ts';
+import {
+  hypotheticalTaints,
+  matchesTaint,
+  mattersIn,
+  parsePattern,
+  type Question,
+} from './question.ts';
+import type { NodeReport, PodReport, Report } from './report.ts';
+import { asOf } from './words.ts';
+
+/**
+ * Says of each pod of a node why and when it goes, or why it stays: what `kubectl taintmgr explain node` says.
+ * Throws ApiError (NotFound: there is no such node; Forbidden: it may not be read) and ConnectionError.
+ */
+export function explainNode(
+  way: Way,
+  name: string,
+  question: Partial<Question> = {},
+): Promise<Explained<NodeAnswer>> {
+  return explainSubject(way, nodeSubject(name), question);
+}
+
+/**
+ * Says why and when a pod goes, or why it stays: what `kubectl taintmgr explain pod` says. Without the right to
+ * read its node the decision is `Unknown`, and `refused` names the right. Throws ApiError (NotFound: there is no
+ * such pod), ConnectionError, and UsageError where the pod has just gone.
+ */
+export function explainPod(
+  way: Way,
+  namespace: string,
+  name: string,
+  question: Partial<Question> = {},
+): Promise<Explained<PodAnswer>> {
+  return explainSubject(way, podSubject(namespace, name), question);
+}
+
+/** A node, for explainSubject. */
+export function nodeSubject(name: string): Subject<NodeAnswer> {
+  return {
+    read: async (reader, question) => {
+      const options = surveyOptions(question);
+      const asked = reader.node(name);
+      const begun = beginForecast(reader, [name], options);
+      // Where there is no such node, that is what is said.
+      const node = await asked;
+      return await surveyForecast(reader, [node], [node], { ...options, begun });
+    },
+    document: ({ nodes: [report] }, { survey, question: { after } }) => {
+      if (!report) throw new Error(`node ${name} was read and is not known`);
+      const { uid } = report.facts.node;
+      return {
+        apiVersion,
+        kind: 'NodeExplanation',
+        metadata: { name, uid },
+        ...asOf(survey.at, after),
+        ...nodeEvictorDocument(report, survey.evictor),
+        ...nodeDocument(report, survey.at, after),
+        ...limitsDocument(survey, report.pods ?? []),
+      };
+    },
+  };
+}
+
+/** A pod, for explainSubject. */
+export function podSubject(namespace: string, name: string): Subject<PodAnswer> {
+  const isMeant = ({ facts: { pod } }: PodReport): boolean =>
+    pod.namespace === namespace && pod.name === name;
+  return {
+    read: async (reader, question): Promise<ForecastSurvey> => {
+      const facts = await reader.pod(namespace, name);
+      const { nodeName } = facts.pod;
+      const read = async () => ({ node: await reader.nodeIfThere(nodeName) });
+      const found = nodeName === '' ? { node: null } : await reader.ifAllowed(read);
+      const node = found?.node ?? null;
+      const nodes = node ? [node] : [];
+      const [survey, ends] = await Promise.all([
+        surveyForecast(reader, nodes, nodes, { ...surveyOptions(question), namespace }),
+        jobEnds(reader, [facts.pod]),
+      ]);
+      const alone = node ? {} : { pods: [facts], hidesNodes: found === null };
+      return { ...survey, jobEnds: ends, ...alone };
+    },
+    focus: ({ nodes, strays }) => {
+      const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
+      return { nodes: only, strays: strays.filter(isMeant) };
+    },
+    document: (report, { survey, question: { after } }) => {
+      const pod = podIn(report, `${namespace}/${name}`);
+      return {
+        apiVersion,
+        kind: 'PodExplanation',
+        ...asOf(survey.at, after),
+        ...evictorDocument(survey.evictor),
+        ...podDocument(pod, survey.at + after),
+        ...limitsDocument(survey, [pod]),
+      };
+    },
+  };
+}
+
+/** The pod that an answer about one is about. Throws UsageError: it may have gone between one read and the next. */
+export function podIn({ nodes: [node], strays }: Report, reference: string): PodReport {
+  const [pod] = [...(node?.pods ?? []), ...strays];
+  if (!pod) throw new UsageError(`pod ${reference} has just gone`);
+  return pod;
+}
+
+/** The nodes of a zone, for explainSubject. `name`: a label of the zone, or `region/zone`. */
+export function zoneSubject(name: string): Subject<ZoneAnswer> {
+  return {
+    read: async (reader, question) => {
+      const all = await reader.nodes();
+      const nodes = all.filter(({ node }) => zoneNames(node.labels ?? {}).includes(name));
+      if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
+      const withPods = nodes.filter(mattersIn(question, reader.now()));
+      return await surveyForecast(reader, nodes, withPods, surveyOptions(question));
+    },
+    document: ({ nodes }, context) => {
+      const { forecast } = nodes[0] ?? {};
+      const zone = { ...readyCounts(nodes), ...(forecast && zoneDocument(forecast)) };
+      return {
+        ...headOf('ZoneExplanation', name, nodes, context),
+        zone,
+        ...bodyOf(nodes, context),
+      };
+    },
+  };
+}
+
+/** The nodes of a zone, and those that are not ready. */
+export function readyCounts(nodes: readonly NodeReport[]): {
+  readonly nodes: number;
+  readonly notReady: number;
+} {
+  const notReady = nodes.filter(({ facts }) => facts.ready.status !== 'True').length;
+  return { nodes: nodes.length, notReady };
+}
+
+function noSuchZone(name: string, nodes: readonly NodeFacts[]): string {
+  const zones = [...new Set(nodes.map(({ zone }) => zone))].filter((zone) => zone !== '').sort();
+  const known = zones.length === 0 ? 'nodes have no zone labels' : `zones: ${choicesText(zones)}`;
+  return `zone ${JSON.stringify(name)} has no nodes; ${known}`;
+}
+
+/**
+ * The nodes with a taint, for explainSubject. `text`: `key[=value][:effect]`. Throws UsageError and RangeError for what
+ * names no taint.
+ */
+export function taintSubject(text: string): Subject<TaintAnswer> {
+  const pattern = parsePattern(text);
+  return {
+    read: async (reader, question) => {
+      const all = await reader.nodes();
+      const nodes = all.filter(({ node }) => {
+        const taints = hypotheticalTaints(node.taints, question, 0);
+        return taints.some((taint) => matchesTaint(pattern, taint));
+      });
+      if (nodes.length === 0) throw new UsageError(nowhere(text, all));
+      const withPods = nodes.filter(mattersIn(question, reader.now()));
+      return await surveyForecast(reader, nodes, withPods, surveyOptions(question));
+    },
+    document: ({ nodes }, context) => {
+      const found = taintsFound(text, nodes, context).map(({ node, taint }) => {
+        return { node: node.facts.node.name, ...taintDocument(taint) };
+      });
+      return {
+        ...headOf('TaintExplanation', text, nodes, context),
+        found,
+        ...bodyOf(nodes, context),
+      };
+    },
+  };
+}
+
+function nowhere(text: string, nodes: readonly NodeFacts[]): string {
+  const taints = nodes.flatMap(({ node }) => node.taints);
+  const keys = [...new Set(taints.map(({ key }) => key))].sort();
+  const known = keys.length === 0 ? 'no node has taints' : `nodes have: ${keys.join(', ')}`;
+  return `no node has the taint ${JSON.stringify(text)}; ${known}`;
+}
+
+/** A taint of a node. */
+export interface FoundTaint {
+  readonly node: NodeReport;
+  readonly taint: NodeReport['facts']['node']['taints'][number];
+}
+
+/** The taints of nodes that a pattern names, those of the question with them. */
+export function taintsFound(
+  text: string,
+  nodes: readonly NodeReport[],
+  { survey, question }: AnswerContext,
+): readonly FoundTaint[] {
+  const pattern = parsePattern(text);
+  return nodes.flatMap((node) => {
+    const taints = hypotheticalTaints(node.facts.node.taints, question, survey.at);
+    return taints.filter((taint) => matchesTaint(pattern, taint)).map((taint) => ({ node, taint }));
+  });
+}
+
+/** The beginning of an answer about several nodes. */
+function headOf<K extends string>(
+  kind: K,
+  name: string,
+  nodes: readonly NodeReport[],
+  { survey: { at, evictor }, question: { after } }: AnswerContext,
+): Omit<NodesAnswer<K>, 'nodes' | 'summary'> {
+  const head = { apiVersion, kind, metadata: { name }, ...asOf(at, after) };
+  return { ...head, ...nodesEvictorDocument(nodes, evictor) };
+}
+
+/** The rest of such an answer. */
+function bodyOf(
+  nodes: readonly NodeReport[],
+  { survey: { at, evictor }, question: { after } }: AnswerContext,
+): Pick<NodesAnswer<string>, 'nodes' | 'summary'> {
+  const rows = nodes.map((node) => {
+    const { name, uid } = node.facts.node;
+    const drained = node.drains.length > 0 ? nodeEvictorDocument(node, evictor) : {};
+    return { name, uid, ...drained, ...nodeDocument(node, at, after) };
+  });
+  return { nodes: rows, summary: countsDocument(nodes, after) };
+}
