@@ -161,7 +161,7 @@ export type Cause =
 export function describeReason(reason: Reason): string {
   switch (reason.code) {
     case 'NotBound':
-      return 'not bound to a node';
+      return 'not bound to a node: no taint evicts it';
     case 'NodeUnknown':
       if (reason.hidden)
         return `unknown: no permission to read nodes, so not the taints of ${reason.nodeName} either`;

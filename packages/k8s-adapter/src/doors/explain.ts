@@ -119,6 +119,7 @@ export {
   ownerText,
   pausedText,
   pausesInForce,
+  pendingText,
   phaseOf,
   readyText,
   sinceText,

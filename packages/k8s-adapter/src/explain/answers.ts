@@ -25,7 +25,10 @@ export interface NodeAnswer extends AnswerHead<'NodeExplanation'>, NodeDocument,
 }
 
 /** The answer about a pod. */
-export interface PodAnswer extends AnswerHead<'PodExplanation'>, PodDocument, LimitsDocument {}
+export interface PodAnswer extends AnswerHead<'PodExplanation'>, PodDocument, LimitsDocument {
+  /** The eviction among the pods of its owner shortly before it was created, while it has no node; left out: none is known. */
+  readonly precededBy?: string;
+}
 
 /** The answer about several nodes. */
 export interface NodesAnswer<K extends string> extends AnswerHead<K> {
@@ -155,6 +158,12 @@ export interface PodDocument extends DecisionDocument {
   readonly because: readonly ReasonDocument[];
   /** Nobody recreates the pod. */
   readonly unmanaged?: true;
+  /** Why it has no node yet, as its condition PodScheduled says; left out: it has one. */
+  readonly pending?: {
+    readonly reason?: string;
+    readonly message?: string;
+    readonly since?: string | undefined;
+  };
   /** The things that would hold its eviction back. */
   readonly blockers: readonly BlockerDocument[];
   /** When it is deleted, whatever budgets say. */

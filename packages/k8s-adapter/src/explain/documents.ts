@@ -18,7 +18,7 @@ import {
 import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/core/lifecycle';
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../survey/evictors.ts';
-import type { NodeFacts } from '../survey/facts.ts';
+import type { NodeFacts, PodFacts } from '../survey/facts.ts';
 import { count } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
 import type {
@@ -168,6 +168,7 @@ export function podDocument(report: PodReport, at: Instant): PodDocument {
     ...(isEstimate && { estimate: true }),
     because: explanation.decision.because.map(reasonDocument),
     ...(isBare(pod) && { unmanaged: true }),
+    ...(pod.nodeName === '' && { pending: pendingDocument(facts) }),
     blockers: blockers.map(blockerDocument),
     ...(deletedAt !== undefined && { deletedAt }),
     ...(limit && { limit: limitDocument(limit) }),
@@ -184,6 +185,12 @@ export function podDocument(report: PodReport, at: Instant): PodDocument {
       evictionRequests: report.requests.map(requestDocument),
     }),
   };
+}
+
+function pendingDocument({ unscheduled }: PodFacts): NonNullable<PodDocument['pending']> {
+  if (!unscheduled) return {};
+  const { reason, message, since } = unscheduled;
+  return { reason, message, since: time(since) };
 }
 
 /** When a limit lets the pod go, or until when it surely does not. */

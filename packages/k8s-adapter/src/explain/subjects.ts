@@ -1,6 +1,7 @@
 // A node, a pod, a zone and a taint as subjects of an explanation: how each is read, and its document.
 import { type NodeFacts, zoneNames } from '../survey/facts.ts';
 import { jobEnds } from '../survey/job-ends.ts';
+import { precedingEviction } from '../survey/pending-pods.ts';
 import { beginForecast, type ForecastSurvey, surveyForecast } from '../survey/survey.ts';
 import { choicesText } from '../text/count.ts';
 import { UsageError } from '../text/usage-error.ts';
@@ -100,12 +101,13 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
       const found = nodeName === '' ? { node: null } : await reader.ifAllowed(read);
       const node = found?.node ?? null;
       const nodes = node ? [node] : [];
-      const [survey, ends] = await Promise.all([
+      const [survey, ends, precededBy] = await Promise.all([
         surveyForecast(reader, nodes, nodes, { ...surveyOptions(question), namespace }),
         jobEnds(reader, [facts.pod]),
+        precedingEviction(reader, facts),
       ]);
       const alone = node ? {} : { pods: [facts], hidesNodes: found === null };
-      return { ...survey, jobEnds: ends, ...alone };
+      return { ...survey, jobEnds: ends, ...(precededBy !== null && { precededBy }), ...alone };
     },
     focus: ({ nodes, strays }) => {
       const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
@@ -119,6 +121,7 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
         ...asOf(survey.at, after),
         ...evictorDocument(survey.evictor),
         ...podDocument(pod, survey.at + after),
+        ...(survey.precededBy && { precededBy: survey.precededBy }),
         ...limitsDocument(survey, [pod]),
       };
     },

@@ -28,7 +28,7 @@ import {
 } from '@taintmgr/core/time';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import type { Evictor } from '../survey/evictors.ts';
-import type { NodeFacts } from '../survey/facts.ts';
+import type { NodeFacts, PodFacts } from '../survey/facts.ts';
 import type { NodeDrainObject } from '../survey/node-drains.ts';
 import { choicesMax, choicesText, count, listText } from '../text/count.ts';
 import { selectorText } from '../text/label-selector.ts';
@@ -336,6 +336,15 @@ export function maintenanceText(node: NodeFacts['node'], now: Instant): string {
       return printable(`${type}${why}${transitionAt === null ? '' : ` ${ago(now, transitionAt)}`}`);
     })
     .join(', ');
+}
+
+/** `Unschedulable for 5m, by its condition PodScheduled: 0/3 nodes are available`; for a pod without a node. */
+export function pendingText({ unscheduled }: PodFacts, now: Instant): string {
+  if (!unscheduled) return 'no scheduler has said why: it has no condition PodScheduled';
+  const { since, reason, message } = unscheduled;
+  const long = since === null ? '' : ` for ${formatDuration(Math.max(0, now - since))}`;
+  const why = message === '' ? '' : `: ${message}`;
+  return printable(`${reason || 'not scheduled'}${long}, by its condition PodScheduled${why}`);
 }
 
 /** `ReplicaSet/web` */

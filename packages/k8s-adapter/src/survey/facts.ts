@@ -37,12 +37,21 @@ export interface PodFacts {
   readonly tolerationsWritten: { readonly by: string; readonly at: Instant } | null;
   /** When it was created; null: it does not say. */
   readonly createdAt: Instant | null;
+  /** Why it has no node yet, by its condition PodScheduled; left out: it has one, or nobody has said why. */
+  readonly unscheduled?: Unscheduled;
   /** When a mark that somebody removes it was taken back, as it did not go; null: none was. */
   readonly unmarkedAt: Instant | null;
   /** As `kubectl apply` wrote it last, before others changed it; null: it never did. */
   readonly lastApplied: string | null;
   /** Which state of it was read; '' where it does not say. */
   readonly version: string;
+}
+
+/** What a scheduler says of a pod that has no node. */
+export interface Unscheduled {
+  readonly since: Instant | null;
+  readonly reason: string;
+  readonly message: string;
 }
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -82,6 +91,7 @@ export function podFacts(object: unknown): PodFacts {
   const { labels = {}, finalizers = [], annotations = {} } = metadata;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? null;
   const mark = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  const unscheduled = spec?.nodeName ? null : unscheduledIn(status?.conditions ?? []);
   return {
     pod: { ...podFromJson(object), labels, ready },
     finalizers,
@@ -89,10 +99,20 @@ export function podFacts(object: unknown): PodFacts {
     priority: spec?.priority ?? 0,
     tolerationsWritten: lastWriteOf('f:tolerations', metadata),
     createdAt: parseTime(metadata.creationTimestamp ?? ''),
+    ...(unscheduled && { unscheduled }),
     unmarkedAt: mark?.status === 'False' ? parseTime(mark.lastTransitionTime ?? '') : null,
     lastApplied: annotations[lastAppliedAnnotation] ?? null,
     version: metadata.resourceVersion ?? '',
   };
+}
+
+function unscheduledIn(conditions: readonly Condition[]): Unscheduled | null {
+  const found = conditions.find(
+    ({ type, status }) => type === 'PodScheduled' && status === 'False',
+  );
+  if (!found) return null;
+  const { reason = '', message = '', lastTransitionTime = '' } = found;
+  return { since: parseTime(lastTransitionTime), reason, message };
 }
 
 function readiness(conditions: readonly Condition[]): Readiness {
@@ -147,7 +167,7 @@ interface NodeObject {
 
 interface PodObject {
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly priority?: number };
+  readonly spec?: { readonly priority?: number; readonly nodeName?: string };
   readonly status?: { readonly qosClass?: string; readonly conditions?: readonly Condition[] };
 }
 

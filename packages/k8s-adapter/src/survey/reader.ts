@@ -295,10 +295,11 @@ export class ClusterReader {
     return clockEventsIn(events);
   }
 
-  /** The Events with this reason; nothing where we may not see them. */
-  async eventsOf(reason: string): Promise<readonly unknown[]> {
+  /** The Events with this reason, of one namespace where that is given; nothing where we may not see them. */
+  async eventsOf(reason: string, namespace?: string): Promise<readonly unknown[]> {
     const selectors = { fieldSelector: `reason=${reason}` };
-    return await unless(403, () => this.#list('/api/v1/events', selectors, asItIs), []);
+    const path = namespace === undefined ? '/api/v1' : namespacePath(namespace);
+    return await unless(403, () => this.#list(`${path}/events`, selectors, asItIs), []);
   }
 
   /** A lease; null: there is none. */

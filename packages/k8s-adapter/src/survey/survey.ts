@@ -74,6 +74,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly devices?: PodDevices;
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
+  /** The eviction shortly before its pod was created, which has no node yet; left out: none is known, or not asked. */
+  readonly precededBy?: string;
   /** Whether its pods are on nodes that we may not read; left out: they are not. */
   readonly hidesNodes?: boolean;
   /** Nodes whose taints were just written, and what was there before is not to be had. */

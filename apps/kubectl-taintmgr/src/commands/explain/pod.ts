@@ -22,6 +22,7 @@ import {
   ownerText,
   type PodAnswer,
   type PodReport,
+  pendingText,
   podIn,
   podSubject,
   readyText,
@@ -91,6 +92,8 @@ function describePod(
     ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
     ['Decision', decisionLine(report, at, after)],
     ['Because', whyText(explanation.decision)],
+    ...(pod.nodeName === '' ? [['Pending', pendingText(facts, survey.at)] as const] : []),
+    ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
     ...(goes ? (survey.jobEnds ?? []).map((line) => ['Then', printable(line)] as const) : []),
     ...(otherwise
       ? [['Otherwise', `${decisionText(otherwise, at, after)}: ${otherwiseText(survey)}`] as const]

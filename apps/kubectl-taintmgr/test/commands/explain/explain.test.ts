@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { node, type ObjectMeta } from '@taintmgr/sim-cluster';
+import { node, type ObjectMeta, pod } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
 import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster, versions } from '../../world/test-cluster.ts';
 
 // What `explain` reads of a cluster beside what its transcripts show.
+
+/** A text that is indented here. */
+function lines(text: string): string {
+  return `${text.replace(/^\n/, '').replace(/^ {8}/gm, '')}\n`;
+}
 
 /** As the API keeps times. */
 function wholeSecond(time: string): string {
@@ -97,7 +102,84 @@ describe('explain', () => {
     api.create('pods', { ...bound, metadata: { ...metadata, name: 'lost' }, spec: elsewhere });
     const because = async (name: string): Promise<string> =>
       (await run('explain', 'pod', name, '-n', 'shop', '-o', 'jsonpath={.because[0].text}')).out;
-    assert.equal(await because('unbound'), 'not bound to a node');
+    assert.equal(await because('unbound'), 'not bound to a node: no taint evicts it');
     assert.equal(await because('lost'), 'node nowhere is unknown');
+  });
+
+  it('why a pod has no node, and which eviction came before it', async () => {
+    const { api } = cluster;
+    const made = api.create('pods', {
+      ...pod('shop', 'web-9', {}),
+      metadata: {
+        ...{ namespace: 'shop', name: 'web-9' },
+        ownerReferences: [
+          {
+            apiVersion: 'apps/v1',
+            kind: 'ReplicaSet',
+            name: 'web',
+            uid: 'u-web',
+            controller: true,
+          },
+        ],
+      },
+    });
+    const show = async (): Promise<string> =>
+      (await run('explain', 'pod', 'web-9', '-n', 'shop')).out.replace(/ for \d+s,/, ' for 0s,');
+    assert.equal(
+      await show(),
+      lines(`
+        Name:        web-9
+        Namespace:   shop
+        Node:        <none>
+        Owner:       ReplicaSet/web
+        Decision:    Keep
+        Because:     not bound to a node: no taint evicts it
+        Pending:     no scheduler has said why: it has no condition PodScheduled`),
+    );
+    const created = Date.parse(made.metadata.creationTimestamp ?? '');
+    const time = (at: number): string => wholeSecond(new Date(at).toISOString());
+    const message = '0/5 nodes are available: 5 Insufficient cpu.';
+    const conditions = [
+      {
+        ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message },
+        lastTransitionTime: time(Date.now()),
+      },
+    ];
+    api.update('pods', { ...made, status: { phase: 'Pending', conditions } }, 'status');
+    const evicted = (name: string, at: number, opening = 'Marking for deletion'): void => {
+      api.create('events', {
+        metadata: { name: `${name}.${at}`, namespace: 'shop' },
+        involvedObject: { kind: 'Pod', namespace: 'shop', name, uid: `uid-${name}` },
+        ...{
+          reason: 'TaintManagerEviction',
+          type: 'Normal',
+          message: `${opening} Pod shop/${name}`,
+        },
+        source: { component: 'taint-eviction-controller' },
+        lastTimestamp: time(at),
+      });
+    };
+    evicted('api-1', created);
+    evicted('web-4', created - 600_000);
+    evicted('web-5', created, 'Cancelling deletion of');
+    evicted('web-6', created + 60_000);
+    assert.doesNotMatch(await show(), /Before it/);
+    evicted('web-7', created - 3000);
+    assert.equal(
+      await show(),
+      lines(`
+        Name:        web-9
+        Namespace:   shop
+        Node:        <none>
+        Owner:       ReplicaSet/web
+        Decision:    Keep
+        Because:     not bound to a node: no taint evicts it
+        Pending:     Unschedulable for 0s, by its condition PodScheduled: ${message}
+        Before it:   created 3s after web-7 of ReplicaSet/web was evicted, by an Event of taint-eviction-controller`),
+    );
+    const { out } = await run('explain', 'pod', 'web-9', '-n', 'shop', '-o', 'json');
+    const { pending, precededBy } = JSON.parse(out);
+    assert.deepEqual([pending.reason, pending.message], ['Unschedulable', message]);
+    assert.match(precededBy, /^created 3s after web-7 /);
   });
 });
