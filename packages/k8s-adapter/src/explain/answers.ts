@@ -93,6 +93,20 @@ export interface NodeDocument extends MaintenanceDocument {
   /** When it has no pods left but its own; left out: nobody leaves it. `drained`: while a drain is at work. */
   readonly empty?: EmptyingDocument;
   readonly drained?: EmptyingDocument;
+  /** The budgets that these evictions break; left out: none. */
+  readonly unaskedBudgets?: readonly UnaskedBudgetDocument[];
+}
+
+/** A budget that lets fewer of these pods go than are evicted, by one who does not ask budgets. */
+export interface UnaskedBudgetDocument {
+  readonly namespace: string;
+  readonly name: string;
+  readonly allowed: number;
+  readonly healthy: number;
+  readonly desired: number;
+  readonly expected: number;
+  readonly evictor: string;
+  readonly pods: readonly string[];
 }
 
 /** When a node has no pods but those of DaemonSets and static ones, as documents have it. */

@@ -41,6 +41,7 @@ import type {
 import { type Emptying, emptyingOf } from './emptying.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
+import { unaskedBudgetsDocument } from './unasked-budgets.ts';
 import { evictorText } from './words.ts';
 
 /** The group and version of everything that commands print as json or yaml. */
@@ -91,6 +92,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): N
     ...(emptying && {
       [report.drains.length > 0 ? 'drained' : 'empty']: emptyingDocument(emptying),
     }),
+    ...unaskedBudgetsDocument(pods ?? []),
   };
 }
 

@@ -27,6 +27,7 @@ import { printable } from '../text/printable.ts';
 import { limitNotes } from './limits.ts';
 import type { Question } from './question.ts';
 import { isBare, type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
+import { unaskedBudgetTexts } from './unasked-budgets.ts';
 import { ago, comparesTaint, isUnwritten, numbersGate, operatorSignText } from './words.ts';
 
 /** What a reader should know before believing an answer, one line each. */
@@ -290,6 +291,7 @@ function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
       shutText,
     ),
     ...unreadyTexts(pods),
+    ...unaskedBudgetTexts(pods),
     ...bareTexts(pods),
   ].map(printable);
 }

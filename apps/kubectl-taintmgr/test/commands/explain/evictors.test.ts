@@ -130,6 +130,39 @@ describe('by the rules of the one who evicts', () => {
     it(name, () => assert.deepEqual(shown(from), expected));
   }
 
+  it('names the budgets that are broken, and no others', () => {
+    const warned = (from: ForecastSurvey): readonly string[] => explain(from).warnings;
+    const theirs = by(withUpstream(acts), read);
+    assert.deepEqual(warned(theirs), [
+      'PDB shop/web allows 0 of these 2 evictions (due, later): kube-controller-manager does not ask budgets here',
+    ]);
+    const { unaskedBudgets } = Object(explain(theirs).document);
+    assert.deepEqual(unaskedBudgets, [
+      {
+        ...{ namespace: 'shop', name: 'web', allowed: 0, healthy: 2, desired: 2, expected: 2 },
+        ...{ evictor: 'kube-controller-manager', pods: ['due', 'later'] },
+      },
+    ]);
+    const ours = { ...read, evictor: { ...read.evictor, asksBudgets: false } };
+    assert.deepEqual(warned({ ...ours, pods: ours.pods.slice(0, 1) }), [
+      'PDB shop/web does not allow this eviction (due): taintmgr-controller does not ask budgets here',
+    ]);
+    const wide = { ...theirs, budgets: [{ ...budget, allowed: 2 }] };
+    const unready = theirs.pods.map((facts) => ({
+      ...facts,
+      pod: { ...facts.pod, ready: 'False' },
+    }));
+    const spares = { ...budget, alwaysEvictUnhealthy: true };
+    for (const from of [
+      wide,
+      { ...theirs, budgets: null },
+      { ...theirs, pods: unready, budgets: [spares] },
+      { ...by(nobody, ours), evictor: { ...actorOf(nobody), asksBudgets: false } },
+    ]) {
+      assert.deepEqual(warned(from), []);
+    }
+  });
+
   describe('a drain by a taint for which nobody else evicts', () => {
     const agent = pod('agent', ofDaemonSet);
     /** A node with the mark of such a drain, ten seconds old, beside kube-controller-manager. */
