@@ -1,0 +1,205 @@
+// Who made a pod leave, as each source has it, and which of them is believed.
+import { formatTime, type Instant } from '@taintmgr/core/time';
+import type { Departure } from '../history/departure.ts';
+import type { Claim, ClaimKind, Source } from './history-model.ts';
+import { type EventTrace, isOurs, type NodeTrace, type PodTrace } from './history-traces.ts';
+
+export const recordSource: Source = { kind: 'record', name: 'record of taintmgr-controller' };
+export const deletionSource: Source = { kind: 'deletion', name: 'deletionTimestamp of the pod' };
+const conditionSource: Source = { kind: 'condition', name: 'condition DisruptionTarget' };
+const recordedCondition: Source = {
+  kind: 'condition',
+  name: 'condition DisruptionTarget, recorded',
+};
+
+export function eventSource({ reason, by }: EventTrace): Source {
+  return { kind: 'event', name: `Event ${reason} of ${by || 'nobody that it names'}` };
+}
+
+/** What is known of one pod. */
+export interface Evidence {
+  readonly departures: readonly Departure[];
+  readonly pod: PodTrace | null;
+  /** About the pod. */
+  readonly events: readonly EventTrace[];
+  /** Of its owner: that it has deleted the pod. */
+  readonly deletions: readonly EventTrace[];
+  readonly node: string;
+  /** The names of pods by uid. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** All claims about a pod, those of one kind as one, the most believed first. */
+export function claimsOf(evidence: Evidence): readonly Claim[] {
+  const { departures, pod, events, deletions, node, names } = evidence;
+  const all = [
+    ...departures.flatMap((one) => recordClaim(one, node)),
+    ...(pod ? podClaims(pod) : []),
+    ...events.flatMap((event) => eventClaim(event, node, names)),
+    ...deletions.map(ownerClaim),
+  ];
+  const kinds = new Set(all.map(({ kind }) => kind));
+  const merged = Array.from(kinds, (kind) => mergedClaim(all.filter((one) => one.kind === kind)));
+  return merged.sort((a, b) => rankOf(a) - rankOf(b) || compare(a.kind, b.kind));
+}
+
+/** Those that say something else than the first: what is evicted by the Eviction API, somebody evicts by it. */
+export function contradictions([best, ...others]: readonly Claim[]): readonly Claim[] {
+  const usesApi = best?.kind === 'taintmgr' || best?.kind === 'drain';
+  return others.filter(({ kind }) => !(usesApi && kind === 'evictionApi'));
+}
+
+/** An own act first; then conditions, Events, and what does not say who. */
+function rankOf({ kind, sources }: Claim): number {
+  const ranks = sources.map((source) => sourceRanks[source.kind]);
+  return Math.min(...ranks) + (kind === 'evictionApi' ? 5 : 0);
+}
+
+const sourceRanks: Readonly<Record<Source['kind'], number>> = {
+  ...{ record: 0, deletion: 1, condition: 2, pod: 3, event: 4, node: 5, request: 5 },
+};
+
+function mergedClaim(claims: readonly Claim[]): Claim {
+  const sorted = claims.toSorted((a, b) => {
+    return rankOf(a) - rankOf(b) || compare(keyOf(a), keyOf(b));
+  });
+  const [first] = sorted;
+  if (!first) throw new Error('there is no claim to merge');
+  const detail = sorted.find((one) => one.detail !== '')?.detail ?? '';
+  const times = sorted.flatMap(({ at }) => at ?? []);
+  const sources = new Map(sorted.flatMap((one) => one.sources.map((from) => [from.name, from])));
+  // The first: whoever marks asks again when the pod is slow to go.
+  const at = times.length === 0 ? null : Math.min(...times);
+  return { ...first, detail, at, sources: [...sources.values()] };
+}
+
+function keyOf({ who, detail, at, sources }: Claim): string {
+  return JSON.stringify([who, detail, at, sources.map(({ name }) => name)]);
+}
+
+function recordClaim(departure: Departure, node: string): readonly Claim[] {
+  const { by, answeredAt, askedAt, seenAt } = departure;
+  const at = answeredAt ?? askedAt ?? seenAt;
+  if (by.source === 'ownAct') {
+    const who =
+      by.kind === 'drain' && by.drain
+        ? `NodeDrain ${by.drain} (taintmgr-controller)`
+        : 'taintmgr-controller';
+    return [{ kind: by.kind, who, detail: '', at, sources: [recordSource] }];
+  }
+  if (by.source === 'deletion' || by.kind === 'unknown') return [];
+  const mark = { reason: by.reason ?? '', manager: by.manager ?? null, message: '' };
+  return [{ ...markClaim(mark, node), kind: by.kind, at, sources: [recordedCondition] }];
+}
+
+function podClaims({ mark, phase, reason, message, node }: PodTrace): readonly Claim[] {
+  if (mark) return [{ ...markClaim(mark, node), at: mark.at, sources: [conditionSource] }];
+  if (phase !== 'Failed' || reason !== 'Evicted') return [];
+  const source: Source = { kind: 'pod', name: 'status of the pod' };
+  return [{ kind: 'kubelet', who: kubeletOf(node), detail: message, at: null, sources: [source] }];
+}
+
+interface Mark {
+  readonly reason: string;
+  readonly manager?: string | null;
+  readonly message: string;
+}
+
+/** What each reason of a condition DisruptionTarget says. */
+function markClaim(mark: Mark, node: string): Pick<Claim, 'kind' | 'who' | 'detail'> {
+  const { reason, manager = null, message } = mark;
+  const known = (kind: ClaimKind, who: string, detail = '') => ({ kind, who, detail });
+  switch (reason) {
+    case 'DeletionByTaintManager':
+      if (manager !== null && isOurs(manager)) return known('taintmgr', manager);
+      return known('taintManager', manager ?? 'a program that evicts for taints');
+    case 'DeletionByDeviceTaintManager': {
+      const who = manager ?? 'a program';
+      return known('deviceTaints', `${who}, for taints of devices`);
+    }
+    case 'EvictionByEvictionAPI':
+      return known('evictionApi', 'somebody by the Eviction API');
+    case 'PreemptionByScheduler':
+      return known('preemption', 'the scheduler');
+    case 'TerminationByKubelet':
+      return known('kubelet', kubeletOf(node), message);
+    case 'DeletionByPodGC':
+      return known('podGc', 'garbage collection of pods', message.replace(/^PodGC: /, ''));
+    default:
+      return known('unknown', manager ?? 'somebody', reason);
+  }
+}
+
+function kubeletOf(node: string): string {
+  return node === '' ? 'the kubelet' : `the kubelet of ${node}`;
+}
+
+/** Names under which taint managers of kube-controller-manager have reported; the second until 1.28. */
+const upstreamReporters: readonly string[] = ['taint-eviction-controller', 'taint-controller'];
+
+function eventClaim(
+  event: EventTrace,
+  node: string,
+  names: ReadonlyMap<string, string>,
+): readonly Claim[] {
+  const { by, message, firstAt: at } = event;
+  const claim = (kind: ClaimKind, who: string, detail = ''): readonly Claim[] => {
+    return [{ kind, who, detail, at, sources: [eventSource(event)] }];
+  };
+  switch (event.reason) {
+    case 'TaintManagerEviction':
+      if (!message.startsWith('Marking for deletion')) return [];
+      if (isOurs(by)) return claim('taintmgr', 'taintmgr-controller', becauseIn(message));
+      return claim('taintManager', upstreamReporters.includes(by) ? upstream : by || 'somebody');
+    case 'DeviceTaintManagerEviction':
+      if (!message.startsWith('Marking for deletion')) return [];
+      return claim('deviceTaints', `${isOurs(by) ? by : upstream}, for taints of devices`);
+    case 'Preempted':
+      return claim('preemption', 'the scheduler', preemptorIn(message, names));
+    case 'Evicted':
+      return claim('kubelet', isOurs(by) ? by : kubeletOf(event.host || node), message);
+    case 'NodeControllerEviction':
+      return claim('nodeLost', isOurs(by) ? 'taintmgr-controller' : by, message);
+    default:
+      return [];
+  }
+}
+
+const upstream = 'kube-controller-manager';
+
+/** `Marking for deletion Pod shop/web: no toleration for x:NoExecute` has a cause. */
+function becauseIn(message: string): string {
+  return /^[^:]*: (.*)$/.exec(message)?.[1] ?? '';
+}
+
+/** `Preempted by pod UID on node n5`; before 1.31 by its name. */
+function preemptorIn(message: string, names: ReadonlyMap<string, string>): string {
+  const named = /^Preempted by (?:pod )?(\S+) on node/.exec(message)?.[1];
+  if (named === undefined || named === 'a') return '';
+  return `for pod ${names.get(named) ?? named}`;
+}
+
+function ownerClaim(event: EventTrace): Claim {
+  const who = `${event.kind} ${event.name}`;
+  return { kind: 'workload', who, detail: '', at: event.firstAt, sources: [eventSource(event)] };
+}
+
+/** What speaks for somebody where only the way is known: who cordoned the node, and the drains that have left marks. */
+export function drainHints(node: NodeTrace, at: Instant | null): readonly string[] {
+  const { cordoned, drains, name } = node;
+  const isBefore = cordoned !== null && at !== null && cordoned.at <= at + 1000;
+  const like = cordoned?.by.startsWith('kubectl') ? ', as kubectl drain does before it evicts' : '';
+  return [
+    ...drains.map(({ id, taint, by }) => {
+      return `${name} has the mark of drain ${id}${by === '' ? '' : ` of ${by}`} (${taint})`;
+    }),
+    ...(isBefore && drains.length === 0
+      ? [`${cordoned.by} cordoned ${name} at ${formatTime(cordoned.at)}${like}`]
+      : []),
+  ];
+}
+
+export function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,220 @@
+// Which source is about which pod: pods of one name follow one another, and Events may name only the name.
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { Departure, Owner } from '../history/departure.ts';
+import { compare } from './history-claims.ts';
+import type { HistorySources } from './history-model.ts';
+import type { EventTrace, PodTrace } from './history-traces.ts';
+
+/** One pod, and all that is about it. */
+export interface Instance {
+  readonly namespace: string;
+  readonly name: string;
+  /** '': no source says which one of that name. */
+  readonly uid: string;
+  readonly departures: readonly Departure[];
+  readonly pod: PodTrace | null;
+  readonly events: readonly EventTrace[];
+  /** Of its owner, that it has deleted the pod. */
+  readonly deletions: readonly EventTrace[];
+  /** '': nobody says. */
+  readonly node: string;
+  readonly owner: Owner | null;
+  /** An Event says that somebody made it leave. */
+  readonly isMarked: boolean;
+}
+
+/** Mutable while sources are sorted in. */
+interface Draft {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly departures: Departure[];
+  pod: PodTrace | null;
+  readonly events: EventTrace[];
+  readonly deletions: EventTrace[];
+}
+
+/** Events are dated to the second, and watches lag. */
+const slackMs: Millis = 5_000;
+
+/** All pods that any source names, those that stay too. */
+export class Instances {
+  readonly all: readonly Instance[];
+  /** `namespace/name` by uid. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Events about nodes. */
+  readonly ofNodes: readonly EventTrace[];
+  readonly #owners: ReadonlyMap<string, Owner>;
+
+  constructor({ departures, pods, events }: HistorySources) {
+    const own = unique(events ?? []);
+    this.#owners = ownersIn(own);
+    this.ofNodes = own.filter(({ kind }) => kind === 'Node');
+    const drafts = new Map<string, Draft>();
+    const draftOf = (namespace: string, name: string, uid: string): Draft => {
+      const key = uid === '' ? `${namespace}/${name}` : uid;
+      const found = drafts.get(key) ?? emptyDraft(namespace, name, uid);
+      drafts.set(key, found);
+      return found;
+    };
+    for (const one of unique(departures)) {
+      draftOf(one.namespace, one.pod, one.uid).departures.push(one);
+    }
+    for (const pod of unique(pods ?? [])) draftOf(pod.namespace, pod.name, pod.uid).pod ??= pod;
+    const aboutPods = own.filter(({ kind }) => kind === 'Pod');
+    for (const event of aboutPods) {
+      if (event.uid !== '') draftOf(event.namespace, event.name, event.uid).events.push(event);
+    }
+    const byName = groupBy([...drafts.values()], (draft) => `${draft.namespace}/${draft.name}`);
+    const heirOf = (namespace: string, name: string, at: Instant): Draft => {
+      const found = nearest(byName.get(`${namespace}/${name}`) ?? [], at);
+      return found ?? draftOf(namespace, name, '');
+    };
+    // Which pod it is goes by what was known before: none of these changes it.
+    const nameless = aboutPods.filter(({ uid }) => uid === '');
+    const placed = nameless.flatMap((event) => {
+      return shared(event, (at) => heirOf(event.namespace, event.name, at));
+    });
+    const deleted = own.flatMap((event) => {
+      const pod = podIn(event, 'delete');
+      return pod === null ? [] : shared(event, (at) => heirOf(event.namespace, pod, at));
+    });
+    for (const [draft, event] of placed) draft.events.push(event);
+    for (const [draft, event] of deleted) draft.deletions.push(event);
+    const named = [...drafts.values()].filter(({ uid }) => uid !== '');
+    this.names = new Map(named.map(({ uid, namespace, name }) => [uid, `${namespace}/${name}`]));
+    this.all = Array.from(drafts.values(), (draft) => this.#instanceOf(draft));
+  }
+
+  #instanceOf(draft: Draft): Instance {
+    const { namespace, name, departures, pod, deletions } = draft;
+    const events = draft.events.sort((a, b) => a.firstAt - b.firstAt || compareAll(a, b));
+    const [deletion] = deletions;
+    const owner =
+      departures.find((one) => one.owner !== undefined)?.owner ??
+      pod?.owner ??
+      (deletion ? { kind: deletion.kind, name: deletion.name } : null) ??
+      this.#owners.get(`${namespace}/${name}`) ??
+      null;
+    const isMarked = events.some(({ reason, message }) => isMark(reason, message));
+    return { ...draft, events, owner, node: nodeOf(draft), isMarked };
+  }
+}
+
+function isMark(reason: string, message: string): boolean {
+  if (reason.endsWith('TaintManagerEviction')) return message.startsWith('Marking for deletion');
+  return ['Preempted', 'Evicted', 'NodeControllerEviction'].includes(reason);
+}
+
+function emptyDraft(namespace: string, name: string, uid: string): Draft {
+  return { namespace, name, uid, departures: [], pod: null, events: [], deletions: [] };
+}
+
+/** Equal Events about pods of one name are one Event with a count: the first and the last may be about two pods. */
+function shared(
+  event: EventTrace,
+  heirOf: (at: Instant) => Draft,
+): readonly (readonly [Draft, EventTrace])[] {
+  const { firstAt, lastAt, count } = event;
+  const [first, last] = [heirOf(firstAt), heirOf(lastAt)];
+  if (first === last) return [[first, event]];
+  return [
+    [first, { ...event, lastAt: firstAt, count: 1 }],
+    [last, { ...event, firstAt: lastAt, count: count - 1 }],
+  ];
+}
+
+/** The one that an Event about that name at that time is about: one that left then, else the last that had come. */
+function nearest(drafts: readonly Draft[], at: Instant): Draft | null {
+  const leavers = drafts
+    .flatMap((draft) => leavesAt(draft).map((left) => ({ draft, far: Math.abs(left - at) })))
+    .filter(({ far }) => far <= slackMs)
+    .sort((a, b) => a.far - b.far || compare(a.draft.uid, b.draft.uid));
+  if (leavers[0]) return leavers[0].draft;
+  const come = drafts
+    .map((draft) => ({ draft, from: cameAt(draft) }))
+    .filter(({ from }) => from <= at + 999)
+    .sort((a, b) => b.from - a.from || compare(a.draft.uid, b.draft.uid));
+  return come[0]?.draft ?? null;
+}
+
+/** When it was asked to leave, as far as what names its uid says. */
+function leavesAt({ departures, pod, events }: Draft): readonly Instant[] {
+  const { deletionTimestamp = null, graceMs = 0, mark = null } = pod ?? {};
+  return [
+    ...departures.flatMap((one) => one.answeredAt ?? one.askedAt ?? one.seenAt),
+    ...(deletionTimestamp === null ? [] : [deletionTimestamp - (graceMs ?? 0)]),
+    ...(mark?.at == null ? [] : [mark.at]),
+    ...events.filter(({ reason }) => reason === 'Killing').map(({ firstAt }) => firstAt),
+  ];
+}
+
+/** When it came, or the first that is known of it. */
+function cameAt({ departures, pod, events }: Draft): Instant {
+  return Math.min(
+    pod?.createdAt ?? Number.POSITIVE_INFINITY,
+    ...events.map(({ firstAt }) => firstAt),
+    ...departures.map(({ decidedAt, seenAt }) => decidedAt ?? seenAt),
+  );
+}
+
+function nodeOf({ departures, pod, events }: Draft): string {
+  const recorded = departures.find(({ node }) => node !== undefined)?.node;
+  const hosts = events.filter(({ reason, host }) => reason === 'Killing' && host !== '');
+  return recorded ?? (pod?.node || scheduledTo(events) || hosts[0]?.host || '');
+}
+
+/** `Successfully assigned shop/web-1 to n1` */
+function scheduledTo(events: readonly EventTrace[]): string {
+  const found = events.find(({ reason }) => reason === 'Scheduled');
+  return /^Successfully assigned \S+ to (\S+)$/.exec(found?.message ?? '')?.[1] ?? '';
+}
+
+/** The pod that an Event of its owner has created or deleted; null: it is about something else. */
+export function podIn(event: EventTrace, act: 'create' | 'delete'): string | null {
+  const reason = act === 'create' ? 'SuccessfulCreate' : 'SuccessfulDelete';
+  if (event.reason !== reason || event.kind === 'Pod') return null;
+  return podNamed[act].exec(event.message)?.[1] ?? null;
+}
+
+/** As ReplicaSets, DaemonSets and Jobs say it, and as StatefulSets do. */
+const podNamed = {
+  create: /(?:Created pod: |create Pod )([-.a-z0-9]+)/,
+  delete: /(?:Deleted pod: |delete Pod )([-.a-z0-9]+)/,
+} as const;
+
+/** By `namespace/name` of a pod. */
+function ownersIn(events: readonly EventTrace[]): ReadonlyMap<string, Owner> {
+  return new Map(
+    events.flatMap((event) => {
+      const pod = podIn(event, 'create');
+      const owner = { kind: event.kind, name: event.name };
+      return pod === null ? [] : [[`${event.namespace}/${pod}`, owner] as const];
+    }),
+  );
+}
+
+/** Each once, in an order that does not depend on the order in which they came. */
+export function unique<T extends object>(values: readonly T[]): readonly T[] {
+  const byText = new Map(values.map((value) => [JSON.stringify(value), value] as const));
+  return [...byText].sort(([a], [b]) => compare(a, b)).map(([, value]) => value);
+}
+
+/** Groups in the order of their first. */
+export function groupBy<T>(
+  values: readonly T[],
+  keyOf: (value: T) => string,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group) group.push(value);
+    else groups.set(key, [value]);
+  }
+  return groups;
+}
+
+function compareAll(a: object, b: object): number {
+  return compare(JSON.stringify(a), JSON.stringify(b));
+}

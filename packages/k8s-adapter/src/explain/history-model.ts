@@ -1,0 +1,126 @@
+// The story of a pod that left or is leaving, and what it is made of: who, when, what came instead, each with its source.
+import type { EvictionRequest } from '@taintmgr/core/drain';
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { Departure, EvictorKind, Gap, Owner } from '../history/departure.ts';
+import type { EventTrace, NodeTrace, PodTrace } from './history-traces.ts';
+
+/** Where a statement comes from. */
+export interface Source {
+  /**
+   * `record`: what a leader of taintmgr-controller has written down. `deletion`: what only the API server writes on a
+   * pod, such as deletionTimestamp. All others can be written by whoever has a right that many have: a `condition`
+   * with pods/status, an `event` with create events, a `node` with patch nodes.
+   */
+  readonly kind: 'record' | 'deletion' | 'condition' | 'event' | 'node' | 'request' | 'pod';
+  /** As it stands in brackets: `Event Preempted of default-scheduler`. */
+  readonly name: string;
+}
+
+/** `workload`: its owner deleted it, as when it is scaled down. `nodeLost`: who deletes pods of nodes that are lost. */
+export type ClaimKind = EvictorKind | 'workload' | 'nodeLost';
+
+/** That somebody made the pod leave. */
+export interface Claim {
+  readonly kind: ClaimKind;
+  /** The noun after `by`. */
+  readonly who: string;
+  /** What it says beside that; '': nothing. */
+  readonly detail: string;
+  /** Null: it does not say when. */
+  readonly at: Instant | null;
+  /** Those that say so, the most reliable first. */
+  readonly sources: readonly Source[];
+}
+
+/** Something that happened. */
+export interface Moment {
+  readonly at: Instant;
+  /** Left out: once. */
+  readonly until?: Instant;
+  readonly text: string;
+  readonly source: Source;
+}
+
+/** The next pod of the owner of one that left. */
+export interface Successor {
+  readonly pod: string;
+  /** '': nobody says. */
+  readonly uid: string;
+  /** '': none yet, or nobody says. */
+  readonly node: string;
+  readonly createdAt: Instant | null;
+  readonly boundAt: Instant | null;
+  readonly readyAt: Instant | null;
+  /** Null: nobody says. */
+  readonly isReady: boolean | null;
+  /** Others of its owner left within the same seconds: one of those that came then may be meant. */
+  readonly isOneOfSeveral: boolean;
+  readonly source: Source;
+}
+
+/** What was read; null: it may not be read, or there is none. */
+export interface HistorySources {
+  readonly at: Instant;
+  readonly departures: readonly Departure[];
+  readonly gaps: readonly Gap[];
+  /** All pods of the namespaces in question, read after the Events: who is not there is gone. */
+  readonly pods: readonly PodTrace[] | null;
+  readonly events: readonly EventTrace[] | null;
+  /** By name; null: there is none of that name any more. A node that may not be read is left out. */
+  readonly nodes: ReadonlyMap<string, NodeTrace | null>;
+  readonly requests: readonly EvictionRequest[];
+}
+
+/**
+ * - `gone`: the API server does not have the pod any more
+ * - `leaving`: it is deleted, and its grace period runs or something holds it
+ * - `failed`: it has ended on its node and is still in the API
+ * - `marked`: somebody has marked it for deletion, and it is not deleted
+ * - `unseen`: pods may not be read
+ */
+export type StoryState = 'gone' | 'leaving' | 'failed' | 'marked' | 'unseen';
+
+export interface StoryTaint {
+  /** `key=value:effect`; of a device with its name. */
+  readonly name: string;
+  readonly source: Source;
+  /** False: it is the only one that it can have been. */
+  readonly isSaid: boolean;
+  readonly since: Instant | null;
+  /** The program that put it on; null: nobody says. */
+  readonly setBy: string | null;
+}
+
+/** One pod that left or is leaving. */
+export interface Story {
+  readonly namespace: string;
+  readonly pod: string;
+  /** '': no source says which one of that name. */
+  readonly uid: string;
+  /** '': no source says where it was. */
+  readonly node: string;
+  readonly owner: Owner | null;
+  readonly state: StoryState;
+  /** When it was asked to leave, and the source; null: no source says. */
+  readonly askedAt: { readonly at: Instant; readonly source: Source } | null;
+  readonly goneAt: Instant | null;
+  /** Who made it leave; null: no source says. */
+  readonly by: Claim | null;
+  /** Other sources say that it was somebody else. */
+  readonly others: readonly Claim[];
+  /** What speaks for somebody, where only the way is known. */
+  readonly hints: readonly string[];
+  readonly taint: StoryTaint | null;
+  readonly policy: string | null;
+  readonly moments: readonly Moment[];
+  /** Of one that is leaving: when its grace period is over, and the finalizers that hold it. */
+  readonly leaving: {
+    readonly graceEnds: Instant;
+    readonly graceMs: Millis | null;
+    readonly finalizers: readonly string[];
+  } | null;
+  /** The next pod of its owner. */
+  readonly successor: Successor | null;
+  /** What nobody says. */
+  readonly unknown: readonly string[];
+}

@@ -1,0 +1,167 @@
+// What happened to a pod that left, one line for each moment, with its source.
+import { formatTaint } from '@taintmgr/core/model';
+import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import type { Departure } from '../history/departure.ts';
+import { count } from '../text/count.ts';
+import { compare, deletionSource, eventSource, recordSource } from './history-claims.ts';
+import { type Instance, unique } from './history-instances.ts';
+import type { HistorySources, Moment } from './history-model.ts';
+import type { EventTrace, NodeTrace, PodTrace } from './history-traces.ts';
+
+/** So long before a pod was asked to leave, what happened to its node may have to do with it. */
+const beforeMs: Millis = 3_600_000;
+
+/** In their order. `nodeEvents`: Events about nodes. */
+export function momentsOf(
+  instance: Instance,
+  nodeEvents: readonly EventTrace[],
+  { at, nodes, requests }: Pick<HistorySources, 'at' | 'nodes' | 'requests'>,
+): readonly Moment[] {
+  const { departures, pod, events, deletions, node, uid } = instance;
+  const own = [
+    ...departures.flatMap(recordMoments),
+    ...(pod ? podMoments(pod) : []),
+    ...events.flatMap((event) => eventMoment(event) ?? []),
+    ...deletions.map((event) => momentOf(event, `${event.kind} ${event.name} deleted the pod`)),
+    ...requests
+      .filter(({ podUid, createdAt }) => podUid === uid && uid !== '' && createdAt !== null)
+      .map(({ createdAt, requester, name }) => ({
+        at: createdAt ?? 0,
+        text: `${requester} requested that it be evicted`,
+        source: { kind: 'request', name: `EvictionRequest ${name}` } as const,
+      })),
+  ];
+  const trace = nodes.get(node) ?? null;
+  const times = own.length === 0 ? [at] : own.map((one) => one.at);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const ofNode = [
+    ...(trace ? nodeMoments(trace) : []),
+    ...nodeEvents.filter(({ name }) => name === node).flatMap((event) => nodeMoment(event) ?? []),
+  ].filter((one) => one.at >= first - beforeMs && one.at <= last + 999);
+  return unique([...own, ...ofNode]).toSorted((a, b) => {
+    const ofOne = compare(a.text, b.text) || compare(a.source.name, b.source.name);
+    return a.at - b.at || rankOf(a) - rankOf(b) || ofOne;
+  });
+}
+
+/** Within a second causes come first. */
+function rankOf({ source: { kind, name } }: Moment): number {
+  if (kind === 'node') return 0;
+  return kind === 'deletion' || name.startsWith('Event Killing') ? 2 : 1;
+}
+
+function recordMoments(departure: Departure): readonly Moment[] {
+  const { taint, decidedAt, deadline, moves = [], refusals = [], way, by, policy } = departure;
+  const { askedAt, answeredAt, goneAt, deletionTimestamp } = departure;
+  const moment = (at: Instant | undefined, text: string, until?: Instant): readonly Moment[] =>
+    at === undefined
+      ? []
+      : [{ at, ...(until !== undefined && until > at && { until }), text, source: recordSource }];
+  const first = moves[0] ? moves[0].from : deadline;
+  const due = first === undefined ? '' : `: it was to leave at ${formatTime(first)}`;
+  const policyText = policy === undefined ? '' : ` by policy ${policy}`;
+  const asked = way === 'delete' ? 'deleted' : 'evicted by pods/eviction';
+  const isOwn = by.source === 'ownAct';
+  return [
+    ...(taint ? moment(taint.since, sinceText(taint, departure.node)) : []),
+    ...moment(decidedAt, `decided${policyText}${due}`),
+    ...moves.flatMap(({ at, from, to, why, words }) => {
+      const span = `${from === undefined ? 'none' : formatTime(from)} to ${to === undefined ? 'none' : formatTime(to)}`;
+      return moment(at, `deadline moved from ${span}: ${words ?? why}`);
+    }),
+    ...refusals.flatMap(({ firstAt, lastAt, words, count: times, status }) => {
+      const how = status === undefined ? '' : ` (${status})`;
+      return moment(firstAt, `refused ${count(times, 'time')}${how}: ${words}`, lastAt);
+    }),
+    ...(isOwn && askedAt !== answeredAt
+      ? moment(askedAt, `asked to leave, ${asked} at first`)
+      : []),
+    ...(isOwn
+      ? moment(answeredAt ?? askedAt, answeredAt === undefined ? `asked to be ${asked}` : asked)
+      : []),
+    ...(deletionTimestamp === undefined || goneAt !== undefined
+      ? []
+      : moment(deletionTimestamp, 'its grace period is over')),
+    ...moment(goneAt, 'gone'),
+  ];
+}
+
+function sinceText(taint: NonNullable<Departure['taint']>, node = 'its node'): string {
+  const where = taint.device === undefined ? node : `device ${taint.device}`;
+  const setter = taint.setBy === undefined ? '' : `, by ${taint.setBy}`;
+  return `taint ${formatTaint(taint)} on ${where}${setter}`;
+}
+
+function podMoments({ mark, deletionTimestamp, graceMs }: PodTrace): readonly Moment[] {
+  const moments: Moment[] = [];
+  if (mark?.at != null) {
+    // The API server leaves no name: there the one of who marked the pod before it may stand.
+    const isOfServer = mark.reason === 'EvictionByEvictionAPI';
+    const by = mark.manager && !isOfServer ? `, by ${mark.manager}` : '';
+    const source = { kind: 'condition', name: 'condition DisruptionTarget' } as const;
+    moments.push({ at: mark.at, text: `marked: ${mark.reason}${by}`, source });
+  }
+  if (deletionTimestamp !== null && graceMs !== null && graceMs > 0) {
+    const text = `deleted, with ${graceMs / 1000}s to end`;
+    moments.push({ at: deletionTimestamp - graceMs, text, source: deletionSource });
+  }
+  return moments;
+}
+
+/** Null: it has nothing to do with why the pod went. */
+function eventMoment(event: EventTrace): Moment | null {
+  const { reason, message } = event;
+  if (!tellingReasons.has(reason)) return null;
+  return momentOf(event, lower(message.replace(` Pod ${event.namespace}/${event.name}`, '')));
+}
+
+const tellingReasons: ReadonlySet<string> = new Set([
+  ...['TaintManagerEviction', 'DeviceTaintManagerEviction', 'Preempted', 'Evicted', 'Killing'],
+  ...['NodeNotReady', 'NodeControllerEviction', 'EvictionIntercepted', 'EvictedByOther'],
+  ...['TaintManagerEvictionHeld', 'NodeDeadline', 'EvictionRequested', 'EvictionRequestGivenUp'],
+  ...['VolumesNotDetached', 'ExceededGracePeriod', 'FailedKillPod', 'Preempting'],
+]);
+
+function momentOf(event: EventTrace, text: string): Moment {
+  const { firstAt, lastAt, count: times } = event;
+  const often = times > 1 ? ` (${times} times)` : '';
+  const until = lastAt > firstAt ? { until: lastAt } : {};
+  return { at: firstAt, ...until, text: `${text}${often}`, source: eventSource(event) };
+}
+
+function lower(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+function nodeMoments({ name, taints, taintsWritten, cordoned }: NodeTrace): readonly Moment[] {
+  const source = { kind: 'node', name: `managedFields of ${name}` } as const;
+  const listed = taints.map(formatTaint).join(', ');
+  return [
+    ...(taintsWritten && taints.length > 0
+      ? [
+          {
+            at: taintsWritten.at,
+            text: `${taintsWritten.by} wrote the taints of ${name}: ${listed}`,
+            source,
+          },
+        ]
+      : []),
+    ...(cordoned ? [{ at: cordoned.at, text: `${cordoned.by} cordoned ${name}`, source }] : []),
+  ];
+}
+
+/** Null: it has nothing to do with why pods go. */
+function nodeMoment(event: EventTrace): Moment | null {
+  return nodeReasons.has(event.reason) ? momentOf(event, lower(event.message)) : null;
+}
+
+const nodeReasons: ReadonlySet<string> = new Set([
+  ...[
+    'NodeNotReady',
+    'RemovingNode',
+    'DeletingAllPods',
+    'EvictionThresholdMet',
+    'NodeNotSchedulable',
+  ],
+  ...['Shutdown', 'DeletingNode', 'NodeShutdown', 'Rebooted'],
+]);

@@ -1,0 +1,159 @@
+// A story in words, as somebody on call reads it: the answer, the times, what came instead, what nobody says.
+import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
+import { printable } from '../text/printable.ts';
+import type { Claim, ClaimKind, Source, Story } from './history-model.ts';
+import { ago } from './words.ts';
+
+/** The whole story. */
+export function storyText(story: Story, now: Instant): string {
+  const { moments, unknown } = story;
+  const day = dayOf(now);
+  const times = moments.map(({ at, until, text, source }) => {
+    const to = until === undefined ? '' : `, last at ${clockText(until, day)}`;
+    return `  ${clockText(at, day)}  ${text}${to} [${source.name}]`;
+  });
+  return [
+    headline(story, now),
+    ...story.others.map((claim) => `But ${claimText(claim, story.by !== null, now)}.`),
+    ...(times.length > 0 ? ['', 'Times (UTC):', ...times] : []),
+    ...(story.state === 'marked' ? [] : ['', successorText(story)]),
+    ...(unknown.length > 0 ? ['', 'Not known:', ...unknown.map((text) => `  ${text}`)] : []),
+  ]
+    .map(printable)
+    .join('\n');
+}
+
+/** The answer in one sentence, or in two. */
+export function headline(story: Story, now: Instant): string {
+  const { by, askedAt, state } = story;
+  const today = dayOf(now);
+  const when = askedAt ? ` at ${clockText(askedAt.at, today)} (${ago(now, askedAt.at)})` : '';
+  const name = `${story.namespace}/${story.pod}`;
+  const verb = verbs[by?.kind ?? 'unknown'];
+  const where =
+    story.node === '' ? '' : ` ${by?.kind === 'preemption' ? 'on' : 'from'} ${story.node}`;
+  const act = `${verb}${where}${when}${byText(story)}${taintText(story, today)}${forText(story)}`;
+  const says = by === null ? '' : saysText(by);
+  switch (state) {
+    case 'gone':
+      return `${name} was ${act}${says}.${goneText(story, now)}`;
+    case 'unseen':
+      return `${name} was ${act}${says}.`;
+    case 'failed':
+      return `${name} was ${act}${says}. It has ended, and its object is still there.`;
+    case 'marked':
+      return `${name} was marked for deletion${when}${byText(story)}${taintText(story, today)}${says}, and is not deleted.`;
+    case 'leaving':
+      return `${name} is terminating: it was ${act}${says}. ${leavingText(story, now)}`;
+  }
+}
+
+/** `evicted`, as people say it of each way to go. */
+const verbs: Readonly<Record<ClaimKind, string>> = {
+  ...{ taintmgr: 'evicted', drain: 'evicted', taintManager: 'evicted', deviceTaints: 'evicted' },
+  ...{ evictionApi: 'evicted', preemption: 'preempted', kubelet: 'evicted', podGc: 'deleted' },
+  ...{ unknown: 'deleted', workload: 'deleted', nodeLost: 'deleted' },
+};
+
+function byText({ by, hints, state }: Story): string {
+  const hint = hints.length === 0 ? '' : ` (${hints.join('; ')})`;
+  if (by === null) return state === 'marked' ? '' : `; no source says by whom${hint}`;
+  return ` by ${by.who}${hint}`;
+}
+
+function taintText({ taint, policy }: Story, today: string): string {
+  if (taint === null) return '';
+  const { name, isSaid, setBy, since } = taint;
+  const likely = isSaid ? '' : 'most likely ';
+  const set =
+    setBy !== null && since !== null ? `, which ${setBy} put on at ${clockText(since, today)}` : '';
+  const rule = policy === null ? '' : `, by policy ${policy}`;
+  return `, ${likely}for taint ${name}${rule}${set}`;
+}
+
+/** What the claim says beside who: for which pod, what the node was short of. */
+function forText({ by, taint }: Story): string {
+  if (by === null || by.detail === '' || (taint !== null && by.kind === 'taintmgr')) return '';
+  return by.kind === 'preemption' ? ` ${by.detail}` : `: ${by.detail.replace(/\.$/, '')}`;
+}
+
+/** Named where others than those concerned could have written it. */
+function saysText({ sources }: Claim): string {
+  if (sources.some(({ kind }) => kind === 'record')) return '';
+  const named = sources.filter(({ kind }) => kind !== 'deletion').map(sourceText);
+  if (named.length === 0) return '';
+  const list =
+    named.length === 1 ? named[0] : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+  return `, as ${list} ${named.length === 1 ? 'says' : 'say'}`;
+}
+
+function sourceText({ kind, name }: Source): string {
+  if (kind === 'event') return name.replace(/^Event/, 'an Event');
+  return kind === 'condition' ? `its ${name}` : `the ${name}`;
+}
+
+/** `isOfAct`: it is about the same act as what is believed, not about another time. */
+function claimText(claim: Claim, isOfAct: boolean, now: Instant): string {
+  const { kind, who, at, sources, detail } = claim;
+  const when = at === null ? '' : ` at ${clockText(at, dayOf(now))}`;
+  const list = sources.map(sourceText).join(' and ');
+  const more = detail === '' ? '' : ` (${detail})`;
+  const says = `${list} ${sources.length === 1 ? 'says' : 'say'} that`;
+  if (!isOfAct) return `${says} ${who} marked it${when}, which is another time${more}`;
+  return `${says} it was ${verbs[kind]}${when} by ${who}${more}`;
+}
+
+function goneText({ goneAt, askedAt }: Story, now: Instant): string {
+  if (goneAt === null) return '';
+  const after = askedAt ? `, ${formatDuration(goneAt - askedAt.at)} later` : '';
+  return ` It was gone at ${clockText(goneAt, dayOf(now))}${after}.`;
+}
+
+function leavingText({ leaving }: Story, now: Instant): string {
+  if (leaving === null) return '';
+  const { graceEnds, finalizers } = leaving;
+  const left = graceEnds - now;
+  const grace =
+    left > 0
+      ? `It has ${formatDuration(left)} left to end`
+      : `Its grace period was over ${ago(now, graceEnds)}`;
+  return finalizers.length === 0
+    ? `${grace}.`
+    : `${grace}; the finalizers ${finalizers.join(', ')} hold its object.`;
+}
+
+function successorText({ successor, owner, askedAt }: Story): string {
+  if (successor === null) {
+    if (owner === null)
+      return 'Instead: no source names an owner of the pod, or a pod that came instead.';
+    return `Instead: no source names a later pod of ${owner.kind} ${owner.name}.`;
+  }
+  const { pod, node, readyAt, isReady, createdAt, source } = successor;
+  const since = askedAt?.at ?? null;
+  const after = (at: Instant): string => {
+    if (since === null) return `at ${formatTime(at)}`;
+    return at - since < 1000 ? 'within a second' : `${formatDuration(at - since)} later`;
+  };
+  const where = node === '' ? ', on no node yet' : ` on ${node}`;
+  const state =
+    readyAt !== null
+      ? `, ready ${after(readyAt)}`
+      : isReady === false
+        ? ', not ready'
+        : createdAt === null
+          ? ''
+          : `, created ${after(createdAt)}; no source says if it is ready`;
+  const likely = successor.isOneOfSeveral ? 'most likely ' : '';
+  return `Instead: ${likely}${pod}${where}${state} [${source.name}].`;
+}
+
+/** `2026-11-30`, as times of other days begin. */
+function dayOf(at: Instant): string {
+  return formatTime(at).slice(0, 10);
+}
+
+/** `02:03:11Z`, with its day where that is another than `today`. */
+function clockText(at: Instant, today: string): string {
+  const text = formatTime(at);
+  return text.startsWith(today) ? text.slice(11) : text;
+}
