@@ -83,7 +83,7 @@ export const houses: Readonly<Record<string, House>> = {
       'html.ts bundled.ts',
       'build.ts',
       'browser/',
-      'model/ live-history.ts',
+      'model/ < live-cluster.ts live-history.ts',
       'live.ts',
       'simulation.ts what-if.ts',
     ],

@@ -68,6 +68,8 @@ export interface Engine {
   lastReplica(): LastReplica | null;
   /** The nodes that are known. */
   nodes(): readonly Node[];
+  /** The names of nodes whose pods may have to go: for taints of theirs, or of devices that their pods use. */
+  nodesOfTaints(): readonly string[];
   /** The counts of the policies, taint rules and pauses of the cluster and of files. */
   policyCounts(now: Instant): PolicyCounts;
   /** The pauses that are there, by their names; those that are over hold nothing any more. */
@@ -158,6 +160,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     counts: () => countsOf(store, eviction, replicas),
     lastReplica: () => lastReplicaOf(replicas, eviction),
     nodes: () => [...store.nodes()],
+    nodesOfTaints: () => eviction.nodesOfTaints(),
     drain: (name) => drains?.run(name) ?? null,
     takeover: () => takeover && { ...takeover.counts(), readinessHold: hold },
     policyCounts: (now) =>

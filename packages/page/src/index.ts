@@ -14,6 +14,7 @@ export type {
   PastGap,
   PastPod,
 } from './live.ts';
+export { livePause, livePodOf, liveRules, trippedLimit } from './live-cluster.ts';
 export { LiveHistory } from './live-history.ts';
 export type {
   AssumedTime,

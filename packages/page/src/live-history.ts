@@ -219,7 +219,7 @@ export class LiveHistory {
   #followDeadline(at: number, followed: Followed): void {
     const { pod, deadline } = followed;
     // Its time has come: what is shown from here on is that it terminates.
-    if (pod.state === 'terminating') {
+    if (pod.state === 'Terminating') {
       if (deadline?.end === 'running') Object.assign(deadline, { endedAt: at, end: 'evicted' });
       return;
     }
@@ -237,8 +237,8 @@ export class LiveHistory {
   }
 
   #followHolds(at: number, { pod, holds }: Followed): void {
-    const isDue = pod.state === 'paused' || (pod.dueAt !== null && pod.dueAt <= at);
-    const present = isDue || pod.state === 'terminating' ? pod.holds : [];
+    const isDue = pod.state === 'Paused' || (pod.dueAt !== null && pod.dueAt <= at);
+    const present = isDue || pod.state === 'Terminating' ? pod.holds : [];
     const keys = new Set(present.map(({ kind, name }) => `${kind} ${name}`));
     for (const [key, hold] of holds) {
       if (keys.has(key)) continue;
@@ -263,13 +263,13 @@ export class LiveHistory {
   #leave(at: number, { pod, deadline, holds }: Followed, nodes: readonly LiveNode[]): void {
     for (const hold of holds.values()) hold.until = at;
     const { uid, namespace, pod: name, workload, node, state, because, dueAt } = pod;
-    const isOver = state === 'terminating' || (dueAt !== null && dueAt <= at);
+    const isOver = state === 'Terminating' || (dueAt !== null && dueAt <= at);
     const isThere = nodes.some((one) => one.name === node);
     const hasLeft = isOver && isThere;
     if (deadline?.end === 'running')
       Object.assign(deadline, { endedAt: at, end: hasLeft ? 'evicted' : 'cancelled' });
     // Nobody knew that it was to leave.
-    if (state === 'unknown') return;
+    if (state === 'Unknown') return;
     const full = `${namespace}/${name}`;
     if (!hasLeft) {
       this.#note(at, isThere ? `${full} is to leave no more` : `${full} is gone with ${node}`);

@@ -28,8 +28,8 @@ export interface LiveHold {
 /** A pod that is to leave, is on its way out, or of which nobody can tell. */
 export interface LivePod extends PodOnNode {
   readonly uid: string;
-  /** `paused`: it has `remainingSeconds` when the pause is over. `unknown`: what decides may not be read. */
-  readonly state: 'waits' | 'paused' | 'unknown' | 'terminating';
+  /** As explain names it. `Paused`: it has `remainingSeconds` when the pause is over. `Unknown`: what decides may not be read. */
+  readonly state: 'Evict' | 'Paused' | 'Unknown' | 'Terminating';
   /** Since when its time counts, and when it is due; null: nobody can tell. */
   readonly setAt: number | null;
   readonly dueAt: number | null;

@@ -23,7 +23,7 @@ const zone: LiveMoment['zones'][number] = {
 };
 const web: LivePod = {
   ...{ uid: 'u1', namespace: 'shop', pod: 'web-1', node: 'a-1', workload: 'ReplicaSet shop/web' },
-  ...{ state: 'waits', setAt: instant(50), dueAt: instant(100), remainingSeconds: null },
+  ...{ state: 'Evict', setAt: instant(50), dueAt: instant(100), remainingSeconds: null },
   ...{ isEstimate: false, evictor: 'taintmgr-controller', because: ['no toleration'], holds: [] },
 };
 const budget = { kind: 'PDB', name: 'web', text: 'PDB web (needs time)' };
@@ -66,7 +66,7 @@ describe('the history of a live cluster', () => {
   });
 
   it('says nothing of the end of what nobody could tell of', () => {
-    const unknown: LivePod = { ...web, state: 'unknown', setAt: null, dueAt: null };
+    const unknown: LivePod = { ...web, state: 'Unknown', setAt: null, dueAt: null };
     const input = after(moment(61, { pods: [unknown] }), moment(99, { pods: [] }));
     assert.deepEqual([textsOf(input), input.record.deadlines], [[], []]);
   });
@@ -88,7 +88,7 @@ describe('the history of a live cluster', () => {
   });
 
   it('ends a deadline when the pod terminates, and the pod has left when it is gone', () => {
-    const leaving: LivePod = { ...web, state: 'terminating', dueAt: null };
+    const leaving: LivePod = { ...web, state: 'Terminating', dueAt: null };
     const input = after(moment(61), moment(102, { pods: [leaving] }), moment(130, { pods: [] }));
     const [{ end, endedAt } = assert.fail()] = input.record.deadlines;
     assert.deepEqual({ end, endedAt }, { end: 'evicted', endedAt: 102 });
@@ -123,8 +123,8 @@ describe('the history of a live cluster', () => {
   it('holds of pods that are paused or terminate begin at once, and end when the pod has left', () => {
     const pause = { kind: 'pause', name: 'night', text: 'holds all' };
     const finalizer = { kind: 'finalizers', name: '', text: 'example.com/wait' };
-    const paused: LivePod = { ...web, state: 'paused', dueAt: null, holds: [pause] };
-    const leaving: LivePod = { ...web, state: 'terminating', dueAt: null, holds: [finalizer] };
+    const paused: LivePod = { ...web, state: 'Paused', dueAt: null, holds: [pause] };
+    const leaving: LivePod = { ...web, state: 'Terminating', dueAt: null, holds: [finalizer] };
     const input = after(
       moment(61, { pods: [paused] }),
       moment(70, { pods: [{ ...paused, holds: [{ ...pause, text: 'holds the shop' }] }] }),
@@ -149,7 +149,7 @@ describe('the history of a live cluster', () => {
   });
 
   it('a deadline that is over is not moved when the pod comes into the list again', () => {
-    const leaving: LivePod = { ...web, state: 'terminating', dueAt: null };
+    const leaving: LivePod = { ...web, state: 'Terminating', dueAt: null };
     const { record } = after(moment(61), moment(101, { pods: [leaving] }), moment(102));
     assert.deepEqual(
       record.deadlines.map(({ dueAt, end, endedAt }) => [dueAt, end, endedAt]),

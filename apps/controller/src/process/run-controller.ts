@@ -141,6 +141,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           counts: () => engine.counts(),
           lastReplica: () => engine.lastReplica(),
           nodes: () => engine.nodes(),
+          nodesOfTaints: () => engine.nodesOfTaints(),
           pauses: () => engine.pauses(),
           takeover: () => {
             const [counts, policies] = [engine.takeover(), loop.policies];

@@ -2,7 +2,6 @@
 
 import {
   describePodView,
-  describeReason,
   type Explanation,
   formatTaint,
   type NodeExplanation,
@@ -33,7 +32,9 @@ export function explainHandler(stats: ProcessStats): Handler {
     const now = running.wall();
     const explanation = running.explain(running.now(), subject);
     if (!explanation) return errorAnswer(unknownText(subject, running), 404);
-    return wantsJson(inquiry) ? jsonAnswer({ now, ...explanation }) : asText(explanation, now);
+    return wantsJson(inquiry)
+      ? jsonAnswer({ now, ...explanation })
+      : import('@taintmgr/k8s-adapter/explain').then((words) => asText(explanation, now, words));
   };
 }
 
@@ -57,10 +58,16 @@ function unknownText(subject: Subject, running: Pick<RunningController, 'podScop
   return `${nameOf(subject)} not found${why}`;
 }
 
-function asText(explanation: NonNullable<Explanation>, now: Instant): Answer {
+/** Whoever never asks never loads the words of `kubectl taintmgr explain`. */
+type Words = typeof import('@taintmgr/k8s-adapter/explain');
+
+function asText(explanation: NonNullable<Explanation>, now: Instant, words: Words): Answer {
   const pods = explanation.kind === 'node' ? explanation.pods : [explanation];
   const head = explanation.kind === 'node' ? nodeLines(explanation, now) : [];
-  const rows = [['POD', 'NODE', 'DECISION', 'IN', 'WORK', 'BECAUSE'], ...pods.map(podRow)];
+  const rows = [
+    ['POD', 'NODE', 'DECISION', 'IN', 'WORK', 'BECAUSE'],
+    ...pods.map((pod) => podRow(pod, words)),
+  ];
   return textAnswer(`${[...head, ...columns(rows)].join('\n')}\n`);
 }
 
@@ -89,13 +96,14 @@ function zoneLine({ name, state, ready, notReady, rate, hold }: ZoneStatus): str
   return `zone ${name || '""'}: ${state ?? 'unknown'}, ${nodes}, ${rate} nodes/s${held}`;
 }
 
-function podRow({ pod, decision, remaining, attempt, blocker }: PodExplanation): readonly string[] {
-  const because = decision.because.map(describeReason).join('; ');
+function podRow(explanation: PodExplanation, words: Words): readonly string[] {
+  const { pod, decision, remaining, attempt, blocker } = explanation;
+  const because = words.becauseText(decision);
   return [
     `${pod.namespace}/${pod.name}`,
     pod.nodeName || '-',
-    decision.kind,
-    remaining === null ? '-' : formatDuration(remaining),
+    words.decisionName({ explanation }),
+    remaining === null ? '-' : words.timeLeft(remaining),
     attempt?.kind ?? '-',
     blocker === null ? because : `${because}; blocked: ${blocker.message}`,
   ];

@@ -116,6 +116,8 @@ export interface RunningController {
   lastReplica(): ReturnType<Engine['lastReplica']>;
   /** The nodes that are known. */
   nodes(): readonly Node[];
+  /** The names of nodes whose pods may have to go: for taints of theirs, or of devices that their pods use. */
+  nodesOfTaints(): readonly string[];
   /** The pauses that are there, by their names. */
   pauses(): readonly KnownPause[];
   /** The counts of what was handed over to it, and the state of its policies; null: there is no takeover. */

@@ -27,6 +27,7 @@ export const idle: RunningController = {
   zones: () => [],
   counts: () => createEngine().counts(),
   nodes: () => [],
+  nodesOfTaints: () => [],
   pauses: () => [],
   lastReplica: () => null,
   explain: () => null,

@@ -128,7 +128,7 @@ describe('what is served', () => {
     assert.match(head ?? '', /^POD +NODE +DECISION +IN +WORK +BECAUSE$/);
     assert.match(
       row,
-      /^default\/later +n1 +evict +(1m(1s)?|\d+s) +waiting +tolerates bad:NoExecute for 1m$/,
+      /^default\/later +n1 +Evict +(1m(1s)?|\d+s) +waiting +tolerates bad:NoExecute for 1m$/,
     );
     const json = await ask(controller.port, '/explainz?node=n1&output=json');
     const explanation = JSON.parse(json.body);

@@ -56,6 +56,7 @@ function statsOf(situation: Situation): ProcessStats {
     zones: () => [],
     counts: () => createEngine().counts(),
     nodes: () => [],
+    nodesOfTaints: () => [],
     pauses: () => [],
     lastReplica: () => null,
     explain: () => null,

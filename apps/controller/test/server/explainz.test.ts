@@ -72,6 +72,7 @@ async function ask(
       zones: () => engine.zones(now),
       counts: () => engine.counts(),
       nodes: () => engine.nodes(),
+      nodesOfTaints: () => engine.nodesOfTaints(),
       pauses: () => engine.pauses(),
       lastReplica: () => null,
       podScope: () => podScope,
@@ -98,8 +99,8 @@ describe('/explainz', () => {
       'taint slow:NoExecute counts since 1m (timeAdded)',
       '',
       'POD          NODE   DECISION   IN    WORK      BECAUSE',
-      'shop/later   n1     evict      59m   waiting   tolerates slow:NoExecute for 1h',
-      'shop/never   n1     keep       -     -         tolerates slow:NoExecute without limit',
+      'shop/later   n1     Evict      59m   waiting   tolerates slow:NoExecute for 1h',
+      'shop/never   n1     Keep       -     -         tolerates slow:NoExecute without limit',
       '',
     ]);
   });

@@ -30,6 +30,8 @@ import { WorkingDrains } from './working-drains.ts';
 export interface EvictionMachine extends Machine<MachineCommand> {
   /** The NoExecute taints of a node as this machine counts them, in the node's order. */
   taintsOf(nodeName: string): readonly ObservedTaint[];
+  /** The nodes whose pods may have to go: for taints of theirs, or of devices that their pods use. */
+  nodesOfTaints(): readonly string[];
   /** The decision on a pod that holds now: the one the machine acts on. */
   decisionOn(pod: Pod): Decision;
   /** The treatment of its budgets when a pod goes for this decision. */
@@ -146,6 +148,10 @@ export class PreciseEvictionMachine implements EvictionMachine {
     return observed.map((taint) => this.#decider.counted(nodeName, taint, null));
   }
 
+  nodesOfTaints(): readonly string[] {
+    return [...new Set([...this.#taints.nodes(), ...this.#claimNodes])];
+  }
+
   decisionOn(pod: Pod): Decision {
     return this.#decider.decide(pod);
   }
@@ -233,7 +239,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
         this.#asks.followPolicies(now);
         // It may say anew what depends on the starts of taints, and move no deadline.
         for (const name of this.#taints.nodes()) this.#starts.notice(now, name);
-        this.#reconcileOn(now, this.#nodesOfTaints(), 'PolicyChanged');
+        this.#reconcileOn(now, this.nodesOfTaints(), 'PolicyChanged');
         return;
       case 'namespace':
         this.#reconcileIn(now, change.name);
@@ -275,7 +281,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     const isAsked = this.#store.policies().some(({ match }) => match.namespaces?.selector);
     if (!isAsked && !this.#config.takeover) return;
     this.#limits.followPolicies(now);
-    for (const name of this.#nodesOfTaints()) {
+    for (const name of this.nodesOfTaints()) {
       this.#starts.notice(now, name);
       for (const pod of this.#store.podsOn(name))
         if (pod.namespace === namespace) this.#reconciler.reconcile(now, pod, 'PolicyChanged');
@@ -301,11 +307,6 @@ export class PreciseEvictionMachine implements EvictionMachine {
       this.#noteClaims(now, pod);
       this.#reconciler.reconcile(now, pod, 'DevicesChanged');
     }
-  }
-
-  /** The nodes whose pods may have to go. */
-  #nodesOfTaints(): readonly string[] {
-    return [...new Set([...this.#taints.nodes(), ...this.#claimNodes])];
   }
 
   #reconcileOn(now: Instant, nodeNames: readonly string[], cause: Cause): void {

@@ -98,6 +98,7 @@ export {
   ago,
   asOf,
   becauseText,
+  blockerKinds,
   blockerLine,
   blockerOf,
   blockersText,

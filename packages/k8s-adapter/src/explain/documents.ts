@@ -48,8 +48,8 @@ import { evictorText } from './words.ts';
 export const apiVersion = 'taintmgr.dev/v1alpha1' as const;
 
 /** The name of what becomes of a pod. */
-export function decisionName(report: PodReport): DecisionName {
-  if (report.facts.pod.deletionTimestamp !== null) return 'Terminating';
+export function decisionName(report: Pick<PodReport, 'explanation'>): DecisionName {
+  if (report.explanation.pod.deletionTimestamp !== null) return 'Terminating';
   return isUnknown(report) ? 'Unknown' : decisionNames[report.explanation.decision.kind];
 }
 

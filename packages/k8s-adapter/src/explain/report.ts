@@ -308,9 +308,9 @@ function countZone(
 }
 
 /** Whether nobody can tell what becomes of it for want of rights. */
-export function isUnknown({ facts, explanation }: PodReport): boolean {
-  const { decision } = explanation;
-  if (decision.kind !== 'keep' || facts.pod.deletionTimestamp !== null) return false;
+export function isUnknown({ explanation }: Pick<PodReport, 'explanation'>): boolean {
+  const { decision, pod } = explanation;
+  if (decision.kind !== 'keep' || pod.deletionTimestamp !== null) return false;
   const [reason] = decision.because;
   if (reason?.code === 'RulesUnheeded') return true;
   return reason?.code === 'DevicesUnknown' || (reason?.code === 'NodeUnknown' && !!reason.hidden);

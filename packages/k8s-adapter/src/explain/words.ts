@@ -196,19 +196,22 @@ const verdictTexts = {
 /** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */
 export function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
   const names = listText(budgets.map(({ name }) => name));
-  const what = {
-    Budget: `PDB ${names}`,
-    TwoBudgets: `PDBs ${names}`,
-    Intercepted: 'webhook',
-    Finalizers: 'finalizers',
-    NodeLost: 'node unreachable',
-    LastReplica: 'last replica',
-  } as const;
+  const what = names === '' ? blockerKinds[code] : `${blockerKinds[code]} ${names}`;
   const operators = verdict === 'othersAct' ? budgets.flatMap(operatorName) : [];
   const who = operators.length === 0 ? '' : `: ${operators.join(', ')}`;
   const text = code === 'Intercepted' ? interceptedText : verdictTexts[verdict];
-  return `${what[code]} (${text}${who})`;
+  return `${what} (${text}${who})`;
 }
+
+/** In few words, before the names of budgets. */
+export const blockerKinds: Readonly<Record<PredictedBlocker['code'], string>> = {
+  Budget: 'PDB',
+  TwoBudgets: 'PDBs',
+  Intercepted: 'webhook',
+  Finalizers: 'finalizers',
+  NodeLost: 'node unreachable',
+  LastReplica: 'last replica',
+};
 
 function operatorName(budget: Budget): readonly string[] {
   const operator = operatorOf(budget);

@@ -30,11 +30,11 @@ export const outcomes: Choices = [
 
 /** How far a pod of a live cluster is. */
 export const liveOutcomes: Choices = [
-  ['waits', 'to leave'],
+  ['Evict', 'to leave'],
   ['blocked', 'kept by something'],
-  ['paused', 'paused'],
-  ['unknown', 'unknown'],
-  ['terminating', 'terminating'],
+  ['Paused', 'paused'],
+  ['Unknown', 'unknown'],
+  ['Terminating', 'terminating'],
   ['left', 'left'],
 ];
 

@@ -114,7 +114,7 @@ describe('a filter of a live cluster', () => {
   const of = (name: string, node: string, said: Partial<LivePod>): LivePod => {
     const [namespace = '', only = ''] = name.split('/');
     return {
-      ...{ uid: name, namespace, pod: only, node, workload: null, state: 'waits', setAt: 1000 },
+      ...{ uid: name, namespace, pod: only, node, workload: null, state: 'Evict', setAt: 1000 },
       ...{ dueAt: 9_000_000, remainingSeconds: null, isEstimate: false, evictor: null },
       ...{ because, holds: [] },
       ...said,
@@ -129,8 +129,8 @@ describe('a filter of a live cluster', () => {
     nodes: ['a', 'b'].map((zone) => ({ ...ready, name: `${zone}-1`, zone })),
     pods: [
       of('shop/web-1', 'a-1', { holds: [{ kind: 'PDB', name: 'web', text: 'no' }] }),
-      of('shop/web-2', 'b-1', { state: 'terminating' }),
-      of('data/db-0', 'b-1', { state: 'paused' }),
+      of('shop/web-2', 'b-1', { state: 'Terminating' }),
+      of('data/db-0', 'b-1', { state: 'Paused' }),
     ],
     ...{ podsLeftOut: 0, actions: [] },
   };
@@ -154,7 +154,7 @@ describe('a filter of a live cluster', () => {
     [{ namespace: 'data' }, ['db-0'], 0, ['a', 'b']],
     [{ zone: 'a' }, ['web-1'], 0, ['a']],
     [{ outcome: 'blocked' }, ['web-1'], 0, ['a', 'b']],
-    [{ outcome: 'paused' }, ['db-0'], 0, ['a', 'b']],
+    [{ outcome: 'Paused' }, ['db-0'], 0, ['a', 'b']],
     [{ outcome: 'left' }, [], 1, ['a', 'b']],
   ];
   for (const [filter, names, left, inZones] of cases) {

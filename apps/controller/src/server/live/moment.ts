@@ -1,21 +1,28 @@
 // The state of this process for the live page: the nodes that it knows, the pods that are to go, and what holds them.
 import {
-  describeReason,
+  type AttemptState,
+  type Blocker,
   formatTaint,
   type Node,
   type PodExplanation,
   readyOf,
 } from '@taintmgr/core';
 import { describeHold } from '@taintmgr/core/lifecycle';
-import { limitId, resumeCommand } from '@taintmgr/core/policy';
-import type {
-  LeftOut,
-  LiveAction,
-  LiveHold,
-  LiveMoment,
-  LiveNode,
-  LivePod,
-  LiveZone,
+import { limitId } from '@taintmgr/core/policy';
+import type { Instant } from '@taintmgr/core/time';
+import { blockerKinds, decisionName, limitLine, pausedText } from '@taintmgr/k8s-adapter/explain';
+import {
+  type LeftOut,
+  type LiveAction,
+  type LiveHold,
+  type LiveMoment,
+  type LiveNode,
+  type LivePod,
+  type LiveZone,
+  livePause,
+  livePodOf,
+  liveRules,
+  trippedLimit,
 } from '@taintmgr/page';
 import type { ProcessStats, RunningController } from '../../stats/process-stats.ts';
 
@@ -30,9 +37,10 @@ export function momentOf(
 ): LiveMoment {
   const at = running.wall();
   const nodes = running.nodes();
-  const pods = podsIn(running, nodes);
+  const explained = explainedIn(running, nodes);
+  const pods = explained.flatMap((one) => podOf(one, at)).slice(0, podsMax);
   const { pending, held, blocked } = running.counts();
-  const shown = pods.filter(({ state }) => state !== 'terminating').length;
+  const shown = pods.filter(({ state }) => state === 'Evict' || state === 'Paused').length;
   const leader = running.leader() || 'nobody';
   const live = nodes.map(nodeOf);
   return {
@@ -46,7 +54,7 @@ export function momentOf(
     zones: zonesOf(running, live, pods, at),
     pods,
     podsLeftOut: pods.length < podsMax ? 0 : Math.max(1, pending + held + blocked - shown),
-    actions: actionsOf(running),
+    actions: [...actionsOf(running), ...liveRules(explained)],
   };
 }
 
@@ -54,7 +62,8 @@ export function momentOf(
 export function leftOutOf(running: RunningController): LeftOut {
   return ({ uid, namespace, pod: name }) => {
     const explanation = running.explain(running.now(), { kind: 'pod', namespace, name, uid });
-    return (explanation?.kind === 'pod' && podOf(explanation)[0]) || null;
+    const found = explanation?.kind === 'pod' ? podOf(explanation, running.wall()) : [];
+    return 'uid' in found ? found : null;
   };
 }
 
@@ -65,53 +74,53 @@ function nodeOf(node: Node): LiveNode {
   return { name, zone, ready, cordoned: unschedulable, taints: taints.map(formatTaint) };
 }
 
-function podsIn(running: RunningController, nodes: readonly Node[]): readonly LivePod[] {
-  const pods: LivePod[] = [];
-  for (const { name, taints, drains = [] } of nodes) {
-    if (pods.length >= podsMax) break;
-    if (drains.length === 0 && !taints.some(({ effect }) => effect === 'NoExecute')) continue;
+/** The pods of nodes from which pods may have to go, until there are enough that are to leave. */
+function explainedIn(
+  running: RunningController,
+  nodes: readonly Node[],
+): readonly PodExplanation[] {
+  const all: PodExplanation[] = [];
+  const concerned = new Set(running.nodesOfTaints());
+  let leaving = 0;
+  for (const { name, drains = [] } of nodes) {
+    if (leaving >= podsMax) break;
+    if (drains.length === 0 && !concerned.has(name)) continue;
     const explanation = running.explain(running.now(), { kind: 'node', name });
-    if (explanation?.kind === 'node') pods.push(...explanation.pods.flatMap(podOf));
+    if (explanation?.kind !== 'node') continue;
+    const going = explanation.pods.filter((one) => decisionName({ explanation: one }) !== 'Keep');
+    leaving += going.length;
+    all.push(...going);
   }
-  return pods.slice(0, podsMax);
+  return all;
 }
 
-/** A pod that is to leave, or on its way out; nothing of those that stay. */
-function podOf(explanation: PodExplanation): readonly LivePod[] {
-  const { pod, decision } = explanation;
-  const isGoing = pod.deletionTimestamp !== null;
-  if (decision.kind === 'keep' && !isGoing) return [];
-  const [first] = decision.because;
-  const dueAt = decision.kind === 'evict' && !isGoing ? decision.deadline : null;
-  return [
-    {
-      ...{ uid: pod.uid, namespace: pod.namespace, pod: pod.name, node: pod.nodeName },
-      workload: pod.owner ? `${pod.owner.kind} ${pod.namespace}/${pod.owner.name}` : null,
-      state: isGoing ? 'terminating' : decision.kind === 'pause' ? 'paused' : 'waits',
-      setAt: first && 'start' in first ? first.start : null,
-      dueAt: dueAt !== null && Number.isFinite(dueAt) ? dueAt : null,
-      remainingSeconds: decision.kind === 'pause' ? decision.remaining / 1000 : null,
-      isEstimate: false,
-      evictor: isGoing ? null : 'taintmgr-controller',
-      because: decision.because.map(describeReason),
-      holds: holdsOf(explanation),
-    },
-  ];
+/** A pod that is to leave, on its way out, or of which nobody can tell; nothing of those that stay. */
+function podOf(explanation: PodExplanation, at: Instant): LivePod | readonly [] {
+  const state = decisionName({ explanation });
+  const evictor = state === 'Terminating' || state === 'Unknown' ? null : 'taintmgr-controller';
+  const given = { at, state, evictor, isEstimate: false, holds: holdsOf(explanation, at) };
+  return livePodOf(explanation, given) ?? [];
 }
 
-function holdsOf({ decision, attempt, blocker }: PodExplanation): readonly LiveHold[] {
-  const [first] = decision.because;
-  const pause: readonly LiveHold[] =
-    decision.kind === 'pause' && first?.code === 'Paused'
-      ? [{ kind: 'pause', name: first.pause, text: describeReason(first) }]
-      : [];
-  const hit = attempt?.kind === 'queued' ? attempt.hit : null;
-  const text = hit?.tripped ? 'it has tripped, until it is resumed' : 'its turn comes later';
-  const limit = hit ? [{ kind: 'limit', name: limitId(hit), text }] : [];
+function holdsOf({ attempt, blocker }: PodExplanation, at: Instant): readonly LiveHold[] {
+  const limit = attempt?.kind === 'queued' && attempt.hit ? limitHold(attempt, at) : [];
   const asked: readonly LiveHold[] =
     attempt?.kind === 'asked' ? [{ kind: 'refused', name: '', text: attempt.hold }] : [];
-  const refused = blocker ? [{ kind: 'refused', name: '', text: blocker.message }] : [];
-  return [...pause, ...limit, ...asked, ...refused];
+  return [...limit, ...asked, ...(blocker ? [blockerHold(blocker)] : [])];
+}
+
+function limitHold(
+  { hit, roomAt }: Extract<AttemptState, { readonly roomAt: Instant | null }>,
+  at: Instant,
+): readonly LiveHold[] {
+  const { tripped } = hit;
+  const limited = { id: limitId(hit), tripped, goesAt: null, notBefore: roomAt ?? at };
+  return [{ kind: 'limit', name: limited.id, text: limitLine(limited, at) }];
+}
+
+function blockerHold({ code, message }: Blocker): LiveHold {
+  const kinds: Readonly<Record<string, string>> = blockerKinds;
+  return { kind: kinds[code] ?? 'refused', name: '', text: message };
 }
 
 function zonesOf(
@@ -126,7 +135,7 @@ function zonesOf(
   const podsByZone = grouped(pods, ({ node }) => zoneOfNode.get(node) ?? '');
   return Array.from(byZone, ([name, members]): LiveZone => {
     const there = podsByZone.get(name) ?? [];
-    const waiting = there.filter(({ state }) => state === 'waits');
+    const waiting = there.filter(({ state }) => state === 'Evict');
     const due = waiting.filter(({ dueAt }) => dueAt !== null && dueAt <= at);
     const { state = null, hold = null } = known.get(name) ?? {};
     return {
@@ -139,7 +148,7 @@ function zonesOf(
         .length,
       pending: waiting.length,
       overdue: due.length,
-      paused: there.filter(({ state: one }) => one === 'paused').length,
+      paused: there.filter(({ state: one }) => one === 'Paused').length,
       blocked: due.filter(({ holds }) => holds.length > 0).length,
       stuck: 0,
     };
@@ -157,16 +166,10 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
 }
 
 function actionsOf(running: RunningController): readonly LiveAction[] {
-  const pauses = running.pauses().flatMap(({ pause, isOver }): readonly LiveAction[] => {
-    const { name, since, until, reason } = pause;
-    const text = reason === '' ? 'holds evictions' : `holds evictions: ${reason}`;
-    return isOver ? [] : [{ kind: 'pause', name, from: since, until, text }];
-  });
-  const limits = running.limits(running.now()).flatMap((one): readonly LiveAction[] => {
-    const { id, since, tripped } = one;
-    if (!tripped) return [];
-    const text = `has tripped: its pods wait until somebody runs: ${resumeCommand(id)}`;
-    return [{ kind: 'limit', name: id, from: since, until: null, text }];
-  });
-  return [...pauses, ...limits];
+  const pauses = running.pauses().filter(({ isOver }) => !isOver);
+  const tripped = running.limits(running.now()).filter((one) => one.tripped);
+  return [
+    ...pauses.map(({ pause }) => livePause(pause, pausedText(pause))),
+    ...tripped.map(({ id, since }) => trippedLimit(id, since)),
+  ];
 }

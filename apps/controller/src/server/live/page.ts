@@ -4,7 +4,6 @@ import type { LiveHistory, LiveInput } from '@taintmgr/page';
 import { disarmed } from '../../log/logger.ts';
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import { type Answer, errorAnswer, type Handler } from '../answer.ts';
-import { leftOutOf, momentOf } from './moment.ts';
 
 export interface PageOptions {
   /** The cluster, as the page calls it. */
@@ -75,7 +74,10 @@ class States {
     this.#askedAt = asked;
     if (!this.#history || asked - this.#madeAt >= lookEveryMs) {
       this.#madeAt = asked;
-      const { LiveHistory } = await import('@taintmgr/page');
+      const [{ LiveHistory }, { leftOutOf, momentOf }] = await Promise.all([
+        import('@taintmgr/page'),
+        import('./moment.ts'),
+      ]);
       this.#history ??= new LiveHistory(this.#options.source, running.wall());
       const moment = momentOf(this.#stats, running, this.#options.isDryRun);
       this.#history.take(moment, leftOutOf(running));

@@ -8,6 +8,7 @@ import {
   makeNode,
   makePod,
 } from '@taintmgr/core';
+import type { DeviceTaintRule, ResourceClaim } from '@taintmgr/core/devices';
 import { describeHold } from '@taintmgr/core/lifecycle';
 import { Leadership } from '../../../src/leadership/leadership.ts';
 import { momentOf } from '../../../src/server/live/moment.ts';
@@ -67,6 +68,7 @@ function after(
     explain: (at, subject) => engine.explain(at, subject),
     counts: () => engine.counts(),
     nodes: () => engine.nodes(),
+    nodesOfTaints: () => engine.nodesOfTaints(),
     pauses: () => engine.pauses(),
     lastReplica: () => null,
     now: () => now,
@@ -92,19 +94,19 @@ describe('the state of the live page', () => {
       const kept = holds.map(({ kind, name, text }) => [kind, name, text].join(' '));
       return [pod, { state, dueAt, remainingSeconds, evictor, kept }] as const;
     });
-    const waits = { state: 'waits', remainingSeconds: null, evictor: 'taintmgr-controller' };
-    const going = { state: 'terminating', dueAt: null, remainingSeconds: null, evictor: null };
+    const waits = { state: 'Evict', remainingSeconds: null, evictor: 'taintmgr-controller' };
+    const going = { state: 'Terminating', dueAt: null, remainingSeconds: null, evictor: null };
     // Times kept in whole seconds count from their end.
     const due = now - 59_000;
     const kept: readonly string[] = [];
     const paused = ['pause night deadlines are paused by night'];
     assert.deepEqual(Object.fromEntries(found), {
       later: { ...waits, dueAt: due + 3_600_000, kept },
-      blocked: { ...waits, dueAt: due, kept: [`refused  ${budget}`] },
+      blocked: { ...waits, dueAt: due, kept: [`PDB  ${budget}`] },
       'under-way': { ...waits, dueAt: due, kept },
       going: { ...going, kept },
       'stays-and-goes': { ...going, kept },
-      paused: { ...waits, state: 'paused', dueAt: null, remainingSeconds: 61, kept: paused },
+      paused: { ...waits, state: 'Paused', dueAt: null, remainingSeconds: 61, kept: paused },
     });
     const [{ pending, overdue, paused: held, blocked } = assert.fail()] = zones;
     assert.deepEqual(
@@ -124,8 +126,53 @@ describe('the state of the live page', () => {
     ]);
     assert.deepEqual(
       pods.map(({ pod, state }) => [pod, state]),
-      [['drained', 'terminating']],
+      [['drained', 'Terminating']],
     );
+  });
+
+  const claim: ResourceClaim = {
+    ...{ namespace: 'shop', name: 'gpu', uid: 'c', ownerUid: null, reservedFor: ['train'] },
+    allocated: [
+      { driver: 'gpu.example.com', pool: 'n2', device: 'gpu-0', request: 'r', tolerations: [] },
+    ],
+  };
+  const ecc: DeviceTaintRule = {
+    ...{ name: 'ecc', uid: 'ecc', generation: 1, progress: null },
+    selector: { driver: null, pool: null, device: 'gpu-0' },
+    taint: { ...taint, key: 'health' },
+  };
+  const claims = [{ name: 'gpu', claim: 'gpu', origin: 'named' }] as const;
+  const training: readonly Event[] = [
+    { kind: 'nodeUpsert', node: makeNode({ name: 'n2' }) },
+    podOf('train', 0, { uid: 'train', nodeName: 'n2', claims }),
+    { kind: 'resourceClaimUpsert', claim },
+    { kind: 'deviceTaintRuleUpsert', rule: ecc },
+  ];
+
+  it('tells who is to leave for the taints of devices, and by which DeviceTaintRule', () => {
+    const { pods, actions } = after(training, { deviceTaints: true });
+    const [{ pod, state, because } = assert.fail(), ...more] = pods;
+    assert.deepEqual([pod, state, more], ['train', 'Evict', []]);
+    assert.match(because.join(), /health:NoExecute of device gpu.example.com\/n2\/gpu-0/);
+    const text = 'taints gpu.example.com/n2/gpu-0 health:NoExecute: 1 pod to leave';
+    assert.deepEqual(actions, [
+      { kind: 'rule', name: 'ecc', from: now - 60_000, until: null, text },
+    ]);
+  });
+
+  it('tells of whom nobody knows anything, as the taints of their devices may not be read', () => {
+    const hidden = { kind: 'deviceRights', hidden: ['devicetaintrules'] } as const;
+    const given = [hidden, ...training, podOf('later', 3600)];
+    const { pods, podsLeftOut, actions } = after(given, { deviceTaints: true });
+    assert.deepEqual(
+      pods.map(({ pod, state, evictor, dueAt }) => [pod, state, evictor, dueAt === null]),
+      [
+        ['later', 'Evict', 'taintmgr-controller', false],
+        ['train', 'Unknown', null, true],
+      ],
+    );
+    assert.match(pods[1]?.because[0] ?? '', /^unknown: no permission to read devicetaintrules/);
+    assert.deepEqual([podsLeftOut, actions], [0, []]);
   });
 
   it('tells which limits have tripped, of the pods that they hold too', () => {
@@ -147,7 +194,9 @@ describe('the state of the live page', () => {
     const limits = [{ per: 'zone', podsPerSecond: 0.1, onLimit: 'queue' }] as const;
     const { pods, actions } = after([podOf('first'), podOf('second')], { limits });
     const holds = pods.flatMap(({ holds: [hold] }) => (hold ? [hold.text] : []));
-    assert.deepEqual([holds, actions], [['its turn comes later'], []]);
+    const text =
+      'limit zone=a of taintmgr-controller: not before 2026-11-23T10:00:10Z, then by the limit';
+    assert.deepEqual([holds, actions], [[text], []]);
   });
 
   it('tells of pauses that hold, and of none whose time is over', () => {
@@ -157,7 +206,9 @@ describe('the state of the live page', () => {
       pauseOf('past', 'dark', { until: now - 1 }),
     ]);
     const pause = { kind: 'pause', name: 'night', from: now - 30_000, until };
-    assert.deepEqual(actions, [{ ...pause, text: 'holds evictions: network' }]);
+    assert.deepEqual(actions, [
+      { ...pause, text: 'holds evictions of pods in namespace dark: network' },
+    ]);
   });
 
   it('tells how nodes and zones are', () => {

@@ -57,6 +57,7 @@ function worldOf(engine: Engine | null, isDryRun = false): World {
       zones: (at) => engine.zones(at),
       counts: () => engine.counts(),
       nodes: () => engine.nodes(),
+      nodesOfTaints: () => engine.nodesOfTaints(),
       pauses: () => engine.pauses(),
       lastReplica: () => null,
       podScope: () => 'all',
@@ -117,7 +118,7 @@ describe('/ui', () => {
     );
     assert.deepEqual([source, evictedBy, warnings], ['test', 'this process', []]);
     const [{ namespace, pod, node, state, evictor, because, dueAt, setAt } = assert.fail()] = pods;
-    assert.deepEqual([namespace, pod, node, state], ['shop', 'later', 'n1', 'waits']);
+    assert.deepEqual([namespace, pod, node, state], ['shop', 'later', 'n1', 'Evict']);
     assert.equal(evictor, 'taintmgr-controller');
     assert.deepEqual(because, ['tolerates slow:NoExecute for 1h']);
     // Times kept in whole seconds count from their end.

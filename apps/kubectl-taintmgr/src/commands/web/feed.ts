@@ -1,24 +1,18 @@
 // The moments of the cluster that the live page shows, each from one survey.
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  type Decision,
-  describeReason,
-  formatTaint,
-  type Reason,
-  webhookDenial,
-} from '@taintmgr/core';
+import { formatTaint, webhookDenial } from '@taintmgr/core';
 import type { PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold } from '@taintmgr/core/lifecycle';
-import { resumeCommand } from '@taintmgr/core/policy';
 import { formatDuration, parseTime } from '@taintmgr/core/time';
 import { type ApiClient, ApiError, ConnectionError, EvictorSearch } from '@taintmgr/k8s-adapter';
-import { count, listText, printable } from '@taintmgr/k8s-adapter/command-line';
+import { count, listText } from '@taintmgr/k8s-adapter/command-line';
 import {
+  blockerKinds,
   blockerLine,
   blockerOf,
+  decisionName,
   Explainer,
   evictorText,
-  isUnknown,
   limitLine,
   type NodeReport,
   notesOn,
@@ -26,6 +20,7 @@ import {
   pausedText,
   pausesInForce,
   phaseOf,
+  podsIn,
   present,
   type Report,
   reportOn,
@@ -43,16 +38,19 @@ import {
   type NodeFacts,
   runningDrains,
 } from '@taintmgr/k8s-adapter/survey';
-import type {
-  LeftOut,
-  LiveAction,
-  LiveHistory,
-  LiveHold,
-  LiveMoment,
-  LivePod,
-  LiveZone,
+import {
+  type LeftOut,
+  type LiveAction,
+  type LiveHistory,
+  type LiveHold,
+  type LiveMoment,
+  type LivePod,
+  type LiveZone,
+  livePause,
+  livePodOf,
+  liveRules,
+  trippedLimit,
 } from '@taintmgr/page';
-import { selectorText } from '../../report/devices.ts';
 import type { Streams } from './server.ts';
 
 const readEveryMs = 2000;
@@ -108,7 +106,7 @@ export function feedOf(
         } catch (error) {
           if (interrupt.aborted) return;
           if (!(error instanceof ConnectionError || error instanceof ApiError)) throw error;
-          history.lose(Date.now(), printable(error.message));
+          history.lose(Date.now(), error.message);
           publish();
         }
         const least = streams.viewers > 0 ? readEveryMs : unseenEveryMs;
@@ -166,7 +164,7 @@ function momentOf(
   const { warnings, notes } = notesOn(survey, report, present);
   return {
     at,
-    evictedBy: printable(evictorText(evictor)),
+    evictedBy: evictorText(evictor),
     ...{ warnings, notes },
     zones: zonesIn(survey, nodes, report.nodes).map((zone) => {
       return { ...zone, held: heldZone(zone.name, survey, report.nodes) };
@@ -178,10 +176,10 @@ function momentOf(
     }),
     ...{ pods, podsLeftOut },
     actions: [
-      ...pausesOf(survey),
+      ...pausesInForce(survey.policies.objects, at).map((one) => livePause(one, pausedText(one))),
       ...limitsOf(survey),
       ...drainsOf(nodeDrains, nodes),
-      ...rulesOf(survey, report),
+      ...liveRules(podsIn(report).map(({ explanation }) => explanation)),
     ],
   };
 }
@@ -191,65 +189,13 @@ function byDue(one: LivePod, other: LivePod): number {
 }
 
 /** A pod that is to leave, on its way out, or of which nobody can tell; nothing of those that stay. */
-function podOf(report: PodReport, at: number): readonly LivePod[] {
-  const { facts, explanation, evictor, isEstimate } = report;
-  const { decision } = explanation;
-  const { pod } = facts;
-  const isGoing = pod.deletionTimestamp !== null;
-  const isHidden = isUnknown(report);
-  if (decision.kind === 'keep' && !isGoing && !isHidden) return [];
-  const [first] = decision.because;
-  const start = first ? startOf(first) : null;
-  const dueAt = decision.kind === 'evict' && !isGoing ? decision.deadline : null;
-  return [
-    {
-      uid: pod.uid,
-      namespace: pod.namespace,
-      pod: pod.name,
-      node: pod.nodeName,
-      workload: pod.owner ? `${pod.owner.kind} ${pod.namespace}/${pod.owner.name}` : null,
-      state: isGoing ? 'terminating' : isHidden ? 'unknown' : stateOf(decision.kind),
-      setAt: start === null || start > at ? null : start,
-      dueAt: dueAt !== null && Number.isFinite(dueAt) ? dueAt : null,
-      remainingSeconds: decision.kind === 'pause' ? decision.remaining / 1000 : null,
-      isEstimate,
-      evictor,
-      because: decision.because.map(describeReason).map(printable),
-      holds: holdsOf(report, at),
-    },
-  ];
-}
-
-function stateOf(kind: Decision['kind']): LivePod['state'] {
-  return kind === 'pause' ? 'paused' : 'waits';
-}
-
-/** Since when its time counts; of one that terminates, when it should have ended. */
-function startOf(reason: Reason): number | null {
-  if (reason.code === 'Terminating') return reason.since;
-  return 'start' in reason ? reason.start : null;
-}
-
-function holdsOf({ explanation, limit, blockers }: PodReport, at: number): readonly LiveHold[] {
-  const [first] = explanation.decision.because;
-  const pause =
-    explanation.decision.kind === 'pause' && first?.code === 'Paused'
-      ? [{ kind: 'pause', name: first.pause, text: describeReason(first) }]
-      : [];
+function podOf(report: PodReport, at: number): LivePod | readonly [] {
+  const { explanation, evictor, isEstimate, limit, blockers } = report;
   const limits = limit ? [{ kind: 'limit', name: limit.id, text: limitLine(limit, at) }] : [];
-  return [...pause, ...limits, ...blockers.map(blockerHold)].map(({ kind, name, text }) => {
-    return { kind, name: printable(name), text: printable(text) };
-  });
+  const holds = [...limits, ...blockers.map(blockerHold)];
+  const state = decisionName(report);
+  return livePodOf(explanation, { at, state, evictor, isEstimate, holds }) ?? [];
 }
-
-const blockerKinds = {
-  Budget: 'PDB',
-  TwoBudgets: 'PDBs',
-  Intercepted: 'webhook',
-  Finalizers: 'finalizers',
-  NodeLost: 'node unreachable',
-  LastReplica: 'last replica',
-} as const;
 
 function blockerHold(blocker: PredictedBlocker): LiveHold {
   const budgets = listText(blocker.budgets.map((budget) => budget.name));
@@ -271,53 +217,14 @@ function heldZone(
   return isHeld ? 'it is down as a whole: its pods stay until one of its nodes is ready' : null;
 }
 
-function pausesOf({ policies, at }: ForecastSurvey): readonly LiveAction[] {
-  return pausesInForce(policies.objects, at).map((pause): LiveAction => {
-    const { name, uid, since, until, reason } = pause;
-    const why = reason === '' ? '' : `: ${reason}`;
-    const text = printable(`holds ${pausedText(pause)}${why}`);
-    return { kind: 'pause', name: printable(name), from: uid === '' ? null : since, until, text };
-  });
-}
-
 function limitsOf({ limits }: ForecastSurvey): readonly LiveAction[] {
-  const tripped = (limits?.tripped ?? []).map(({ id, since }): LiveAction => {
-    const text = `has tripped: its pods wait until somebody runs: ${resumeCommand(id)}`;
-    return { kind: 'limit', name: id, from: since, until: null, text };
-  });
+  const tripped = (limits?.tripped ?? []).map(({ id, since }) => trippedLimit(id, since));
   const counting = (limits?.counting ?? []).map(({ id, evicted, of, windowMs, roomAt }) => {
     const share = `${evicted}${of === null ? '' : ` of ${of}`}`;
     const text = `${share} pods evicted within ${formatDuration(windowMs)}`;
     return { kind: 'limit', name: id, from: roomAt - windowMs, until: roomAt, text } as const;
   });
-  return [...tripped, ...counting].map((one) => {
-    return { ...one, name: printable(one.name), text: printable(one.text) };
-  });
-}
-
-/** The DeviceTaintRules for which a pod is to leave. */
-function rulesOf({ devices }: ForecastSurvey, { nodes }: Report): readonly LiveAction[] {
-  const pods = nodes
-    .flatMap((node) => node.pods ?? [])
-    .filter(({ facts, explanation }) => {
-      return facts.pod.deletionTimestamp === null && explanation.decision.kind === 'evict';
-    });
-  return [...(devices?.rules() ?? [])].flatMap(
-    ({ name, taint, selector }): readonly LiveAction[] => {
-      const going = pods.filter(({ devices: verdict }) => {
-        return (
-          verdict?.at != null &&
-          verdict.causes.some(({ source }) => {
-            return source.kind === 'rule' && source.name === name;
-          })
-        );
-      });
-      if (going.length === 0) return [];
-      const text = `taints ${selectorText({ selector })} ${formatTaint(taint)}: ${count(going.length, 'pod')} to leave`;
-      const from = taint.timeAdded;
-      return [{ kind: 'rule', name: printable(name), from, until: null, text: printable(text) }];
-    },
-  );
+  return [...tripped, ...counting];
 }
 
 function drainsOf(
@@ -331,8 +238,8 @@ function drainsOf(
   return [
     ...objects.map(objectDrain),
     ...Array.from(byId, ([id, on]): LiveAction => {
-      const text = printable(`drain-by-taint evicts the pods of ${on.join(', ')}`);
-      return { kind: 'drain', name: printable(id), from: null, until: null, text };
+      const text = `drain-by-taint evicts the pods of ${on.join(', ')}`;
+      return { kind: 'drain', name: id, from: null, until: null, text };
     }),
   ];
 }
@@ -350,9 +257,9 @@ function objectDrain(drain: NodeDrainObject): LiveAction {
   ].join(', ');
   return {
     kind: 'drain',
-    name: printable(metadata.name),
+    name: metadata.name,
     from: parseTime(metadata.creationTimestamp ?? ''),
     until: parseTime(status.expectedEnd ?? ''),
-    text: printable(text),
+    text,
   };
 }

@@ -3,7 +3,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { LiveInput, LivePage } from '@taintmgr/page';
 import type { WhatIfAnswers } from './what-if.ts';
 
@@ -319,8 +319,16 @@ export class Streams {
     viewer.isBehind = false;
     const { now } = this.#state;
     if (!isNew) response.write(`event: now\ndata: ${now}\n\n`);
-    else response.write(`id: ${this.#id}\nevent: state\ndata: ${JSON.stringify(this.#state)}\n\n`);
+    else
+      response.write(
+        `id: ${this.#id}\nevent: state\ndata: ${JSON.stringify(this.#state, shown)}\n\n`,
+      );
   }
+}
+
+/** A character that is not seen, or reorders others, is shown as an escape: names and messages are of others. */
+function shown(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? printable(value) : value;
 }
 
 /** A page that leads to an address. */

@@ -104,18 +104,18 @@ describe('the feed of the page', () => {
     assert.ok(train && pods.length === 1);
     const { setAt, dueAt } = train;
     const addedAt = (Math.floor(Date.parse(timeAdded) / 1000) * 1000 - startsAt) / 1000;
-    assert.deepEqual([train.pod, train.state, setAt], ['train-3', 'waits', addedAt]);
+    assert.deepEqual([train.pod, train.state, setAt], ['train-3', 'Evict', addedAt]);
     assert.equal(dueAt, addedAt + 86_430);
     assert.match(
       train.because.join(),
       /health:NoExecute of device gpu.example.com\/n1\/gpu-1 \(claim gpu-b, tainted by DeviceTaintRule ecc\)/,
     );
-    const text = 'taints driver gpu.example.com, device gpu-1 health:NoExecute: 1 pod to leave';
+    const text = 'taints gpu.example.com/n1/gpu-1 health:NoExecute: 1 pod to leave';
     assert.deepEqual(actions, [{ kind: 'rule', name: 'ecc', from: addedAt, until: null, text }]);
     const hidden = await seenBy(api, 'viewer');
     assert.deepEqual(
       hidden.pods.map(({ pod: name, state }) => `${name} ${state}`).sort(),
-      ['agent-1', 'batch-1', 'train-1', 'train-2', 'train-3'].map((name) => `${name} unknown`),
+      ['agent-1', 'batch-1', 'train-1', 'train-2', 'train-3'].map((name) => `${name} Unknown`),
     );
     assert.match(hidden.pods[0]?.because[0] ?? '', /^unknown: no permission to read /);
     assert.deepEqual(hidden.actions, []);

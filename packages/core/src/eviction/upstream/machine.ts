@@ -99,6 +99,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return this.#taints.get(nodeName) ?? [];
   }
 
+  nodesOfTaints(): readonly string[] {
+    return [...this.#taints.keys()];
+  }
+
   /** The deletion that it is about to make; a pod it does not think of any more is kept, whatever its taints. */
   decisionOn(pod: Pod): Decision {
     const because = this.#reasonsFor(pod);

@@ -4,7 +4,7 @@ import { count, duration } from '../words.ts';
 
 /** The next first; those that a pause holds after them, then the unknown, and those that terminate last. */
 export function inOrder(pods: readonly LivePod[]): readonly LivePod[] {
-  const ranks = { waits: 0, paused: 1, unknown: 2, terminating: 3 } as const;
+  const ranks = { Evict: 0, Paused: 1, Unknown: 2, Terminating: 3 } as const;
   const dueAt = (pod: LivePod): number => pod.dueAt ?? Number.MAX_VALUE;
   return [...pods].sort((a, b) => {
     const byState = ranks[a.state] - ranks[b.state];
@@ -18,14 +18,14 @@ export function nameOf({ namespace, pod }: Pick<LivePod, 'namespace' | 'pod'>): 
 
 /** Whether its time is over and it is still there. */
 export function isDue({ state, dueAt }: LivePod, now: number): boolean {
-  return state === 'waits' && dueAt !== null && dueAt - now < 1;
+  return state === 'Evict' && dueAt !== null && dueAt - now < 1;
 }
 
 /** `in 2m54s`, `now`, `overdue by 5s`, `paused, 3m left`. */
 export function whenText(pod: LivePod, now: number): string {
   const { state, dueAt, remainingSeconds, isEstimate } = pod;
-  if (state === 'terminating' || state === 'unknown') return state;
-  if (state === 'paused') {
+  if (state === 'Terminating' || state === 'Unknown') return state.toLowerCase();
+  if (state === 'Paused') {
     const left = remainingSeconds ?? 0;
     return left > 0 ? `paused, ${duration(Math.floor(left))} left` : 'paused, due after it';
   }
@@ -42,7 +42,7 @@ export function heldBy({ holds }: LivePod): string {
 
 /** What the page says first. */
 export function liveSentence({ pods, now }: LiveInput, atNow: number = now): string {
-  const waiting = inOrder(pods).filter(({ state }) => state === 'waits');
+  const waiting = inOrder(pods).filter(({ state }) => state === 'Evict');
   const due = waiting.filter((pod) => isDue(pod, atNow));
   const blocked = due.filter(({ holds }) => holds.length > 0);
   const next = waiting.find((pod) => !isDue(pod, atNow) && pod.dueAt !== null);
@@ -56,9 +56,9 @@ export function liveSentence({ pods, now }: LiveInput, atNow: number = now): str
 }
 
 function others(pods: readonly LivePod[]): string {
-  const paused = pods.filter(({ state }) => state === 'paused').length;
+  const paused = pods.filter(({ state }) => state === 'Paused').length;
   if (paused > 0) return `${podsAre(paused)} held by a pause, and no other is to leave.`;
-  const unknown = pods.filter(({ state }) => state === 'unknown').length;
+  const unknown = pods.filter(({ state }) => state === 'Unknown').length;
   if (unknown > 0) return `Of ${count(unknown, 'pod')} nobody can tell; no other is to leave.`;
   if (pods.length > 0) return `${podsAre(pods.length)} on the way out, and no other is to leave.`;
   return 'No pod is to leave.';
@@ -80,13 +80,13 @@ export function liveCounts({ pods, podsLeftOut, nodes }: LiveInput): string {
   const tainted = nodes.filter(({ taints }) =>
     taints.some((taint) => taint.endsWith(':NoExecute')),
   );
-  const unknown = number('unknown');
+  const unknown = number('Unknown');
   const unready = nodes.filter(({ ready }) => ready !== 'True').length;
   return [
-    `${number('waits') + podsLeftOut} to leave`,
-    `${number('paused')} paused`,
+    `${number('Evict') + podsLeftOut} to leave`,
+    `${number('Paused')} paused`,
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
-    `${number('terminating')} terminating`,
+    `${number('Terminating')} terminating`,
     `${tainted.length} of ${nodes.length} nodes tainted NoExecute`,
     `${unready} not ready`,
   ].join(', ');

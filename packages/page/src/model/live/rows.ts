@@ -81,7 +81,7 @@ function podRow(pod: LivePod, { record }: LiveInput, now: number): Row {
   const deadlines = record.deadlines.filter((one) => isOwn(one) && one.end !== 'running');
   const history = { ...nothing, deadlines, holds: record.holds.filter(isOwn) };
   const held = heldBy(pod);
-  const isHeld = held !== '' && (isDue(pod, now) || pod.state !== 'waits');
+  const isHeld = held !== '' && (isDue(pod, now) || pod.state !== 'Evict');
   return rowOf({
     key: `p ${nameOf(pod)}`,
     label: nameOf(pod),
@@ -97,7 +97,7 @@ function isOf({ namespace, pod }: LivePod): (one: PodOnNode) => boolean {
 
 /** How long it waits for its time, or for its end. */
 function waitOf(pod: LivePod, now: number): Bar {
-  const fill = pod.state === 'terminating' ? 'leaving' : 'pending';
+  const fill = pod.state === 'Terminating' ? 'leaving' : 'pending';
   const from = Math.min(pod.setAt ?? now - 1, now - 1);
   const until = Math.max(pod.dueAt ?? now, now);
   return { from, until, fill, top: 0.3, bottom: 0.62, about: (clock) => aboutPod(pod, clock) };
@@ -106,10 +106,10 @@ function waitOf(pod: LivePod, now: number): Bar {
 /** All that explain says of it. */
 function aboutPod(pod: LivePod, clock: Clock): About {
   const { dueAt, setAt, because, node, evictor, holds, workload, state } = pod;
-  const isWaiting = state === 'waits' && dueAt !== null;
+  const isWaiting = state === 'Evict' && dueAt !== null;
   return {
     at: setAt ?? dueAt ?? 0,
-    title: `${nameOf(pod)}: ${isWaiting ? `due at ${clock(dueAt)}` : state}`,
+    title: `${nameOf(pod)}: ${isWaiting ? `due at ${clock(dueAt)}` : state.toLowerCase()}`,
     facts: [
       ['why', because.join('; ')],
       ['evicted by', evictor ?? 'not known; see who evicts above'],

@@ -5,13 +5,13 @@ import { inOrder, liveCounts, liveSentence, whenText } from '../../../src/model/
 import { liveEnd, liveHome } from '../../../src/model/live/rows.ts';
 
 const waits: LivePod = {
-  ...{ uid: 'u', namespace: 'shop', pod: 'web-1', node: 'a-1', workload: null, state: 'waits' },
+  ...{ uid: 'u', namespace: 'shop', pod: 'web-1', node: 'a-1', workload: null, state: 'Evict' },
   ...{ setAt: 50, dueAt: 100, remainingSeconds: null, isEstimate: false },
   ...{ evictor: 'taintmgr-controller', because: ['no toleration'], holds: [] },
 };
-const paused: LivePod = { ...waits, state: 'paused', dueAt: null, remainingSeconds: 90.7 };
-const leaving: LivePod = { ...waits, state: 'terminating', dueAt: null };
-const unknown: LivePod = { ...waits, state: 'unknown', dueAt: null };
+const paused: LivePod = { ...waits, state: 'Paused', dueAt: null, remainingSeconds: 90.7 };
+const leaving: LivePod = { ...waits, state: 'Terminating', dueAt: null };
+const unknown: LivePod = { ...waits, state: 'Unknown', dueAt: null };
 const hold = { kind: 'PDB', name: 'web', text: 'PDB web' };
 
 function input(...pods: readonly LivePod[]): LiveInput {
@@ -60,11 +60,11 @@ describe('when a pod leaves', () => {
       dueAt,
     ]);
     assert.deepEqual(order, [
-      ['waits', 100],
-      ['waits', 300],
-      ['paused', null],
-      ['unknown', null],
-      ['terminating', null],
+      ['Evict', 100],
+      ['Evict', 300],
+      ['Paused', null],
+      ['Unknown', null],
+      ['Terminating', null],
     ]);
   });
 });

@@ -9,7 +9,7 @@ import { clock } from '../../../src/model/words.ts';
 
 const web: LivePod = {
   ...{ uid: 'u1', namespace: 'shop', pod: 'web-1', node: 'a-1', workload: 'ReplicaSet shop/web' },
-  ...{ state: 'waits', setAt: 10_000, dueAt: 100_000, remainingSeconds: null, isEstimate: false },
+  ...{ state: 'Evict', setAt: 10_000, dueAt: 100_000, remainingSeconds: null, isEstimate: false },
   ...{ evictor: 'taintmgr-controller', because: ['no toleration'] },
   holds: [{ kind: 'PDB', name: 'web', text: 'PDB web (needs time): 3 of 3' }],
 };

@@ -76,7 +76,7 @@ describe('a policy that lets a taint settle for 10 minutes', () => {
     );
     const page = await explainz(controller, 'shop/web');
     assert.ok(page.includes(why), page);
-    assert.match(page, /evict +(10m|9m\d+s) /);
+    assert.match(page, /Evict +(10m|9m\d+s) /);
     const settled = Date.parse(deadline) - from;
     assert.ok(settled >= 599_000 && settled <= 602_000 + (Date.now() - from), deadline);
     await controller.stop();
