@@ -100,49 +100,24 @@ function packumentOf(
   return { name, 'dist-tags': { latest: version }, versions };
 }
 
-// Which of Node's own modules a program loads: after it has set flags of V8, which then has to compile them
-// anew, and those that nobody asked for.
+// Which of Node's own modules a program loads, also those that nobody asked for.
 const watching = `
-const v8 = require('node:v8');
-const { setFlagsFromString } = v8;
-let before = Infinity;
-v8.setFlagsFromString = (flag) => {
-  before = Math.min(before, process.moduleLoadList.length);
-  setFlagsFromString(flag);
-};
 process.on('exit', () => {
-  const { moduleLoadList: all } = process;
-  require('node:fs').writeFileSync(__filename + '.json', JSON.stringify({ all, late: all.slice(before) }));
+  require('node:fs').writeFileSync(__filename + '.json', JSON.stringify(process.moduleLoadList));
 });
 `;
 
-interface Loaded {
-  readonly all: readonly string[];
-  readonly late: readonly string[];
-}
-
-/** Those that came after the flags, as `NativeModule os`; `run` starts the program with these arguments of Node. */
-async function lateModules(folder: string, run: Run): Promise<readonly string[]> {
-  const { late } = await loadedBy(folder, run);
-  // Those that are Node's own business come with streams, and are small.
-  return late.filter((name) => /^NativeModule (?!internal\/)/.test(name));
-}
-
 /** What Node has for the web, which takes 14 MB and comes with `import` of its module for HTTP, used or not. */
 async function webModules(folder: string, run: Run): Promise<readonly string[]> {
-  const { all } = await loadedBy(folder, run);
-  return all.filter((name) => name.includes('undici'));
-}
-
-type Run = (...hook: readonly string[]) => Promise<unknown>;
-
-/** A file is left in the folder. */
-async function loadedBy(folder: string, run: Run): Promise<Loaded> {
+  // A file is left in the folder.
   const hook = join(folder, 'watching.cjs');
   writeFileSync(hook, watching);
   await run('--require', hook);
-  return JSON.parse(readFileSync(`${hook}.json`, 'utf8'));
+  const loaded: readonly string[] = JSON.parse(readFileSync(`${hook}.json`, 'utf8'));
+  return loaded.filter((name) => name.includes('undici'));
 }
+
+type Run = (...hook: readonly string[]) => Promise<unknown>;
 
 import manifest from '../packages/core/package.json' with { type: 'json' };
 
@@ -191,16 +166,6 @@ async function checkNpm({ url }: Registry): Promise<void> {
   });
   assert.match(explained, /^Name: +zone-a-1\n/);
   say('npm install: two packages without dependencies; kubectl taintmgr explains a node');
-  const args = [join(bin, 'kubectl-taintmgr'), 'explain', 'node', 'zone-a-1'];
-  const late = await lateModules(folder, (...hook) =>
-    run(folder, process.execPath, ...hook, ...args),
-  );
-  assert.deepEqual(
-    late,
-    [],
-    'apps/kubectl-taintmgr/bin/start.js does not load these before it sets flags',
-  );
-  say('kubectl taintmgr explain: has all modules of Node as Node keeps them compiled');
   const program = join(bin, 'taintmgr-controller');
   await checkController('npm', folder, [program]);
   const web = await webModules(folder, (...hook) =>

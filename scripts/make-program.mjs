@@ -4,12 +4,10 @@
 // this one, with its code compiled ahead. Prints the path of the program, which on Windows ends in .exe.
 //
 // What is not always needed can be a part of its own, an asset that is not looked at before it is: V8 keeps
-// the source of all that it has looked at in memory. With START the program runs that first, has main.js, of ENTRY, as an
-// asset too, and START loads the parts, bundled or as they are; without it ENTRY loads them.
+// the source of all that it has looked at in memory. ENTRY loads them; what is no TypeScript stays as it is.
 //
-//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM] [--node=FILE] [--start=START] [--part=NAME=FILE ...]
+//   node scripts/make-program.mjs ENTRY PROGRAM [PLATFORM] [--node=FILE] [--part=NAME=FILE ...]
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -58,7 +56,6 @@ const own = `${process.platform}-${process.arch}`;
 const { positionals, values: flags } = parseArgs({
   allowPositionals: true,
   options: {
-    start: { type: 'string' },
     part: { type: 'string', multiple: true, default: [] },
     node: { type: 'string' },
   },
@@ -78,7 +75,7 @@ try {
   const node = nodeOf(platform);
   const main = await bundleInto(folder, 'main', entry);
   mkdirSync(dirname(program), { recursive: true });
-  await makeProgram(node, blobOf(await contentOf(main), node));
+  await makeProgram(node, blobOf({ main, assets: await assetsOf(parts) }, node));
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -117,21 +114,13 @@ function leaveParts(build) {
   });
 }
 
-/** What runs first, and what it finds beside itself. */
-async function contentOf(main) {
-  const assets = flags.start ? { 'main.js': main } : {};
+/** The parts, as files by their names. */
+async function assetsOf(parts) {
+  const assets = {};
   for (const [name, file] of parts) {
     assets[`${name}.js`] = file.endsWith('.ts') ? await bundleInto(folder, name, file) : file;
   }
-  if (!flags.start) return { main, assets };
-  const digests = Object.entries(assets).map(([name, file]) => {
-    const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
-    return [name, hash.slice(0, 16)];
-  });
-  const list = join(folder, 'digests.json');
-  writeFileSync(list, JSON.stringify(Object.fromEntries(digests)));
-  const start = await bundleInto(folder, 'start', resolve(flags.start));
-  return { main: start, assets: { ...assets, 'digests.json': list } };
+  return assets;
 }
 
 /** One file in the older module format: that is what Node can carry inside. */
@@ -162,7 +151,7 @@ async function bundleInto(outDir, name, file) {
       options.supported = { 'dynamic-import': false };
       // What the code looks for beside itself is beside the program.
       options.define = { ...options.define, 'import.meta.url': 'programUrl' };
-      options.banner = { js: name === 'main' && !flags.start ? here + loadsParts : here };
+      options.banner = { js: name === 'main' ? here + loadsParts : here };
     },
   });
   return join(outDir, `${name}.cjs`);

@@ -8,7 +8,7 @@ import { connectionFlags } from '../../packages/k8s-adapter/src/doors/command-li
 import { code, page, sentence, table } from './page.ts';
 
 /** A command of the plugin, as its own library has it. */
-const plugin = await wholeProgram({
+const plugin = wholeProgram({
   output: processOutput(),
   interrupt: new AbortController().signal,
 });

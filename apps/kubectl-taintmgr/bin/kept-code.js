@@ -5,28 +5,24 @@ const { homedir } = require('node:os');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
-const head = '(function (exports, require, module, __filename) {';
-
 /**
- * Runs the source of `file`, which may stand in the function that it is run as, as a module of
- * CommonJS. `name` is that of the file with the code, and stands for this very source: V8 itself looks
- * at no more of it than its length.
+ * Runs `source`, a function that takes what a module of CommonJS does, as the module in `file`. `words` tell
+ * what it is run for, and the digest that it begins with this very source: V8 itself looks at no more of it
+ * than its length.
  */
-exports.runKept = (file, source, name, load, module = { exports: {} }) => {
+exports.runKept = (file, source, words, load) => {
   const folder = folderOf(process.env);
-  const path = folder && join(folder, `${name}-${process.version}-${process.arch}.code`);
+  const [, digest] = /^\/\* (\w+) \*\//.exec(source);
+  const name = [...words, digest, process.version, process.arch].filter((word) => word !== '');
+  const path = folder && join(folder, `${name.join('-')}.code`);
   const cachedData = path ? read(path) : undefined;
-  // To put it around a large source would copy that.
-  const isFunction = source.startsWith(head);
-  const script = new Script(isFunction ? source : `${head}${source}\n})`, {
-    filename: file,
-    cachedData,
-  });
+  const script = new Script(source, { filename: file, cachedData });
   if (path && (cachedData === undefined || script.cachedDataRejected)) {
     process.once('exit', (code) => {
       if (code === 0) keep(folder, path, script);
     });
   }
+  const module = { exports: {} };
   script.runInThisContext()(module.exports, load, module, file);
 };
 

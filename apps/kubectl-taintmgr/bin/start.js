@@ -1,27 +1,16 @@
-// Starts the whole program, or a file with no more of it than the arguments can ask for.
+// Runs the program with what is kept compiled of it.
+const { runKept } = require('./kept-code.js');
 
-/**
- * `part` gives a file with code of one command: where it is, its source, its digest; `load` what it asks
- * for: a module of Node, or by './' and name a file beside it. `help` gives the program's help with each
- * item on one line. `everything` starts the whole; it gets the command, '' where none comes first.
- */
-exports.start = (args, { part, load, help, everything }) => {
-  const stream = helpStream(args);
-  if (stream !== null && require('./help.js').printHelp(help(), stream)) {
-    process.exitCode = stream === 1 ? 0 : 1;
-    return;
-  }
+/** What goes on for so long that V8 does well to work for it. */
+const long = ['simulate', 'web'];
+
+/** `file` is where the program is, `load` gives what it asks for: a module of Node, or by './' and name a file beside it. */
+exports.start = (args, { file, source, load }) => {
   const [first = '', second = ''] = args;
-  if (first !== 'explain') {
-    everything(wordIn(first));
-    return;
-  }
-  settle();
-  const { runKept } = require('./kept-code.js');
-  const { file, source, digest } = part(first);
-  // Each question takes other code.
-  const kept = [first, wordIn(second), digest].filter((word) => word !== '').join('-');
-  runKept(file, source, kept, load);
+  if (!long.includes(first)) settle();
+  // Each command takes other code, and each question.
+  const words = [wordIn(first), first === 'explain' ? wordIn(second) : ''];
+  runKept(file, source, words, load);
 };
 
 /**
@@ -32,8 +21,8 @@ exports.start = (args, { part, load, help, everything }) => {
  */
 function settle() {
   if (Number.parseInt(process.versions.node, 10) > newestSettled) return;
-  // Under other flags V8 takes nothing of the code that Node keeps of its own modules.
-  for (const id of used) require(id);
+  // Under other flags V8 takes nothing of the code that Node keeps of its own modules, of which this one is the largest.
+  require('node:tls');
   const { setFlagsFromString } = require('node:v8');
   setFlagsFromString('--invocation-count-for-maglev=2000');
   setFlagsFromString('--no-parallel-scavenge');
@@ -41,15 +30,6 @@ function settle() {
 }
 
 const newestSettled = 24;
-
-/** The modules of Node that answers to most questions take; install:check sees one that is missing. */
-const used = ['node:tls', 'node:timers/promises', 'node:os', 'node:vm', 'node:process'];
-
-/** Where the program's help is to be printed, an error where nothing was asked; null: nowhere. */
-function helpStream([first, ...others]) {
-  if (first === undefined) return 2;
-  return others.length === 0 && ['--help', '-h', 'help'].includes(first) ? 1 : null;
-}
 
 function wordIn(text) {
   return /^[a-z][a-z-]*$/.test(text) ? text : '';

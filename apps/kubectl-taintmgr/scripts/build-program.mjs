@@ -6,29 +6,25 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { seldomLibraries } from './seldom-libraries.ts';
 
 const app = fileURLToPath(new URL('..', import.meta.url));
 const root = join(app, '../..');
 const [program, ...platform] = process.argv.slice(2);
 if (!program) throw new Error('want: build-program.mjs PROGRAM [PLATFORM]');
 
-const parts = {
-  ...Object.fromEntries(seldomLibraries.map((name) => [name, join(app, `dist/${name}.js`)])),
-  explain: join(app, 'dist/explain.js'),
-  'plugin-login': join(root, 'packages/k8s-adapter/src/kubeconfig/plugin-login.ts'),
-};
-if (!existsSync(parts.explain)) throw new Error('the package comes first: npm run build');
+const parts = ['main', 'plugin-login'].map((name) => [name, join(app, `dist/${name}.js`)]);
+if (!parts.every(([, file]) => existsSync(file))) {
+  throw new Error('the package comes first: npm run build');
+}
 
 const { status } = spawnSync(
   process.execPath,
   [
     join(root, 'scripts/make-program.mjs'),
-    join(app, 'src/main.ts'),
+    join(app, 'scripts/program-start.cjs'),
     resolve(program),
     ...platform,
-    `--start=${join(app, 'scripts/program-start.cjs')}`,
-    ...Object.entries(parts).map(([name, file]) => `--part=${name}=${file}`),
+    ...parts.map(([name, file]) => `--part=${name}=${file}`),
   ],
   { cwd: app, stdio: 'inherit' },
 );

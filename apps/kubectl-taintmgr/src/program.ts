@@ -21,6 +21,7 @@ import {
   subjectCommand,
   subjectKinds,
 } from './commands/explain/flags.ts';
+import { addOthers } from './commands.ts';
 
 /** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
 const completeCommand = '__complete';
@@ -40,7 +41,7 @@ export async function runProgram(
   };
   const registry = new Registry(surroundings, end, runProgram);
   try {
-    const program = await createProgram(output, registry, argv);
+    const program = createProgram(output, registry);
     if (argv[0] === completeCommand) {
       const { completeWords } = await import('./commands/completion.ts');
       await completeWords(argv.slice(1), program, output);
@@ -56,16 +57,10 @@ export async function runProgram(
   }
 }
 
-/** The program's help in lines of at most so many columns. */
-export async function programHelp(surroundings: Surroundings, columns: number): Promise<string> {
-  const program = await wholeProgram(surroundings);
-  return program.configureOutput({ getOutHelpWidth: () => columns }).helpInformation();
-}
-
 /** The program with all its commands, none of which runs: for who reads their flags. */
-export async function wholeProgram(surroundings: Surroundings): Promise<CommandUnknownOpts> {
+export function wholeProgram(surroundings: Surroundings): CommandUnknownOpts {
   const registry = new Registry(surroundings, () => undefined, runProgram);
-  return await createProgram(surroundings.output, registry, []);
+  return createProgram(surroundings.output, registry);
 }
 
 /** The exit code for an error: with --exit-code, as with kubectl diff, 1 is an answer. */
@@ -74,11 +69,7 @@ export function codeOfError(argv: readonly string[]): ExitCode {
 }
 
 /** The program with all its commands; each loads its code when it runs. */
-async function createProgram(
-  output: Output,
-  registry: Registry,
-  [first]: readonly string[],
-): Promise<CommandUnknownOpts> {
+function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
   const program = new Command('kubectl taintmgr')
     .description('See, trust and control pod eviction by node taints.')
     .version(version, '--version', 'print the version and exit')
@@ -98,8 +89,7 @@ async function createProgram(
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
   addConnectionFlags(program);
   addExplain(registry.addGroup(program, explainGroup()), registry);
-  // It answers at once: who names it waits until no other command is put together.
-  if (first !== 'explain') (await import('./commands.ts')).addOthers(program, registry);
+  addOthers(program, registry);
   return program;
 }
 

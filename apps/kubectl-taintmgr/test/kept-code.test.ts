@@ -19,12 +19,17 @@ import { execute } from './world/plugin.ts';
 const keptCode = fileURLToPath(new URL('../bin/kept-code.js', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'taintmgr-kept-'));
 const folder = join(home, 'kubectl-taintmgr');
-const file = join(folder, `part-${process.version}-${process.arch}.code`);
+const file = join(folder, `part-d-${process.version}-${process.arch}.code`);
 const source = 'const late = () => "ran with " + process.argv[2]; console.log(late());';
+
+/** As the build writes it. */
+function inFunction(text: string): string {
+  return `/* d */ (function (exports, require, module, __filename) {${text}\n})`;
+}
 
 /** Runs a source with what is kept of it; what it printed. */
 async function run(text: string, argument: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const call = `require(${JSON.stringify(keptCode)}).runKept('/x/part.js', ${JSON.stringify(text)}, 'part', require)`;
+  const call = `require(${JSON.stringify(keptCode)}).runKept('/x/part.js', ${JSON.stringify(inFunction(text))}, ['part'], require)`;
   const starter = join(home, 'start.cjs');
   writeFileSync(starter, call);
   const all = { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: home, ...env };
@@ -38,7 +43,7 @@ describe('code that is kept', { skip: process.platform === 'win32' }, () => {
 
   it('is written by the first run and used by the next, for nobody else to read', async () => {
     assert.equal(await run(source, 'one'), 'ran with one\n');
-    assert.deepEqual(readdirSync(folder), [`part-${process.version}-${process.arch}.code`]);
+    assert.deepEqual(readdirSync(folder), [`part-d-${process.version}-${process.arch}.code`]);
     assert.deepEqual(
       [statSync(folder), statSync(file)].map(({ mode }) => mode & 0o777),
       [0o700, 0o600],

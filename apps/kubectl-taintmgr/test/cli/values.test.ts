@@ -11,9 +11,9 @@ import { run } from '../world/run.ts';
 /** There is no such file: whoever asks a cluster says so. */
 const nowhere = '--kubeconfig=/nope';
 
-type Program = Awaited<ReturnType<typeof wholeProgram>>;
+type Program = ReturnType<typeof wholeProgram>;
 
-const program = await wholeProgram({
+const program = wholeProgram({
   output: new CapturedOutput(false),
   interrupt: new AbortController().signal,
 });
