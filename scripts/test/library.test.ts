@@ -15,12 +15,13 @@ import {
   startHttps,
   writeKubeconfig,
 } from '@taintmgr/api-server';
+import type { NodeAnswer } from '@taintmgr/k8s-adapter/explain';
 import { node, pod, RealClock, seededRandom } from '@taintmgr/sim-cluster';
 import { type Runtime, runtimes } from '../../packages/k8s-adapter/test/world/runtimes.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = new URL('docs/library.md', root);
-const programs = ['embed', 'plan-a-drain', 'follow-a-cluster'] as const;
+const programs = ['embed', 'plan-a-drain', 'explain', 'follow-a-cluster'] as const;
 const example = /^```ts\n([\s\S]*?)^```\n([\s\S]*?)^```\n([\s\S]*?)^```$/gm;
 
 /** The programs that a page shows, and what they print by its account. */
@@ -53,6 +54,7 @@ for (const readme of ['README.md', 'packages/core/README.md']) {
 for (const runtime of runtimes) {
   describe(`on ${runtime.name}`, () => {
     for (const [index, name] of programs.entries()) {
+      if (name === 'explain') continue;
       it(`${name} prints what the page shows`, { timeout: 180_000 }, async (t) => {
         const { printed = '' } = examplesOf(page)[index] ?? {};
         const play = name === 'follow-a-cluster' ? follow : run;
@@ -62,6 +64,34 @@ for (const runtime of runtimes) {
     }
   });
 }
+
+describe('explain', { timeout: 180_000 }, () => {
+  it('prints the same on each runtime: what the page shows, of what kubectl taintmgr says', async (t) => {
+    const KUBECONFIG = await serve(t, drainedCluster());
+    const printed: string[] = [];
+    for (const runtime of runtimes) {
+      const child = start(runtime, sourceOf('explain'), { KUBECONFIG });
+      printed.push(await printedBy(child, () => false));
+    }
+    const [first = ''] = printed;
+    assert.deepEqual(new Set(printed), new Set([first]));
+    const shown = examplesOf(page)[programs.indexOf('explain')]?.printed ?? '';
+    assert.equal(withoutTimes(first), withoutTimes(shown));
+    const [node = assert.fail('no runtime')] = runtimes;
+    const plugin = new URL('apps/kubectl-taintmgr/src/main.ts', root);
+    const args = ['explain', 'node', 'node-1', '-o', 'json'];
+    const answer: NodeAnswer = JSON.parse(
+      await printedBy(start(node, plugin, { KUBECONFIG }, args), () => false),
+    );
+    const lines = answer.pods?.map(({ name, decision, deadline, because: [reason] }) => {
+      return `default/${name}: ${decision}${deadline ? ` at ${deadline}` : ''}: ${reason?.text}`;
+    });
+    assert.deepEqual(
+      first.split('\n').filter((line) => line.startsWith('default/')),
+      lines,
+    );
+  });
+});
 
 it('follow-a-cluster ends where it cannot log in, and says why', { timeout: 60_000 }, async (t) => {
   const { url, ca, stop } = await startEmbedded();
@@ -120,15 +150,7 @@ async function follow(
     ];
     api.create('pods', pod('default', name, { spec: { nodeName, tolerations } }));
   }
-  const certificate = createCertificate(Date.now());
-  const exchange: ApiServer['exchange'] = (request, sink) => api.exchange(request, sink);
-  const server = await startHttps({ exchange, certificate });
-  t.after(() => server.close());
-  const home = mkdtempSync(join(tmpdir(), 'taintmgr-'));
-  t.after(() => rmSync(home, { recursive: true }));
-  const kubeconfig = join(home, 'config');
-  writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'x' });
-
+  const kubeconfig = await serve(t, api);
   const child = start(runtime, program, { KUBECONFIG: kubeconfig });
   let isTainted = false;
   return printedBy(child, (text) => {
@@ -140,10 +162,54 @@ async function follow(
   });
 }
 
+/** Serves the API over HTTPS; the kubeconfig for it. */
+async function serve(t: TestContext, api: ApiServer): Promise<string> {
+  const certificate = createCertificate(Date.now());
+  const exchange: ApiServer['exchange'] = (request, sink) => api.exchange(request, sink);
+  const server = await startHttps({ exchange, certificate });
+  t.after(() => server.close());
+  const home = mkdtempSync(join(tmpdir(), 'taintmgr-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const kubeconfig = join(home, 'config');
+  writeKubeconfig(kubeconfig, { server: server.url, ca: certificate.ca, token: 'x' });
+  return kubeconfig;
+}
+
+/** A tainted node with a pod that leaves and one that stays, and a kube-controller-manager that evicts. */
+function drainedCluster(): ApiServer {
+  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1) });
+  const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
+  const taints = [{ key: 'maintenance', value: 'kernel', effect: 'NoExecute', timeAdded }];
+  api.create('nodes', node('node-1', { spec: { taints } }));
+  for (const [name, tolerationSeconds] of [
+    ['db-0', 300],
+    ['agent', null],
+  ] as const) {
+    const forever = { key: 'maintenance', operator: 'Exists', effect: 'NoExecute' };
+    const toleration = tolerationSeconds === null ? forever : { ...forever, tolerationSeconds };
+    const spec = { nodeName: 'node-1', tolerations: [toleration] };
+    api.create('pods', pod('default', name, { spec }));
+  }
+  const command = ['kube-controller-manager', '--controllers=*'];
+  const image = 'registry.k8s.io/kube-controller-manager:v1.36.2';
+  const containers = [{ name: 'kube-controller-manager', image, command }];
+  const labels = { component: 'kube-controller-manager' };
+  api.create(
+    'pods',
+    pod('kube-system', 'kube-controller-manager', { labels, spec: { containers } }),
+  );
+  return api;
+}
+
 type Child = ChildProcessByStdio<null, Readable, null>;
 
-function start({ binary, run }: Runtime, program: URL, env: Record<string, string>): Child {
-  return spawn(binary, [...run, fileURLToPath(program)], {
+function start(
+  { binary, run }: Runtime,
+  program: URL,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Child {
+  return spawn(binary, [...run, fileURLToPath(program), ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
