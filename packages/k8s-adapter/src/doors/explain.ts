@@ -51,6 +51,9 @@ export {
   type Way,
 } from '../explain/explained.ts';
 export { Explainer } from '../explain/explainer.ts';
+export type { HistorySources, Story } from '../explain/history-model.ts';
+export { type Past, pastOf } from '../explain/history-past.ts';
+export { mergeStories } from '../explain/history-story.ts';
 export { type LimitedCluster, LimitForecast } from '../explain/limit-forecast.ts';
 export { limitsDocument, trippedDocument } from '../explain/limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';

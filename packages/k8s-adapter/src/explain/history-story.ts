@@ -262,10 +262,15 @@ function isOver({ from, to, namespace }: Gap, at: Instant | null, of: string): b
 }
 
 /** In words: `records between ... and ...: the leader changed`. */
-export function gapText({ from, to, why, leader, count }: Gap): string {
+export function gapText(gap: Gap): string {
+  const { from, to } = gap;
   const span = `${from === undefined ? 'until' : `from ${formatTime(from)} to`} ${formatTime(to)}`;
-  if (why === 'tooMany') {
-    return `records ${span}: more pods left than are kept${count === undefined ? '' : `, ${count} are left out`}`;
-  }
-  return `records ${span}: ${leader ? `${leader} began to lead then` : 'the leader changed'}`;
+  return `records ${span}: ${gapReason(gap)}`;
+}
+
+/** Why no record of that time is kept. */
+export function gapReason({ why, leader, count }: Gap): string {
+  if (why === 'tooMany')
+    return `more pods left than are kept${count === undefined ? '' : `, ${count} are left out`}`;
+  return leader ? `${leader} began to lead then` : 'the leader changed';
 }

@@ -71,6 +71,18 @@ function taintText({ taint, policy }: Story, today: string): string {
   return `, ${likely}for taint ${name}${rule}${set}`;
 }
 
+/** `kube-controller-manager, as an Event ... says`; '': no source says. */
+export function evictedByText({ by }: Story): string {
+  return by === null ? '' : `${by.who}${saysText(by)}`;
+}
+
+/** `kernel=old:NoExecute`, `for pod web-9`, what the node was short of; '': no source says. */
+export function reasonText(story: Story): string {
+  const { taint, by } = story;
+  if (taint === null) return by?.detail ?? '';
+  return `${taint.isSaid ? '' : 'most likely '}${taint.name}`;
+}
+
 /** What the claim says beside who: for which pod, what the node was short of. */
 function forText({ by, taint }: Story): string {
   if (by === null || by.detail === '' || (taint !== null && by.kind === 'taintmgr')) return '';
@@ -122,13 +134,18 @@ function leavingText({ leaving }: Story, now: Instant): string {
     : `${grace}; the finalizers ${finalizers.join(', ')} hold its object.`;
 }
 
-function successorText({ successor, owner, askedAt }: Story): string {
-  if (successor === null) {
-    if (owner === null)
-      return 'Instead: no source names an owner of the pod, or a pod that came instead.';
-    return `Instead: no source names a later pod of ${owner.kind} ${owner.name}.`;
-  }
-  const { pod, node, readyAt, isReady, createdAt, source } = successor;
+function successorText(story: Story): string {
+  const { successor, owner } = story;
+  if (successor !== null) return `Instead: ${insteadText(story)} [${successor.source.name}].`;
+  if (owner === null)
+    return 'Instead: no source names an owner of the pod, or a pod that came instead.';
+  return `Instead: no source names a later pod of ${owner.kind} ${owner.name}.`;
+}
+
+/** `most likely web-9 on b-1, ready 12s later`; null: no source names one. */
+export function insteadText({ successor, askedAt }: Story): string | null {
+  if (successor === null) return null;
+  const { pod, node, readyAt, isReady, createdAt } = successor;
   const since = askedAt?.at ?? null;
   const after = (at: Instant): string => {
     if (since === null) return `at ${formatTime(at)}`;
@@ -144,7 +161,7 @@ function successorText({ successor, owner, askedAt }: Story): string {
           ? ''
           : `, created ${after(createdAt)}; no source says if it is ready`;
   const likely = successor.isOneOfSeveral ? 'most likely ' : '';
-  return `Instead: ${likely}${pod}${where}${state} [${source.name}].`;
+  return `${likely}${pod}${where}${state}`;
 }
 
 /** `2026-11-30`, as times of other days begin. */

@@ -1,0 +1,75 @@
+// Who left lately as a live page lists them: each story in the cells of a table, and in all its lines.
+import type { Instant } from '@taintmgr/core/time';
+import type { Gap } from '../history/departure.ts';
+import { printable } from '../text/printable.ts';
+import type { Source, Story } from './history-model.ts';
+import { gapReason } from './history-story.ts';
+import { evictedByText, insteadText, reasonText, storyText } from './history-words.ts';
+
+/** A pod that left. '' in `story`: no source says. */
+export interface PastPod {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly pod: string;
+  /** `ReplicaSet shop/web`; null: no source names an owner. */
+  readonly workload: string | null;
+  readonly node: string;
+  /** When it was gone, or else asked to leave. */
+  readonly at: Instant;
+  readonly story: {
+    readonly evictedBy: string;
+    readonly reason: string;
+    readonly replacedBy: string;
+    readonly sources: readonly string[];
+    /** As `history pod` prints it. */
+    readonly lines: readonly string[];
+  };
+}
+
+/** Who left, the earliest first, and the times of which no record is kept; `from` null: since ever. */
+export interface Past {
+  readonly pods: readonly PastPod[];
+  readonly gaps: readonly {
+    readonly from: Instant | null;
+    readonly to: Instant;
+    readonly text: string;
+  }[];
+}
+
+/** Those who are still on their way out, or of whom no source says when they left, are not among them. */
+export function pastOf(stories: readonly Story[], gaps: readonly Gap[], now: Instant): Past {
+  return {
+    pods: stories.flatMap((story) => pastPod(story, now) ?? []),
+    gaps: gaps.map((gap) => ({ from: gap.from ?? null, to: gap.to, text: gapReason(gap) })),
+  };
+}
+
+function pastPod(story: Story, now: Instant): PastPod | null {
+  const { namespace, pod, uid, node, owner, state, askedAt, goneAt } = story;
+  const at = goneAt ?? askedAt?.at ?? null;
+  if (state === 'marked' || state === 'leaving' || at === null) return null;
+  return {
+    // A pod that no source tells from others of its name is one of its own.
+    uid: uid === '' ? `${namespace}/${pod} ${at}` : uid,
+    ...{ namespace, pod, node, at },
+    workload: owner ? `${owner.kind} ${namespace}/${owner.name}` : null,
+    story: {
+      evictedBy: printable(evictedByText(story)),
+      reason: printable(reasonText(story)),
+      replacedBy: printable(insteadText(story) ?? ''),
+      sources: sourcesOf(story).map(printable),
+      lines: storyText(story, now).split('\n'),
+    },
+  };
+}
+
+/** Each once, in the order in which they say what they say. */
+function sourcesOf({ by, taint, askedAt, moments, successor }: Story): readonly string[] {
+  const all: readonly (Source | undefined)[] = [
+    ...(by?.sources ?? []),
+    ...[taint?.source, askedAt?.source],
+    ...moments.map(({ source }) => source),
+    successor?.source,
+  ];
+  return [...new Set(all.flatMap((source) => source?.name ?? []))];
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseTime } from '@taintmgr/core/time';
+import type { HistorySources } from '../../src/explain/history-model.ts';
+import { pastOf } from '../../src/explain/history-past.ts';
+import { mergeStories } from '../../src/explain/history-story.ts';
+import { eventTrace } from '../../src/explain/history-traces.ts';
+import { storyText } from '../../src/explain/history-words.ts';
+import type { Departure } from '../../src/history/departure.ts';
+
+const at = (clock: string): number => parseTime(`2026-11-30T${clock}Z`) ?? assert.fail(clock);
+const now = at('02:30:00');
+const nothing: HistorySources = {
+  ...{ at: now, departures: [], gaps: [], pods: [], events: [], requests: [], nodes: new Map() },
+};
+const web: Departure = {
+  ...{ namespace: 'shop', pod: 'web-1', uid: 'u1', node: 'n1', seenAt: at('02:00:00') },
+  owner: { kind: 'ReplicaSet', name: 'web' },
+  by: { kind: 'taintmgr', source: 'ownAct' },
+  taint: { key: 'kernel', value: '', effect: 'NoExecute' },
+  ...{ askedAt: at('02:00:05'), answeredAt: at('02:00:05'), goneAt: at('02:00:35') },
+  successor: {
+    ...{ pod: 'web-9', uid: 'u9', node: 'n2', boundAt: at('02:00:06'), readyAt: at('02:00:17') },
+  },
+};
+
+describe('who left lately, as a page lists them', () => {
+  it('has the cells of each, and the very words of its story', () => {
+    const stories = mergeStories({ ...nothing, departures: [web] });
+    const [pod = assert.fail(), ...more] = pastOf(stories, [], now).pods;
+    assert.deepEqual(more, []);
+    const { lines, sources, ...cells } = pod.story;
+    assert.deepEqual(
+      [pod.uid, pod.workload, pod.node, pod.at],
+      ['u1', 'ReplicaSet shop/web', 'n1', at('02:00:35')],
+    );
+    assert.deepEqual(cells, {
+      evictedBy: 'taintmgr-controller',
+      reason: 'kernel:NoExecute',
+      replacedBy: 'web-9 on n2, ready 12s later',
+    });
+    assert.deepEqual(sources, ['record of taintmgr-controller']);
+    assert.deepEqual(lines, storyText(stories[0] ?? assert.fail(), now).split('\n'));
+    assert.match(lines[0] ?? '', /^shop\/web-1 was evicted from n1 at 02:00:05Z/);
+  });
+
+  it('names the source where anybody could have written what it says, in escapes what would reorder it', () => {
+    const event = eventTrace({
+      metadata: { namespace: 'shop', name: 'e' },
+      involvedObject: { kind: 'Pod', namespace: 'shop', name: 'web-1', uid: 'u1' },
+      ...{ reason: 'TaintManagerEviction', message: 'Marking for deletion Pod shop/web-1' },
+      reportingComponent: 'evil\u202e',
+      ...{ firstTimestamp: '2026-11-30T02:00:05Z', lastTimestamp: '2026-11-30T02:00:05Z' },
+    });
+    const stories = mergeStories({ ...nothing, events: event ? [event] : assert.fail() });
+    const [{ story } = assert.fail()] = pastOf(stories, [], now).pods;
+    assert.match(story.evictedBy, /, as an Event TaintManagerEviction of evil\\u202e says$/);
+    assert.doesNotMatch(JSON.stringify(story), /\u202e/);
+  });
+
+  it('leaves out who is still leaving, and says of which time no record is kept', () => {
+    const { goneAt, ...leaving } = web;
+    const stories = mergeStories({ ...nothing, pods: null, departures: [leaving] });
+    assert.equal(pastOf(stories, [], now).pods[0]?.at, leaving.answeredAt);
+    const still = stories.map((story) => ({ ...story, state: 'leaving' as const }));
+    const gaps = [
+      { to: at('01:00:00'), why: 'leaderChanged', leader: 'b' },
+      { from: at('01:10:00'), to: at('01:20:00'), why: 'tooMany', count: 7 },
+    ] as const;
+    assert.deepEqual(pastOf(still, gaps, now), {
+      pods: [],
+      gaps: [
+        { from: null, to: at('01:00:00'), text: 'b began to lead then' },
+        {
+          ...{ from: at('01:10:00'), to: at('01:20:00') },
+          text: 'more pods left than are kept, 7 are left out',
+        },
+      ],
+    });
+    assert.ok(goneAt);
+  });
+});
