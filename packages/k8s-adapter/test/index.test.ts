@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import * as door from '../src/index.ts';
 
@@ -98,3 +99,28 @@ it('opens exactly these', () => {
     'whyUnknown',
   ]);
 });
+
+it('has a doc comment for each name of its doors', () => {
+  const src = new URL('../src/', import.meta.url);
+  const doors = readdirSync(new URL('doors/', src)).map((file) => `doors/${file}`);
+  const undocumented = ['index.ts', ...doors].flatMap((file) => {
+    const url = new URL(file, src);
+    const exported = readFileSync(url, 'utf8').matchAll(
+      /export (?:type )?\{([^}]*)\} from '([^']+)'/g,
+    );
+    return Array.from(exported).flatMap(([, names = '', from = '']) => {
+      const source = readFileSync(new URL(from, url), 'utf8');
+      return names
+        .split(',')
+        .map((name) => name.replace(/^\s*(?:\/\/.*\s+)?(?:type )?|\s+$/g, ''))
+        .filter((name) => lacksComment(source, name));
+    });
+  });
+  assert.deepEqual(undocumented, []);
+});
+
+/** Tells whether a name is declared here without a word; one that is handed on has its comment elsewhere. */
+function lacksComment(source: string, name: string): boolean {
+  const declared = `export (?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
+  return name !== '' && new RegExp(`(?<!\\*/\\n)^${declared}`, 'm').test(source);
+}

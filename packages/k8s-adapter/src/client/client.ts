@@ -23,6 +23,7 @@ import { exchange } from './exchange.ts';
 /** More came than is read. */
 class TooLongError extends ConnectionError {}
 
+/** The way of an ApiClient to its server, and how long it waits for an answer. */
 export interface ApiClientOptions {
   readonly transport: Transport;
   /** For messages. */

@@ -30,6 +30,7 @@ import { ApiError } from '../transport/errors.ts';
 import { monotonic } from '../transport/timers.ts';
 import type { ApiClient } from './client.ts';
 
+/** The choices of a search for evictors. */
 export interface FindOptions {
   /** The installation that asks, which is not another one; left out: it is none. */
   readonly asker?: Asker | null;

@@ -9,6 +9,7 @@ import { HttpTransport } from '../transport/http-transport.ts';
 import type { Sink, Transport } from '../transport/sink.ts';
 import { ApiClient } from './client.ts';
 
+/** The way to kubelets that are asked directly. */
 export interface KubeletsOptions {
   /** Where all other requests go, and where tokens come from. */
   readonly api: Transport;

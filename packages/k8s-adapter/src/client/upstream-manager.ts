@@ -21,11 +21,13 @@ import { lookForDevices } from './devices.ts';
 
 /** The word of its requests for who sends them. */
 const program = 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes';
+/** The User-Agent of its requests, by which API servers name their writer. */
 export const upstreamUserAgent: string = `${program}/node-controller`;
 
 const retryMs: Millis = 1_000;
 const lease = { namespace: 'kube-system', name: 'kube-controller-manager' };
 
+/** The choices of a loop that acts as kube-controller-manager 1.36.2 does. */
 export interface UpstreamLoopOptions {
   readonly random: Random;
   /** Its name in the lease that it acts by, another one with each start; left out: it needs none. */

@@ -10,6 +10,7 @@ import {
   pressureProcedures,
 } from './procedures/pressure.ts';
 
+/** The choices of a PressureLoop. */
 export interface PressureLoopOptions extends PressureSourceOptions, LoopSettings {
   /** The node pressure machine, or what stands around it. */
   readonly machine: Machine<PressureEvent, PressureCommand>;

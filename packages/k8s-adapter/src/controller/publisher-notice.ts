@@ -2,6 +2,7 @@
 import { type Answer, type Failure, isMissing, succeeded } from '../proto/answer.ts';
 import { asRecord, parseJson } from '../proto/json.ts';
 
+/** The reports about the TaintManager that a leader publishes. */
 export type PublisherNotice =
   /** It was written, for the first time since we lead or since it could not be. */
   | { readonly kind: 'statusPublished'; readonly name: string }

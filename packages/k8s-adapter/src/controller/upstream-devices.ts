@@ -30,6 +30,7 @@ import type { LoopNotice } from './loop-parts.ts';
 import { podEvent } from './procedures/engine.ts';
 import { call, done, gone, type Procedures, refusal, type Steps, write } from './task.ts';
 
+/** The choices of an UpstreamDeviceLoop. */
 export interface UpstreamDeviceLoopOptions extends Omit<UpstreamDeviceOptions, 'rules'> {
   readonly random: Random;
   /** Where the kinds are served; DeviceTaintRules null: or gate DRADeviceTaintRules is off. */
@@ -51,6 +52,7 @@ interface DeviceEvictionFinished {
 
 type CommandNotice = MarkingPod | DeviceEvictionFinished;
 
+/** The reports of an UpstreamDeviceLoop. */
 export type UpstreamDeviceNotice = LoopNotice | CommandNotice;
 
 /** What the machine hears beside what its loop tells it. */

@@ -39,6 +39,7 @@ export interface VirtualTime {
   advanceTo(instant: Instant): void;
 }
 
+/** A loop, the server that answers it in this process, and the clock of both. */
 export interface VirtualOptions<E = Event, N = Notice> {
   readonly loop: RunningLoop<E, N>;
   readonly exchange: Exchange;

@@ -10,6 +10,7 @@ export const duties = [
   'device-taint-eviction-controller',
 ] as const;
 
+/** One of `duties`. */
 export type Duty = (typeof duties)[number];
 
 /** The sight that one look has of a leader election lease. */

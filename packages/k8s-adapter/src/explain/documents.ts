@@ -53,6 +53,7 @@ export function decisionName(report: Pick<PodReport, 'explanation'>): DecisionNa
   return isUnknown(report) ? 'Unknown' : decisionNames[report.explanation.decision.kind];
 }
 
+/** The names of decisions, in tables and documents. */
 export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
   keep: 'Keep',
   evict: 'Evict',

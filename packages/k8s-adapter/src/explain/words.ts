@@ -323,10 +323,12 @@ export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: I
   return `${name}: the pod goes in about ${formatDuration(goesAt - at)}, when it is its turn`;
 }
 
+/** The deadline in RFC 3339; `<none>` where the pod stays. */
 export function deadlineText(decision: Decision): string {
   return decision.kind === 'evict' ? formatDeadline(decision.deadline) : none;
 }
 
+/** All reasons, the one that decides first: `tolerates a=b:NoExecute for 5m; ...` */
 export function becauseText({ because }: Decision): string {
   return because.map(describeReason).join('; ');
 }

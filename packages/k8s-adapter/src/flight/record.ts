@@ -40,6 +40,7 @@ export interface FlightEnd {
   readonly end: FlightEnding;
 }
 
+/** The group and version of the lines of flight records. */
 export const flightApiVersion = 'taintmgr.dev/v1alpha1';
 
 /** One line of a flight record, with its line break. */

@@ -59,6 +59,7 @@ export const evictionPauseSpec = object(
   },
 );
 
+/** The spec of an EvictionPause, with its defaults. */
 export type EvictionPauseSpec = TypeOf<typeof evictionPauseSpec>;
 
 export const evictionPauseStatus = object('What the leader says.', {
@@ -73,6 +74,7 @@ export const evictionPauseStatus = object('What the leader says.', {
   conditions,
 });
 
+/** The status of an EvictionPause. */
 export type EvictionPauseStatus = TypeOf<typeof evictionPauseStatus>;
 
 /** What the engine is given; a pause of which nothing says since when it holds does so from `now`. */

@@ -215,6 +215,7 @@ export const evictionPolicySpec = object(
   },
 );
 
+/** The spec of an EvictionPolicy, with its defaults. */
 export type EvictionPolicySpec = TypeOf<typeof evictionPolicySpec>;
 
 export const evictionPolicyStatus = object('What the leader says.', {

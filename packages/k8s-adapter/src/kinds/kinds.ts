@@ -21,6 +21,7 @@ export const policyKinds = {
   TaintManager: taintManagerKind,
 } as const;
 
+/** The name of one of our kinds. */
 export type KindName = keyof typeof policyKinds;
 
 export const kindNames = Object.keys(policyKinds) as readonly KindName[];

@@ -126,4 +126,5 @@ export const nodeDrainStatus = object('How far the drain has come.', {
   conditions,
 });
 
+/** The status of a NodeDrain. */
 export type NodeDrainStatus = TypeOf<typeof nodeDrainStatus>;

@@ -88,6 +88,7 @@ export const nodeTaintRuleSpec = object(
   },
 );
 
+/** The spec of a NodeTaintRule, with its defaults. */
 export type NodeTaintRuleSpec = TypeOf<typeof nodeTaintRuleSpec>;
 
 export const nodeTaintRuleStatus = object('What the leader says.', {

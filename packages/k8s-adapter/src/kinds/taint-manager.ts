@@ -233,6 +233,7 @@ export const lastReplicaFeature = 'last-replica';
 /** What kube-controller-manager evicted, held against what taintmgr would have done. */
 export type PublishedShadow = NonNullable<TaintManagerStatus['shadow']>;
 
+/** The status of a TaintManager: what a leader says of itself. */
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;
 
 export const taintManagerKind: Kind = {

@@ -150,6 +150,7 @@ function keyOf(kind: FollowedKind, name: string): string {
 
 /** The kinds that say what is decided about nodes and pods. */
 export const decidingKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
+/** One of `decidingKinds`. */
 export type DecidingKind = (typeof decidingKinds)[number];
 
 /** The kinds that say what is to be done; the others are what is being done. */

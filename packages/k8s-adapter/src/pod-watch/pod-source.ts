@@ -433,6 +433,7 @@ export interface PodWatch {
   readonly calmMs: Millis;
 }
 
+/** The usual choice: all pods in small clusters, the pods of tainted nodes in large ones. */
 export const defaultPodWatch: PodWatch = {
   mode: 'auto',
   podsMin: 50_000,

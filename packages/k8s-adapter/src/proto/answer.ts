@@ -59,6 +59,7 @@ export interface Failure {
   readonly stage?: FailureStage;
 }
 
+/** One of the causes of a failure: Status.details.causes. */
 export interface FailureCause {
   readonly reason: string;
   readonly message: string;

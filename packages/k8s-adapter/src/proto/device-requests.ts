@@ -6,6 +6,7 @@ import { type ApiRequest, getRequest } from './requests.ts';
 /** Where each kind is served, in the newest version that has it; null: it is not. */
 export type DevicePaths = Readonly<Record<DeviceResource, string | null>>;
 
+/** The group of devices in discovery. */
 export const deviceGroupPath = '/apis/resource.k8s.io';
 
 const kinds: readonly DeviceResource[] = ['resourceslices', 'resourceclaims', 'devicetaintrules'];

@@ -191,6 +191,7 @@ export interface WatchOptions extends Selectors {
 
 /** The paths of the resources that are watched. */
 export const nodesPath = '/api/v1/nodes';
+/** The collection of all pods. */
 export const podsPath = '/api/v1/pods';
 export const namespacesPath = '/api/v1/namespaces';
 export const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
@@ -341,6 +342,7 @@ export interface RemovalOptions {
   readonly ownMark?: boolean;
 }
 
+/** The choices of a deletion of a pod. */
 export interface DeletionOptions extends RemovalOptions {
   /** The part of the pod that is to be answered; left out: all of it. */
   readonly wanted?: Wanted;

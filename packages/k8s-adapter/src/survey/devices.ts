@@ -203,6 +203,7 @@ export interface DeviceEvictor {
   readonly actsOnRules: boolean | null;
 }
 
+/** The controller of kube-controller-manager that evicts for taints of devices. */
 export const deviceDuty = 'device-taint-eviction-controller';
 
 /** By what leaders publish, by what is seen of kube-controller-manager, and by the rules that it has written of. */
@@ -226,6 +227,7 @@ export function deviceEvictor(
   };
 }
 
+/** The answer to questions about devices where there are none. */
 export const noDevicesText =
   'this cluster serves no kind of resource.k8s.io: no devices are allocated here';
 

@@ -59,6 +59,7 @@ interface EventObject {
   readonly eventTime?: string | null;
 }
 
+/** The reason of the Events in which kube-controller-manager says that it evicts. */
 export const upstreamEvictionReason = 'TaintManagerEviction';
 
 /**

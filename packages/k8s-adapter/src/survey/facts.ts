@@ -122,6 +122,7 @@ function readiness(conditions: readonly Condition[]): Readiness {
   return { status, since, reason: ready?.reason ?? '' };
 }
 
+/** The metadata of an object. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -151,6 +152,7 @@ interface ManagedFields {
   readonly fieldsV1?: { readonly 'f:spec'?: Readonly<Record<string, unknown>> };
 }
 
+/** A condition in the status of an object. */
 export interface Condition {
   readonly type: string;
   readonly status: string;

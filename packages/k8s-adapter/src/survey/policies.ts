@@ -30,6 +30,7 @@ export interface ClusterPolicies extends PoliciesInForce {
   readonly gone?: readonly EvictionPause[];
 }
 
+/** A cluster without policies. */
 export const noPolicies: ClusterPolicies = {
   ...policiesInForce([], undefined),
   namespaces: [],

@@ -336,16 +336,20 @@ export interface PodName {
   readonly name: string;
 }
 
+/** The path of all namespaces. */
 export const namespacesPath = '/api/v1/namespaces';
 
+/** The path of a namespace. */
 export function namespacePath(name: string): string {
   return `${namespacesPath}/${encodeURIComponent(name)}`;
 }
 
+/** The path of the pods of a namespace. */
 export function podsPathOf(namespace: string): string {
   return `${namespacePath(namespace)}/pods`;
 }
 
+/** The path of a pod. */
 export function podPathOf({ namespace, name }: PodName): string {
   return `${podsPathOf(namespace)}/${encodeURIComponent(name)}`;
 }

@@ -451,6 +451,7 @@ export type ElectionEffect =
   | { readonly kind: 'event'; readonly event: ClusterEvent }
   | { readonly kind: 'notice'; readonly notice: ElectionNotice };
 
+/** The reports of an election: who leads, and what keeps us from it. */
 export type ElectionNotice =
   /** Somebody, maybe we ourselves, holds the lease now. */
   | { readonly kind: 'leaderElected'; readonly identity: string }

@@ -16,6 +16,7 @@ const resumeAnnotation = 'taintmgr.dev/resume-limits';
 /** The API server takes 256 KiB of both annotations together. */
 const lengthMax = 200_000;
 
+/** The reports about the Lease in which limits keep their counts. */
 export type LimitRecordNotice =
   /** The record that stands there; the machine hears of it too. */
   | Extract<Event, { kind: 'limitRecord' }>
