@@ -167,6 +167,7 @@ export const protobufKinds: Kinds = {
   Node: nodeMessage({}),
   Lease: { 1: ['metadata', objectMeta], 2: ['spec', { 4: ['renewTime', microTime] }] },
   DaemonSet: { 1: ['metadata', objectMeta], 2: ['spec', { 1: ['selector', labelSelector] }] },
+  PartialObjectMetadata: { 1: ['metadata', identityMessage] },
   Status: {
     2: ['status', 'word'],
     3: ['message', 'text'],

@@ -160,6 +160,17 @@ describe('protobuf', () => {
     ]);
   });
 
+  it('reads the answer to a write that asks for metadata as kube-apiserver 1.36.2 writes it', () => {
+    const base64 =
+      'azhzAAonCg5tZXRhLms4cy5pby92MRIVUGFydGlhbE9iamVjdE1ldGFkYXRhEkwKSgoEa2VwdBIAGgdkZWZhdWx0IgAqJDAzN' +
+      'GU3YjFkLTBiNWQtNGE2MS1hNWU4LWFiNTQ4NmU5OTViODIDODY4OABCCAicyLPYBhAAGgAiAA==';
+    const uid = '034e7b1d-0b5d-4a61-a5e8-ab5486e995b8';
+    assert.deepEqual(objectFromProtobuf(Buffer.from(base64, 'base64')), {
+      kind: 'PartialObjectMetadata',
+      metadata: { name: 'kept', namespace: 'default', uid, resourceVersion: '868' },
+    });
+  });
+
   it('shows a mirror pod as JSON does', () => {
     const read = podFromJson(objectFromProtobuf(encodeObject(mirror)));
     assert.equal(read.mirror, true);
