@@ -50,6 +50,7 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['base/viewer.yaml', null],
   ['base/policies.yaml', null],
   ['base/roles.yaml', null],
+  ['acting/history.yaml', acts],
   ['acting/leader-election.yaml', acts],
   ['acting/overlap.yaml', acts],
   ['acting/status.yaml', acts],

@@ -132,6 +132,13 @@ export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';
 export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
 
+// The departures that a leader keeps.
+
+export type { HistoryOptions, KeptHistory } from './controller/history/keeper.ts';
+export type { HistoryNotice } from './controller/history/notice.ts';
+export { gzip } from './driver/gzip.ts';
+export { HistorySearch } from './history/search.ts';
+
 // Who else evicts here.
 
 export {

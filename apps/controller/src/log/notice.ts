@@ -137,6 +137,11 @@ const lines: {
     return line('warn', 'the status of policies is not published', { resource, error, again });
   },
 
+  historyKept: ({ departures }) =>
+    line('info', 'keeps the history of evictions', { evictions: departures }),
+  historyNotKept: ({ object, failure: { message: error } }) =>
+    line('warn', 'the history of evictions is kept in memory only', { object, error }),
+
   eventRecorded: ({ event, count }) => {
     const again = count > 1 ? { count } : {};
     return line('debug', 'recorded event', { ...eventFields(event), ...again });

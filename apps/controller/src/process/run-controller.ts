@@ -12,6 +12,7 @@ import {
   type DeviceSight,
   drive,
   type ElectionOptions,
+  type HistoryOptions,
   HttpTransport,
   type LeaseName,
   Loop,
@@ -66,6 +67,8 @@ export interface ControllerOptions {
   readonly protobuf?: boolean;
   /** The lease in which limit counts are stored; left out: none. */
   readonly limitsLease?: LeaseName;
+  /** Where departures are kept; left out: nowhere. */
+  readonly history?: HistoryOptions;
   /** Act only while elected; left out: there is no election. */
   readonly election?: Omit<ElectionOptions, 'random'>;
   /** The status it publishes of itself while it leads; left out: nothing. */
@@ -90,7 +93,8 @@ export interface ControllerOptions {
  */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { cluster, engine: config, signal, onNotice, onStart, outgoing, around } = options;
-  const { podWatch = 'all', publish } = options;
+  const { podWatch = 'all', publish, protobuf = false, policies = [] } = options;
+  const { clusterPolicies = false, nodeDrains = false } = options;
   let podScope: PodScope = 'all';
   const http = new HttpTransport(cluster.access, `taintmgr-controller/${version}`);
   const transport = outgoing ? outgoing(http) : http;
@@ -108,16 +112,14 @@ export async function runController(options: ControllerOptions): Promise<void> {
       removal: { comparisonOperators, ignoresDrains: semantics === 'upstream-1.36' },
       leases: hasLifecycle(config),
       ...(sight && { devices: sight }),
-      protobuf: options.protobuf ?? false,
-      policies: options.policies ?? [],
-      clusterPolicies: options.clusterPolicies ?? false,
-      nodeDrains: options.nodeDrains ?? false,
+      ...{ protobuf, policies, clusterPolicies, nodeDrains },
       ...(podWatch !== 'all' && { podWatch: { mode: podWatch } }),
       ownPod: config.ownPod ?? null,
       ...(options.election && { election: options.election }),
       ...(options.limitsLease && { limitsLease: options.limitsLease }),
       ...(publish && { publish: { ...publish, ...(publish.ofPolicies && { policyCounts }) } }),
       ...(options.takeover && { takeover: options.takeover }),
+      ...(options.history && { history: options.history }),
       leaseIsShared: () => !isOverBeside,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });
@@ -150,6 +152,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           explain: (now, subject) => engine.explain(now, subject),
           podScope: () => podScope,
           decidesForDevices: () => sight !== null && sight.hidden.length === 0,
+          kept: () => loop.kept,
           status: () => loop.status(),
           cutOffSince: () => loop.cutOffSince,
           lateBy: () => loop.lateBy(now()),

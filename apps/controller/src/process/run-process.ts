@@ -4,6 +4,8 @@ import {
   type ApiRequest,
   type ClusterConfig,
   declaredIn,
+  gzip,
+  type LeaseName,
   type Notice,
   type Transport,
 } from '@taintmgr/k8s-adapter';
@@ -97,7 +99,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
       ...(electing && { election }),
       ...(published && { publish: published.options(election.identity) }),
       ...(settings.takeover && takeoverOf(options)),
-      ...(engine.keepLimits && { limitsLease: limitsLease(settings) }),
+      ...remembered(settings, election.lease, engine.keepLimits),
       ...{ signal, onSetback: onFailure },
       ...missing(choices, stats, log),
       around: (machine, explain) => {
@@ -143,6 +145,18 @@ async function pressureOf(
   if (!config) return null;
   const kubelets = await kubeletsConfig(settings, cluster.access);
   return new PressureController({ config, settings, kubelets, meter, log, signal });
+}
+
+/** What is kept beside the lease of the election. */
+function remembered(
+  settings: Choices['settings'],
+  lease: LeaseName,
+  keepLimits = false,
+): Pick<ControllerOptions, 'history' | 'limitsLease'> {
+  return {
+    ...(settings.dryRun === 'none' && { history: { lease, compression: gzip } }),
+    ...(keepLimits && { limitsLease: limitsLease(settings) }),
+  };
 }
 
 /** The policies go by what this process publishes. */

@@ -21,6 +21,7 @@ import {
   type ServerIdentity,
 } from '../server/certificate.ts';
 import { createChecks } from '../server/checks.ts';
+import { evictionsHandler } from '../server/evictions.ts';
 import { explainHandler } from '../server/explainz.ts';
 import {
   createAuthenticator,
@@ -241,11 +242,12 @@ function createRoutes(options: StatusOptions): ReadonlyMap<string, Handler> {
     ...healthHandlers(name, checks, onLook),
   ]);
   const paths = [...healthPaths, '/metrics', '/metrics/slis'];
-  paths.push('/explainz', '/flagz', '/statusz', '/ui');
+  paths.push('/evictions', '/explainz', '/flagz', '/statusz', '/ui');
   return new Map<string, Handler>([
     ...health,
     ['/metrics', metricsHandler(metrics.registry)],
     ['/metrics/slis', metricsHandler(metrics.slis)],
+    ['/evictions', evictionsHandler(stats)],
     ['/explainz', explainHandler(stats)],
     ...pageHandlers(stats, {
       source: cluster.access.server,

@@ -16,6 +16,7 @@ import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import {
   type ClockNotice,
   describeClock,
+  type KeptHistory,
   type Notice,
   type PodScope,
   type PolicyState,
@@ -129,6 +130,8 @@ export interface RunningController {
    * the beginning on: nobody is to be let through while the next leader begins.
    */
   decidesForDevices(): boolean;
+  /** The departures that are kept; null: none are, or this replica does not lead or has not read them yet. */
+  kept(): KeptHistory | null;
   /** The progress in reading each collection. */
   status(): readonly ReflectorStatus[];
   /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */

@@ -32,6 +32,7 @@ export const idle: RunningController = {
   lastReplica: () => null,
   explain: () => null,
   lateBy: () => 0,
+  kept: () => null,
   cutOffSince: () => null,
   podScope: () => 'all',
   decidesForDevices: () => false,

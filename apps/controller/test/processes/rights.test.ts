@@ -255,7 +255,14 @@ async function useRights(
   await readAgain(embedded);
   const { access } = embedded.cluster.api;
   assert.deepEqual(denialsThatCount(access.denials), []);
-  assert.deepEqual(access.unusedRights(account.name).map(nameOf), []);
+  const unused = access.unusedRights(account.name).filter((right) => !isOfLaterSegment(right));
+  assert.deepEqual(unused.map(nameOf), []);
+}
+
+/** The history of evictions comes to its second segment after thousands of them. */
+function isOfLaterSegment({ verb, resource, name }: Right): boolean {
+  const isLater = /-history-\d+$/.test(name ?? '') && !name?.endsWith('-history-0');
+  return isLater && verb === 'update' && resource === 'configmaps';
 }
 
 // The chart installs the same rights: chart-same.test.ts compares these ways too.

@@ -62,6 +62,7 @@ function statsOf(situation: Situation): ProcessStats {
     explain: () => null,
     podScope: () => 'all',
     decidesForDevices: () => false,
+    kept: () => null,
     cutOffSince: () => (situation.cutOff === undefined ? null : now - situation.cutOff),
     now: () => now,
     wall: () => now,

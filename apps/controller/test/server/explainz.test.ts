@@ -78,6 +78,7 @@ async function ask(
       podScope: () => podScope,
       decidesForDevices: () => false,
       status: () => [],
+      kept: () => null,
       cutOffSince: () => null,
       lateBy: () => 0,
       now: () => now,

@@ -57,6 +57,8 @@ export interface Node extends NodeRef {
    * after it; left out: whoever tells of the node sees every change of it.
    */
   readonly taintsWrittenAt?: Instant | null;
+  /** Who wrote them then, by managedFields; left out: nobody says, or there are none. */
+  readonly taintsWrittenBy?: string;
   /** When the machine itself goes, e.g. a spot instance; null or left out: nobody said. */
   readonly deadline?: Instant | null;
   /** Its annotation karpenter.sh/do-not-disrupt is "true"; left out: it is not. */

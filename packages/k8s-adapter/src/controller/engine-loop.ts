@@ -4,6 +4,7 @@ import { FollowedObjects } from '../manifests/followed.ts';
 import { withEarlier } from '../manifests/pause-records.ts';
 import { engineSources, type SourceOptions } from './engine-sources.ts';
 import { GonePauses } from './gone-pauses.ts';
+import { Witness } from './history/witness.ts';
 import { ControlLoop } from './loop.ts';
 import type { LoopNotice, LoopSettings, Machine } from './loop-parts.ts';
 import {
@@ -39,6 +40,7 @@ export class Loop extends ControlLoop<Event, Command, EngineNotice> {
       ...options,
       sources,
       ...(publish && { publish: { followed, ...publish, status: remembered(publish, gone) } }),
+      ...(options.history && { witness: new Witness(options.election?.identity ?? '') }),
       procedures: engineProcedures({ ...options, removal }),
       isUrgent,
       isUrgentEvent,

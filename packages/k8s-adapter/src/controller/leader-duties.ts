@@ -1,6 +1,9 @@
-// The duties of a leader beside acting: it publishes its status, and keeps the policies of takeover.
+// The duties of a leader beside acting: it publishes its status, keeps the policies of takeover, and keeps
+// departures.
 import { earliest, type Instant } from '@taintmgr/core/time';
 import type { ExchangeInput } from '../proto/exchange.ts';
+import { HistoryKeeper, type KeeperEffect, type KeptHistory } from './history/keeper.ts';
+import type { KeptWitness } from './history/witness.ts';
 import type { LoopSettings } from './loop-parts.ts';
 import type { PublisherNotice } from './publisher-notice.ts';
 import { StatusPublisher, type StatusPublisherOptions } from './status-publisher.ts';
@@ -19,6 +22,7 @@ type DutySite = Pick<StatusPublisherOptions, 'clock' | 'leads' | 'conditions'> &
 
 export type LeaderEffect =
   | InstallerEffect
+  | KeeperEffect
   | { readonly kind: 'notice'; readonly notice: PublisherNotice };
 
 /**
@@ -29,17 +33,25 @@ export type LeaderEffect =
 export class LeaderDuties {
   readonly #publisher: StatusPublisher | null;
   readonly #installer: PolicyInstaller | null;
+  readonly #keeper: HistoryKeeper | null;
   #hasBegun = false;
 
-  /** Left out: nothing is published, and there is no takeover. */
+  /** Left out: nothing is published, there is no takeover, and no departures are kept. */
   constructor(
-    { publish, takeover }: Pick<LoopSettings, 'publish' | 'takeover'>,
+    {
+      publish,
+      takeover,
+      history,
+      witness,
+    }: Pick<LoopSettings, 'publish' | 'takeover' | 'history'> & { readonly witness?: KeptWitness },
     { random, clock, leads, conditions }: DutySite,
   ) {
     const isVital = takeover !== undefined;
     const site = { clock, leads, conditions, isVital };
     this.#publisher = publish ? new StatusPublisher({ ...publish, ...site }) : null;
     this.#installer = takeover ? new PolicyInstaller({ ...takeover, random, leads }) : null;
+    this.#keeper =
+      history && witness ? new HistoryKeeper({ ...history, witness, clock, leads }) : null;
   }
 
   /** True if all is done that goes before acting. */
@@ -48,7 +60,13 @@ export class LeaderDuties {
   }
 
   get idle(): boolean {
-    return (this.#publisher?.idle ?? true) && (this.#installer?.idle ?? true);
+    const parts = [this.#publisher, this.#installer, this.#keeper];
+    return parts.every((part) => part?.idle ?? true);
+  }
+
+  /** The departures that are kept; null: none are, or this replica does not lead. */
+  get kept(): KeptHistory | null {
+    return this.#keeper?.kept ?? null;
   }
 
   /** The state of the policies of takeover; null: there is no takeover. */
@@ -57,7 +75,8 @@ export class LeaderDuties {
   }
 
   nextWake(): Instant | null {
-    return earliest([this.#publisher?.nextWake() ?? null, this.#installer?.nextWake() ?? null]);
+    const parts = [this.#publisher, this.#installer, this.#keeper];
+    return earliest(parts.map((part) => part?.nextWake() ?? null));
   }
 
   /** We lead from now on, or not any more. */
@@ -66,6 +85,7 @@ export class LeaderDuties {
     return this.#after([
       ...(this.#publisher?.lead(now, held, isSynced) ?? []),
       ...(this.#installer?.lead(now, held) ?? []),
+      ...(this.#keeper?.lead(now, held) ?? []),
     ]);
   }
 
@@ -87,6 +107,7 @@ export class LeaderDuties {
     if (input.id.startsWith('takeover/')) {
       return this.#after(this.#installer?.receive(now, input) ?? []);
     }
+    if (input.id.startsWith('history/')) return this.#keeper?.receive(now, input) ?? nothing;
     return nothing;
   }
 
@@ -94,6 +115,7 @@ export class LeaderDuties {
     return this.#after([
       ...(this.#publisher?.tick(now) ?? []),
       ...(this.#installer?.tick(now) ?? []),
+      ...(this.#keeper?.tick(now) ?? []),
     ]);
   }
 
@@ -101,6 +123,11 @@ export class LeaderDuties {
   resign(now: Instant): readonly LeaderEffect[] {
     this.#installer?.stop();
     return this.#publisher?.resign(now) ?? [];
+  }
+
+  /** What was begun has come to its end: what is known of departures is written a last time. */
+  end(now: Instant): readonly LeaderEffect[] {
+    return this.#keeper?.end(now) ?? nothing;
   }
 
   #after(effects: readonly LeaderEffect[]): readonly LeaderEffect[] {

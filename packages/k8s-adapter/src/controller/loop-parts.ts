@@ -10,6 +10,9 @@ import type { ClockNotice } from './clock/clock-watch.ts';
 import type { ElectionNotice, ElectionOptions } from './election/election.ts';
 import type { EventRecorderNotice } from './event-recorder.ts';
 import type { MayAct } from './executor.ts';
+import type { HistoryOptions } from './history/keeper.ts';
+import type { HistoryNotice } from './history/notice.ts';
+import type { KeptWitness } from './history/witness.ts';
 import type { PublisherNotice } from './publisher-notice.ts';
 import type { PublishOptions } from './status-publisher.ts';
 import type { InstallerOptions } from './takeover/installer.ts';
@@ -55,8 +58,16 @@ export interface LoopSettings {
   readonly publish?: PublishOptions;
   /** Keep the policies of takeover, and act when they are in force; left out: there is none. */
   readonly takeover?: Pick<InstallerOptions, 'manager'>;
+  /** Where departures are kept; left out: nowhere. */
+  readonly history?: HistoryOptions;
   /** True if this replica may act at an instant, asked before each request; always when left out. */
   readonly mayAct?: MayAct;
+}
+
+/** Hears all that the machine is told, and all notices; `now` is the time on the cluster's clock. */
+export interface LoopWitness<E, N> extends KeptWitness {
+  hear(now: Instant, event: E): void;
+  observe(now: Instant, notice: N): void;
 }
 
 /** The parts of a loop: a machine, what it hears of, and how its commands are carried out. */
@@ -71,6 +82,8 @@ export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly isUrgent?: (notice: N | LoopNotice) => boolean;
   /** The same of what a source tells the machine, once everything has been read. */
   readonly isUrgentEvent?: (event: E) => boolean;
+  /** Sees pods leave, for `history`. */
+  readonly witness?: LoopWitness<E | LoopEvent, N | LoopNotice>;
   /** Change nothing in the cluster. */
   readonly readOnly?: boolean;
 }
@@ -99,6 +112,7 @@ export type LoopNotice =
   | ClockNotice
   | PublisherNotice
   | InstallerNotice
+  | HistoryNotice
   /** True if this replica has been elected. */
   | { readonly kind: 'elected'; readonly held: boolean }
   /** Everything that exists has been read once; from now on pods are evicted. */

@@ -7,6 +7,7 @@ import { type ClockNotice, ClockWatch, clockEvent } from './clock/clock-watch.ts
 import { ServerClock } from './clock/server-clock.ts';
 import { Election, type ElectionEffect } from './election/election.ts';
 import { Executor, type ExecutorEffect } from './executor.ts';
+import type { KeptHistory } from './history/keeper.ts';
 import { LeaderDuties, type LeaderEffect } from './leader-duties.ts';
 import type {
   LoopAction,
@@ -95,6 +96,11 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#duties.policies;
   }
 
+  /** The departures that are kept; null: none are, or this replica does not lead. */
+  get kept(): KeptHistory | null {
+    return this.#duties.kept;
+  }
+
   /** True if everything that exists has been read once. */
   get synced(): boolean {
     return this.#unsynced.size === 0;
@@ -169,6 +175,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
 
   hear(now: Instant, event: E): boolean {
     if (this.#phase !== 'running' || this.#election || this.#hold.isOn) return false;
+    if (this.#parts.witness) return false;
     const wake = this.nextWake();
     if (wake !== null && wake <= now) return false;
     if (!this.#parts.machine.hear?.(now, event)) return false;
@@ -269,8 +276,9 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
    * nothing, and may be written after that.
    */
   #resign(now: Instant): void {
-    if (!this.#election || this.#phase !== 'stopped') return;
-    if (!this.#executor.rests || !this.#duties.idle) return;
+    if (this.#phase !== 'stopped' || !this.#executor.rests) return;
+    this.#perform(now, this.#duties.end(now));
+    if (!this.#election || !this.#duties.idle) return;
     if (this.#parts.leaseIsShared?.()) return;
     this.#perform(now, this.#election.handle(now, { kind: 'stop' }));
   }
@@ -327,6 +335,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   /** Hands the machine an event, and begins what it commands. */
   #pass(now: Instant, event: E | LoopEvent): void {
     if (this.#phase === 'stopped' || this.#hold.takes(event)) return;
+    this.#parts.witness?.hear(this.wall(now), event);
     for (const command of this.#parts.machine.handle(now, event)) {
       this.#wake.forgetOthers();
       const isStale = (nodeName: string): boolean => this.#view.isStale(now, nodeName);
@@ -350,6 +359,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
           break;
         case 'notice':
           this.#actions.push(effect);
+          this.#parts.witness?.observe(this.wall(now), effect.notice);
           this.#heed(now, effect.notice);
           break;
         default:

@@ -39,6 +39,8 @@ export interface Departure {
   readonly deletionTimestamp?: Instant;
   /** When the pod was gone from the API. */
   readonly goneAt?: Instant;
+  /** When it was found gone, by a leader that did not see it go. */
+  readonly foundGoneAt?: Instant;
   /** The next pod of the same owner that was bound to a node after the request to leave. */
   readonly successor?: Successor;
 }
@@ -114,8 +116,10 @@ export interface DeadlineMove {
 
 /** An answer that kept the pod, with its words: of a budget, a webhook, an overloaded server, a missing right. */
 export interface Refusal {
-  /** HTTP status; left out: no answer came. */
+  /** HTTP status; left out: no answer came, or a budget refuses (429, in some cases 403). */
   readonly status?: number;
+  /** What is in the way, by the code that the engine gives it (`Blocker` of @taintmgr/core), as `Budget`. */
+  readonly code?: string;
   readonly words: string;
   readonly count: number;
   readonly firstAt: Instant;
@@ -232,12 +236,12 @@ const readDeparture = shape<Departure>(['namespace', 'pod', 'uid', 'by', 'seenAt
   ),
   refusals: listOf(
     shape<Refusal>(['words', 'count', 'firstAt', 'lastAt'], {
-      ...{ status: count, words: text, count, firstAt: instant, lastAt: instant },
+      ...{ status: count, code: name, words: text, count, firstAt: instant, lastAt: instant },
     }),
   ),
   way: oneOf(['delete', 'eviction']),
   ...{ decidedAt: instant, askedAt: instant, answeredAt: instant },
-  ...{ deletionTimestamp: instant, goneAt: instant },
+  ...{ deletionTimestamp: instant, goneAt: instant, foundGoneAt: instant },
   successor: shape<Successor>(['pod', 'uid'], {
     ...{ pod: name, uid: name, node: name, boundAt: instant, readyAt: instant },
   }),

@@ -29,6 +29,7 @@ import {
   pastPauses,
   taintStartsAnnotation,
   taintsWrittenAt,
+  taintsWrittenBy,
   timeFromJson,
 } from './taint-starts.ts';
 
@@ -113,7 +114,9 @@ const readNode = onceEach((value: unknown): Node => {
     deadline: timeFromJson(annotations[deadlineAnnotation]),
     taintsWrittenAt: writtenAt,
   };
+  const writer = usual.taints.length > 0 ? taintsWrittenBy(metadata.managedFields) : null;
   const special: Partial<Node> = {
+    ...(writer !== null && { taintsWrittenBy: writer }),
     ...(annotations[doNotDisruptAnnotation] === 'true' && { doNotDisrupt: true }),
     ...(taintStarts && { taintStarts }),
     ...(past.length > 0 && { pastPauses: past }),

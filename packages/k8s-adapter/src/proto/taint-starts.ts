@@ -30,6 +30,13 @@ export function taintsWrittenAt(managedFields: unknown): Instant | null {
   return earliest(times.map(({ time }) => timeFromJson(time)));
 }
 
+/** Who wrote them then; null where nobody says. */
+export function taintsWrittenBy(managedFields: unknown): string | null {
+  const at = taintsWrittenAt(managedFields);
+  const owners = asList(managedFields).map(asRecord).filter(ownsTaints);
+  return asText(owners.find(({ time }) => timeFromJson(time) === at)?.manager) || null;
+}
+
 /** JSON has the fields as an object, protobuf as the bytes of JSON. */
 function ownsTaints({ fieldsV1, subresource }: Readonly<Record<string, unknown>>): boolean {
   if (asText(subresource) !== '') return false;

@@ -63,6 +63,7 @@ function worldOf(engine: Engine | null, isDryRun = false): World {
       podScope: () => 'all',
       decidesForDevices: () => false,
       status: () => [],
+      kept: () => null,
       cutOffSince: () => null,
       lateBy: () => 0,
       now: () => now + passed,

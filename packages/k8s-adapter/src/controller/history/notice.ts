@@ -1,0 +1,13 @@
+// The notices about the departures that the leader keeps.
+import type { Failure } from '../../proto/answer.ts';
+
+export type HistoryNotice =
+  /** What leaders before us have kept was read, and is kept from now on. */
+  | { readonly kind: 'historyKept'; readonly departures: number }
+  /** It cannot be read or written: it is in memory only. Reported once for as long as it goes on alike. */
+  | {
+      readonly kind: 'historyNotKept';
+      /** `NAMESPACE/NAME` of the ConfigMap. */
+      readonly object: string;
+      readonly failure: Failure;
+    };

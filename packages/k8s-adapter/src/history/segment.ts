@@ -1,0 +1,97 @@
+// The segments in which a leader keeps departures: ConfigMaps of its namespace, a ring of them.
+import type { Instant } from '@taintmgr/core/time';
+import {
+  asInteger,
+  asRecord,
+  asText,
+  isRecord,
+  type JsonRecord,
+  parseJson,
+} from '../proto/json.ts';
+import type { LeaseName } from '../proto/lease-requests.ts';
+
+/** The part of a uid by which later lines name it: enough to tell apart all that the ring has room for. */
+export function shortUid(uid: string): string {
+  return uid.slice(0, 13);
+}
+
+/** Makes texts small. */
+export interface Compression {
+  /** Base64 of the text in gzip. */
+  pack(text: string): string;
+  /** The text; null for what is none such. */
+  unpack(packed: string): string | null;
+}
+
+/** One ConfigMap of the ring. */
+export interface Segment {
+  /** From 0, one more with each segment; the slot is what is left of it by the number of slots. */
+  readonly sequence: number;
+  /** All that the leader knew then is written. */
+  readonly savedAt: Instant;
+  /** The leader that wrote it last; '': nobody says. */
+  readonly savedBy: string;
+  /** That leader has ended in order: nothing of it is missing. */
+  readonly ended: boolean;
+  /** Lines of JSON, packed. */
+  readonly blocks: readonly string[];
+}
+
+/** The ring has so many. The rights in deploy/ name each. */
+export const segmentSlots = 24;
+
+/** The ConfigMaps of a controller, by its lease of the election. */
+export function segmentNames({ namespace, name }: LeaseName): readonly LeaseName[] {
+  return Array.from({ length: segmentSlots }, (_, slot) => ({
+    namespace,
+    name: `${name}-history-${slot}`,
+  }));
+}
+
+/** Where a ConfigMap is. */
+export function segmentPath({ namespace, name }: LeaseName): string {
+  return `${segmentsPath(namespace)}/${encodeURIComponent(name)}`;
+}
+
+export function segmentsPath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
+}
+
+const head = 'segment';
+
+/** The ConfigMap of a segment. `resourceVersion`: as it was read; null: there is none yet. */
+export function segmentObject(
+  { namespace, name }: LeaseName,
+  { blocks, ...facts }: Segment,
+  resourceVersion: string | null,
+): object {
+  return {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    metadata: { namespace, name, ...(resourceVersion !== null && { resourceVersion }) },
+    data: { [head]: JSON.stringify(facts) },
+    binaryData: Object.fromEntries(blocks.map((block, at) => [`block-${at}`, block])),
+  };
+}
+
+/** Reads a segment; null for what is none, as a ConfigMap of somebody else. */
+export function segmentFrom(object: unknown): Segment | null {
+  const { data, binaryData } = asRecord(object);
+  const facts = asRecord(parseJson(asText(asRecord(data)[head])));
+  const [sequence, savedAt] = [asInteger(facts.sequence), asInteger(facts.savedAt)];
+  if (sequence === null || sequence < 0 || sequence > sequenceMax || savedAt === null) return null;
+  const packed = asRecord(binaryData);
+  const blocks: string[] = [];
+  for (let at = 0; typeof packed[`block-${at}`] === 'string'; at++) {
+    blocks.push(asText(packed[`block-${at}`]));
+  }
+  return { sequence, savedAt, savedBy: asText(facts.savedBy), ended: facts.ended === true, blocks };
+}
+
+/** One a second for longer than there are clusters. */
+const sequenceMax = 1e12;
+
+/** The lines of a block, each an object; what is none is left out. */
+export function linesOf(block: string, compression: Compression): readonly JsonRecord[] {
+  const lines = (compression.unpack(block) ?? '').split('\n');
+  return lines.map((line) => (line === '' ? null : parseJson(line))).filter(isRecord);
+}
