@@ -237,7 +237,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'packages/k8s-adapter/test/client/find-evictors.test.ts': [
       'that we may not read is unknown, never nobody',
     ],
-    'packages/k8s-adapter/test/evictors/words.test.ts': [
+    'packages/k8s-adapter/test/evictors/verdict-words.test.ts': [
       'is taintmgr-controller, in whatever namespace it runs, where its TaintManager names it',
     ],
   },

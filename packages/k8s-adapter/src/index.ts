@@ -171,7 +171,7 @@ export {
   verdictText,
   wayToKnow,
   whyUnknown,
-} from './evictors/words.ts';
+} from './evictors/verdict-words.ts';
 
 // kube-controller-manager's taint eviction, to try things against.
 

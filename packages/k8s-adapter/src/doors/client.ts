@@ -13,7 +13,6 @@ export {
   type Evidence,
   type Installation,
   installationOf,
-  isFresh,
   type LeaseSight,
   withEvidence,
 } from '../evictors/judge.ts';
@@ -21,7 +20,7 @@ export { type ReadSettings, readSettings } from '../evictors/settings.ts';
 export {
   type TaintEvictors,
   taintEvictors,
-} from '../evictors/words.ts';
+} from '../evictors/verdict-words.ts';
 export { connectionOptions } from '../kubeconfig/connection-flags.ts';
 export { extraHeader } from '../kubeconfig/entries.ts';
 export { type ClusterConfig, loadKubeconfig, withheldText } from '../kubeconfig/kubeconfig.ts';

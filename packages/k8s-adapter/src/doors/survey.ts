@@ -1,5 +1,6 @@
 // The door of those who read what a cluster is: nodes, pods, policies, limits, and who evicts there.
 
+export { isFresh } from '../evictors/judge.ts';
 export {
   type DeviceEvictor,
   type DeviceSurvey,
@@ -19,7 +20,7 @@ export {
   type RunningDrain,
   runningDrains,
   workOn,
-} from '../survey/drain-marks.ts';
+} from '../survey/drained-nodes.ts';
 export {
   assumingNumbers,
   comparesNumbers,
@@ -105,7 +106,6 @@ export {
 } from '../survey/survey.ts';
 export {
   evictsUnderPressure,
-  isFresh,
   type OwnSettings,
   pressureController,
   readTaintManagers,

@@ -4,7 +4,7 @@
 import { drainStaleMs, drainText, nodeDrainer } from '@taintmgr/core/drain';
 import { formatTaint, parseTaint, type Taint } from '@taintmgr/core/model';
 import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
-import { drainMarksAnnotation } from '../proto/drain-marks.ts';
+import { drainMarksAnnotation } from '../proto/drain-annotation.ts';
 import { asList, asRecord, asText, type JsonRecord, parseJson } from '../proto/json.ts';
 import { isTaintObject, type TaintObject } from '../proto/requests.ts';
 

@@ -2,7 +2,7 @@
 // its one write.
 import { formatTaint } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
-import { drainMarksAnnotation } from '../proto/drain-marks.ts';
+import { drainMarksAnnotation } from '../proto/drain-annotation.ts';
 import { asList, asRecord, asText } from '../proto/json.ts';
 import { managersOf } from '../proto/managed-fields.ts';
 import {

@@ -20,7 +20,7 @@ import {
 import { type BudgetPolicy, type NodeDrain, plainDrainSpec } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { type DrainMark, isAtWork, readMarks } from '../drain/marks.ts';
-import { drainedBy } from '../survey/drain-marks.ts';
+import { drainedBy } from '../survey/drained-nodes.ts';
 import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts, PodFacts } from '../survey/facts.ts';
 import { type ClusterPolicies, policyEvents } from '../survey/policies.ts';

@@ -15,8 +15,8 @@ import {
   type PredictedBlocker,
 } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
-import { taintEvictors } from '../evictors/words.ts';
-import { awaitedDrains, runningDrains } from '../survey/drain-marks.ts';
+import { taintEvictors } from '../evictors/verdict-words.ts';
+import { awaitedDrains, runningDrains } from '../survey/drained-nodes.ts';
 import type { Evictor } from '../survey/evictors.ts';
 import type { PodDevices } from '../survey/pod-devices.ts';
 import type { PoliciesInForce } from '../survey/policies.ts';

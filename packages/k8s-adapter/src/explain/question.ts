@@ -1,7 +1,7 @@
 import { parseTaint, type Taint } from '@taintmgr/core/model';
 import { type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { PolicyObject } from '../kinds/manifest.ts';
-import { losesPods } from '../survey/drain-marks.ts';
+import { losesPods } from '../survey/drained-nodes.ts';
 import type { NodeFacts } from '../survey/facts.ts';
 import { UsageError } from '../text/usage-error.ts';
 
@@ -130,4 +130,13 @@ export function readKeyAndValue(text: string): Pick<Taint, 'key' | 'value'> {
     if (!(error instanceof RangeError)) throw error;
     throw new UsageError(error.message.replace(whole, () => text));
   }
+}
+
+/** The node as it would be with the taints that are assumed to be there, or not to be. */
+export function hypotheticalNode(
+  node: NodeFacts['node'],
+  question: Question,
+  now: Instant,
+): NodeFacts['node'] {
+  return { ...node, taints: hypotheticalTaints(node.taints, question, now) };
 }

@@ -10,10 +10,10 @@ import {
 } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
-import { drainedBy, losesPods } from '../survey/drain-marks.ts';
+import { drainedBy, losesPods } from '../survey/drained-nodes.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../survey/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../survey/lease-renewal.ts';
-import type { PodDevices } from '../survey/pod-devices.ts';
+import { nodesOfTaintedDevices, type PodDevices } from '../survey/pod-devices.ts';
 import type { ClusterReader } from '../survey/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, surveyForecast } from '../survey/survey.ts';
 import { mostOf } from '../text/count.ts';
@@ -368,13 +368,12 @@ export async function surveyHidden(
   return { ...survey, pods: pods.filter(({ pod }) => pod.nodeName !== ''), hidesNodes: true };
 }
 
-/** The nodes of pods that may go for their devices. Their code is loaded where the cluster has devices. */
+/** The nodes of pods that may go for their devices. */
 async function nodesOfDevices(
   reader: ClusterReader,
   namespace: string | undefined,
 ): Promise<ReadonlySet<string>> {
   if (!(await reader.servesDevices())) return new Set();
-  const { nodesOfTaintedDevices } = await import('../survey/pod-devices.ts');
   return await nodesOfTaintedDevices(reader, namespace);
 }
 

@@ -2,7 +2,7 @@
 import { zoneName } from '@taintmgr/core';
 import { resolveLifecycleConfig, zoneState } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
-import { losingPods } from '../survey/drain-marks.ts';
+import { losingPods } from '../survey/drained-nodes.ts';
 import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts } from '../survey/facts.ts';
 import { isPaused, isUnknown, type NodeReport, type PodReport, runningWaits } from './report.ts';

@@ -14,7 +14,7 @@ import type { Budget } from '@taintmgr/core/drain';
 import { type Node, type Owner, type Pod, zoneName } from '@taintmgr/core/model';
 import type { Instant } from '@taintmgr/core/time';
 import { disruptionOf } from './disruption-target.ts';
-import { drainMarkNames, drainMarksAnnotation, workingDrains } from './drain-marks.ts';
+import { drainMarkNames, drainMarksAnnotation, workingDrains } from './drain-annotation.ts';
 import {
   asInteger,
   asList,

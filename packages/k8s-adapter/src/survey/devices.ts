@@ -3,7 +3,7 @@
 import { type DeviceEvent, type DeviceResource, Devices } from '@taintmgr/core/devices';
 import type { Budget } from '@taintmgr/core/drain';
 import type { Instant } from '@taintmgr/core/time';
-import type { Evictors } from '../evictors/judge.ts';
+import { type Evictors, isFresh } from '../evictors/judge.ts';
 import {
   deviceTaintRuleFromJson,
   resourceClaimFromJson,
@@ -18,7 +18,7 @@ import {
 import { UsageError } from '../text/usage-error.ts';
 import type { Condition, ObjectMeta, PodFacts } from './facts.ts';
 import type { ClusterReader } from './reader.ts';
-import { isFresh, type TaintManager } from './taint-managers.ts';
+import type { TaintManager } from './taint-managers.ts';
 
 export const deviceKinds: readonly DeviceResource[] = [
   'resourceslices',
@@ -28,14 +28,14 @@ export const deviceKinds: readonly DeviceResource[] = [
 
 /** Null: the cluster serves none of them, or we may not see what it serves. */
 export async function devicePaths(reader: ClusterReader): Promise<DevicePaths | null> {
-  const sight = await lookForDevices(reader);
+  const sight = await servedDevices(reader);
   return sight === 'hidden' ? null : sight;
 }
 
 const sights = new WeakMap<ClusterReader, Promise<DevicePaths | 'hidden' | null>>();
 
 /** Null: the cluster serves none of them. `hidden`: what it serves may not be seen. Asked once by each reader. */
-export function lookForDevices(reader: ClusterReader): Promise<DevicePaths | 'hidden' | null> {
+export function servedDevices(reader: ClusterReader): Promise<DevicePaths | 'hidden' | null> {
   const known = sights.get(reader) ?? look(reader);
   sights.set(reader, known);
   return known;

@@ -2,15 +2,14 @@
 import type { Config } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { type Actor, actorOf } from '../evictors/actor.ts';
-import { type DutyVerdict, type Evictors, withEvidence } from '../evictors/judge.ts';
-import { type TaintEvictors, taintEvictors } from '../evictors/words.ts';
+import { type DutyVerdict, type Evictors, isFresh, withEvidence } from '../evictors/judge.ts';
+import { type TaintEvictors, taintEvictors } from '../evictors/verdict-words.ts';
 import { drainMarksFeature, lastReplicaFeature } from '../kinds/taint-manager.ts';
 import type { PodFacts } from './facts.ts';
 import type { ServiceAccount } from './rights.ts';
 import {
   accountOf,
   type HeldZone,
-  isFresh,
   lastOf,
   type OwnSettings,
   publishedSettings,

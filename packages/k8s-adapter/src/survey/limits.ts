@@ -3,9 +3,10 @@
 import type { LimitCount, LimitRecord, RecordedLimit } from '@taintmgr/core/policy';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { limitRecordFrom } from '../controller/procedures/limit-record.ts';
+import { isFresh } from '../evictors/judge.ts';
 import type { LeaseName } from '../proto/lease-requests.ts';
 import type { ClusterReader } from './reader.ts';
-import { isFresh, type TaintManager } from './taint-managers.ts';
+import type { TaintManager } from './taint-managers.ts';
 
 /** A limit of the controller that holds evictions until it is resumed. */
 export interface TrippedLimit {

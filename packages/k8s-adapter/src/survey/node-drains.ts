@@ -6,6 +6,7 @@ import type { ApiClient } from '../client/client.ts';
 import { guardRequest, nodeDrainPath } from '../controller/procedures/drain-write.ts';
 import { type Change, readModifyWrite } from '../controller/task.ts';
 import { isAtWork, readMarks } from '../drain/marks.ts';
+import { isFresh } from '../evictors/judge.ts';
 import { policyApiVersion, policyKinds } from '../kinds/kinds.ts';
 import type { NodeDrainStatus } from '../kinds/node-drain-status.ts';
 import { readFollowed } from '../manifests/followed.ts';
@@ -16,7 +17,7 @@ import { ApiError } from '../transport/errors.ts';
 import type { NodeFacts, ObjectMeta } from './facts.ts';
 import type { ClusterReader } from './reader.ts';
 import { ifThere, unless } from './refusals.ts';
-import { isFresh, type PublishedManagers, readTaintManagers } from './taint-managers.ts';
+import { type PublishedManagers, readTaintManagers } from './taint-managers.ts';
 
 const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;
 const fieldManager = 'taintmgr';

@@ -18,9 +18,9 @@ import {
   deviceKinds,
   devicePaths,
   devicesFrom,
-  lookForDevices,
   namespacesMax,
   readDeviceObjects,
+  servedDevices,
 } from './devices.ts';
 import type { PodFacts } from './facts.ts';
 import { type ClusterReader, inTurns } from './reader.ts';
@@ -102,7 +102,7 @@ export async function readPodDevices(
   managers: readonly TaintManager[],
 ): Promise<PodDevices | null> {
   const namespaces = new Set(pods.flatMap(({ pod }) => (pod.claims ? pod.namespace : [])));
-  const sight = namespaces.size === 0 ? null : await lookForDevices(reader);
+  const sight = namespaces.size === 0 ? null : await servedDevices(reader);
   if (!sight) return null;
   const events =
     sight === 'hidden'
@@ -121,7 +121,7 @@ export async function nodesOfTaintedDevices(
   reader: ClusterReader,
   namespace?: string,
 ): Promise<ReadonlySet<string>> {
-  const paths = await lookForDevices(reader);
+  const paths = await servedDevices(reader);
   if (paths === 'hidden') return nodesOf(await readClaiming(reader, namespace ?? null));
   const claims = await readClaims(reader, paths?.resourceclaims ?? null, namespace);
   // Whose they are nobody tells but the pods.

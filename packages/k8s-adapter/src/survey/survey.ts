@@ -13,13 +13,14 @@ import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { evictionRequestsFrom, lifecyclePath } from '../controller/procedures/eviction-requests.ts';
 import { type Evictors, type Evidence, withEvidence } from '../evictors/judge.ts';
 import type { PolicyObject } from '../kinds/manifest.ts';
-import { losingPods } from './drain-marks.ts';
+import { losingPods } from './drained-nodes.ts';
 import { assumingNumbers, type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
 import type { LeaseRenewal } from './lease-renewal.ts';
 import { type KeptLimits, readLimits } from './limits.ts';
+import { nodeDrainsAt } from './node-drains.ts';
 import { type Past, readPast, withOwnStarts } from './past.ts';
-import type { PodDevices } from './pod-devices.ts';
+import { type PodDevices, readPodDevices } from './pod-devices.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
 import type { ClusterReader } from './reader.ts';
 import type { TaintManager } from './taint-managers.ts';
@@ -86,28 +87,6 @@ export interface ForecastSurvey extends NodeSurvey {
 interface Crowd {
   readonly nodes: readonly NodeFacts[];
   readonly pods: readonly PodFacts[];
-}
-
-/** The NodeDrains that are at work on the nodes. Their code is loaded where there are any. */
-async function readNodeDrains(
-  reader: ClusterReader,
-  nodes: readonly NodeFacts[],
-): Promise<readonly NodeDrain[]> {
-  if (!nodes.some(({ node }) => (node.drains ?? []).length > 0)) return [];
-  const { nodeDrainsAt } = await import('./node-drains.ts');
-  return await nodeDrainsAt(reader, nodes);
-}
-
-/** The devices of pods. Their code is loaded where a pod uses a claim. */
-async function readDevices(
-  reader: ClusterReader,
-  pods: readonly PodFacts[],
-  evictors: Evictors,
-  managers: Promise<readonly TaintManager[]>,
-): Promise<PodDevices | null> {
-  if (!pods.some(({ pod }) => pod.claims)) return null;
-  const { readPodDevices } = await import('./pod-devices.ts');
-  return await readPodDevices(reader, pods, evictors, await managers);
 }
 
 /** Reads all nodes and all pods; `more`: what else is known of who evicts for taints. */
@@ -219,8 +198,8 @@ export async function surveyForecast(
     isOurs ? readCrowd(reader, policies, starts.nodes, options.isWhatIf) : null,
     readReplicas(reader, rest.evictor, pods),
     isOurs && isLeaving ? ahead.then((read) => read ?? readInterceptions(reader)) : null,
-    readNodeDrains(reader, nodes),
-    readDevices(reader, pods, rest.evictors, begun.managers),
+    nodeDrainsAt(reader, nodes),
+    begun.managers.then((all) => readPodDevices(reader, pods, rest.evictors, all)),
     requests !== null && isLeaving ? readGivenUp(reader) : null,
   ]);
   const read = {

@@ -60,8 +60,6 @@ export interface TaintManager extends Installation {
   readonly takeover?: NonNullable<TaintManagerStatus['takeover']> | undefined;
 }
 
-export { isFresh };
-
 export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 
 /** What evicts for taints, among the controllers that run. */

@@ -5,7 +5,7 @@ import type { Rule } from '@taintmgr/sim-cluster';
 import type { ApiClient } from '../../src/client/client.ts';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import type { DutyVerdict } from '../../src/evictors/judge.ts';
-import { verdictText } from '../../src/evictors/words.ts';
+import { verdictText } from '../../src/evictors/verdict-words.ts';
 import {
   everything,
   eviction,

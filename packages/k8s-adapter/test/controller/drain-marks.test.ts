@@ -6,7 +6,7 @@ import { createEngine, type Engine } from '@taintmgr/core';
 import { node, pod, seededRandom, toleration, VirtualClock } from '@taintmgr/sim-cluster';
 import { Loop } from '../../src/controller/engine-loop.ts';
 import { VirtualDriver } from '../../src/driver/virtual.ts';
-import { drainMarksAnnotation } from '../../src/proto/drain-marks.ts';
+import { drainMarksAnnotation } from '../../src/proto/drain-annotation.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const taint = { key: 'work', effect: 'NoExecute', timeAdded: '2026-01-01T00:00:00Z' };

@@ -8,7 +8,7 @@ import {
   otherEvictors,
   taintEvictors,
   verdictText,
-} from '../../src/evictors/words.ts';
+} from '../../src/evictors/verdict-words.ts';
 
 import {
   controlPlane,

@@ -4,7 +4,7 @@ import { pod } from '@taintmgr/sim-cluster';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import type { DutyVerdict } from '../../src/evictors/judge.ts';
 import { comparesNumbers, dutyOf, managerFlags } from '../../src/evictors/look.ts';
-import { verdictText } from '../../src/evictors/words.ts';
+import { verdictText } from '../../src/evictors/verdict-words.ts';
 import { eviction, find, lifecycle, minute, putManager, serverTime, soon, world } from './world.ts';
 
 // Who evicts here, by what the API server shows: leases, pods with their flags, its version.

@@ -7,8 +7,8 @@ import {
   deviceKinds,
   devicePaths,
   hiddenText,
-  lookForDevices,
   rulesPathOf,
+  servedDevices,
 } from '../../src/survey/devices.ts';
 import { podFacts } from '../../src/survey/facts.ts';
 import { readPodDevices } from '../../src/survey/pod-devices.ts';
@@ -100,7 +100,7 @@ describe('the kinds of resource.k8s.io', () => {
   for (const forbidden of ['', 'v1']) {
     it(`are unknown where /apis/resource.k8s.io/${forbidden} may not be read`, async () => {
       const reader = readerOf({ v1: [...claims, 'devicetaintrules'] }, forbidden);
-      assert.equal(await lookForDevices(reader), 'hidden');
+      assert.equal(await servedDevices(reader), 'hidden');
       const resourceClaims = [{ name: 'gpu', resourceClaimName: 'gpu-a' }];
       const facts = podFacts(pod('shop', 'train-1', { spec: { nodeName: 'n1', resourceClaims } }));
       const found = await readPodDevices(reader, [facts], nobodySeen, []);

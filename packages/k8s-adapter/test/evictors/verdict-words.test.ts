@@ -4,7 +4,7 @@ import type { Rule } from '@taintmgr/sim-cluster';
 import { findEvictors } from '../../src/client/find-evictors.ts';
 import { actorOf } from '../../src/evictors/actor.ts';
 import type { Asker } from '../../src/evictors/look.ts';
-import { taintEvictors } from '../../src/evictors/words.ts';
+import { taintEvictors } from '../../src/evictors/verdict-words.ts';
 import { everything, eviction, publish, putLease, putManager, soon, world } from './world.ts';
 
 describe('who evicts for NoExecute taints', () => {
