@@ -240,6 +240,8 @@ export interface PredictionSite {
   readonly finalizers: readonly string[];
   /** True if its kubelet answers; null: not known. */
   readonly nodeAnswers: boolean | null;
+  /** True where the kubelet has been silent for longer than a reboot takes; left out: no, or not known. */
+  readonly nodeIsDead?: boolean;
   /** The words of the API server when a webhook kept the pod's last eviction; left out: none has. */
   readonly intercepted?: string | undefined;
 }
@@ -267,7 +269,8 @@ export function predictBlockers(pod: Pod, site: PredictionSite): readonly Predic
   if (site.nodeAnswers === false) {
     const message =
       'the kubelet does not answer: the pod cannot terminate until the node is back or deleted';
-    blockers.push({ code: 'NodeLost', verdict: 'needsTime', message, budgets: [] });
+    const verdict = site.nodeIsDead ? 'never' : 'needsTime';
+    blockers.push({ code: 'NodeLost', verdict, message, budgets: [] });
   }
   return blockers;
 }

@@ -237,6 +237,8 @@ describe('foreseeBlockers', () => {
         'NodeLost needsTime the kubelet does not answer: the pod cannot terminate until the node is back or deleted',
       ],
     );
+    const [, lost] = predictBlockers(web, { ...site, nodeIsDead: true });
+    assert.deepEqual([lost?.code, lost?.verdict], ['NodeLost', 'never']);
     assert.deepEqual(predictBlockers(web, { ...calm, nodeAnswers: null }), []);
   });
 

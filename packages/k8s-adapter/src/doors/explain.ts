@@ -18,6 +18,7 @@ export type {
   ZoneAnswer,
   ZoneDocument,
 } from '../explain/answers.ts';
+export { deadNodeLines, deadNodeOf, stuckText } from '../explain/dead-nodes.ts';
 export {
   apiVersion,
   blockerDocument,

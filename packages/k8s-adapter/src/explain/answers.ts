@@ -28,6 +28,8 @@ export interface NodeAnswer extends AnswerHead<'NodeExplanation'>, NodeDocument,
 export interface PodAnswer extends AnswerHead<'PodExplanation'>, PodDocument, LimitsDocument {
   /** The eviction among the pods of its owner shortly before it was created, while it has no node; left out: none is known. */
   readonly precededBy?: string;
+  /** Where its node is silent: the way out. */
+  readonly deadMachine?: DeadNodeDocument;
 }
 
 /** The answer about several nodes. */
@@ -93,8 +95,29 @@ export interface NodeDocument extends MaintenanceDocument {
   /** When it has no pods left but its own; left out: nobody leaves it. `drained`: while a drain is at work. */
   readonly empty?: EmptyingDocument;
   readonly drained?: EmptyingDocument;
+  /** The way out for pods of a machine that seems to be dead; left out: it is not, or no pod waits for it. */
+  readonly deadMachine?: DeadNodeDocument;
   /** The budgets that these evictions break; left out: none. */
   readonly unaskedBudgets?: readonly UnaskedBudgetDocument[];
+}
+
+/** A node that has been silent for minutes, with pods that cannot end. */
+export interface DeadNodeDocument {
+  readonly silentSince: string;
+  readonly providerID?: string;
+  readonly stuckPods: readonly string[];
+  /** Pods of StatefulSets and pods with PersistentVolumeClaims among them. */
+  readonly mustNotRunTwice: readonly string[];
+  /** The node has the taint node.kubernetes.io/out-of-service. */
+  readonly outOfService: boolean;
+  /** The node has the taint node.cloudprovider.kubernetes.io/shutdown. */
+  readonly shutDown: boolean;
+  /** Null: may not be read; left out: no pod needs a volume. */
+  readonly volumeAttachments?: readonly { readonly name: string; readonly volume: string }[] | null;
+  /** The commands that are safe once the machine is known to be off. */
+  readonly commands: { readonly outOfService: string; readonly deleteNode: string };
+  /** The steps in words. */
+  readonly toDo: readonly string[];
 }
 
 /** A budget that lets fewer of these pods go than are evicted, by one who does not ask budgets. */

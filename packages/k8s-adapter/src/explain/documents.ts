@@ -38,6 +38,7 @@ import type {
   TallyDocument,
   ZoneDocument,
 } from './answers.ts';
+import { deadNodeDocument, deadNodeOf } from './dead-nodes.ts';
 import { type Emptying, emptyingOf } from './emptying.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
@@ -65,6 +66,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): N
   const { facts, taints, pods, leaseRenewedAt, clock, zone, forecast } = report;
   const { ready, cordoned, taintsWritten } = facts;
   const emptying = emptyingOf(report, now + after, after > 0);
+  const dead = deadNodeOf(report, now);
   return {
     ready: {
       status: ready.status,
@@ -94,6 +96,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): N
       [report.drains.length > 0 ? 'drained' : 'empty']: emptyingDocument(emptying),
     }),
     ...unaskedBudgetsDocument(pods ?? []),
+    ...(dead && { deadMachine: deadNodeDocument(dead) }),
   };
 }
 

@@ -287,7 +287,8 @@ function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
   return [
     ...eachBudget(
       pods,
-      ({ verdict }) => verdict === 'never' || verdict === 'askOperator',
+      ({ verdict, budgets }) =>
+        budgets.length > 0 && (verdict === 'never' || verdict === 'askOperator'),
       shutText,
     ),
     ...unreadyTexts(pods),

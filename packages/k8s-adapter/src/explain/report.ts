@@ -10,6 +10,7 @@ import {
 } from '@taintmgr/core/drain';
 import { type Forecast, forecastOf } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
+import { type Attachment, isDead } from '../survey/dead-nodes.ts';
 import { drainedBy, losesPods } from '../survey/drained-nodes.ts';
 import type { NodeFacts, PodFacts, Readiness } from '../survey/facts.ts';
 import { type LeaseRenewal, nodeClockText } from '../survey/lease-renewal.ts';
@@ -69,6 +70,8 @@ export interface NodeReport {
   /** The drains that make its pods go in the place of whoever else would, or alone. */
   readonly drains: readonly ActingDrain[];
   readonly zone: ZoneCount | null;
+  /** The volumes that are attached to it while it is dead; null: we may not see them; left out: not asked. */
+  readonly attachments?: readonly Attachment[] | null;
   /**
    * How the node and its zone are doing; null where the others of its zone may not be seen. Its
    * health is known where its lease was looked for, which is where its pods were.
@@ -156,6 +159,9 @@ function reportNode(
     clock: nodeClockText(leases.get(name)),
     drains: [...drainedBy(facts, at), ...drainsInstead(at, facts, survey.evictor)],
     zone: countZone(facts, survey.zoneNodes),
+    ...(survey.attachments !== undefined && {
+      attachments: survey.attachments && (survey.attachments.get(name) ?? []),
+    }),
     forecast: forecastFor(survey, facts),
   };
 }
@@ -179,6 +185,7 @@ function reportPod(
     budgets,
     finalizers,
     nodeAnswers,
+    nodeIsDead: ready !== null && isDead(ready, at),
     intercepted: interceptedBy(survey, judged, pod),
   };
   const blockers = goes ? predictBlockers(pod, site) : [];

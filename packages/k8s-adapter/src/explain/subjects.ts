@@ -1,4 +1,5 @@
 // A node, a pod, a zone and a taint as subjects of an explanation: how each is read, and its document.
+import { withAttachments } from '../survey/dead-nodes.ts';
 import { type NodeFacts, zoneNames } from '../survey/facts.ts';
 import { jobEnds } from '../survey/job-ends.ts';
 import { precedingEviction } from '../survey/pending-pods.ts';
@@ -6,6 +7,7 @@ import { beginForecast, type ForecastSurvey, surveyForecast } from '../survey/su
 import { choicesText } from '../text/count.ts';
 import { UsageError } from '../text/usage-error.ts';
 import type { NodeAnswer, NodesAnswer, PodAnswer, TaintAnswer, ZoneAnswer } from './answers.ts';
+import { deadNodeDocument, deadNodeOf } from './dead-nodes.ts';
 import {
   apiVersion,
   countsDocument,
@@ -71,7 +73,8 @@ export function nodeSubject(name: string): Subject<NodeAnswer> {
       const begun = beginForecast(reader, [name], options);
       // Where there is no such node, that is what is said.
       const node = await asked;
-      return await surveyForecast(reader, [node], [node], { ...options, begun });
+      const survey = await surveyForecast(reader, [node], [node], { ...options, begun });
+      return await withAttachments(reader, survey);
     },
     document: ({ nodes: [report] }, { survey, question: { after } }) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);
@@ -107,7 +110,8 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
         precedingEviction(reader, facts),
       ]);
       const alone = node ? {} : { pods: [facts], hidesNodes: found === null };
-      return { ...survey, jobEnds: ends, ...(precededBy !== null && { precededBy }), ...alone };
+      const whole = await withAttachments(reader, survey);
+      return { ...whole, jobEnds: ends, ...(precededBy !== null && { precededBy }), ...alone };
     },
     focus: ({ nodes, strays }) => {
       const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
@@ -115,12 +119,14 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
     },
     document: (report, { survey, question: { after } }) => {
       const pod = podIn(report, `${namespace}/${name}`);
+      const dead = report.nodes[0] ? deadNodeOf(report.nodes[0], survey.at) : null;
       return {
         apiVersion,
         kind: 'PodExplanation',
         ...asOf(survey.at, after),
         ...evictorDocument(survey.evictor),
         ...podDocument(pod, survey.at + after),
+        ...(dead && { deadMachine: deadNodeDocument(dead) }),
         ...(survey.precededBy && { precededBy: survey.precededBy }),
         ...limitsDocument(survey, [pod]),
       };

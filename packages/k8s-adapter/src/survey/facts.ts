@@ -15,6 +15,8 @@ export interface NodeFacts {
   /** The last write of its taints; null: managedFields do not say. */
   readonly taintsWritten: { readonly by: string; readonly at: Instant } | null;
   readonly annotations: Readonly<Record<string, string>>;
+  /** The machine as its cloud names it, spec.providerID; left out: it does not say. */
+  readonly providerId?: string;
   /** Which state of it was read; '' where it does not say. */
   readonly version: string;
 }
@@ -35,6 +37,8 @@ export interface PodFacts {
   readonly priority: number;
   /** The last write of its tolerations; null: managedFields do not say. */
   readonly tolerationsWritten: { readonly by: string; readonly at: Instant } | null;
+  /** The PersistentVolumeClaims that it mounts; left out: none. */
+  readonly volumeClaims?: readonly string[];
   /** When it was created; null: it does not say. */
   readonly createdAt: Instant | null;
   /** Why it has no node yet, by its condition PodScheduled; left out: it has one, or nobody has said why. */
@@ -71,6 +75,7 @@ export function nodeFacts(object: unknown): NodeFacts {
     ready: readiness(status?.conditions ?? []),
     taintsWritten: lastWriteOf('f:taints', metadata),
     annotations,
+    ...(spec?.providerID && { providerId: spec.providerID }),
     version: metadata.resourceVersion ?? '',
   };
 }
@@ -91,6 +96,7 @@ export function podFacts(object: unknown): PodFacts {
   const { labels = {}, finalizers = [], annotations = {} } = metadata;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? null;
   const mark = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  const volumeClaims = volumeClaimsIn(spec?.volumes ?? []);
   const unscheduled = spec?.nodeName ? null : unscheduledIn(status?.conditions ?? []);
   return {
     pod: { ...podFromJson(object), labels, ready },
@@ -99,11 +105,16 @@ export function podFacts(object: unknown): PodFacts {
     priority: spec?.priority ?? 0,
     tolerationsWritten: lastWriteOf('f:tolerations', metadata),
     createdAt: parseTime(metadata.creationTimestamp ?? ''),
+    ...(volumeClaims.length > 0 && { volumeClaims }),
     ...(unscheduled && { unscheduled }),
     unmarkedAt: mark?.status === 'False' ? parseTime(mark.lastTransitionTime ?? '') : null,
     lastApplied: annotations[lastAppliedAnnotation] ?? null,
     version: metadata.resourceVersion ?? '',
   };
+}
+
+function volumeClaimsIn(volumes: NonNullable<PodSpec['volumes']>): readonly string[] {
+  return volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
 }
 
 function unscheduledIn(conditions: readonly Condition[]): Unscheduled | null {
@@ -163,13 +174,19 @@ export interface Condition {
 
 interface NodeObject {
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly unschedulable?: boolean };
+  readonly spec?: { readonly unschedulable?: boolean; readonly providerID?: string };
   readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+interface PodSpec {
+  readonly priority?: number;
+  readonly nodeName?: string;
+  readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
 }
 
 interface PodObject {
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly priority?: number; readonly nodeName?: string };
+  readonly spec?: PodSpec;
   readonly status?: { readonly qosClass?: string; readonly conditions?: readonly Condition[] };
 }
 

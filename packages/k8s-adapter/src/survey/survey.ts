@@ -13,6 +13,7 @@ import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { evictionRequestsFrom, lifecyclePath } from '../controller/procedures/eviction-requests.ts';
 import { type Evictors, type Evidence, withEvidence } from '../evictors/judge.ts';
 import type { PolicyObject } from '../kinds/manifest.ts';
+import type { Attachments } from './dead-nodes.ts';
 import { losingPods } from './drained-nodes.ts';
 import { assumingNumbers, type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
@@ -75,6 +76,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly devices?: PodDevices;
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
+  /** The volumes that are attached to dead nodes; null: we may not see them; left out: no such node, or not asked. */
+  readonly attachments?: Attachments;
   /** The eviction shortly before its pod was created, which has no node yet; left out: none is known, or not asked. */
   readonly precededBy?: string;
   /** Whether its pods are on nodes that we may not read; left out: they are not. */

@@ -7,6 +7,8 @@ import {
   becauseText,
   type DecisionName,
   deadlineText,
+  deadNodeLines,
+  deadNodeOf,
   decisionName,
   decisionNames,
   decisionWithTime,
@@ -28,6 +30,7 @@ import {
   type PodReport,
   readyText,
   sinceText,
+  stuckText,
   tally,
   tallyText,
   timeLeft,
@@ -123,8 +126,20 @@ function nodeHead(report: NodeReport, { now, after, evictor }: PodColumns): read
     ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),
     ...taintFields(report, now),
     ['Evicted by', nodeEvictedBy(report, evictor)],
+    ...deadFields(report, now),
     ...(emptying ? [[empty, emptyingText(emptying, now + after)] as const] : []),
   ]);
+}
+
+/** The way out where the machine seems to be dead; none where it does not. */
+export function deadFields(report: NodeReport, now: Instant): readonly Field[] {
+  const dead = deadNodeOf(report, now);
+  if (!dead) return [];
+  const lines = deadNodeLines(dead);
+  return [
+    ['Stuck', stuckText(dead, now)],
+    ...lines.map((line, index): Field => [index === 0 ? 'To do' : '', line]),
+  ];
 }
 
 /** `1 of 24 nodes not ready` */

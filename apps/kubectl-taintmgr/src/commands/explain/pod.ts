@@ -35,7 +35,7 @@ import {
 import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { Paint } from '../../render/style.ts';
 import { renderFields, renderTable, type TableOptions } from '../../render/table.ts';
-import { columnsOf, renderPods } from './node-table.ts';
+import { columnsOf, deadFields, renderPods } from './node-table.ts';
 import { podNames, type View } from './view.ts';
 
 /** `explain pod NAME` */
@@ -102,6 +102,7 @@ function describePod(
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
+    ...(node ? deadFields(node, survey.at) : []),
     ...requestLines(report, survey).map(
       (text, index) => [index === 0 ? 'Requests' : '', printable(text)] as const,
     ),

@@ -106,6 +106,25 @@ describe('explain', () => {
     assert.equal(await because('lost'), 'node nowhere is unknown');
   });
 
+  it('which volumes a dead machine holds, where a pod of it has one', async () => {
+    const { api, answers } = cluster;
+    const asked = (): boolean => answers.some((line) => line.includes('volumeattachments'));
+    await run('explain', 'node', 'node-a2');
+    assert.equal(asked(), false, 'no pod has a volume');
+    const source = { persistentVolumeName: 'pv-1' };
+    api.create('volumeattachments', {
+      metadata: { name: 'csi-1' },
+      spec: { attacher: 'csi.example', nodeName: 'node-a2', source },
+    });
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data-q-0' } }];
+    api.create('pods', pod('shop', 'q-0', { spec: { nodeName: 'node-a2', volumes } }));
+    const { out } = await run('explain', 'pod', 'q-0', '-n', 'shop');
+    assert.match(out, /a second shop\/q-0 \(volume data-q-0\) would write beside the first$/m);
+    assert.match(out, /VolumeAttachments that hold volumes there: csi-1 \(pv-1\)$/m);
+    assert.equal(asked(), true);
+    api.delete('pods', 'shop', 'q-0', { gracePeriodSeconds: 0 });
+  });
+
   it('why a pod has no node, and which eviction came before it', async () => {
     const { api } = cluster;
     const made = api.create('pods', {
