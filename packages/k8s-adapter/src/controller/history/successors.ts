@@ -1,12 +1,14 @@
 // Finds the pods that come in the place of those that left.
 import type { Pod } from '@taintmgr/core';
-import type { Instant } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Departure } from '../../history/departure.ts';
 import type { OpenDepartures } from './open-departures.ts';
 
+const slackMs: Millis = 1_000;
+
 /**
- * The next pod of the same owner that is bound to a node after the request to leave. Each takes the place of one
- * departure, the earliest that has no successor.
+ * The next pod of the same owner that is bound to a node after the request to leave was accepted. Each takes the place
+ * of one departure, the earliest that has no successor.
  */
 export class Successors {
   /** The uids of departures without a successor, by owner. */
@@ -42,10 +44,10 @@ export class Successors {
     const awaited = owner ? this.#awaited.get(keyOf(namespace, owner)) : undefined;
     for (const left of awaited ?? []) {
       const departure = this.#open.get(left);
-      if (!departure || left === uid) continue;
-      // The API keeps whole seconds.
-      const since = wholeSecond(departure.askedAt ?? departure.seenAt);
-      if (boundAt === null || boundAt < since) return;
+      if (!departure || left === uid || !isGoing(departure)) continue;
+      // The API keeps whole seconds, and an answer may come later than the watch.
+      const since = wholeSecond(departure.answeredAt ?? departure.seenAt) - slackMs;
+      if (boundAt === null || boundAt < since) continue;
       this.#stopWaiting(left);
       this.#coming.set(uid, left);
       const successor = { pod: name, uid, node, boundAt };
@@ -73,6 +75,12 @@ export class Successors {
     awaited?.delete(uid);
     if (key !== undefined && awaited?.size === 0) this.#awaited.delete(key);
   }
+}
+
+/** Nobody comes in the place of one that is refused still, or marked only. */
+function isGoing({ answeredAt, deletionTimestamp, goneAt, foundGoneAt, by }: Departure): boolean {
+  const isOver = goneAt !== undefined || foundGoneAt !== undefined || by.kind === 'kubelet';
+  return isOver || answeredAt !== undefined || deletionTimestamp !== undefined;
 }
 
 function keyOf(namespace: string, { kind, name }: NonNullable<Departure['owner']>): string {
