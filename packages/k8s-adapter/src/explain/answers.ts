@@ -74,7 +74,7 @@ export interface NodeDocument extends MaintenanceDocument {
   };
   readonly cordoned: boolean;
   readonly leaseRenewedAt: string | undefined;
-  /** How far its clock and the API server's are apart. */
+  /** The distance between its clock and the API server's, in words. */
   readonly clock: string | undefined;
   readonly health:
     | {

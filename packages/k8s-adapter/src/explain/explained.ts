@@ -27,12 +27,12 @@ export interface Subject<D extends object = object> {
   readonly document: (report: Report, context: AnswerContext) => D;
 }
 
-/** How a survey goes by a question. */
+/** The part of a question that decides what is read. */
 export function surveyOptions(question: Question): SurveyOptions {
   return { files: question.policies, isWhatIf: isWhatIf(question) };
 }
 
-/** What a document depends on beside the report. */
+/** The ground of a document beside the report. */
 export interface AnswerContext {
   readonly survey: ForecastSurvey;
   readonly question: Question;
@@ -83,12 +83,12 @@ export class Explained<D extends object = object> implements AnswerContext {
     return this.#document;
   }
 
-  /** What a reader should know before believing the answer, and what somebody has to see to. */
+  /** The lines that a reader should know before believing the answer, and the things that somebody has to see to. */
   get notes(): Notes {
     return notesOn(this.survey, this.report, this.question);
   }
 
-  /** What could not be read for want of rights, in the API server's words; empty: everything was. */
+  /** The refusals of the API server, in its words: something was not read for want of a right. Empty: everything was. */
   get refused(): readonly string[] {
     return this.survey.refused;
   }

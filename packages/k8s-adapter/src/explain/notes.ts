@@ -30,9 +30,11 @@ import { isBare, type NodeReport, type PodReport, podsIn, type Report } from './
 import { unaskedBudgetTexts } from './unasked-budgets.ts';
 import { ago, comparesTaint, isUnwritten, numbersGate, operatorSignText } from './words.ts';
 
-/** What a reader should know before believing an answer, one line each. */
+/** Lines that a reader should know before believing an answer. */
 export interface Notes {
+  /** Rights that are missing, and things that somebody has to see to. */
   readonly warnings: readonly string[];
+  /** Assumptions, estimates, and what others do. */
   readonly notes: readonly string[];
 }
 

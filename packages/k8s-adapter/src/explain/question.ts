@@ -5,21 +5,21 @@ import { losesPods } from '../survey/drained-nodes.ts';
 import type { NodeFacts } from '../survey/facts.ts';
 import { UsageError } from '../text/usage-error.ts';
 
-/** What is asked beside how things are now: another time, another taint. */
+/** A question about a cluster as it would be: at another time, with other taints, by other policies. */
 export interface Question {
-  /** Which moment is meant: so long from now. */
+  /** Milliseconds from now to the moment that is meant; 0: now. */
   readonly after: Millis;
-  /** Taints that the nodes are assumed to have. */
+  /** Taints that the nodes are assumed to have; parseTaint of @taintmgr/core reads them. */
   readonly with: readonly Taint[];
-  /** Taints that they are assumed not to have. */
+  /** Taints that they are assumed not to have; parsePattern reads them. */
   readonly without: readonly TaintPattern[];
-  /** Whether kube-controller-manager is asked as well. */
+  /** True if kube-controller-manager is asked as well. */
   readonly compare: boolean;
-  /** Policies as though taintmgr-controller were given them. */
+  /** Policies as though taintmgr-controller were given them; readManifest reads them. */
   readonly policies: readonly PolicyObject[];
 }
 
-/** Names taints; what it leaves out matches everything. */
+/** Names taints; null matches everything. */
 export interface TaintPattern {
   readonly key: string;
   readonly value: string | null;
@@ -36,7 +36,7 @@ export interface QuestionFlags {
 
 const comparable: readonly string[] = ['kcm-1.36'];
 
-/** How things are now. */
+/** The question about things as they are now. */
 export const present: Question = { after: 0, with: [], without: [], compare: false, policies: [] };
 
 /** Reads the flags. Throws UsageError and RangeError naming the flag or the taint. */

@@ -11,11 +11,11 @@ import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { Answer } from '../../render/printer.ts';
 import type { Paint } from '../../render/style.ts';
 
-/** How a subject is shown. */
+/** A subject, and the way in which it is shown. */
 export interface View<D extends object = object> {
   readonly subject: Subject<D>;
   show(explained: Explained<D>, paint: Paint): Omit<Answer, 'document'>;
-  /** What to watch for changes; left out, or null: too much, it is read repeatedly instead. */
+  /** The objects to watch for changes; left out, or null: too many, they are read repeatedly instead. */
   watched?(survey: ForecastSurvey): Watched | null;
 }
 
@@ -25,7 +25,7 @@ export interface Watched {
   readonly pods: Selectors;
 }
 
-/** What is printed of an answer. */
+/** The answer as it is printed. */
 export function answerOf(view: View, explained: Explained, paint: Paint): Answer {
   const shown = view.show(explained, paint);
   return {
