@@ -25,6 +25,8 @@ const storyMax = 4000;
 const beforeOpeningMs = 60_000;
 /** The chart goes back to what history knows, and no further: the present would be too small in it. */
 const beforeOpeningMsMax = 6 * 3_600_000;
+/** To where nothing is known from on it goes back by so much, if nobody left since. */
+const gapMsMax = 3_600_000;
 /** Estimates move by less all the time. */
 const sameDeadlineSeconds = 2;
 
@@ -67,11 +69,7 @@ export class LiveHistory {
   /** What history knows now, in place of what it knew before. The first one may move the beginning of the chart. */
   remember({ pods, gaps }: LivePast): void {
     const last = [...pods].sort((one, other) => one.at - other.at).slice(-pastMax);
-    if (!this.#moment) {
-      const earliest = (last[0]?.at ?? this.#openedAt) - beforeOpeningMs;
-      const bound = this.#openedAt - beforeOpeningMsMax;
-      this.#startsAt = Math.min(this.#startsAt, Math.max(bound, earliest));
-    }
+    if (!this.#moment) this.#startsAt = this.#startFor(last, gaps);
     const shown = gaps.slice(-pastMax);
     this.#past = {
       pods: last.map((one) => ({ ...one, at: this.#seconds(one.at), story: cutStory(one.story) })),
@@ -79,6 +77,13 @@ export class LiveHistory {
         return { ...one, from: this.#secondsOrNull(one.from), to: this.#seconds(one.to) };
       }),
     };
+  }
+
+  #startFor(pods: LivePast['pods'], gaps: LivePast['gaps']): number {
+    const bare = this.#openedAt - gapMsMax;
+    const known = gaps.flatMap(({ from, to }) => (from === null && to >= bare ? to : []));
+    const earliest = [...pods.map(({ at }) => at), ...known].reduce(least, this.#openedAt);
+    return Math.max(this.#openedAt - beforeOpeningMsMax, earliest - beforeOpeningMs);
   }
 
   /** The present state; what is neither in it nor left out of it is gone. */
@@ -149,7 +154,8 @@ export class LiveHistory {
   }
 
   #takeNodes(at: number, nodes: readonly LiveNode[], isFirst: boolean): void {
-    const from = isFirst ? 0 : at;
+    // As it is found, it is drawn from the opening on, and a little to the left.
+    const from = isFirst ? this.#seconds(this.#openedAt - beforeOpeningMs) : at;
     const names = new Set(nodes.map(({ name }) => name));
     for (const { name, zone, ready, cordoned, taints } of nodes) {
       const known = this.#nodes.get(name);
@@ -348,6 +354,10 @@ function cutStory(story: PodStory): PodStory {
   });
   const left = story.lines.length - lines.length;
   return left === 0 ? story : { ...story, lines: [...lines, `... ${left} more lines`] };
+}
+
+function least(one: number, other: number): number {
+  return Math.min(one, other);
 }
 
 type NodeState = NodeSeen['states'][number];

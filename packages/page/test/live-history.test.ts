@@ -327,6 +327,22 @@ describe('the history of a live cluster, beside what others remember', () => {
     assert.equal(startOf(instant(-90_000)), opened - 6 * 3_600_000);
   });
 
+  it('begins where nothing is known, if that is not long ago, and is drawn from its opening on', () => {
+    const inputOf = (to: number): LiveInput => {
+      const history = new LiveHistory('test', opened);
+      history.remember({ pods: [], gaps: [{ from: null, to, text: 'gone' }] });
+      history.take(moment(61, { pods: [] }));
+      return history.input() ?? assert.fail();
+    };
+    const { startsAt, record, openedAt } = inputOf(instant(-1800));
+    assert.equal(startsAt, instant(-1860));
+    assert.deepEqual(
+      record.nodes[0]?.states.map((state) => openedAt - state.at),
+      [60],
+    );
+    assert.equal(inputOf(instant(-7200)).startsAt, instant(0));
+  });
+
   it('does not begin earlier when more is remembered later', () => {
     const history = new LiveHistory('test', opened);
     history.take(moment(61, { pods: [] }));
@@ -360,13 +376,13 @@ describe('the history of a live cluster, beside what others remember', () => {
   it('says by which times nobody knows who left', () => {
     const history = new LiveHistory('test', opened);
     const gaps = [
-      { from: null, to: instant(-600), text: 'Events are gone' },
+      { from: null, to: instant(-7200), text: 'Events are gone' },
       { from: instant(10), to: instant(20), text: 'the leader changed' },
     ];
     history.remember({ pods: [], gaps });
     history.take(moment(61, { pods: [] }));
     assert.deepEqual(history.input()?.record.gaps, [
-      { from: null, to: -600, text: 'Events are gone' },
+      { from: null, to: -7200, text: 'Events are gone' },
       { from: 10, to: 20, text: 'the leader changed' },
     ]);
   });

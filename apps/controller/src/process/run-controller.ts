@@ -142,8 +142,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
           limits: (now) => engine.limits(now),
           counts: () => engine.counts(),
           lastReplica: () => engine.lastReplica(),
-          nodes: () => engine.nodes(),
-          nodesOfTaints: () => engine.nodesOfTaints(),
+          ...{ nodes: engine.nodes, nodesOfTaints: engine.nodesOfTaints },
           pauses: () => engine.pauses(),
           takeover: () => {
             const [counts, policies] = [engine.takeover(), loop.policies];

@@ -32,6 +32,7 @@ describe('/ui of the controller in a browser', () => {
     api.create('nodes', node('n1'));
     const tolerations = [{ ...toleration('bad:NoExecute', 600) }];
     api.create('pods', pod('shop', 'web-1', { spec: { nodeName: 'n1', tolerations } }));
+    api.create('pods', pod('shop', 'gone-1', { spec: { nodeName: 'n1' } }));
     browser = await launchBrowser();
   });
   after(async () => {
@@ -56,6 +57,9 @@ describe('/ui of the controller in a browser', () => {
     const taints = [{ key: 'bad', effect: 'NoExecute' }];
     api.update('nodes', { ...n1, spec: { ...n1.spec, taints } });
     await controller.saw('eviction scheduled', { pod: 'shop/web-1' });
+    // It left before the page was opened.
+    await controller.saw('evicted', { pod: 'shop/gone-1' });
+    api.delete('pods', 'shop', 'gone-1', { gracePeriodSeconds: 0 });
 
     const refused = await (await as('guest')).newPage();
     assert.equal((await refused.goto(address))?.status(), 403);
@@ -73,6 +77,14 @@ describe('/ui of the controller in a browser', () => {
     assert.match(why, /tolerates bad:NoExecute for 10m/);
     assert.match(why, /evicted bytaintmgr-controller/);
     assert.equal(await page.locator('.what-if').count(), 0, 'it is no place for what-if');
+    await page.locator('.texts').getByRole('button', { name: 'shop/gone-1' }).click();
+    const told = await textOf(page.locator('.why'));
+    assert.match(
+      told,
+      /shop\/gone-1 was evicted from n1 at .* by taintmgr-controller, for taint bad/,
+    );
+    const listed = page.locator('tr', { hasText: 'shop/gone-1' });
+    assert.match(await textOf(listed), /n1taintmgr-controllerbad:NoExecute.*record of taintmgr/);
     for (const [width, height] of [
       [1400, 900],
       [800, 900],

@@ -2,7 +2,7 @@
 import type { Millis } from '@taintmgr/core/time';
 import type { LiveHistory, LiveInput } from '@taintmgr/page';
 import { disarmed } from '../../log/logger.ts';
-import type { ProcessStats } from '../../stats/process-stats.ts';
+import type { ProcessStats, RunningController } from '../../stats/process-stats.ts';
 import { type Answer, errorAnswer, type Handler } from '../answer.ts';
 
 export interface PageOptions {
@@ -14,6 +14,8 @@ export interface PageOptions {
 const path = '/ui';
 /** However many look, the state is made anew no more often. */
 const lookEveryMs: Millis = 2000;
+/** Those who left are read out of the memory so often. */
+const pastEveryMs: Millis = 30_000;
 /** When nobody has looked for so long, what was seen is forgotten. */
 const keptMs: Millis = 60_000;
 
@@ -54,6 +56,9 @@ class States {
   #history: LiveHistory | null = null;
   #madeAt: Millis = Number.NEGATIVE_INFINITY;
   #askedAt: Millis = Number.NEGATIVE_INFINITY;
+  #pastAt: Millis = Number.NEGATIVE_INFINITY;
+  /** Whoever asks meanwhile waits for it. */
+  #look: Promise<void> | null = null;
   #revision = 0;
   /** Without its time. */
   #json = '';
@@ -73,16 +78,11 @@ class States {
     if (asked - this.#askedAt > keptMs) this.#history = null;
     this.#askedAt = asked;
     if (!this.#history || asked - this.#madeAt >= lookEveryMs) {
-      this.#madeAt = asked;
-      const [{ LiveHistory }, { leftOutOf, momentOf }] = await Promise.all([
-        import('@taintmgr/page'),
-        import('./moment.ts'),
-      ]);
-      this.#history ??= new LiveHistory(this.#options.source, running.wall());
-      const moment = momentOf(this.#stats, running, this.#options.isDryRun);
-      this.#history.take(moment, leftOutOf(running));
-      this.#keep(this.#history);
+      this.#look ??= this.#lookAt(running, asked).finally(() => {
+        this.#look = null;
+      });
     }
+    await this.#look;
     const id = `${startedAt.getTime()}-${this.#revision}`;
     const event =
       lastEventId === id
@@ -91,6 +91,24 @@ class States {
     const type = { 'content-type': 'text/event-stream' };
     const body = `retry: ${lookEveryMs}\n\n${event}`;
     return { status: 200, headers: { ...headers, ...type }, body };
+  }
+
+  async #lookAt(running: RunningController, asked: Millis): Promise<void> {
+    this.#madeAt = asked;
+    const [{ LiveHistory }, { leftOutOf, momentOf }, { pastIn }] = await Promise.all([
+      import('@taintmgr/page'),
+      import('./moment.ts'),
+      import('./past.ts'),
+    ]);
+    const history = this.#history ?? new LiveHistory(this.#options.source, running.wall());
+    if (!this.#history || asked - this.#pastAt >= pastEveryMs) {
+      this.#pastAt = asked;
+      const past = await pastIn(running);
+      if (past) history.remember(past);
+    }
+    history.take(momentOf(this.#stats, running, this.#options.isDryRun), leftOutOf(running));
+    this.#history = history;
+    this.#keep(history);
   }
 
   #keep(history: LiveHistory): void {

@@ -165,6 +165,13 @@ describe('/ui', () => {
     );
   });
 
+  it('gives all who ask at once the same state, also the first', async () => {
+    const { events } = worldOf(engineWithPod());
+    const [first, ...others] = await Promise.all([1, 2, 3].map(() => stateOf(events)));
+    assert.equal(first?.pods.length, 1);
+    assert.deepEqual(others, [first, first]);
+  });
+
   it('warns of a dry run, and answers 503 before it has begun', async () => {
     const { warnings } = await stateOf(worldOf(engineWithPod(), true).events);
     assert.match(warnings.join(), /dry run/);

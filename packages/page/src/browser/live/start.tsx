@@ -39,6 +39,11 @@ function show(place: Element, stream: Stream, whatIf: string | null): void {
   effect(() => {
     const { value } = stream.input;
     if (!value) return;
+    // Another program answers, or it began anew: seconds count from elsewhere.
+    if (value.startsAt !== first.startsAt) {
+      location.reload();
+      return;
+    }
     input.value = value;
     document.title = `${liveSentence(value)} - ${value.source}`;
   });

@@ -7,6 +7,8 @@ import { barsOf, marksOf } from '../pods.ts';
 import { type About, type Bar, type Row, rowOf } from '../row.ts';
 import { type Clock, count, duration } from '../words.ts';
 
+/** Room for a name and a note below it. */
+const height = 36;
 /** So many pods have a lane. */
 const shownMax = 60;
 
@@ -27,6 +29,7 @@ export function leftRows(
     isCalm: left.length === 0,
     bars: record.gaps.flatMap(gapBar),
     marks: marksOf({ ...nothing, evictions: left }, () => leftHistory(record, now)),
+    height,
   });
   return [all, ...(isOpen ? rows.map((one) => leftRow(one, record, now)) : [])];
 }
@@ -34,8 +37,9 @@ export function leftRows(
 /** `12 pods`, `12 pods in the last 14m`, `none in the last 14m, with gaps`. */
 function leftText({ evictions, gaps }: LiveInput['record'], now: number): string {
   const pods = evictions.length === 0 ? 'none' : count(evictions.length, 'pod');
-  const [before] = gaps.filter(({ from }) => from === null);
-  const known = before ? ` in the last ${duration(Math.max(0, Math.floor(now - before.to)))}` : '';
+  const ends = gaps.flatMap(({ from, to }) => (from === null ? to : []));
+  const since = ends.length === 0 ? null : Math.max(0, Math.floor(now - Math.max(...ends)));
+  const known = since === null ? '' : ` in the last ${duration(since)}`;
   const isBroken = gaps.some(({ from }) => from !== null);
   return `${pods}${known}${isBroken ? ', with gaps' : ''}`;
 }

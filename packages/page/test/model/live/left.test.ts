@@ -7,7 +7,7 @@ import { liveRows } from '../../../src/model/live/rows.ts';
 import { aboutsOf } from '../../../src/model/row.ts';
 import { clock } from '../../../src/model/words.ts';
 
-// Opened at an hour; the first that is remembered left a quarter of an hour before, so seconds count from 44 minutes.
+// Opened at an hour; until half an hour before nothing is known, so seconds count from 29 minutes.
 
 const minute = 60_000;
 const story: PodStory = {
@@ -59,14 +59,18 @@ describe('who left a live cluster lately', () => {
     );
     assert.deepEqual(
       all.marks.map(({ at }) => at),
-      [60, 360, 660],
+      [960, 1260, 1560],
     );
     assert.deepEqual(
       all.bars.map(({ from, until, fill }) => [from, until, fill]),
-      [[120, 240, 'untold']],
+      [
+        [0, 60, 'untold'],
+        [1020, 1140, 'untold'],
+      ],
     );
-    const [{ title, facts } = assert.fail()] = all.bars.map(({ about }) => about(clock));
-    assert.equal(title, 'Unknown from 0:02:00 to 0:04:00');
+    const [before, { title, facts } = assert.fail()] = all.bars.map(({ about }) => about(clock));
+    assert.equal(before?.title, 'Unknown before 0:01:00');
+    assert.equal(title, 'Unknown from 0:17:00 to 0:19:00');
     assert.deepEqual(facts, [['why', 'the leader changed']]);
     const opened = leftRows(input, input.now, new Set(['left']));
     assert.deepEqual(
@@ -92,7 +96,7 @@ describe('who left a live cluster lately', () => {
     const [, , first = assert.fail()] = leftOf(input, '');
     const about = aboutLeft(input, first, input.now, clock);
     assert.deepEqual(about, {
-      ...{ at: 60, title: 'shop/web-1 has left', lines: story.lines },
+      ...{ at: 960, title: 'shop/web-1 has left', lines: story.lines },
       facts: [
         ['node', 'a-1'],
         ['of', 'ReplicaSet shop/web'],
@@ -100,11 +104,11 @@ describe('who left a live cluster lately', () => {
       ],
     });
     const [row = assert.fail()] = leftRows(input, input.now, new Set());
-    assert.deepEqual(aboutsOf(row, input.now, clock)[0], about);
+    assert.deepEqual(aboutsOf(row, input.now, clock)[1], about);
   });
 
   it('is told of by zones and nodes too, as far as they are there', () => {
-    const choice = { now: 960, opened: new Set(['z a']), query: '', isHarmOnly: false };
+    const choice = { now: 1860, opened: new Set(['z a']), query: '', isHarmOnly: false };
     const row = liveRows(inputOf(), choice).find(({ label }) => label === 'a-1');
     assert.equal(row?.note, '1 pod left');
   });

@@ -1,0 +1,51 @@
+// Who left lately, for the live page: what the leader has kept of it.
+import { setImmediate as pause } from 'node:timers/promises';
+import { gzip, HistorySearch } from '@taintmgr/k8s-adapter';
+import { mergeStories, pastOf } from '@taintmgr/k8s-adapter/explain';
+import type { LivePast } from '@taintmgr/page';
+import type { RunningController } from '../../stats/process-stats.ts';
+
+/** So many are told of, the last ones; they are in the last blocks, of some hundred pods each. */
+const podsMax = 300;
+const blocksMax = 16;
+
+/** Null: this process keeps none, does not lead, or has not read them yet. Whoever decides has the turn in between. */
+export async function pastIn(running: RunningController): Promise<LivePast | null> {
+  const kept = running.kept();
+  if (!kept) return null;
+  const search = new HistorySearch({}, podsMax);
+  const blocks = kept.blocks.slice(-blocksMax);
+  for (const block of blocks) {
+    search.readBlock(block, gzip);
+    await pause();
+  }
+  for (const line of kept.lines) search.readLine(line);
+  const { departures, gaps, leftOut } = search.found;
+  const at = running.wall();
+  const [first] = departures;
+  const stories = mergeStories({
+    ...{ at, gaps, departures: departures.filter((one) => !isThere(running, one)) },
+    // Where only the pods of some nodes are known, one that is not may be on another.
+    pods: running.podScope() === 'all' ? [] : null,
+    ...{ events: null, requests: [], nodes: new Map() },
+  });
+  const past = pastOf(stories, gaps, at);
+  const isCut = first !== undefined && (leftOut > 0 || blocks.length < kept.blocks.length);
+  if (!isCut) return past;
+  const later = past.gaps.filter(({ to }) => to > first.seenAt);
+  return { ...past, gaps: [earlierThan(first), ...later] };
+}
+
+type Departure = HistorySearch['found']['departures'][number];
+
+/** A pod that has ended on its node has left it, though its object is there. */
+function isThere(running: RunningController, { namespace, pod, uid }: Departure): boolean {
+  const found = running.explain(running.now(), { kind: 'pod', namespace, name: pod, uid });
+  if (found?.kind !== 'pod') return false;
+  return found.pod.phase !== 'Failed' && found.pod.phase !== 'Succeeded';
+}
+
+function earlierThan({ seenAt }: Departure): LivePast['gaps'][number] {
+  const text = 'those who left earlier are not shown here, kubectl taintmgr history tells of them';
+  return { from: null, to: seenAt, text };
+}
