@@ -61,12 +61,12 @@ export class OpenDepartures {
     if (this.#open.size > openMax) this.#closeOldest();
   }
 
-  /** Takes over what was written by a leader before us; its own acts it knows better. */
+  /** Takes over what was written by a leader before us, who knew the beginning better. */
   adopt(now: Instant, written: Departure): void {
     const { uid } = written;
     const mine = this.#open.get(uid);
     if (!mine && isComplete(written)) return;
-    const departure = mine ? { ...mine.departure, ...written } : written;
+    const departure = mine ? joined(mine.departure, written) : written;
     this.#open.set(uid, { departure, written, changedAt: now });
     this.#urgent.delete(uid);
     if (lineOf(departure, written)) this.#hurry(uid);
@@ -150,6 +150,21 @@ export class OpenDepartures {
     this.#waiting.delete(uid);
     if (departure) this.#closed(departure);
   }
+}
+
+/** What was written counts, and refusals since then. */
+function joined(mine: Departure, written: Departure): Departure {
+  const before = new Map((written.refusals ?? []).map((one) => [one.words, one] as const));
+  const since = (mine.refusals ?? []).filter(({ words, lastAt }) => {
+    return lastAt > (before.get(words)?.lastAt ?? Number.NEGATIVE_INFINITY);
+  });
+  for (const { words, count, firstAt, ...one } of since) {
+    const known = before.get(words);
+    const earlier = known && known.lastAt < firstAt ? known.count : 0;
+    const from = Math.min(firstAt, known?.firstAt ?? firstAt);
+    before.set(words, { ...one, words, count: count + earlier, firstAt: from });
+  }
+  return { ...mine, ...written, ...(before.size > 0 && { refusals: [...before.values()] }) };
 }
 
 /** Tells whether nothing more is to come: the pod is gone, and another one is ready in its place, where one is to come. */
