@@ -6,6 +6,7 @@ import {
   type HelpConfiguration,
   Option,
 } from '@commander-js/extra-typings';
+import type { WorkloadKind } from '@taintmgr/k8s-adapter/survey';
 import { fullNameOf, plainArguments } from './cli/arguments.ts';
 import { addConnectionFlags, type OutputFlags } from './cli/common-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
@@ -20,6 +21,7 @@ import {
   pressureCommand,
   subjectCommand,
   subjectKinds,
+  workloadCommand,
 } from './commands/explain/flags.ts';
 import { addOthers } from './commands.ts';
 
@@ -95,14 +97,26 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
 
 /** The commands of `explain`, in the order in which its help lists them. */
 function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
+  const load = () => import('./commands/explain/explain.ts');
   for (const kind of subjectKinds) {
     registry.add(explain, subjectCommand(kind), async () => {
-      const { explain: run } = await import('./commands/explain/explain.ts');
+      const { explain: run } = await load();
       return {
-        run: (invocation: Invocation<ExplainFlags>, name: string) => run(kind, name, invocation),
+        run: (invocation: Invocation<ExplainFlags>, names: string | readonly string[]) =>
+          run(kind, [names].flat(), invocation),
       };
     });
   }
+  registry.add(explain, workloadCommand(), async () => {
+    const { explain: run } = await load();
+    return {
+      run: (
+        invocation: Invocation<ExplainFlags>,
+        kind: WorkloadKind | 'node-or-pod',
+        name: string,
+      ) => run(kind, [name], invocation),
+    };
+  });
   for (const subject of ['device', 'devicetaintrule'] as const) {
     registry.add(explain, deviceCommand(subject), async () => {
       const { explainDevices } = await import('./commands/explain/device.ts');

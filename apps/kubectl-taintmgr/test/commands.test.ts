@@ -49,13 +49,13 @@ describe('wrong command lines', () => {
       "error: unknown command 'presure'\n(Did you mean pressure?)\nSee kubectl taintmgr explain --help.",
     ],
     [
-      'explain node',
-      "error: missing required argument 'name'\nSee kubectl taintmgr explain node --help.",
+      'explain zone',
+      "error: missing required argument 'name'\nSee kubectl taintmgr explain zone --help.",
     ],
     [
-      'explain node n1 n2',
-      "error: too many arguments for 'node'. Expected 1 argument but got 2: n1, n2.\n" +
-        'See kubectl taintmgr explain node --help.',
+      'explain zone z1 z2',
+      "error: too many arguments for 'zone'. Expected 1 argument but got 2: z1, z2.\n" +
+        'See kubectl taintmgr explain zone --help.',
     ],
     ['drain-by-taint', 'error: name a taint, such as maintenance=kernel, or give --filename'],
     [

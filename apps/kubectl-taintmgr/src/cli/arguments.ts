@@ -1,6 +1,7 @@
 // Finds in the words of a command line the command and its flags, and translates ways of writing flags that commander has not.
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { namesKind, subjectWords } from './workload-words.ts';
 
 /** As Go reads them. */
 const truths = ['1', 't', 'T', 'true', 'TRUE', 'True'];
@@ -23,13 +24,39 @@ export function plainArguments(
   return [...words.flatMap((argument) => plainArgument(argument, options)), ...rest];
 }
 
-/** `explain pod/web-0` means `explain pod web-0`. */
-function kindAndName(argv: readonly string[], program: CommandUnknownOpts): readonly string[] {
-  const { command, args } = positionOf(program, [...argv, '']);
-  const [first = ''] = args;
-  const [, kind = '', name = ''] = /^([a-z]+)\/(.+)$/s.exec(first) ?? [];
-  if (!childOf(command, kind)) return argv;
-  return argv.flatMap((word) => (word === first ? [kind, name] : [word]));
+/** `explain pod/web-0` means `explain pod web-0`, and `explain sts db` `explain workload sts db`. */
+export function kindAndName(
+  argv: readonly string[],
+  program: CommandUnknownOpts,
+): readonly string[] {
+  const [group, at, last, ...more] = operandsOf(program, argv);
+  const explain = childOf(program, 'explain');
+  if (!explain || group === undefined || argv[group] !== 'explain' || at === undefined) return argv;
+  const isKind = (kind: string): boolean => childOf(explain, kind) !== undefined;
+  const word = argv[at] ?? '';
+  if (last !== undefined && more.length === 0 && !namesKind(word, isKind)) {
+    const kind = argv[last] ?? '';
+    // The two are swapped.
+    if (namesKind(kind, isKind)) return kindAndName(argv.with(at, kind).with(last, word), program);
+  }
+  const words = subjectWords(word, last === undefined, isKind);
+  return [...argv.slice(0, at), ...words, ...argv.slice(at + 1)];
+}
+
+/** Where the words are that are neither flags nor their values; all subjects of `explain` have the flags of one. */
+function operandsOf(program: CommandUnknownOpts, argv: readonly string[]): readonly number[] {
+  let command = program;
+  let isValue = false;
+  return argv.flatMap((word, at) => {
+    if (isValue || word.startsWith('-')) {
+      const option = isValue ? null : optionOf(command, word);
+      isValue = option?.required === true && !word.includes('=');
+      return [];
+    }
+    const next = childOf(command, word);
+    if (command === program && next) command = childOf(next, 'node') ?? next;
+    return [at];
+  });
 }
 
 function plainArgument(argument: string, options: ReadonlyMap<string, Option>): readonly string[] {

@@ -42,6 +42,11 @@ export function nodeNames(text: string, before: readonly string[] = []): readonl
   return [...before, objectName(text.replace(/^(node|nodes|no)\//, ''))];
 }
 
+/** Reads `web-0` or `pod/web-0`, one after another. Throws InvalidArgumentError. */
+export function podNames(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, objectName(text.replace(/^(pod|pods|po)\//, ''))];
+}
+
 /** Reads a selector that must leave something out. Throws InvalidArgumentError. */
 export function narrowingSelector(text: string): string {
   if (!isBlank(text)) return text;

@@ -12,12 +12,22 @@ import {
   devicePaths,
   drainsOn,
   type RuleObject,
+  type WorkloadKind,
+  workloadNames,
 } from '@taintmgr/k8s-adapter/survey';
-import { optionsOf, type Position, pathOf, plainArguments, positionOf } from '../cli/arguments.ts';
+import {
+  kindAndName,
+  optionsOf,
+  type Position,
+  pathOf,
+  plainArguments,
+  positionOf,
+} from '../cli/arguments.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import type { Output } from '../cli/output.ts';
 import type { GlobalFlags, Invocation } from '../cli/registry.ts';
+import { workloadKindOf, workloadKindWords } from '../cli/workload-words.ts';
 import { ruleMark } from '../cluster/device-rules.ts';
 import { formatNames } from '../render/printer.ts';
 
@@ -99,7 +109,9 @@ export async function completeWords(
   program: CommandUnknownOpts,
   output: Output,
 ): Promise<void> {
-  const position = positionOf(program, words);
+  const typed = words.at(-1) ?? '';
+  const before = kindAndName(words.slice(0, -1), program);
+  const position = positionOf(program, [...before, typed]);
   const { choices, directive: code } = await choicesAt(position, program, words);
   for (const { text, about } of choices) {
     if (!text.startsWith(position.typed)) continue;
@@ -121,14 +133,24 @@ async function choicesAt(
       text: one.name(),
       about: one.summary() || one.description(),
     }));
-    return { choices, directive: directive.noFiles };
+    const kinds = pathOf(command) === 'explain' ? workloadKindWords.map((text) => ({ text })) : [];
+    return { choices: [...choices, ...kinds], directive: directive.noFiles };
   }
-  const sources = argumentSources[pathOf(command)] ?? [];
-  const isLimited = pathOf(command).startsWith('explain ');
+  const path = pathOf(command);
+  const sources =
+    path === 'explain workload' ? workloadSources(args) : (argumentSources[path] ?? []);
+  const isLimited =
+    path.startsWith('explain ') && path !== 'explain node' && path !== 'explain pod';
   const source = isLimited ? sources[args.length] : (sources[args.length] ?? sources.at(-1));
   const names = source ? await namesOrNone(source, program, words) : [];
   const rest = names.filter((name) => !args.includes(name));
   return { choices: rest.map((text) => ({ text })), directive: directive.noFiles };
+}
+
+/** The name of a workload comes after its kind. */
+function workloadSources([word = '']: readonly string[]): readonly NameKind[] {
+  const kind = workloadKindOf(word);
+  return kind === null || kind === 'node-or-pod' ? ['workload-kinds'] : ['workload-kinds', kind];
 }
 
 async function valuesOf(
@@ -245,7 +267,13 @@ function isMarked({ metadata }: RuleObject): boolean {
 }
 
 /** Names from the cluster that can complete a word. */
-type NameKind = keyof typeof clusterNames | 'contexts' | 'clusters' | 'users';
+type NameKind =
+  | keyof typeof clusterNames
+  | WorkloadKind
+  | 'contexts'
+  | 'clusters'
+  | 'users'
+  | 'workload-kinds';
 
 type Flags = GlobalFlags & Readonly<Record<string, unknown>>;
 
@@ -262,12 +290,20 @@ export async function namesFrom(source: NameKind, flags: Flags): Promise<readonl
     );
     return harmless(names);
   }
+  if (source === 'workload-kinds') return workloadKindWords;
   const quick = { ...flags, requestTimeout: flags.requestTimeout ?? requestTimeout };
   const { signal } = new AbortController();
   return await withConnection({ flags: quick, interrupt: signal }, async ({ client, cluster }) => {
-    const names = await clusterNames[source](new ClusterReader(client), cluster.namespace);
+    const reader = new ClusterReader(client);
+    const names = isClusterName(source)
+      ? await clusterNames[source](reader, cluster.namespace)
+      : await workloadNames(reader, source, cluster.namespace);
     return harmless([...new Set(names)].sort());
   });
+}
+
+function isClusterName(source: string): source is keyof typeof clusterNames {
+  return Object.hasOwn(clusterNames, source);
 }
 
 function harmless(names: readonly string[]): readonly string[] {

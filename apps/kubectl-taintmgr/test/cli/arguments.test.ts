@@ -13,6 +13,9 @@ program
   .addOption(new Option('--dry-run [strategy]', 'four').preset('unchanged'))
   .option('--compare <version>', 'five');
 const explain = program.command('explain');
+const node = explain.command('node').argument('[names...]');
+node.option('-o, --output <format>', 'eight');
+explain.command('workload').argument('<kind>').argument('<name>');
 explain.command('pod').alias('po').argument('<name>').option('-w, --watch', 'seven');
 explain.command('zone').argument('<name>');
 program.command('simulate').option('--compare', 'six');
@@ -37,6 +40,18 @@ describe('plainArguments', () => {
     ['-n=shop explain po/web-0 --watch=true', '-n shop explain po web-0 --watch'],
     ['explain zone r1/zone-a', 'explain zone r1/zone-a'],
     ['explain nothing/web-0', 'explain nothing/web-0'],
+    ['explain deploy web -n shop', 'explain workload deploy web -n shop'],
+    ['explain statefulset/db', 'explain workload statefulset db'],
+    ['explain deployments.apps/web', 'explain workload deployments.apps web'],
+    ['explain web deploy', 'explain workload deploy web'],
+    ['explain -n shop n1 node', 'explain -n shop node n1'],
+    ['explain pod node', 'explain pod node'],
+    ['explain n1', 'explain workload node-or-pod n1'],
+    ['explain -n deploy n1 -o json', 'explain -n deploy workload node-or-pod n1 -o json'],
+    ['explain n1 n2', 'explain n1 n2'],
+    ['explain N1', 'explain N1'],
+    ['explain', 'explain'],
+    ['drain n1 deploy', 'drain n1 deploy'],
     ['drain --unknown=true', 'drain --unknown=true'],
     ['drain -- --force=true', 'drain -- --force=true'],
   ];

@@ -30,11 +30,16 @@ function usage(line: string): string {
 describe('an argument that is empty is refused', () => {
   for (const command of commandsIn(program)) {
     const path = pathOf(command);
+    const filled = command.registeredArguments.map((one) => (one.name() === 'kind' ? 'job' : 'a'));
     for (const [at, argument] of command.registeredArguments.entries()) {
       for (const blank of ['', ' ', '\n']) {
-        const before = Array.from({ length: at }, () => 'a');
+        const before = filled.slice(0, at);
+        const after = filled.slice(at + 1).filter((_, index) => {
+          return command.registeredArguments[at + 1 + index]?.required;
+        });
         it(`${path} ${[...before, JSON.stringify(blank)].join(' ')}`, async () => {
-          const result = await run(...path.split(' '), ...before, blank, nowhere);
+          const words = [...path.split(' '), ...before, blank, ...after];
+          const result = await run(...words, nowhere);
           const err = `error: argument '${argument.name()}' is empty\n${usage(path)}`;
           assert.deepEqual(result, { code: 1, out: '', err });
         });
@@ -50,8 +55,9 @@ describe('an argument that is empty is refused', () => {
 const impossible = ['a/b', 'a b', 'Ab', '.', '..', 'a..b', '-', 'a\n', 'ä', 'a'.repeat(254)];
 
 const named: readonly (readonly [path: string, argument: string, before?: string])[] = [
-  ['explain node', 'name'],
-  ['explain pod', 'name'],
+  ['explain node', 'names'],
+  ['explain pod', 'names'],
+  ['explain workload', 'name', 'job'],
   ['explain pressure', 'node'],
   ['drain-by-taint', 'nodes', 'k=v'],
   ['undo', 'nodes', 'drain-1'],

@@ -5,7 +5,18 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { rightOf } from '@taintmgr/k8s-adapter/survey';
-import { daemonSet, type KubeObject, namespace, node, pod, type Rule } from '@taintmgr/sim-cluster';
+import {
+  daemonSet,
+  deployment,
+  job,
+  type KubeObject,
+  namespace,
+  node,
+  pdb,
+  pod,
+  type Rule,
+  statefulSet,
+} from '@taintmgr/sim-cluster';
 import { parseAllDocuments } from 'yaml';
 import { run } from '../world/run.ts';
 import {
@@ -82,6 +93,17 @@ const lines: Readonly<Record<string, readonly string[]>> = {
     'pending -A',
     'pending -n shop',
   ],
+  'explain workload': [
+    'explain deployment front -n shop',
+    'explain statefulset front -n shop',
+    'explain daemonset agent -n shop',
+    'explain replicaset front -n shop',
+    'explain job front -n shop',
+    'explain pdb front -n shop',
+    'explain namespace shop',
+    'explain nodes',
+    'explain pods -n shop',
+  ],
   'explain device': ['explain device gpu.example.com/n1/gpu-0'],
   'taint-device': [
     'taint-device gpu.example.com health:NoExecute --yes --timeout=0s --name trial',
@@ -151,6 +173,14 @@ before(async () => {
   owned('batch', 'n1', own('Job', 'batch/v1', 'batch'));
   owned('agent', 'n2', own('DaemonSet', 'apps/v1', 'agent'));
   api.create('daemonsets', daemonSet('shop', 'agent'));
+  const front = api.create('deployments', deployment('shop', 'front'));
+  const { selector, template } = front.spec;
+  const set = { kind: 'ReplicaSet', spec: { replicas: 1, selector, template } };
+  api.create('replicasets', { ...front, metadata: { name: 'front', namespace: 'shop' }, ...set });
+  api.create('statefulsets', statefulSet('shop', 'front'));
+  api.create('jobs', job('shop', 'front', 1));
+  api.create('poddisruptionbudgets', pdb('shop', 'front', { minAvailable: 1 }));
+  owned('front', 'n1', own('ReplicaSet', 'apps/v1', 'front'));
   claim(api, owned('train', 'n1', own('Job', 'batch/v1', 'batch'), 'gpu'));
   for (const name of ['n2', 'n3']) {
     // No kubelet stops pods here.

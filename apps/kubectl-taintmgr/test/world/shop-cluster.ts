@@ -1,4 +1,4 @@
-import { type Json, node, pdb, pod, toleration } from '@taintmgr/sim-cluster';
+import { deployment, type Json, node, pdb, pod, toleration } from '@taintmgr/sim-cluster';
 import type { TestCluster } from './test-cluster.ts';
 
 // A cluster in which nothing acts and everything has been so for days, so that a transcript says the
@@ -162,6 +162,16 @@ function toleratesUnreachable(seconds: number): readonly Toleration[] {
 }
 
 function fillPods(api: Api): void {
+  const web = api.create('deployments', deployment('shop', 'web', { replicas: 3 }));
+  const { selector, template } = web.spec;
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', controller: true };
+  const ownerReferences = [{ ...owner, uid: web.metadata.uid ?? '' }];
+  api.create('replicasets', {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'web', namespace: 'shop', labels: { app: 'web' }, ownerReferences },
+    spec: { replicas: 3, selector, template },
+  });
   const week = toleration('maintenance:NoExecute', 7 * day);
   const all = [{ operator: 'Exists' }];
   addPod(api, 'shop', 'web-1', 'node-a1', { owner: ['ReplicaSet', 'web'] });

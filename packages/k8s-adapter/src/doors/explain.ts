@@ -6,6 +6,7 @@ export type {
   DecisionName,
   EvictionRequestDocument,
   EvictorDocument,
+  ListAnswer,
   NodeAnswer,
   NodeDocument,
   NodesAnswer,
@@ -15,6 +16,7 @@ export type {
   TaintAnswer,
   TaintDocument,
   TallyDocument,
+  WorkloadAnswer,
   ZoneAnswer,
   ZoneDocument,
 } from '../explain/answers.ts';
@@ -85,6 +87,7 @@ export {
   type Tally,
   tally,
 } from '../explain/report.ts';
+export { nodesSubject, podsAsked, podsSubject, type Several } from '../explain/several.ts';
 export {
   explainNode,
   explainPod,
@@ -138,4 +141,7 @@ export {
   toleratedText,
   zoneText,
 } from '../explain/words.ts';
+export { explainWorkload, workloadSubject } from '../explain/workload.ts';
+export { type WorkloadRow, workloadReport, workloadRows } from '../explain/workload-report.ts';
+export { workloadFields } from '../explain/workload-words.ts';
 export { type ZoneCounts, zoneOf, zonesIn } from '../explain/zones.ts';

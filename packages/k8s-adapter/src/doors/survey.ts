@@ -113,3 +113,4 @@ export {
   taintController,
   taintManagersIn,
 } from '../survey/taint-managers.ts';
+export { type WorkloadKind, type WorkloadName, workloadNames } from '../survey/workloads.ts';

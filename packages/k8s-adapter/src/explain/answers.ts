@@ -49,6 +49,65 @@ export interface TaintAnswer extends NodesAnswer<'TaintExplanation'> {
   readonly found: readonly (TaintDocument & { readonly node: string })[];
 }
 
+/** The answer about a workload, a disruption budget or a namespace. */
+export interface WorkloadAnswer extends AnswerHead<'WorkloadExplanation'>, LimitsDocument {
+  readonly metadata: {
+    readonly name: string;
+    /** Left out: it is a Namespace. */
+    readonly namespace?: string;
+    /** Left out: it may not be read. */
+    readonly uid: string | undefined;
+  };
+  readonly workload: {
+    readonly kind: string;
+    /** The number of pods that it is meant to have; left out: nobody says. */
+    readonly wanted: number | undefined;
+    readonly ready: number;
+    /** The number that stays ready until others are; left out: unknown. */
+    readonly readyAtLeast: number | undefined;
+    /** The number of its pods that have ended; no other count includes them. */
+    readonly ended: number;
+  };
+  /** The budgets over its pods; left out: they may not be read. */
+  readonly budgets: readonly WorkloadBudget[] | undefined;
+  /** What happens when pods have left, in words. */
+  readonly next: readonly string[];
+  /** Of a Namespace: its workloads as `Deployment/web`. */
+  readonly workloads?: readonly (TallyDocument & {
+    readonly owner: string;
+    readonly ready: number;
+  })[];
+  /** Next to go first. */
+  readonly pods: readonly PodDocument[];
+  readonly summary: TallyDocument;
+}
+
+/** A budget over pods of a workload. Pods are named. */
+export interface WorkloadBudget {
+  readonly namespace: string;
+  readonly name: string;
+  readonly allowed: number;
+  readonly healthy: number;
+  readonly desired: number;
+  readonly expected: number;
+  readonly leaving: readonly string[];
+  /** Those that it refuses now. */
+  readonly refused: readonly string[];
+  /** Those that nobody asks it about. */
+  readonly notAsked?: readonly string[];
+  /** It lets no pod go even if all are healthy. */
+  readonly neverAllows?: true;
+  /** Other budgets over the same pods. */
+  readonly overlaps?: readonly string[];
+}
+
+/** Several answers. */
+export interface ListAnswer<D extends object> {
+  readonly apiVersion: 'v1';
+  readonly kind: 'List';
+  readonly items: readonly D[];
+}
+
 /** One of several nodes. `evictor`: where a drain acts on it. */
 interface NodeRow extends NodeDocument, Partial<EvictorDocument> {
   readonly name: string;

@@ -76,19 +76,27 @@ export function nodeSubject(name: string): Subject<NodeAnswer> {
       const survey = await surveyForecast(reader, [node], [node], { ...options, begun });
       return await withAttachments(reader, survey);
     },
-    document: ({ nodes: [report] }, { survey, question: { after } }) => {
+    document: ({ nodes: [report] }, context) => {
       if (!report) throw new Error(`node ${name} was read and is not known`);
-      const { uid } = report.facts.node;
-      return {
-        apiVersion,
-        kind: 'NodeExplanation',
-        metadata: { name, uid },
-        ...asOf(survey.at, after),
-        ...nodeEvictorDocument(report, survey.evictor),
-        ...nodeDocument(report, survey.at, after),
-        ...limitsDocument(survey, report.pods ?? []),
-      };
+      return nodeAnswer(report, context);
     },
+  };
+}
+
+/** What is answered about a node. */
+export function nodeAnswer(
+  report: NodeReport,
+  { survey, question: { after } }: AnswerContext,
+): NodeAnswer {
+  const { name, uid } = report.facts.node;
+  return {
+    apiVersion,
+    kind: 'NodeExplanation',
+    metadata: { name, uid },
+    ...asOf(survey.at, after),
+    ...nodeEvictorDocument(report, survey.evictor),
+    ...nodeDocument(report, survey.at, after),
+    ...limitsDocument(survey, report.pods ?? []),
   };
 }
 
@@ -117,20 +125,29 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
       const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
       return { nodes: only, strays: strays.filter(isMeant) };
     },
-    document: (report, { survey, question: { after } }) => {
+    document: (report, context) => {
       const pod = podIn(report, `${namespace}/${name}`);
-      const dead = report.nodes[0] ? deadNodeOf(report.nodes[0], survey.at) : null;
-      return {
-        apiVersion,
-        kind: 'PodExplanation',
-        ...asOf(survey.at, after),
-        ...evictorDocument(survey.evictor),
-        ...podDocument(pod, survey.at + after),
-        ...(dead && { deadMachine: deadNodeDocument(dead) }),
-        ...(survey.precededBy && { precededBy: survey.precededBy }),
-        ...limitsDocument(survey, [pod]),
-      };
+      return podAnswer(pod, report.nodes[0] ?? null, context);
     },
+  };
+}
+
+/** What is answered about a pod; `node`: null: it is on none that is known. */
+export function podAnswer(
+  pod: PodReport,
+  node: NodeReport | null,
+  { survey, question: { after } }: AnswerContext,
+): PodAnswer {
+  const dead = node ? deadNodeOf(node, survey.at) : null;
+  return {
+    apiVersion,
+    kind: 'PodExplanation',
+    ...asOf(survey.at, after),
+    ...evictorDocument(survey.evictor),
+    ...podDocument(pod, survey.at + after),
+    ...(dead && { deadMachine: deadNodeDocument(dead) }),
+    ...(survey.precededBy && { precededBy: survey.precededBy }),
+    ...limitsDocument(survey, [pod]),
   };
 }
 

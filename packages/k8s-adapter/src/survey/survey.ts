@@ -25,6 +25,7 @@ import { type PodDevices, readPodDevices } from './pod-devices.ts';
 import { type ClusterPolicies, readClusterPolicies } from './policies.ts';
 import type { ClusterReader } from './reader.ts';
 import type { TaintManager } from './taint-managers.ts';
+import type { Workload } from './workloads.ts';
 
 /** What was read of a cluster for one answer, as of about one moment; null: we may not see it. */
 export interface Survey {
@@ -80,6 +81,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly attachments?: Attachments;
   /** The eviction shortly before its pod was created, which has no node yet; left out: none is known, or not asked. */
   readonly precededBy?: string;
+  /** The workload that the answer is about; left out: it is about nodes or pods. */
+  readonly workload?: Workload;
   /** Whether its pods are on nodes that we may not read; left out: they are not. */
   readonly hidesNodes?: boolean;
   /** Nodes whose taints were just written, and what was there before is not to be had. */
@@ -129,6 +132,8 @@ export interface SurveyOptions {
   readonly files?: readonly PolicyObject[];
   /** Whether taints are asked about that the nodes do not have. */
   readonly isWhatIf?: boolean;
+  /** The pods, where they were read already; left out: those on the nodes are read. */
+  readonly pods?: readonly PodFacts[];
   /** What somebody has begun to read; left out: nobody has. */
   readonly begun?: Begun;
 }
@@ -148,7 +153,7 @@ interface Begun {
 export function beginForecast(
   reader: ClusterReader,
   withPods: readonly string[],
-  { podSelector = '', namespace, files = [] }: SurveyOptions,
+  { podSelector = '', namespace, files = [], pods }: SurveyOptions,
 ): Begun {
   // Where our controller acts they are needed, and to wait until that is known takes a round trip.
   const managers = reader.taintManagers();
@@ -162,7 +167,7 @@ export function beginForecast(
     policies: readClusterPolicies(reader, evictor, files),
     requests: readEvictionRequests(reader),
     // Which takes longest: meanwhile the others are read.
-    pods: reader.podsOn(withPods, podSelector, namespace),
+    pods: pods ? Promise.resolve(pods) : reader.podsOn(withPods, podSelector, namespace),
   };
   // Who waits for them says what went wrong; somebody may give up before that.
   for (const one of Object.values(begun)) one.catch(() => undefined);
@@ -219,6 +224,21 @@ export async function surveyForecast(
   };
   const isUpstream = rules !== 'taintmgr-controller' || takesOver;
   return isUpstream ? await withPast(reader, read) : read;
+}
+
+/** Reads what decides when pods of a namespace go that were read: their nodes too, where we may. */
+export async function surveyPods(
+  reader: ClusterReader,
+  namespace: string,
+  pods: readonly PodFacts[],
+  options: SurveyOptions = {},
+): Promise<ForecastSurvey> {
+  const names = [...new Set(pods.map(({ pod }) => pod.nodeName))].filter((name) => name !== '');
+  const found = await reader.ifAllowed(() => reader.nodesNamed(names));
+  const nodes = found ?? [];
+  const given = { ...options, namespace, pods: found ? pods : [] };
+  const survey = await surveyForecast(reader, nodes, nodes, given);
+  return { ...survey, pods, ...(found === null && { hidesNodes: true }) };
 }
 
 /** The same with the past of its nodes and pods, by which kube-controller-manager has set its timers. */

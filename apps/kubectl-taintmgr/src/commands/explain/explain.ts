@@ -1,10 +1,13 @@
 // Explains why and when pods leave a node, a zone or a taint: explain.
+
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   explainSubject,
   type PodReport,
   podsIn,
   readQuestion,
 } from '@taintmgr/k8s-adapter/explain';
+import { ClusterReader, type WorkloadKind } from '@taintmgr/k8s-adapter/survey';
 import { readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -15,10 +18,13 @@ import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { nodeView } from './node-table.ts';
 import { answerOf, type View } from './view.ts';
 
-/** `explain KIND NAME`: reads what matters once, or again and again, and says what will become of it. */
+/** What is asked about; a name alone is that of a node or a pod. */
+type Kind = SubjectKind | WorkloadKind | 'node-or-pod';
+
+/** `explain KIND NAME...`: reads what matters once, or again and again, and says what will become of it. */
 export async function explain(
-  kind: SubjectKind,
-  name: string,
+  kind: Kind,
+  names: readonly string[],
   invocation: Invocation<ExplainFlags>,
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
@@ -26,7 +32,14 @@ export async function explain(
   const format = await readFormat(flags.output);
   const live = flags.watch ? await import('./live.ts') : null;
   return await withConnection(invocation, async (connection) => {
-    const view = await viewOf(kind, name, connection.cluster.namespace);
+    const { namespace } = connection.cluster;
+    const [name = ''] = names;
+    const reader = new ClusterReader(connection.client);
+    const meant =
+      kind === 'node-or-pod'
+        ? await (await import('./node-or-pod.ts')).nodeOrPod(reader, namespace, name)
+        : kind;
+    const view = await viewOf(meant, names, flags.selector, namespace);
     if (live) return await live.run({ connection, view, question, format, invocation });
     const explained = await explainSubject(connection.client, view.subject, question);
     const answer = answerOf(view, explained, output.paintOut);
@@ -39,15 +52,33 @@ export async function explain(
   });
 }
 
-async function viewOf(kind: SubjectKind, name: string, namespace: string): Promise<View> {
+async function viewOf(
+  kind: SubjectKind | WorkloadKind,
+  names: readonly string[],
+  labelSelector: string | undefined,
+  namespace: string,
+): Promise<View> {
+  const [name = '', ...more] = names;
+  const several = { names, labelSelector: labelSelector ?? '' };
+  if (names.length > 0 && labelSelector !== undefined) {
+    throw new UsageError('give names or --selector, not both');
+  }
   switch (kind) {
     case 'node':
-      return nodeView(name);
+      if (name !== '' && more.length === 0) return nodeView(name);
+      return (await import('./several.ts')).nodesView(several);
     case 'pod':
-      return (await import('./pod.ts')).podView(namespace, name);
+      if (name !== '' && more.length === 0) {
+        return (await import('./pod.ts')).podView(namespace, name);
+      }
+      return (await import('./several.ts')).podsView(namespace, several);
     case 'zone':
       return (await import('./zone.ts')).zoneView(name);
     case 'taint':
       return (await import('./taint.ts')).taintView(name);
+    case 'Namespace':
+      return (await import('./workload.ts')).workloadView({ kind, namespace: name, name });
+    default:
+      return (await import('./workload.ts')).workloadView({ kind, namespace, name });
   }
 }

@@ -1,5 +1,11 @@
 // The command lines of explain.
-import { Argument, Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import {
+  Argument,
+  Command,
+  type CommandUnknownOpts,
+  InvalidArgumentError,
+  Option,
+} from '@commander-js/extra-typings';
 import type { QuestionFlags } from '@taintmgr/k8s-adapter/explain';
 import {
   addOutputFlags,
@@ -8,15 +14,18 @@ import {
   type OutputFlags,
   type PolicyFlag,
 } from '../../cli/common-flags.ts';
-import { objectName } from '../../cli/values.ts';
+import { nodeNames, objectName, podNames } from '../../cli/values.ts';
+import { workloadKindOf, workloadKindWords } from '../../cli/workload-words.ts';
 
 /** The command line of `explain`. */
 export interface ExplainFlags extends QuestionFlags, PolicyFlag, OutputFlags {
   readonly watch?: true | undefined;
   readonly exitCode?: true | undefined;
+  /** Of nodes and pods only. */
+  readonly selector?: string | undefined;
 }
 
-/** What can be explained. */
+/** What can be explained by a command of its own. */
 export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
 
 /** What the help says about each. */
@@ -28,14 +37,14 @@ const subjects: Readonly<
 > = {
   node: [
     ['nodes', 'no'],
-    'name of the node',
+    'names of the nodes; without one and without --selector all',
     'say for each pod of a node why and when it will be evicted, or why it stays',
     'kubectl taintmgr explain node node-1 --with-taint=maintenance=kernel:NoExecute',
   ],
   pod: [
     ['pods', 'po'],
-    'name of the pod',
-    'say of one pod why and when it will be evicted, or why it stays',
+    'names of the pods; without one and without --selector all',
+    'say of pods why and when it will be evicted, or why it stays',
     'kubectl taintmgr explain pod db-0 -n shop --at=+10m',
   ],
   zone: [
@@ -64,15 +73,43 @@ export function explainGroup(): CommandUnknownOpts {
 /** `explain KIND NAME`, as its help shows it. */
 export function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
   const [aliases, argument, what, example] = subjects[kind];
-  const named = new Argument(kind === 'taint' ? '<taint>' : '<name>', argument);
-  if (kind === 'node' || kind === 'pod') named.argParser(objectName);
   const command = new Command(kind)
     .aliases([...aliases])
     .description(what)
-    .addArgument(named)
     .addHelpText('after', `\nExample:\n  ${example}`);
+  const isPlural = kind === 'node' || kind === 'pod';
+  if (isPlural) {
+    command.addArgument(
+      new Argument('[names...]', argument).argParser(kind === 'node' ? nodeNames : podNames),
+    );
+  } else {
+    command.addArgument(new Argument(kind === 'taint' ? '<taint>' : '<name>', argument));
+  }
+  addQuestionFlags(command);
+  if (isPlural) command.option('-l, --selector <selector>', `label selector for the ${kind}s`);
+  return addOutputFlags(command);
+}
+
+/** `explain deployment NAME` and its like, as its help shows it. */
+export function workloadCommand(): CommandUnknownOpts {
+  const kinds = workloadKindWords.join(', ');
+  const command = new Command('workload')
+    .summary(`say of ${kinds} which pods leave, and what stays`)
+    .description(
+      `say of a workload, a disruption budget or a namespace which of its pods leave and when, what stays, and what comes in their place; explain deployment NAME will do`,
+    )
+    .addArgument(new Argument('<kind>', kinds).argParser(workloadKind))
+    .addArgument(new Argument('<name>', 'its name').argParser(objectName))
+    .addHelpText('after', '\nExample:\n  kubectl taintmgr explain deployment web -n shop');
   addQuestionFlags(command);
   return addOutputFlags(command);
+}
+
+/** `refuseBlank` says it of one that is blank. */
+function workloadKind(text: string): string {
+  const kind = text.trim() === '' ? text : workloadKindOf(text);
+  if (kind !== null) return kind;
+  throw new InvalidArgumentError(`Want ${workloadKindWords.join(', ')}.`);
 }
 
 function addQuestionFlags(command: CommandUnknownOpts): void {

@@ -77,6 +77,8 @@ export interface PodColumns {
   readonly whatIf: boolean;
   /** How long after the reading the answer is meant. */
   readonly after: number;
+  /** Whether a row says where its pod is, all being of one namespace; left out: all are on one node. */
+  readonly byNode?: boolean;
   readonly evictor: Evictor;
   readonly now: Instant;
   readonly paint: Paint;
@@ -95,7 +97,7 @@ export function columnsOf({ survey, question }: Explained, paint: Paint): PodCol
 }
 
 /** The answer to `explain node`: the node, its taints, and a line for each pod. */
-function renderNode(
+export function renderNode(
   report: NodeReport,
   columns: PodColumns,
   { wide, headers }: TableOptions,
@@ -167,6 +169,10 @@ function taintFields({ taints }: NodeReport, now: Instant): readonly Field[] {
   });
 }
 
+const namespaceColumn: Column<PodReport> = ['NAMESPACE', ({ facts }) => facts.pod.namespace];
+const podColumn: Column<PodReport> = ['POD', ({ facts }) => facts.pod.name];
+const nodeColumn: Column<PodReport> = ['NODE', ({ facts }) => facts.pod.nodeName || none];
+
 function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
   const { compare, whatIf, after, now } = columns;
   const present: readonly Column<PodReport>[] = [['PRESENT', presentText]];
@@ -175,8 +181,7 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
     ['RULE', (pod) => pod.upstream?.differences[0] ?? none],
   ];
   return [
-    ['NAMESPACE', ({ facts }) => facts.pod.namespace],
-    ['POD', ({ facts }) => facts.pod.name],
+    ...(columns.byNode ? [podColumn, nodeColumn] : [namespaceColumn, podColumn]),
     ['DECISION', decisionName],
     ['IN', (pod) => timeLeftOf(pod, after)],
     ...(whatIf ? present : []),

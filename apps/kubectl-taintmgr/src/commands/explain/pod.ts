@@ -66,7 +66,8 @@ export function podView(namespace: string, name: string): View<PodAnswer> {
   };
 }
 
-function describePod(
+/** Everything about one pod. */
+export function describePod(
   node: NodeReport | null,
   report: PodReport,
   { survey, question }: Explained,
@@ -94,7 +95,7 @@ function describePod(
     ['Because', whyText(explanation.decision)],
     ...(pod.nodeName === '' ? [['Pending', pendingText(facts, survey.at)] as const] : []),
     ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
-    ...(goes ? (survey.jobEnds ?? []).map((line) => ['Then', printable(line)] as const) : []),
+    ...(goes ? jobEndsOf(report, survey).map((line) => ['Then', printable(line)] as const) : []),
     ...(otherwise
       ? [['Otherwise', `${decisionText(otherwise, at, after)}: ${otherwiseText(survey)}`] as const]
       : []),
@@ -116,6 +117,14 @@ function describePod(
     row === 0 && decisionName(report) !== 'Keep' ? paint('soon', text) : text,
   );
   return `${head}\n\n${table}`;
+}
+
+/** What becomes of its Job: where several pods are asked about, others may have other Jobs. */
+function jobEndsOf(
+  { facts: { pod } }: PodReport,
+  { jobEnds = [] }: Explained['survey'],
+): readonly string[] {
+  return jobEnds.filter((line) => line.startsWith(`Job ${pod.namespace}/${pod.owner?.name} `));
 }
 
 /** Who asks that the pod be moved; where its policy asks for that and the cluster has no such kind, what is done instead. */

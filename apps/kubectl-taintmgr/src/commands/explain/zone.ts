@@ -76,7 +76,8 @@ function taintedText(nodes: readonly NodeReport[]): string {
   return tainted === 0 ? 'no NoExecute taints' : `NoExecute taints on ${count(tainted, 'node')}`;
 }
 
-function nodeColumns(now: Instant, after: number): readonly Column<NodeReport>[] {
+/** A line for each node. */
+export function nodeColumns(now: Instant, after: number): readonly Column<NodeReport>[] {
   return [
     ['NODE', ({ facts }) => facts.node.name],
     ['READY', ({ facts }) => facts.ready.status],

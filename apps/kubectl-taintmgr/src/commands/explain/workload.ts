@@ -1,0 +1,65 @@
+// `explain deployment NAME`, and of statefulset, daemonset, replicaset, job, pdb and namespace: for who owns no nodes.
+import {
+  blockersText,
+  soon,
+  type WorkloadAnswer,
+  type WorkloadRow,
+  workloadFields,
+  workloadReport,
+  workloadRows,
+  workloadSubject,
+} from '@taintmgr/k8s-adapter/explain';
+import type { WorkloadName } from '@taintmgr/k8s-adapter/survey';
+import { type Column, renderColumns, renderFields } from '../../render/table.ts';
+import { columnsOf, renderPods } from './node-table.ts';
+import { podNames, type View } from './view.ts';
+
+/** A workload, a disruption budget or a namespace. */
+export function workloadView(named: WorkloadName): View<WorkloadAnswer> {
+  return {
+    subject: workloadSubject(named),
+    show: (explained, paint) => {
+      const { survey, question } = explained;
+      const { after } = question;
+      const report = workloadReport(survey, explained.report, after);
+      const { pods } = report;
+      return {
+        get rows() {
+          return explained.document.pods;
+        },
+        names: podNames(pods),
+        table: (options) => {
+          const columns = { ...columnsOf(explained, paint), byNode: true };
+          const table =
+            named.kind === 'Namespace'
+              ? renderColumns(workloadColumns, workloadRows(report, after), options)
+              : renderPods(pods, columns, options);
+          if (!options.headers) return table;
+          const head = renderFields(workloadFields(report, survey, after));
+          if (pods.length === 0) return head.join('\n');
+          return [...head, '', table].join('\n');
+        },
+      };
+    },
+  };
+}
+
+const workloadColumns: readonly Column<WorkloadRow>[] = [
+  ['WORKLOAD', ({ owner }) => owner],
+  ['PODS', ({ tally: { pods } }) => String(pods)],
+  ['READY', ({ ready }) => String(ready)],
+  ['LEAVING', ({ tally: { evict, unknown = 0 } }) => (unknown > 0 ? '?' : String(evict))],
+  ['FIRST', ({ tally: { next } }) => (next === null ? '-' : soon(next))],
+  ['LAST', ({ tally: { last } }) => (last === null ? '-' : soon(last))],
+  ['BLOCKED BY', heldBy],
+];
+
+/** What blocks its pods, each thing once. */
+function heldBy({ pods }: WorkloadRow): string {
+  const texts = pods
+    .filter(({ facts, explanation }) => {
+      return explanation.decision.kind !== 'keep' && facts.pod.deletionTimestamp === null;
+    })
+    .map(({ blockers, knowsBudgets }) => blockersText(blockers, knowsBudgets));
+  return [...new Set(texts)].join('; ') || '-';
+}

@@ -1,0 +1,73 @@
+// What comes in the place of pods that leave: who creates new ones, and where nobody does.
+import { jobEnd } from '../survey/job-ends.ts';
+import type { Workload } from '../survey/workloads.ts';
+import { count, listText } from '../text/count.ts';
+import type { PodReport } from './report.ts';
+
+/** Who creates pods in the place of those that leave. */
+export function nextLines(workload: Workload, leaving: readonly PodReport[]): readonly string[] {
+  const byOwner = new Map<string, PodReport[]>();
+  for (const pod of leaving) {
+    const { owner } = pod.facts.pod;
+    const key = owner ? `${owner.kind} ${owner.name}` : '';
+    byOwner.set(key, [...(byOwner.get(key) ?? []), pod]);
+  }
+  const lines = [...byOwner].flatMap(([owner, pods]) => nextOf(workload, owner, pods));
+  const more = lines.length - nextLinesMax;
+  return more <= 0 ? lines : [...lines.slice(0, nextLinesMax), `and ${count(more, 'more line')}`];
+}
+
+/** A namespace may have many workloads. */
+const nextLinesMax = 8;
+
+function nextOf({ jobs }: Workload, owner: string, pods: readonly PodReport[]): readonly string[] {
+  const [first] = pods;
+  const { kind = '', name = '' } = first?.facts.pod.owner ?? {};
+  const names = listText(pods.map(({ facts }) => facts.pod.name));
+  switch (kind) {
+    case '':
+      return [
+        `nobody creates ${names} again: no controller owns ${pods.length === 1 ? 'it' : 'them'}`,
+      ];
+    case 'ReplicaSet':
+      return [`${owner} creates ${count(pods.length, 'new pod')}`];
+    case 'StatefulSet':
+      return [
+        `${owner} creates ${names} again, ${pods.length === 1 ? 'when the old pod' : 'each when its old pod'} has ended`,
+      ];
+    case 'DaemonSet':
+      return daemonLines(owner, pods);
+    case 'Job': {
+      const job = jobs.get(name);
+      const why = jobEnd((job as Parameters<typeof jobEnd>[0]) ?? null, pods.length);
+      if (why !== null) return [`${owner} fails: ${why}`];
+      return [
+        job
+          ? `${owner} creates ${count(pods.length, 'new pod')}`
+          : `${owner} decides: no permission to read it`,
+      ];
+    }
+    default:
+      return [`${owner} decides what comes in the place of ${names}`];
+  }
+}
+
+/** A toleration that ends lets a new pod onto the node at once; without one none comes until the taint has gone. */
+function daemonLines(owner: string, pods: readonly PodReport[]): readonly string[] {
+  const tolerating = pods.filter(({ explanation: { decision } }) => {
+    return decision.because.every((reason) => reason.code !== 'NoToleration');
+  });
+  const others = pods.length - tolerating.length;
+  return [
+    ...(others > 0
+      ? [
+          `${owner} creates none on ${others === 1 ? 'this node' : `these ${others} nodes`} until the taint has gone`,
+        ]
+      : []),
+    ...(tolerating.length > 0
+      ? [
+          `${owner} creates ${count(tolerating.length, 'new pod')} on the same ${tolerating.length === 1 ? 'node' : 'nodes'} at once, for as long as the toleration lasts`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,200 @@
+// What becomes of the pods of a workload, a disruption budget or a namespace, as data.
+import type { Pod } from '@taintmgr/core';
+import { type Budget, budgetsOver, isShut } from '@taintmgr/core/drain';
+import type { Millis } from '@taintmgr/core/time';
+import type { ForecastSurvey } from '../survey/survey.ts';
+import type { Workload } from '../survey/workloads.ts';
+import {
+  isBare,
+  type NodeReport,
+  type PodReport,
+  podsIn,
+  type Report,
+  type Tally,
+  tally,
+} from './report.ts';
+import { nextLines } from './successors.ts';
+
+/** Everything to be said about a workload. */
+export interface WorkloadReport {
+  readonly workload: Workload;
+  readonly nodes: readonly NodeReport[];
+  /** Next to go first; without those that have ended. */
+  readonly pods: readonly PodReport[];
+  /** How many of its pods have ended. */
+  readonly ended: number;
+  readonly tally: Tally;
+  /** How many pods it is meant to have; null: nobody says. */
+  readonly wanted: number | null;
+  readonly ready: number;
+  /**
+   * How many of them stay ready if all that may leave at once do and nothing has come in their place. Budgets count
+   * that are asked for as long as it takes.
+   */
+  readonly readyAtLeast: number;
+  /** The budgets over its pods; null: we may not read them. */
+  readonly budgets: readonly BudgetReport[] | null;
+  /** What happens when pods have left, one line each. */
+  readonly next: readonly string[];
+}
+
+/** What a budget does for the pods of a workload. */
+export interface BudgetReport {
+  readonly budget: Budget;
+  /** Those of its pods that are to leave. */
+  readonly leaving: readonly PodReport[];
+  /** Those of them that nobody asks it about. */
+  readonly unasked: readonly PodReport[];
+  /** Those of them that it refuses as of now. */
+  readonly refused: readonly PodReport[];
+  /** Whether it lets no pod go even if all of them are healthy. */
+  readonly isShut: boolean;
+  /** Other budgets over the same pods: the Eviction API refuses such pods. */
+  readonly overlaps: readonly string[];
+}
+
+/** Puts together what is said of the pods of a workload. */
+export function workloadReport(
+  { workload, budgets }: ForecastSurvey,
+  report: Report,
+  after: Millis,
+): WorkloadReport {
+  if (!workload) throw new Error('no workload was read');
+  const all = podsIn(report);
+  const pods = all.filter(({ facts }) => !hasEnded(facts.pod)).sort(byTimeLeft);
+  const leaving = pods.filter(isLeaving);
+  return {
+    workload,
+    nodes: report.nodes,
+    pods,
+    ended: all.length - pods.length,
+    tally: tally(pods, after),
+    wanted: wantedOf(workload),
+    ready: pods.filter(isReady).length,
+    readyAtLeast: pods.filter(isReady).length - mostAtOnce(leaving.filter(isReady), budgets ?? []),
+    budgets: budgets && budgetReports(workload, budgets, pods),
+    next: workload.object?.metadata.deletionTimestamp
+      ? ['it is being deleted: nobody creates pods in the place of those that leave']
+      : nextLines(workload, leaving),
+  };
+}
+
+function hasEnded({ phase }: Pod): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+function isReady({ facts: { pod } }: PodReport): boolean {
+  return pod.ready === 'True' && pod.deletionTimestamp === null;
+}
+
+/** Whether the pod is to be evicted; not one that terminates already. */
+export function isLeaving({ facts, explanation }: PodReport): boolean {
+  return facts.pod.deletionTimestamp === null && explanation.decision.kind !== 'keep';
+}
+
+/** How many of these pods may be gone at the same time. */
+function mostAtOnce(leaving: readonly PodReport[], budgets: readonly Budget[]): number {
+  const free = leaving.filter((pod) => !waitsForBudgets(pod));
+  const bound = new Map<Budget, number>();
+  for (const pod of leaving.filter(waitsForBudgets)) {
+    const [budget, another] = budgetsOver(pod.facts.pod, budgets);
+    // The Eviction API lets none go that is under two.
+    if (budget && !another) bound.set(budget, (bound.get(budget) ?? 0) + 1);
+    else if (!budget) free.push(pod);
+  }
+  const allowed = [...bound].map(([budget, pods]) => Math.min(pods, budget.allowed));
+  return allowed.reduce((sum, pods) => sum + pods, free.length);
+}
+
+/** Whether it goes only when its budgets let it, however long that takes. */
+function waitsForBudgets({ asksBudgets, evictor, explanation, deletedAt }: PodReport): boolean {
+  const isSure = asksBudgets && evictor !== null && deletedAt === null;
+  return isSure && explanation.budgets.kind !== 'deleteAfter';
+}
+
+/** Those that are to go first; then by name. */
+export function byTimeLeft(one: PodReport, other: PodReport): number {
+  const [a, b] = [one, other].map(({ explanation }) => explanation.remaining);
+  const left = (a ?? Number.POSITIVE_INFINITY) - (b ?? Number.POSITIVE_INFINITY);
+  if (left !== 0 && !Number.isNaN(left)) return left;
+  return one.facts.pod.name < other.facts.pod.name ? -1 : 1;
+}
+
+/** A Deployment without replicas has one. */
+function wantedOf({ kind, object }: Workload): number | null {
+  const { replicas = 1, parallelism = 1 } = object?.spec ?? {};
+  switch (kind) {
+    case 'Deployment':
+    case 'StatefulSet':
+    case 'ReplicaSet':
+      return replicas;
+    case 'Job':
+      return parallelism;
+    default:
+      return null;
+  }
+}
+
+function budgetReports(
+  { kind, name }: Workload,
+  budgets: readonly Budget[],
+  pods: readonly PodReport[],
+): readonly BudgetReport[] {
+  const over = new Map<Budget, PodReport[]>();
+  const overlaps = new Map<Budget, Set<string>>();
+  for (const pod of pods) {
+    const mine = budgetsOver(pod.facts.pod, budgets);
+    for (const budget of mine) {
+      over.set(budget, [...(over.get(budget) ?? []), pod]);
+      const others = overlaps.get(budget) ?? new Set();
+      for (const other of mine) if (other !== budget) others.add(other.name);
+      overlaps.set(budget, others);
+    }
+  }
+  return [...over].flatMap(([budget, covered]) => {
+    if (kind === 'PodDisruptionBudget' && budget.name !== name) return [];
+    const leaving = covered.filter(isLeaving);
+    const isRefused = ({ blockers }: PodReport): boolean =>
+      blockers.some((blocker) => blocker.budgets.some((one) => one.name === budget.name));
+    return {
+      budget,
+      leaving,
+      unasked: leaving.filter(({ asksBudgets }) => !asksBudgets),
+      refused: leaving.filter(isRefused),
+      isShut: isShut(budget),
+      overlaps: [...(overlaps.get(budget) ?? [])].sort(),
+    };
+  });
+}
+
+/** One workload of a namespace. */
+export interface WorkloadRow {
+  /** `Deployment/web`; a pod that nobody owns stands for itself. */
+  readonly owner: string;
+  readonly pods: readonly PodReport[];
+  readonly ready: number;
+  readonly tally: Tally;
+}
+
+/** The workloads of a namespace that have pods, next to lose one first. */
+export function workloadRows(
+  { workload, pods }: WorkloadReport,
+  after: Millis,
+): readonly WorkloadRow[] {
+  const byOwner = new Map<string, PodReport[]>();
+  for (const pod of pods) {
+    const owner = ownerOf(workload, pod);
+    byOwner.set(owner, [...(byOwner.get(owner) ?? []), pod]);
+  }
+  return [...byOwner].map(([owner, own]) => {
+    return { owner, pods: own, ready: own.filter(isReady).length, tally: tally(own, after) };
+  });
+}
+
+function ownerOf({ controllers }: Workload, { facts: { pod } }: PodReport): string {
+  const { owner } = pod;
+  if (!owner || isBare(pod) || pod.mirror) return `Pod/${pod.name}`;
+  const above = owner.kind === 'ReplicaSet' ? controllers.get(owner.name) : undefined;
+  const { kind, name } = above ?? owner;
+  return `${kind}/${name}`;
+}

@@ -1,0 +1,181 @@
+// What is said of a workload, a disruption budget or a namespace, line by line.
+import { describeReason } from '@taintmgr/core';
+import { operatorOf, operatorSignOf } from '@taintmgr/core/drain';
+import type { Millis } from '@taintmgr/core/time';
+import type { ForecastSurvey } from '../survey/survey.ts';
+import type { Workload } from '../survey/workloads.ts';
+import { count, listText } from '../text/count.ts';
+import { printable } from '../text/printable.ts';
+import { nodesEvictedBy } from './documents.ts';
+import { isPaused, isUnknown, type PodReport, tally } from './report.ts';
+import { none, soon } from './words.ts';
+import { type BudgetReport, isLeaving, type WorkloadReport } from './workload-report.ts';
+
+/** A line: what it is about, and what it says; without a name it goes on with the one before. */
+export type WorkloadField = readonly [name: string, value: string];
+
+/** Everything that comes before the table of its pods. */
+export function workloadFields(
+  report: WorkloadReport,
+  survey: ForecastSurvey,
+  after: Millis,
+): readonly WorkloadField[] {
+  const { workload, nodes, pods } = report;
+  const { kind, namespace, name } = workload;
+  const isNamespace = kind === 'Namespace';
+  return [
+    ['Name', name],
+    ...(isNamespace ? [] : [['Namespace', namespace] as const]),
+    ['Kind', kind],
+    ...(kind === 'PodDisruptionBudget' ? [['Requires', requiredText(workload)] as const] : []),
+    ['Pods', podsText(report)],
+    ...fateFields(pods, after),
+    ...(isNamespace ? [] : [['Ready', readyText(report)] as const]),
+    ...labelled('Budget', budgetTexts(report)),
+    ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
+    ...labelled('Next', report.next),
+  ];
+}
+
+function labelled(name: string, lines: readonly string[]): readonly WorkloadField[] {
+  return lines.map((line, index) => [index === 0 ? name : '', printable(line)] as const);
+}
+
+/** `minAvailable 3` */
+function requiredText({ object }: Workload): string {
+  const { minAvailable, maxUnavailable } = object?.spec ?? {};
+  if (minAvailable !== undefined) return printable(`minAvailable ${minAvailable}`);
+  return maxUnavailable === undefined ? none : printable(`maxUnavailable ${maxUnavailable}`);
+}
+
+/** `3 of 4, on 2 nodes; 1 more has ended` */
+function podsText({ pods, wanted, ended }: WorkloadReport): string {
+  const names = new Set(pods.map(({ facts }) => facts.pod.nodeName).filter((name) => name !== ''));
+  const of = wanted === null ? '' : ` of ${wanted}`;
+  const on = names.size === 0 ? '' : `, on ${count(names.size, 'node')}`;
+  const more = ended === 0 ? '' : `; ${ended} more ${ended === 1 ? 'has' : 'have'} ended`;
+  return `${pods.length}${of}${on}${more}`;
+}
+
+/** How many leave and when, how many stay and why. */
+function fateFields(pods: readonly PodReport[], after: Millis): readonly WorkloadField[] {
+  const isGoing = (pod: PodReport): boolean => pod.facts.pod.deletionTimestamp !== null;
+  const { evict, gone, next, last } = tally(pods, after);
+  const live = pods.filter((pod) => !isGoing(pod));
+  const paused = live.filter(isPaused);
+  const unknown = live.filter(isUnknown);
+  const keeps = live.filter((pod) => !isLeaving(pod) && !isUnknown(pod));
+  const terminating = pods.length - live.length;
+  return [
+    ...(terminating > 0 ? [['Terminating', count(terminating, 'pod')] as const] : []),
+    ...(gone > 0 ? [['Gone', `${count(gone, 'pod')} by then`] as const] : []),
+    ['Leaving', evict === 0 ? leavingNone(unknown.length) : leavingText(pods, next, last)],
+    ...reasonFields('Paused', paused),
+    ...reasonFields('Unknown', unknown),
+    ...reasonFields('Staying', keeps),
+  ];
+}
+
+function leavingNone(unknown: number): string {
+  return unknown > 0 ? 'unknown' : 'none';
+}
+
+/** `3 pods, the first now, the last in 4m18s; 1 is blocked now` */
+function leavingText(pods: readonly PodReport[], next: Millis | null, last: Millis | null): string {
+  const leaving = pods.filter((pod) => isLeaving(pod) && !isPaused(pod));
+  const blocked = leaving.filter(({ blockers }) => blockers.length > 0).length;
+  const text = `${count(leaving.length, 'pod')}, ${spanText(next, last)}`;
+  if (blocked === 0) return text;
+  if (blocked === leaving.length) return `${text}, but blocked`;
+  return `${text}; ${blocked} ${blocked === 1 ? 'is' : 'are'} blocked`;
+}
+
+/** `the first now, the last in 4m18s` */
+function spanText(next: Millis | null, last: Millis | null): string {
+  if (next === null || last === null) return 'nobody can tell when';
+  const [first, final] = [soon(next), soon(last)];
+  return first === final ? first : `the first ${first}, the last ${final}`;
+}
+
+/** `3 pods: its node has no NoExecute taint (2); tolerates maintenance:NoExecute without limit (1)` */
+function reasonFields(name: string, pods: readonly PodReport[]): readonly WorkloadField[] {
+  if (pods.length === 0) return [];
+  const byText = new Map<string, number>();
+  for (const { explanation } of pods) {
+    const [reason] = explanation.decision.because;
+    const isHidden = reason?.code === 'NodeUnknown' && reason.hidden;
+    const text = isHidden ? hiddenText : reason ? describeReason(reason) : none;
+    byText.set(text, (byText.get(text) ?? 0) + 1);
+  }
+  const counted = [...byText].sort(([, one], [, other]) => other - one);
+  const only = counted.length === 1;
+  const texts = counted.map(([text, number]) => (only ? text : `${text} (${number})`));
+  return [[name, printable(`${count(pods.length, 'pod')}: ${listText(texts, '; ')}`)]];
+}
+
+const hiddenText = 'no permission to get nodes, so not their taints either';
+
+/** `4 of 4 now, and at least 2 until others are ready` */
+function readyText({ ready, readyAtLeast, wanted, pods }: WorkloadReport): string {
+  const of = `of ${Math.max(wanted ?? 0, pods.length)}`;
+  if (pods.some(isUnknown)) return `${ready} ${of} now; unknown later`;
+  if (ready === readyAtLeast) return `${ready} ${of}`;
+  const least = readyAtLeast === 0 ? 'none' : `at least ${readyAtLeast}`;
+  return `${ready} ${of} now, and ${least} until others are ready`;
+}
+
+function budgetTexts({ budgets, workload }: WorkloadReport): readonly string[] {
+  if (budgets === null) return ['unknown: no permission to list PodDisruptionBudgets'];
+  if (workload.kind === 'Namespace') {
+    return budgets.filter((one) => one.refused.length > 0 && isFirst(one)).map(budgetText);
+  }
+  // Two that overlap are told of once.
+  const told = workload.kind === 'PodDisruptionBudget' ? budgets : budgets.filter(isFirst);
+  if (told.length > 0) return told.map(budgetText);
+  return workload.kind === 'PodDisruptionBudget'
+    ? ['it covers no pod']
+    : ['none: no PodDisruptionBudget covers its pods'];
+}
+
+function isFirst({ budget, overlaps: [other] }: BudgetReport): boolean {
+  return other === undefined || budget.name < other;
+}
+
+/** `PDB web lets 1 of 3 go now (4 healthy, 3 needed); the others wait until replacements are ready` */
+function budgetText(report: BudgetReport): string {
+  const { budget, leaving, refused, unasked, overlaps } = report;
+  const { name, allowed, healthy, desired } = budget;
+  const state = `${healthy} healthy, ${desired} needed`;
+  if (overlaps.length > 0) {
+    return `PDB ${name} (${state}) and PDB ${listText(overlaps)} cover the same pods: the Eviction API refuses to evict them${unaskedText(report)}`;
+  }
+  if (report.isShut) {
+    const advice = unasked.length > 0 ? unaskedText(report) : `: ${adviceOn(report)}`;
+    return `PDB ${name} never lets a pod go (${state} of ${budget.expected})${advice}`;
+  }
+  if (leaving.length === 0) return `PDB ${name} lets ${allowed} go now (${state})`;
+  if (unasked.length === leaving.length)
+    return `PDB ${name} lets ${allowed} go now (${state})${unaskedText(report)}`;
+  if (refused.length === 0 && allowed >= leaving.length) {
+    return `PDB ${name} lets ${allowed} go now (${state}): all that leave`;
+  }
+  if (refused.length === 0) {
+    return `PDB ${name} lets ${allowed} of ${leaving.length} go now (${state}); the others wait until replacements are ready`;
+  }
+  const names = listText(refused.map(({ facts }) => facts.pod.name));
+  return `PDB ${name} lets ${allowed} go now (${state}): it refuses ${names}`;
+}
+
+/** A budget that an operator keeps shut is nobody's to open but the operator's. */
+function adviceOn({ budget, leaving }: BudgetReport): string {
+  if (budget.refusal?.reason === 'SyncFailed') return budget.refusal.message;
+  const pods = leaving.map(({ facts }) => facts.pod);
+  const isOperators = operatorOf(budget) !== null || operatorSignOf(budget, pods) !== null;
+  return isOperators ? 'its operator moves the pods' : 'scale up or relax the PDB';
+}
+
+function unaskedText({ unasked }: BudgetReport): string {
+  const [first] = unasked;
+  if (!first) return '';
+  return `, and ${first.evictor ?? 'whoever evicts'} does not ask it: ${count(unasked.length, 'pod')} ${unasked.length === 1 ? 'leaves' : 'leave'} all the same`;
+}

@@ -1,0 +1,163 @@
+// What people own who own no nodes: workloads, disruption budgets and namespaces, with their pods.
+import type { LabelSelector, Owner, Pod } from '@taintmgr/core';
+import { selectorText } from '../text/label-selector.ts';
+import type { ObjectMeta, PodFacts } from './facts.ts';
+import { type ClusterReader, namespacePath } from './reader.ts';
+
+/** Where the API server has the objects of each kind. */
+const collections = {
+  Deployment: ['/apis/apps/v1', 'deployments'],
+  StatefulSet: ['/apis/apps/v1', 'statefulsets'],
+  DaemonSet: ['/apis/apps/v1', 'daemonsets'],
+  ReplicaSet: ['/apis/apps/v1', 'replicasets'],
+  Job: ['/apis/batch/v1', 'jobs'],
+  PodDisruptionBudget: ['/apis/policy/v1', 'poddisruptionbudgets'],
+} as const;
+
+/** What can be asked about beside nodes and pods. */
+export type WorkloadKind = keyof typeof collections | 'Namespace';
+
+/** One of them by its name; `namespace` of a Namespace is its own name. */
+export interface WorkloadName {
+  readonly kind: WorkloadKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** As the API server has it, as far as it says how its pods come and go. */
+interface WorkloadObject {
+  readonly metadata: ObjectMeta & { readonly deletionTimestamp?: string };
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly parallelism?: number;
+    readonly selector?: LabelSelector;
+    readonly minAvailable?: number | string;
+    readonly maxUnavailable?: number | string;
+  };
+}
+
+/** A workload that was read. */
+export interface Workload extends WorkloadName {
+  /** Null: we may not read it, and know its pods all the same. */
+  readonly object: WorkloadObject | null;
+  /** Who controls each ReplicaSet that has pods among these, by its name; one that nobody does is left out. */
+  readonly controllers: ReadonlyMap<string, Owner>;
+  /** The Jobs that have pods among these, by name; none of those that we may not read. */
+  readonly jobs: ReadonlyMap<string, WorkloadObject>;
+}
+
+/**
+ * Reads a workload and its pods. Throws ApiError: NotFound, and Forbidden without the right to read the
+ * workload or the pods of its namespace.
+ */
+export async function readWorkload(
+  reader: ClusterReader,
+  named: WorkloadName,
+): Promise<{ readonly workload: Workload; readonly pods: readonly PodFacts[] }> {
+  const { namespace } = named;
+  const object = await readObject(reader, named);
+  const selector = selectorOf(named, object);
+  const selected = selector === null ? [] : await reader.podsOf(namespace, selector);
+  const [controllers, jobs] = await Promise.all([
+    readControllers(reader, named, selected, selector ?? ''),
+    readJobs(reader, named, object, selected),
+  ]);
+  const pods = selected.filter(({ pod }) => isOf(named, pod, controllers));
+  return { workload: { ...named, object, controllers: controllers ?? new Map(), jobs }, pods };
+}
+
+/** The names that there are of a kind, in a namespace. */
+export async function workloadNames(
+  reader: ClusterReader,
+  kind: WorkloadKind,
+  namespace: string,
+): Promise<readonly string[]> {
+  if (kind === 'Namespace') return await reader.namespaceNames();
+  const objects = (await reader.objects(
+    collectionPath(kind, namespace),
+  )) as readonly WorkloadObject[];
+  return objects.map(({ metadata }) => metadata.name);
+}
+
+function collectionPath(kind: keyof typeof collections, namespace: string): string {
+  const [root, plural] = collections[kind];
+  return `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+}
+
+/** Whoever may list the pods of a namespace need not have the right to read the Namespace. */
+async function readObject(
+  reader: ClusterReader,
+  { kind, namespace, name }: WorkloadName,
+): Promise<WorkloadObject | null> {
+  if (kind === 'Namespace') {
+    const path = namespacePath(name);
+    return (await reader.ifAllowed(() => reader.object(path))) as WorkloadObject | null;
+  }
+  const path = `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}`;
+  return (await reader.object(path)) as WorkloadObject;
+}
+
+/** Null: it selects no pod. */
+function selectorOf({ kind }: WorkloadName, object: WorkloadObject | null): string | null {
+  if (kind === 'Namespace') return '';
+  const { selector } = object?.spec ?? {};
+  return selector ? selectorText(selector) : null;
+}
+
+/**
+ * Who controls ReplicaSets, by their names; null: we may not see that, and pods of ReplicaSets that a
+ * Deployment selects are taken for its own.
+ */
+async function readControllers(
+  reader: ClusterReader,
+  { kind, namespace }: WorkloadName,
+  pods: readonly PodFacts[],
+  selector: string,
+): Promise<ReadonlyMap<string, Owner> | null> {
+  const isAsked = kind === 'Deployment' || kind === 'PodDisruptionBudget' || kind === 'Namespace';
+  if (!isAsked || !pods.some(({ pod }) => pod.owner?.kind === 'ReplicaSet')) return new Map();
+  const path = collectionPath('ReplicaSet', namespace);
+  const sets = await reader.ifAllowed(() =>
+    reader.objects(path, kind === 'Deployment' ? selector : ''),
+  );
+  if (sets === null) return null;
+  const controlled = (sets as readonly WorkloadObject[]).flatMap(({ metadata }) => {
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    return owner ? [[metadata.name, owner as Owner] as const] : [];
+  });
+  return new Map(controlled);
+}
+
+async function readJobs(
+  reader: ClusterReader,
+  { kind, namespace, name }: WorkloadName,
+  object: WorkloadObject | null,
+  pods: readonly PodFacts[],
+): Promise<ReadonlyMap<string, WorkloadObject>> {
+  if (kind === 'Job') return object ? new Map([[name, object]]) : new Map();
+  const isAsked = kind === 'Namespace' || kind === 'PodDisruptionBudget';
+  if (!isAsked || !pods.some(({ pod }) => pod.owner?.kind === 'Job')) return new Map();
+  const path = collectionPath('Job', namespace);
+  const jobs = (await reader.ifAllowed(() => reader.objects(path))) ?? [];
+  return new Map((jobs as readonly WorkloadObject[]).map((job) => [job.metadata.name, job]));
+}
+
+/** Whether a pod that is selected belongs to it: a selector may find pods of others. */
+function isOf(
+  { kind, name }: WorkloadName,
+  { owner }: Pod,
+  controllers: ReadonlyMap<string, Owner> | null,
+): boolean {
+  switch (kind) {
+    case 'Namespace':
+    case 'PodDisruptionBudget':
+      return true;
+    case 'Deployment': {
+      if (owner?.kind !== 'ReplicaSet') return false;
+      const above = controllers?.get(owner.name);
+      return controllers === null || (above?.kind === kind && above.name === name);
+    }
+    default:
+      return owner?.kind === kind && owner.name === name;
+  }
+}
