@@ -53,7 +53,7 @@ export class LiveHistory {
   #deadlines: Mutable<DeadlineSeen>[] = [];
   #holds: Mutable<HoldTrack>[] = [];
   #evictions: LiveLeft[] = [];
-  #past: LivePast | null = null;
+  #past: Omit<LivePast, 'isCut'> | null = null;
   #events: LiveEvent[] = [];
   #isCut = false;
   #moment: LiveMoment | null = null;
@@ -67,8 +67,9 @@ export class LiveHistory {
   }
 
   /** What history knows now, in place of what it knew before. The first one may move the beginning of the chart. */
-  remember({ pods, gaps }: LivePast): void {
+  remember({ pods, gaps: given, isCut }: LivePast): void {
     const last = [...pods].sort((one, other) => one.at - other.at).slice(-pastMax);
+    const gaps = isCut || last.length < pods.length ? afterFirst(last, given) : given;
     if (!this.#moment) this.#startsAt = this.#startFor(last, gaps);
     const shown = gaps.slice(-pastMax);
     this.#past = {
@@ -339,6 +340,13 @@ export class LiveHistory {
       }),
     };
   }
+}
+
+/** Of the time before the first of them no one is shown. */
+function afterFirst([first]: LivePast['pods'], gaps: LivePast['gaps']): LivePast['gaps'] {
+  if (!first) return gaps;
+  const text = 'those who left then are not shown here, kubectl taintmgr history tells of them';
+  return [{ from: null, to: first.at, text }, ...gaps.filter(({ to }) => to > first.at)];
 }
 
 function leftOf({ story, ...pod }: PastPod): LiveLeft {

@@ -121,6 +121,8 @@ export interface PastGap {
 export interface LivePast {
   readonly pods: readonly PastPod[];
   readonly gaps: readonly PastGap[];
+  /** Whether it knows of earlier ones that are left out. */
+  readonly isCut: boolean;
 }
 
 /** A pod that has left: by what was seen, by what history tells, or by both. */

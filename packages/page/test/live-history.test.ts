@@ -318,7 +318,7 @@ describe('the history of a live cluster, beside what others remember', () => {
   it('begins where the earliest of them left, and six hours before its opening at most', () => {
     const startOf = (...ats: readonly number[]): number => {
       const history = new LiveHistory('test', opened);
-      history.remember({ pods: ats.map((at) => ({ ...told, at })), gaps: [] });
+      history.remember({ pods: ats.map((at) => ({ ...told, at })), gaps: [], isCut: false });
       history.take(moment(61, { pods: [] }));
       return history.input()?.startsAt ?? assert.fail();
     };
@@ -330,7 +330,7 @@ describe('the history of a live cluster, beside what others remember', () => {
   it('begins where nothing is known, if that is not long ago, and is drawn from its opening on', () => {
     const inputOf = (to: number): LiveInput => {
       const history = new LiveHistory('test', opened);
-      history.remember({ pods: [], gaps: [{ from: null, to, text: 'gone' }] });
+      history.remember({ pods: [], gaps: [{ from: null, to, text: 'gone' }], isCut: false });
       history.take(moment(61, { pods: [] }));
       return history.input() ?? assert.fail();
     };
@@ -346,7 +346,7 @@ describe('the history of a live cluster, beside what others remember', () => {
   it('does not begin earlier when more is remembered later', () => {
     const history = new LiveHistory('test', opened);
     history.take(moment(61, { pods: [] }));
-    history.remember({ pods: [{ ...told, at: instant(-600) }], gaps: [] });
+    history.remember({ pods: [{ ...told, at: instant(-600) }], gaps: [], isCut: false });
     const { startsAt, record } = history.input() ?? assert.fail();
     assert.equal(startsAt, instant(0));
     assert.deepEqual(
@@ -358,7 +358,7 @@ describe('the history of a live cluster, beside what others remember', () => {
   it('counts a pod that was seen and is told of once, by the time and the words of who tells', () => {
     const history = new LiveHistory('test', opened);
     for (const look of [moment(61), moment(101, { pods: [] })]) history.take(look);
-    history.remember({ pods: [{ ...told, at: instant(99) }], gaps: [] });
+    history.remember({ pods: [{ ...told, at: instant(99) }], gaps: [], isCut: false });
     const { evictions } = history.input()?.record ?? assert.fail();
     const pod = { uid, namespace, pod: name, workload, node: 'a-1' };
     assert.deepEqual(evictions, [{ ...pod, at: 99, how: 'seen', because: web.because, story }]);
@@ -366,7 +366,7 @@ describe('the history of a live cluster, beside what others remember', () => {
 
   it('tells of no pod that is still there', () => {
     const history = new LiveHistory('test', opened);
-    history.remember({ pods: [told], gaps: [] });
+    history.remember({ pods: [told], gaps: [], isCut: false });
     history.take(moment(61));
     assert.deepEqual(history.input()?.record.evictions, []);
     history.take(moment(101, { pods: [] }));
@@ -379,7 +379,7 @@ describe('the history of a live cluster, beside what others remember', () => {
       { from: null, to: instant(-7200), text: 'Events are gone' },
       { from: instant(10), to: instant(20), text: 'the leader changed' },
     ];
-    history.remember({ pods: [], gaps });
+    history.remember({ pods: [], gaps, isCut: false });
     history.take(moment(61, { pods: [] }));
     assert.deepEqual(history.input()?.record.gaps, [
       { from: null, to: -7200, text: 'Events are gone' },
@@ -393,9 +393,18 @@ describe('the history of a live cluster, beside what others remember', () => {
     const pods = Array.from({ length: 1000 }, (_, index) => {
       return { ...told, uid: `u${index}`, at: instant(index), story: { ...story, lines } };
     });
-    history.remember({ pods, gaps: [] });
+    const gaps = [
+      { from: null, to: instant(1), text: 'gone' },
+      { from: instant(800), to: instant(801), text: 'the leader changed' },
+    ];
+    history.remember({ pods, gaps, isCut: false });
     history.take(moment(2000, { pods: [] }));
-    const { evictions } = history.input()?.record ?? assert.fail();
+    const { evictions, gaps: shown } = history.input()?.record ?? assert.fail();
+    const text = 'those who left then are not shown here, kubectl taintmgr history tells of them';
+    assert.deepEqual(shown, [
+      { from: null, to: 700, text },
+      { from: 800, to: 801, text: 'the leader changed' },
+    ]);
     assert.deepEqual([evictions.length, evictions[0]?.uid], [300, 'u700']);
     assert.deepEqual(evictions[0]?.story?.lines, [...lines.slice(0, 4), '... 5 more lines']);
   });
@@ -412,7 +421,7 @@ describe('the history of a live cluster, beside what others remember', () => {
           history.take(moment(61, { pods: podsOf(present) }));
           history.take(moment(101, { pods: podsOf(later) }));
           const pods = known.map((one, index) => ({ ...told, uid: one, at: instant(110 - index) }));
-          history.remember({ pods, gaps: [] });
+          history.remember({ pods, gaps: [], isCut: false });
           const { evictions } = history.input()?.record ?? assert.fail();
           const gone = [...present, ...known].filter((one) => !later.includes(one));
           assert.deepEqual(evictions.map((one) => one.uid).sort(), [...new Set(gone)].sort());

@@ -22,18 +22,14 @@ export async function pastIn(running: RunningController): Promise<LivePast | nul
   for (const line of kept.lines) search.readLine(line);
   const { departures, gaps, leftOut } = search.found;
   const at = running.wall();
-  const [first] = departures;
   const stories = mergeStories({
     ...{ at, gaps, departures: departures.filter((one) => !isThere(running, one)) },
     // Where only the pods of some nodes are known, one that is not may be on another.
     pods: running.podScope() === 'all' ? [] : null,
     ...{ events: null, requests: [], nodes: new Map() },
   });
-  const past = pastOf(stories, gaps, at);
-  const isCut = first !== undefined && (leftOut > 0 || blocks.length < kept.blocks.length);
-  if (!isCut) return past;
-  const later = past.gaps.filter(({ to }) => to > first.seenAt);
-  return { ...past, gaps: [earlierThan(first), ...later] };
+  const isCut = leftOut > 0 || blocks.length < kept.blocks.length;
+  return { ...pastOf(stories, gaps, at), isCut };
 }
 
 type Departure = HistorySearch['found']['departures'][number];
@@ -43,9 +39,4 @@ function isThere(running: RunningController, { namespace, pod, uid }: Departure)
   const found = running.explain(running.now(), { kind: 'pod', namespace, name: pod, uid });
   if (found?.kind !== 'pod') return false;
   return found.pod.phase !== 'Failed' && found.pod.phase !== 'Succeeded';
-}
-
-function earlierThan({ seenAt }: Departure): LivePast['gaps'][number] {
-  const text = 'those who left earlier are not shown here, kubectl taintmgr history tells of them';
-  return { from: null, to: seenAt, text };
 }

@@ -213,8 +213,8 @@ function heldZone(
     return zoneOf(facts) === name && forecast?.zone?.hold ? [forecast.zone.hold] : [];
   });
   if (holds[0]) return describeHold(holds[0]);
-  const isHeld = evictor.heldZones?.some((zone) => zone.name === name) ?? false;
-  return isHeld ? 'it is down as a whole: its pods stay until one of its nodes is ready' : null;
+  const held = evictor.heldZones?.find((zone) => zone.name === name);
+  return held ? describeHold({ code: 'FullDisruptionHeld', since: held.since }) : null;
 }
 
 function limitsOf({ limits }: ForecastSurvey): readonly LiveAction[] {

@@ -30,6 +30,7 @@ const past: LivePast = {
     { from: null, to: 30 * minute, text: 'Events are gone after 1h' },
     { from: 46 * minute, to: 48 * minute, text: 'the leader changed' },
   ],
+  isCut: false,
 };
 
 function inputOf(known: LivePast = past): LiveInput {
@@ -81,7 +82,7 @@ describe('who left a live cluster lately', () => {
 
   it('is hatched up to the opening where nobody remembers', () => {
     const gaps = [{ from: null, to: 60 * minute, text: 'nobody remembers' }];
-    const input = inputOf({ pods: [], gaps });
+    const input = inputOf({ pods: [], gaps, isCut: false });
     const [all = assert.fail()] = leftRows(input, 60, new Set());
     assert.deepEqual([all.note, all.isOpen, all.isCalm], ['none in the last 0s', null, true]);
     assert.deepEqual(
