@@ -67,7 +67,7 @@ export const events: readonly EventRow[] = [
     type: 'Warning',
     about: 'Pod',
     by: eviction,
-    what: 'An admission webhook keeps the eviction for itself, with its words: somebody else may move the pod. Again every 5 minutes while it lasts.',
+    what: 'An admission webhook keeps the eviction for itself, with its words: somebody else may move the pod; or a ValidatingAdmissionPolicy refuses the eviction. Again every 5 minutes while it lasts.',
   },
   {
     reason: 'TaintManagerEvictionHeld',

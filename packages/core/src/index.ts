@@ -27,7 +27,12 @@ export type { DrainMarkName, WorkingDrain } from './model/working-drain.ts';
 
 // Output: commands, and their outcomes.
 
-export { type WebhookDenial, webhookDenial } from './attempt/blocker.ts';
+export {
+  type PolicyDenial,
+  policyDenial,
+  type WebhookDenial,
+  webhookDenial,
+} from './attempt/blocker.ts';
 export type { BudgetNumbers, Outcome } from './attempt/outcome.ts';
 export type { Command } from './command.ts';
 export { confirmEviction } from './eviction/confirm.ts';

@@ -7,7 +7,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
   '.': {
     values: `
       allPodsNeeds blockerOf concernsPods confirmEviction createEngine defaultConfig describePodView
-      describeReason formatTaint isReplica maintenanceOf makeNode makePod nodePlace parseQuantity parseTaint quantityValue
+      describeReason formatTaint isReplica maintenanceOf makeNode makePod nodePlace parseQuantity parseTaint policyDenial quantityValue
       readyOf resolveConfig selects toleratesTaint webhookDenial zoneName`,
     types: `
       AllPodsNeed AttemptState Blocker BudgetNumbers Cause Command Config Counts DaemonSet Decision
@@ -15,7 +15,7 @@ const doors: Readonly<Record<string, { readonly values: string; readonly types: 
       LabelSelector Labels
       Lease LifecycleReport LimitCommand LimitReport MatchOptions Namespace Node NodeCommand
       NodeCondition NodeExplanation NodeInput NodeRef Notice ObservedTaint Outcome Owner PastPause
-      Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts Quantity Reason
+      Pod PodExplanation PodInput PodRef PodReport PodView PodViews PolicyCounts PolicyDenial Quantity Reason
       ReasonCode Report Semantics StartSource Subject Taint TaintName TakeoverStatus
       Toleration WebhookDenial WorkingDrain`,
   },

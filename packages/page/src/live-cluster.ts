@@ -17,15 +17,15 @@ type Explained = Pick<PodExplanation, 'pod' | 'decision'>;
 /** What an explanation does not say of a pod. */
 interface Beside extends Pick<LivePod, 'evictor' | 'isEstimate' | 'holds'> {
   readonly at: number;
-  readonly state: LivePod['state'] | 'Keep';
+  readonly state: LivePod['state'] | 'Keep' | 'Blocked';
 }
 
-/** A pod that is to leave, is on its way out, or of which nobody can tell; null: it stays. */
+/** A pod that is to leave, is on its way out, or of which nobody can tell; null: it stays, or nobody tries any more. */
 export function livePodOf(
   { pod, decision }: Explained,
   { at, state, evictor, isEstimate, holds }: Beside,
 ): LivePod | null {
-  if (state === 'Keep') return null;
+  if (state === 'Keep' || state === 'Blocked') return null;
   const [first] = decision.because;
   const start = first ? startOf(first) : null;
   const dueAt = decision.kind === 'evict' && state === 'Evict' ? decision.deadline : null;

@@ -299,3 +299,23 @@ describe('a toleration with Gt', () => {
     assert.deepEqual(said(withUpstream(acts), '700'), { decision: 'Evict', notes: [] });
   });
 });
+
+it('names the policy that refuses the evictions of our controller', () => {
+  const said =
+    "pods \"web\" is forbidden: ValidatingAdmissionPolicy 'freeze' with binding 'all' denied request: not today";
+  const pods = [pod('web'), pod('api')];
+  const read = {
+    ...survey(node('n1', taint('bad=disk:NoExecute', 5)), ...pods),
+    intercepted: new Map(pods.map(({ uid }) => [uid, said])),
+  };
+  const { text, warnings } = explain(read);
+  assert.match(text, /^shop +web +Evict +overdue by 5s +policy freeze \(needs action\) /m);
+  assert.match(text, /^Empty: +unknown: held by policy freeze \(needs action\)$/m);
+  assert.deepEqual(warnings, [
+    'ValidatingAdmissionPolicy freeze (binding all) refuses the eviction of 2 pods (shop/api, shop/web); will not resolve by itself: change the policy or its binding',
+  ]);
+  const [line = ''] = podsIn(reportOnPresent(read)).flatMap(({ blockers }) =>
+    blockers.map(blockerLine),
+  );
+  assert.equal(line, 'ValidatingAdmissionPolicy freeze by binding all (needs action): not today');
+});

@@ -131,6 +131,23 @@ export interface WebhookDenial {
   readonly words: string;
 }
 
+/** A ValidatingAdmissionPolicy refused. */
+export interface PolicyDenial {
+  readonly policy: string;
+  readonly binding: string;
+  /** The words of the policy. */
+  readonly words: string;
+}
+
+const policySentence =
+  /^\S+ "[^"]*" is forbidden: ValidatingAdmissionPolicy '([^']*)' with binding '([^']*)' denied request: (.*)$/s;
+
+/** Reads the API server's sentence about a policy that refused, whatever the status. Null: no policy did. */
+export function policyDenial(message: string): PolicyDenial | null {
+  const [, policy, binding = '', words = ''] = policySentence.exec(message) ?? [];
+  return policy === undefined ? null : { policy, binding, words };
+}
+
 const denial = /^admission webhook "([^"]*)" denied the request(?:: | without explanation$)(.*)$/s;
 
 /**

@@ -1,5 +1,5 @@
 // Plans a drain: the fate of each pod, and what would block it, before anything begins.
-import { type BlockerVerdict, budgetVerdict } from '../attempt/blocker.ts';
+import { type BlockerVerdict, budgetVerdict, policyDenial } from '../attempt/blocker.ts';
 import type { Event } from '../event.ts';
 import { lastReplicaText, type Reason } from '../eviction/reason.ts';
 import type { Instant } from '../kernel/time.ts';
@@ -215,6 +215,8 @@ export interface PredictedBlocker {
     | 'Budget'
     | 'TwoBudgets'
     | 'Intercepted'
+    /** A ValidatingAdmissionPolicy refuses. */
+    | 'Denied'
     | 'Finalizers'
     | 'NodeLost'
     /** Of the replicas of taintmgr-controller no other is ready, or stays. */
@@ -242,7 +244,7 @@ export interface PredictionSite {
   readonly nodeAnswers: boolean | null;
   /** True where the kubelet has been silent for longer than a reboot takes; left out: no, or not known. */
   readonly nodeIsDead?: boolean;
-  /** The words of the API server when a webhook kept the pod's last eviction; left out: none has. */
+  /** The words of the API server when a webhook or a policy kept the pod's last eviction; left out: none has. */
   readonly intercepted?: string | undefined;
 }
 
@@ -259,7 +261,12 @@ export function predictBlockers(pod: Pod, site: PredictionSite): readonly Predic
   if (budget) blockers.push(budget);
   if (site.intercepted !== undefined) {
     const message = site.intercepted;
-    blockers.push({ code: 'Intercepted', verdict: 'othersAct', message, budgets: [] });
+    const isDenied = policyDenial(message) !== null;
+    blockers.push({
+      code: isDenied ? 'Denied' : 'Intercepted',
+      verdict: isDenied ? 'never' : 'othersAct',
+      ...{ message, budgets: [] },
+    });
   }
   const finalizers = site.finalizers.filter((name) => name !== jobFinalizer);
   if (finalizers.length > 0) {

@@ -1,5 +1,5 @@
 // The texts of Kubernetes Events about pods, in kube-controller-manager's words.
-import { blockerOf } from '../attempt/blocker.ts';
+import { blockerOf, policyDenial } from '../attempt/blocker.ts';
 import type { Setback } from '../attempt/outcome.ts';
 import type { RecordPodEvent } from '../attempt/pod-command.ts';
 import { formatDeadline, type Instant, type Millis } from '../kernel/time.ts';
@@ -92,48 +92,49 @@ export function retryReport(
   };
 }
 
-// Without an Event only the log would tell that an admission webhook keeps a pod: no object of the cluster says what a
-// webhook answers.
+// Without an Event only the log would tell that an admission webhook keeps a pod, or that a policy refuses: no object of
+// the cluster says what they answer.
 
 /** The reason of these Events. */
 export const interceptedReason = 'EvictionIntercepted';
-/** Between a pod's name and the API server's sentence. */
+/** Between a pod's name and the API server's sentence: where a webhook refused, and where a policy did. */
 const interceptedWords = 'may be moved by somebody else: ';
+const refusedWords = 'is refused by a policy: ';
 /** So often it is told again while it lasts: Events are kept for an hour. */
 export const interceptionRepeatMs: Millis = 300_000;
 
-/** The last news of a webhook, and when it was told. */
+/** The last news of a webhook or a policy, and when it was told. */
 export interface Interception {
-  /** The API server's sentence, with the words of the webhook. */
+  /** The API server's sentence, with the words of who refused. */
   readonly message: string;
   readonly at: Instant;
 }
 
 /** The API server's sentence in such an Event; null: it is no such Event. */
 export function interceptionIn(reason: string, message: string): string | null {
-  const at = message.indexOf(interceptedWords);
-  return reason === interceptedReason && at >= 0
-    ? message.slice(at + interceptedWords.length)
-    : null;
+  if (reason !== interceptedReason) return null;
+  const found = [interceptedWords, refusedWords].find((words) => message.includes(words));
+  return found === undefined ? null : message.slice(message.indexOf(found) + found.length);
 }
 
-/** The news of a setback; null: no webhook keeps the pod, or that was told of late. */
+/** The news of a setback; null: neither a webhook nor a policy keeps the pod, or that was told of late. */
 export function interceptionNews(
   now: Instant,
   last: Interception | undefined,
   setback: Setback,
 ): Interception | null {
   const { code, message } = blockerOf(setback);
-  if (code !== 'Intercepted') return null;
+  if (code !== 'Intercepted' && policyDenial(message) === null) return null;
   const isKnown = last?.message === message && now - last.at < interceptionRepeatMs;
   return isKnown ? null : { message, at: now };
 }
 
-/** The Event of a pod that a webhook keeps for itself. */
+/** The Event of a pod that a webhook keeps for itself, or that a policy keeps. */
 export function interceptionEvent(
   pod: Pod,
   { message: said }: Interception,
 ): RecordPodEvent<Reason> {
-  const message = `Pod ${pod.namespace}/${pod.name} ${interceptedWords}${said}`;
+  const words = policyDenial(said) ? refusedWords : interceptedWords;
+  const message = `Pod ${pod.namespace}/${pod.name} ${words}${said}`;
   return podEvent(pod, 'Warning', interceptedReason, message, []);
 }

@@ -54,6 +54,7 @@ export {
   type Way,
 } from '../explain/explained.ts';
 export { Explainer } from '../explain/explainer.ts';
+export { givenUpLines, refusedByText } from '../explain/given-up.ts';
 export type { HistorySources, Story } from '../explain/history-model.ts';
 export { type Past, pastOf } from '../explain/history-past.ts';
 export { mergeStories } from '../explain/history-story.ts';
@@ -75,6 +76,7 @@ export {
 } from '../explain/question.ts';
 export {
   isBare,
+  isGivenUp,
   isUnknown,
   type NodeReport,
   type PodReport,

@@ -4,8 +4,8 @@ import type { Owner } from '@taintmgr/core/model';
 import type { Actor } from '../evictors/actor.ts';
 import type { EmptyingState } from './emptying.ts';
 
-/** The fate of a pod; `Unknown`: nobody can tell for want of rights. */
-export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Terminating' | 'Unknown';
+/** The fate of a pod; `Blocked`: its deletion was refused and is not tried again; `Unknown`: nobody can tell for want of rights. */
+export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Blocked' | 'Terminating' | 'Unknown';
 
 /** The beginning of each answer. */
 interface AnswerHead<K extends string> {
@@ -28,6 +28,8 @@ export interface NodeAnswer extends AnswerHead<'NodeExplanation'>, NodeDocument,
 export interface PodAnswer extends AnswerHead<'PodExplanation'>, PodDocument, LimitsDocument {
   /** The eviction among the pods of its owner shortly before it was created, while it has no node; left out: none is known. */
   readonly precededBy?: string;
+  /** Where its deletion was refused and is not tried again: who may have refused, and the way on. */
+  readonly givenUp?: GivenUpDocument;
   /** Where its node is silent: the way out. */
   readonly deadMachine?: DeadNodeDocument;
 }
@@ -158,6 +160,18 @@ export interface NodeDocument extends MaintenanceDocument {
   readonly deadMachine?: DeadNodeDocument;
   /** The budgets that these evictions break; left out: none. */
   readonly unaskedBudgets?: readonly UnaskedBudgetDocument[];
+}
+
+/** A pod whose deletion was refused and is not tried again. */
+export interface GivenUpDocument {
+  /** Those whose rules cover deletions of pods; null: they may not be read. */
+  readonly mayRefuse?: {
+    readonly policies: readonly string[] | null;
+    readonly webhooks: readonly string[] | null;
+  };
+  readonly commands: { readonly ask: string; readonly retry: string };
+  /** The steps in words. */
+  readonly toDo: readonly string[];
 }
 
 /** A node that has been silent for minutes, with pods that cannot end. */
@@ -367,6 +381,7 @@ export interface TallyDocument {
   readonly unknown?: number;
   readonly gone?: number;
   readonly paused?: number;
+  readonly blocked?: number;
   readonly nextSeconds: number | undefined;
   readonly lastSeconds: number | undefined;
 }

@@ -41,7 +41,15 @@ import type {
 import { deadNodeDocument, deadNodeOf } from './dead-nodes.ts';
 import { type Emptying, emptyingOf } from './emptying.ts';
 import type { LimitedTime } from './limit-forecast.ts';
-import { isBare, isUnknown, type NodeReport, type PodReport, type Tally, tally } from './report.ts';
+import {
+  isBare,
+  isGivenUp,
+  isUnknown,
+  type NodeReport,
+  type PodReport,
+  type Tally,
+  tally,
+} from './report.ts';
 import { unaskedBudgetsDocument } from './unasked-budgets.ts';
 import { evictorText } from './words.ts';
 
@@ -51,6 +59,7 @@ export const apiVersion = 'taintmgr.dev/v1alpha1' as const;
 /** The name of what becomes of a pod. */
 export function decisionName(report: Pick<PodReport, 'explanation'>): DecisionName {
   if (report.explanation.pod.deletionTimestamp !== null) return 'Terminating';
+  if (isGivenUp(report)) return 'Blocked';
   return isUnknown(report) ? 'Unknown' : decisionNames[report.explanation.decision.kind];
 }
 

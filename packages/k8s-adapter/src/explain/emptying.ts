@@ -4,7 +4,7 @@ import type { Budget } from '@taintmgr/core/drain';
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import { count, listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
-import { isPaused, isUnknown, type NodeReport, type PodReport } from './report.ts';
+import { isGivenUp, isPaused, isUnknown, type NodeReport, type PodReport } from './report.ts';
 import { blockerText, isOpenEnded } from './words.ts';
 
 /**
@@ -145,6 +145,7 @@ function wayOf(report: PodReport, queue: string | undefined, at: Instant): Way {
   const { facts, explanation, blockers, limit, deletedAt } = report;
   const { deletionTimestamp, gracePeriodSeconds = defaultGraceSeconds } = facts.pod;
   if (isUnknown(report)) return { state: 'unknown', why: whyOf(explanation.decision) };
+  if (isGivenUp(report)) return { state: 'held', why: 'a refusal, and nobody tries again' };
   const isGoing = deletionTimestamp !== null || explanation.decision.kind !== 'keep';
   if (!isGoing) return { state: 'stays', why: whyOf(explanation.decision) };
   if (deletionTimestamp === null && report.lacksEvictor)

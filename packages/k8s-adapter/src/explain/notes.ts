@@ -1,6 +1,7 @@
 // Says what a reader of an answer should know beside it.
 import {
   formatTaint,
+  policyDenial,
   type Reason,
   type Taint,
   type Toleration,
@@ -295,6 +296,7 @@ function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
     ),
     ...unreadyTexts(pods),
     ...unaskedBudgetTexts(pods),
+    ...deniedTexts(pods),
     ...bareTexts(pods),
   ].map(printable);
 }
@@ -308,18 +310,39 @@ function verdictNotes(pods: readonly PodReport[]): readonly string[] {
 
 /** One line for each thing that a webhook says. */
 function interceptedTexts(pods: readonly PodReport[]): readonly string[] {
-  const kept = new Map<string, string[]>();
-  for (const { facts, blockers } of pods) {
-    for (const { code, message } of blockers) {
-      if (code !== 'Intercepted') continue;
-      const { namespace, name } = facts.pod;
-      kept.set(message, [...(kept.get(message) ?? []), `${namespace}/${name}`]);
-    }
-  }
   return Array.from(
-    kept,
+    refusedPods(pods, ({ code, message }) => (code === 'Intercepted' ? message : null)),
     ([message, names]) => `${podsText(names, 'that somebody else may move')}: ${message}`,
   );
+}
+
+/** One line for each policy that refuses. */
+function deniedTexts(pods: readonly PodReport[]): readonly string[] {
+  const refused = refusedPods(pods, ({ code, message }) => {
+    const denial = code === 'Denied' ? policyDenial(message) : null;
+    return denial && `ValidatingAdmissionPolicy ${denial.policy} (binding ${denial.binding})`;
+  });
+  return Array.from(
+    refused,
+    ([who, names]) =>
+      `${who} refuses the eviction of ${count(names.length, 'pod')} (${listText(names)}); will not resolve by itself: change the policy or its binding`,
+  );
+}
+
+function refusedPods(
+  pods: readonly PodReport[],
+  keyFor: (blocker: PredictedBlocker) => string | null,
+): ReadonlyMap<string, readonly string[]> {
+  const refused = new Map<string, string[]>();
+  for (const { facts, blockers } of pods) {
+    for (const blocker of blockers) {
+      const key = keyFor(blocker);
+      if (key === null) continue;
+      const { namespace, name } = facts.pod;
+      refused.set(key, [...(refused.get(key) ?? []), `${namespace}/${name}`]);
+    }
+  }
+  return refused;
 }
 
 /** One line for each set of budgets that blocks a pod in such a way. */

@@ -96,6 +96,8 @@ export interface Tally {
   /** Held by pauses: they have their time left when those are over. */
   readonly paused: number;
   readonly keep: number;
+  /** Refused, and not tried again; left out: none. */
+  readonly blocked?: number;
   /** Nobody can tell for want of rights; left out: of each somebody can. */
   readonly unknown?: number;
   /** Time left to the first and the last that goes; null: none does. */
@@ -323,6 +325,12 @@ export function isUnknown({ explanation }: Pick<PodReport, 'explanation'>): bool
   return reason?.code === 'DevicesUnknown' || (reason?.code === 'NodeUnknown' && !!reason.hidden);
 }
 
+/** Whether the one who evicts was refused and does not try again. */
+export function isGivenUp({ explanation }: Pick<PodReport, 'explanation'>): boolean {
+  const [reason] = explanation.decision.because;
+  return reason?.code === 'GivenUp' && explanation.pod.deletionTimestamp === null;
+}
+
 /** Whether a pause holds it. */
 export function isPaused({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   return explanation.decision.kind === 'pause';
@@ -339,6 +347,7 @@ export function tally(pods: readonly PodReport[], after: Millis): Tally {
   const all = runningWaits(pods);
   const paused = pods.filter(isPaused).length;
   const unknown = pods.filter(isUnknown).length;
+  const blocked = pods.filter(isGivenUp).length;
   const waits = after > 0 ? all.filter((wait) => wait >= 0) : all;
   return {
     pods: pods.length,
@@ -346,7 +355,8 @@ export function tally(pods: readonly PodReport[], after: Millis): Tally {
     evict: waits.length,
     gone: all.length - waits.length,
     paused,
-    keep: pods.length - terminating - paused - unknown - all.length,
+    keep: pods.length - terminating - paused - unknown - blocked - all.length,
+    ...(blocked > 0 && { blocked }),
     ...(unknown > 0 && { unknown }),
     next: earliest(waits),
     last: waits.length === 0 ? null : mostOf(waits, Number.NEGATIVE_INFINITY),

@@ -1,5 +1,7 @@
 // A node, a pod, a zone and a taint as subjects of an explanation: how each is read, and its document.
+
 import { withAttachments } from '../survey/dead-nodes.ts';
+import { readDeniers } from '../survey/deniers.ts';
 import { type NodeFacts, zoneNames } from '../survey/facts.ts';
 import { jobEnds } from '../survey/job-ends.ts';
 import { precedingEviction } from '../survey/pending-pods.ts';
@@ -27,6 +29,7 @@ import {
   surveyOptions,
   type Way,
 } from './explained.ts';
+import { givenUpDocument } from './given-up.ts';
 import { limitsDocument } from './limits.ts';
 import {
   hypotheticalTaints,
@@ -35,7 +38,7 @@ import {
   parsePattern,
   type Question,
 } from './question.ts';
-import type { NodeReport, PodReport, Report } from './report.ts';
+import { isGivenUp, type NodeReport, type PodReport, type Report } from './report.ts';
 import { asOf } from './words.ts';
 
 /**
@@ -112,14 +115,21 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
       const found = nodeName === '' ? { node: null } : await reader.ifAllowed(read);
       const node = found?.node ?? null;
       const nodes = node ? [node] : [];
-      const [survey, ends, precededBy] = await Promise.all([
+      const [survey, ends, precededBy, deniers] = await Promise.all([
         surveyForecast(reader, nodes, nodes, { ...surveyOptions(question), namespace }),
         jobEnds(reader, [facts.pod]),
         precedingEviction(reader, facts),
+        readDeniers(reader, facts),
       ]);
       const alone = node ? {} : { pods: [facts], hidesNodes: found === null };
       const whole = await withAttachments(reader, survey);
-      return { ...whole, jobEnds: ends, ...(precededBy !== null && { precededBy }), ...alone };
+      return {
+        ...whole,
+        jobEnds: ends,
+        ...(precededBy !== null && { precededBy }),
+        ...(deniers && { deniers }),
+        ...alone,
+      };
     },
     focus: ({ nodes, strays }) => {
       const only = nodes.map((node) => ({ ...node, pods: node.pods?.filter(isMeant) ?? null }));
@@ -145,6 +155,7 @@ export function podAnswer(
     ...asOf(survey.at, after),
     ...evictorDocument(survey.evictor),
     ...podDocument(pod, survey.at + after),
+    ...(isGivenUp(pod) && { givenUp: givenUpDocument(pod, survey.deniers ?? null) }),
     ...(dead && { deadMachine: deadNodeDocument(dead) }),
     ...(survey.precededBy && { precededBy: survey.precededBy }),
     ...limitsDocument(survey, [pod]),

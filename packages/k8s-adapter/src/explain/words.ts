@@ -6,6 +6,7 @@ import {
   maintenanceOf,
   type ObservedTaint,
   type Pod,
+  policyDenial,
   type Reason,
   type Taint,
   type Toleration,
@@ -101,12 +102,14 @@ export function ago(now: Instant, instant: Instant): string {
 
 /** `4 pods: 1 terminating, 2 to evict (next now, last in 59m18s), 1 to keep` */
 export function tallyText(tally: Tally): string {
-  const { pods, terminating, evict, gone, paused, keep, unknown = 0, next, last } = tally;
+  const { pods, terminating, evict, gone, paused, keep, next, last } = tally;
+  const { unknown = 0, blocked = 0 } = tally;
   const parts = [
     ...(terminating > 0 ? [`${terminating} terminating`] : []),
     ...(gone > 0 ? [`${gone} gone by then`] : []),
     `${evict} to evict${span(next, last)}`,
     ...(paused > 0 ? [`${paused} paused`] : []),
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
     `${keep} to keep`,
   ];
@@ -194,9 +197,11 @@ const verdictTexts = {
 } as const;
 
 /** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */
-export function blockerText({ code, verdict, budgets }: PredictedBlocker): string {
+export function blockerText({ code, verdict, budgets, message }: PredictedBlocker): string {
   const names = listText(budgets.map(({ name }) => name));
-  const what = names === '' ? blockerKinds[code] : `${blockerKinds[code]} ${names}`;
+  const policy = code === 'Denied' ? policyDenial(message)?.policy : undefined;
+  const named = policy === undefined ? names : printable(policy);
+  const what = named === '' ? blockerKinds[code] : `${blockerKinds[code]} ${named}`;
   const operators = verdict === 'othersAct' ? budgets.flatMap(operatorName) : [];
   const who = operators.length === 0 ? '' : `: ${operators.join(', ')}`;
   const text = code === 'Intercepted' ? interceptedText : verdictTexts[verdict];
@@ -208,6 +213,7 @@ export const blockerKinds: Readonly<Record<PredictedBlocker['code'], string>> = 
   Budget: 'PDB',
   TwoBudgets: 'PDBs',
   Intercepted: 'webhook',
+  Denied: 'policy',
   Finalizers: 'finalizers',
   NodeLost: 'node unreachable',
   LastReplica: 'last replica',
@@ -236,6 +242,13 @@ export function blockerLine(blocker: PredictedBlocker): string {
   if (denial) {
     const { webhook, words } = denial;
     return printable(`webhook ${webhook} (${interceptedText}): ${words || 'without explanation'}`);
+  }
+  const refusal = code === 'Denied' ? policyDenial(message) : null;
+  if (refusal) {
+    const { policy, binding, words } = refusal;
+    return printable(
+      `ValidatingAdmissionPolicy ${policy} by binding ${binding} (${verdictTexts.never}): ${words}`,
+    );
   }
   const advice = remedy === undefined ? '' : `; ${remedyText}`;
   return `${blockerText(blocker)}: ${message}${advice}`;

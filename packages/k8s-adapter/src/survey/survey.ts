@@ -14,6 +14,7 @@ import { evictionRequestsFrom, lifecyclePath } from '../controller/procedures/ev
 import { type Evictors, type Evidence, withEvidence } from '../evictors/judge.ts';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import type { Attachments } from './dead-nodes.ts';
+import type { Deniers } from './deniers.ts';
 import { losingPods } from './drained-nodes.ts';
 import { assumingNumbers, type Evictor, readEvictor } from './evictors.ts';
 import { type NodeFacts, type PodFacts, zoneLabels } from './facts.ts';
@@ -79,6 +80,8 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly jobEnds?: readonly string[];
   /** The volumes that are attached to dead nodes; null: we may not see them; left out: no such node, or not asked. */
   readonly attachments?: Attachments;
+  /** Who may have refused the deletion of its pod; left out: nobody has refused, or not asked. */
+  readonly deniers?: Deniers;
   /** The eviction shortly before its pod was created, which has no node yet; left out: none is known, or not asked. */
   readonly precededBy?: string;
   /** The workload that the answer is about; left out: it is about nodes or pods. */

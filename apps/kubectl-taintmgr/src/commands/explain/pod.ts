@@ -11,7 +11,9 @@ import {
   decisionWithTime,
   type Explained,
   evictorText,
+  givenUpLines,
   isBare,
+  isGivenUp,
   isOpenEnded,
   isUnwritten,
   limitLine,
@@ -26,6 +28,7 @@ import {
   podIn,
   podSubject,
   readyText,
+  refusedByText,
   soon,
   taintText,
   timeLeft,
@@ -34,7 +37,7 @@ import {
 } from '@taintmgr/k8s-adapter/explain';
 import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { Paint } from '../../render/style.ts';
-import { renderFields, renderTable, type TableOptions } from '../../render/table.ts';
+import { type Field, renderFields, renderTable, type TableOptions } from '../../render/table.ts';
 import { columnsOf, deadFields, renderPods } from './node-table.ts';
 import { podNames, type View } from './view.ts';
 
@@ -103,6 +106,7 @@ export function describePod(
     ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
     ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
     ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
+    ...(isGivenUp(report) ? givenUpFields(report, survey) : []),
     ...(node ? deadFields(node, survey.at) : []),
     ...requestLines(report, survey).map(
       (text, index) => [index === 0 ? 'Requests' : '', printable(text)] as const,
@@ -125,6 +129,14 @@ function jobEndsOf(
   { jobEnds = [] }: Explained['survey'],
 ): readonly string[] {
   return jobEnds.filter((line) => line.startsWith(`Job ${pod.namespace}/${pod.owner?.name} `));
+}
+
+/** Who may have refused its deletion, and the way on. */
+function givenUpFields(report: PodReport, { deniers }: Explained['survey']): readonly Field[] {
+  return [
+    ['Refused by', refusedByText(deniers ?? null)],
+    ...givenUpLines(report).map((line, index): Field => [index === 0 ? 'To do' : '', line]),
+  ];
 }
 
 /** Who asks that the pod be moved; where its policy asks for that and the cluster has no such kind, what is done instead. */
@@ -167,7 +179,7 @@ function whyText({ because: [decisive] }: Decision): string {
 
 function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   const name = decisionName(report);
-  if (name === 'Terminating' || name === 'Unknown') return name;
+  if (name === 'Terminating' || name === 'Unknown' || name === 'Blocked') return name;
   const { explanation, limit, isEstimate } = report;
   const { decision } = explanation;
   if (!limit || limit.tripped || decision.kind !== 'evict')

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { node, type ObjectMeta, pod } from '@taintmgr/sim-cluster';
 import { run } from '../../world/run.ts';
-import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
-import { startTestCluster, type TestCluster, versions } from '../../world/test-cluster.ts';
+import { ago, fillShop, renewLeases } from '../../world/shop-cluster.ts';
+import {
+  comeAs,
+  showManager,
+  startTestCluster,
+  type TestCluster,
+  versions,
+} from '../../world/test-cluster.ts';
 
 // What `explain` reads of a cluster beside what its transcripts show.
 
@@ -200,5 +206,92 @@ describe('explain', () => {
     const { pending, precededBy } = JSON.parse(out);
     assert.deepEqual([pending.reason, pending.message], ['Unschedulable', message]);
     assert.match(precededBy, /^created 3s after web-7 /);
+  });
+});
+
+describe('explain pod, where kube-controller-manager was refused', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    const reader = [
+      {
+        verbs: ['get', 'list'],
+        apiGroups: ['', 'coordination.k8s.io', 'policy'],
+        resources: ['*'],
+      },
+    ];
+    cluster = await startTestCluster(null, { reader });
+    const { api } = cluster;
+    api.create('namespaces', { metadata: { name: 'shop' } });
+    showManager(api, []);
+    const [timeAdded, earlier] = [ago(9030), ago(86_400)];
+    const taints = [{ key: 'maint', value: 'x', effect: 'NoExecute', timeAdded }];
+    const old = { uid: 'u', creationTimestamp: earlier };
+    const one = node('n1', { spec: { taints } });
+    const mark = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' };
+    const conditions = [{ ...mark, lastTransitionTime: timeAdded }];
+    const web = pod('shop', 'web', { spec: { nodeName: 'n1' } });
+    api.load([
+      { ...one, metadata: { ...one.metadata, ...old } },
+      {
+        ...web,
+        metadata: { ...web.metadata, ...old },
+        status: { phase: 'Running', startTime: earlier, conditions },
+      },
+    ]);
+  });
+  after(() => cluster.stop());
+
+  const head = `
+        Name:         web
+        Namespace:    shop
+        Node:         n1 (Ready: True)
+        Owner:        <none>, nobody recreates it
+        Decision:     Blocked
+        Because:      gave up until its tolerations or the taints of its node change`;
+  const rest = `
+        To do:        ask who refuses: kubectl delete pod web -n shop --dry-run=server (asked by you; a rule may except kube-controller-manager or you)
+                      when nobody refuses any more: kubectl delete pod web -n shop, or take the taint off and put it on again: kube-controller-manager does not try again by itself
+
+        TAINT               COUNTS FROM              TOLERATION   DEADLINE
+        maint=x:NoExecute   2h30m ago (first seen)   <none>       overdue by 2h30m`;
+  const shown = async (): Promise<string> =>
+    (await run('explain', 'pod', 'web', '-n', 'shop')).out.replace(/True for \S+\)/, 'True)');
+
+  it('names those whose rules cover deletions of pods', async () => {
+    const { api } = cluster;
+    process.env.KUBECONFIG = cluster.kubeconfig;
+    const log = 'only the log of kube-controller-manager says who refused the deletion';
+    const nobody = `${log}; no policy or webhook covers deletions of pods: look for missing rights or a broken API server`;
+    assert.equal(await shown(), lines(`${head}\n        Refused by:   ${nobody}${rest}`));
+    for (const [name, operations] of [
+      ['freeze', ['DELETE']],
+      ['other', ['CREATE']],
+    ] as const) {
+      const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations };
+      api.create('validatingadmissionpolicies', {
+        metadata: { name },
+        spec: {
+          matchConstraints: { resourceRules: [rule] },
+          validations: [{ expression: 'false' }],
+        },
+      });
+    }
+    const named = `${log}; by their rules ValidatingAdmissionPolicy freeze may have`;
+    assert.equal(await shown(), lines(`${head}\n        Refused by:   ${named}${rest}`));
+    const { out } = await run('explain', 'pod', 'web', '-n', 'shop', '-o', 'json');
+    const { decision, givenUp } = JSON.parse(out);
+    assert.equal(decision, 'Blocked');
+    assert.deepEqual(givenUp.mayRefuse, { policies: ['freeze'], webhooks: [] });
+    assert.equal(givenUp.commands.ask, 'kubectl delete pod web -n shop --dry-run=server');
+    const { out: ofNode } = await run('explain', 'node', 'n1');
+    assert.match(ofNode, /^Empty: +unknown: held by a refusal, and nobody tries again$/m);
+    assert.match(ofNode, /^1 pod: 0 to evict, 1 blocked, 0 to keep$/m);
+  });
+
+  it('says what may not be read', async () => {
+    comeAs(cluster, 'reader');
+    const hidden =
+      'only the log of kube-controller-manager says who refused the deletion; no permission to list validatingadmissionpolicies, validatingwebhookconfigurations';
+    assert.equal(await shown(), lines(`${head}\n        Refused by:   ${hidden}${rest}`));
   });
 });

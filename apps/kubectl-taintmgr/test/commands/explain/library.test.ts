@@ -131,8 +131,8 @@ describe('a user of one namespace', () => {
       const own = steady(document);
       seen.add(`${all.decision} ${own.decision}`);
       if (own.decision !== 'Unknown') continue;
-      const fate = ['because', 'blockers', 'deadline', 'decision', 'deletedAt', 'estimate'];
-      fate.push('evictedBy', 'evictor', 'limits', 'reason', 'remainingSeconds');
+      const fate = ['because', 'blockers', 'deadMachine', 'deadline', 'decision', 'deletedAt'];
+      fate.push('estimate', 'evictedBy', 'evictor', 'limits', 'reason', 'remainingSeconds');
       const others = differences(all, own).filter((field) => !fate.includes(field));
       assert.deepEqual(others, [], name);
       assert.match(document.because[0]?.text ?? '', /^unknown: no permission to read nodes, /);
