@@ -6,17 +6,21 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
   ApiServer,
   createCertificate,
+  type EmbeddedCluster,
   startEmbedded,
   startHttps,
+  topologies,
   writeKubeconfig,
 } from '@taintmgr/api-server';
 import type { NodeAnswer } from '@taintmgr/k8s-adapter/explain';
+import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { node, pod, RealClock, seededRandom } from '@taintmgr/sim-cluster';
+import { parse } from 'yaml';
 import { type Runtime, runtimes } from '../../packages/k8s-adapter/test/world/runtimes.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -66,30 +70,76 @@ for (const runtime of runtimes) {
 }
 
 describe('explain', { timeout: 180_000 }, () => {
-  it('prints the same on each runtime: what the page shows, of what kubectl taintmgr says', async (t) => {
-    const KUBECONFIG = await serve(t, drainedCluster());
+  let shop: EmbeddedCluster;
+  const home = mkdtempSync(join(tmpdir(), 'taintmgr-'));
+  before(async () => {
+    shop = await startShop();
+  });
+  after(async () => {
+    await shop.stop();
+    rmSync(home, { recursive: true });
+  });
+
+  /** The program's output with the rights of a user; the same on each runtime. */
+  async function told(user: string, ...args: readonly string[]): Promise<string> {
     const printed: string[] = [];
     for (const runtime of runtimes) {
-      const child = start(runtime, sourceOf('explain'), { KUBECONFIG });
+      const child = start(runtime, sourceOf('explain'), { KUBECONFIG: kubeconfigOf(user) }, args);
       printed.push(await printedBy(child, () => false));
     }
     const [first = ''] = printed;
     assert.deepEqual(new Set(printed), new Set([first]));
-    const shown = examplesOf(page)[programs.indexOf('explain')]?.printed ?? '';
-    assert.equal(withoutTimes(first), withoutTimes(shown));
+    return first;
+  }
+
+  function kubeconfigOf(token: string): string {
+    const file = join(home, token);
+    writeKubeconfig(file, { server: shop.url, ca: shop.ca, token });
+    return file;
+  }
+
+  /** The lines about pods as the plugin's answer has them. */
+  async function byPlugin(user: string, ...args: readonly string[]): Promise<readonly string[]> {
     const [node = assert.fail('no runtime')] = runtimes;
-    const plugin = new URL('apps/kubectl-taintmgr/src/main.ts', root);
-    const args = ['explain', 'node', 'node-1', '-o', 'json'];
-    const answer: NodeAnswer = JSON.parse(
-      await printedBy(start(node, plugin, { KUBECONFIG }, args), () => false),
-    );
-    const lines = answer.pods?.map(({ name, decision, deadline, because: [reason] }) => {
-      return `default/${name}: ${decision}${deadline ? ` at ${deadline}` : ''}: ${reason?.text}`;
+    const main = new URL('apps/kubectl-taintmgr/src/main.ts', root);
+    const asked = ['explain', ...args, '-o', 'json'];
+    const child = start(node, main, { KUBECONFIG: kubeconfigOf(user) }, asked);
+    const answer: Pick<NodeAnswer, 'pods'> = JSON.parse(await printedBy(child, () => false));
+    return (answer.pods ?? []).map(({ name, node, decision, deadline, because: [reason] }) => {
+      return `${name} on ${node}: ${decision}${deadline ? ` at ${deadline}` : ''}: ${reason?.text}`;
     });
-    assert.deepEqual(
-      first.split('\n').filter((line) => line.startsWith('default/')),
-      lines,
-    );
+  }
+
+  const podLines = (text: string): readonly string[] =>
+    text.split('\n').filter((line) => line.includes(' on node-'));
+
+  it('tells an administrator of a workload what the page shows, as the plugin does', async () => {
+    const text = await told('admin');
+    const shown = examplesOf(page)[programs.indexOf('explain')]?.printed ?? '';
+    assert.equal(withoutTimes(text), withoutTimes(shown));
+    assert.deepEqual(podLines(text), await byPlugin('admin', 'statefulset', 'db'));
+  });
+
+  it('tells an administrator of a node what the plugin does', async () => {
+    const lines = podLines(await told('admin', 'node-1'));
+    assert.deepEqual(lines, await byPlugin('admin', 'node', 'node-1'));
+    assert.equal(lines.length, 2);
+  });
+
+  it('tells a user of the namespace who may read nodes what an administrator is told', async () => {
+    const lines = podLines(await told('oncall'));
+    assert.deepEqual(lines, podLines(await told('admin')));
+    assert.deepEqual(lines, await byPlugin('oncall', 'statefulset', 'db'));
+  });
+
+  it('tells a user of the namespace who may not which right is missing', async () => {
+    const lines = podLines(await told('developer'));
+    const why = 'Unknown: unknown: no permission to read nodes, so not the taints of';
+    assert.deepEqual(lines, [
+      `db-0 on node-1: ${why} node-1 either`,
+      `db-1 on node-2: ${why} node-2 either`,
+    ]);
+    assert.deepEqual(lines, await byPlugin('developer', 'statefulset', 'db'));
   });
 });
 
@@ -175,30 +225,73 @@ async function serve(t: TestContext, api: ApiServer): Promise<string> {
   return kubeconfig;
 }
 
-/** A tainted node with a pod that leaves and one that stays, and a kube-controller-manager that evicts. */
-function drainedCluster(): ApiServer {
-  const api = new ApiServer({ clock: new RealClock(), random: seededRandom(1) });
+/**
+ * A workload with a pod on a tainted node and one on another, an agent that stays, a kube-controller-manager that
+ * evicts, and users of the namespace: `developer` with `view` and taintmgr-viewer, `oncall` who reads nodes and leases too.
+ */
+async function startShop(): Promise<EmbeddedCluster> {
+  const names = ['developer', 'oncall'];
+  const embedded = await startEmbedded({
+    ...topologies.empty,
+    token: 'admin',
+    users: new Map(names.map((name) => [name, { name, groups: [], rules: [] }])),
+    definitions: customResourceDefinitions(),
+  });
+  const { api } = embedded.cluster;
   const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
   const taints = [{ key: 'maintenance', value: 'kernel', effect: 'NoExecute', timeAdded }];
   api.create('nodes', node('node-1', { spec: { taints } }));
-  for (const [name, tolerationSeconds] of [
-    ['db-0', 300],
-    ['agent', null],
+  api.create('nodes', node('node-2'));
+  const labels = { app: 'db' };
+  const { metadata } = api.create('statefulsets', {
+    metadata: { namespace: 'default', name: 'db' },
+    spec: {
+      ...{ replicas: 2, serviceName: 'db', selector: { matchLabels: labels } },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: 'db', image: 'registry.example/db' }] },
+      },
+    },
+  });
+  const { name, uid = '' } = metadata;
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
+  const stays = { key: 'maintenance', operator: 'Exists', effect: 'NoExecute' };
+  for (const [name, nodeName, toleration] of [
+    ['db-0', 'node-1', { ...stays, tolerationSeconds: 300 }],
+    ['db-1', 'node-2', { ...stays, tolerationSeconds: 300 }],
+    ['agent', 'node-1', stays],
   ] as const) {
-    const forever = { key: 'maintenance', operator: 'Exists', effect: 'NoExecute' };
-    const toleration = tolerationSeconds === null ? forever : { ...forever, tolerationSeconds };
-    const spec = { nodeName: 'node-1', tolerations: [toleration] };
-    api.create('pods', pod('default', name, { spec }));
+    const made = pod('default', name, { spec: { nodeName, tolerations: [toleration] } });
+    const owned = name === 'agent' ? {} : { labels, ownerReferences: [owner] };
+    api.create('pods', { ...made, metadata: { ...made.metadata, ...owned } });
   }
   const command = ['kube-controller-manager', '--controllers=*'];
   const image = 'registry.k8s.io/kube-controller-manager:v1.36.2';
   const containers = [{ name: 'kube-controller-manager', image, command }];
-  const labels = { component: 'kube-controller-manager' };
-  api.create(
-    'pods',
-    pod('kube-system', 'kube-controller-manager', { labels, spec: { containers } }),
-  );
-  return api;
+  const component = { labels: { component: 'kube-controller-manager' }, spec: { containers } };
+  api.create('pods', pod('kube-system', 'kube-controller-manager', component));
+  const read = ['get', 'list', 'watch'];
+  const viewer = new URL('deploy/kustomize/base/viewer.yaml', root);
+  api.create('clusterroles', parse(readFileSync(viewer, 'utf8')));
+  api.create('clusterroles', {
+    metadata: { name: 'taintmgr-asker' },
+    rules: [
+      { verbs: read, apiGroups: [''], resources: ['nodes'] },
+      { verbs: read, apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
+    ],
+  });
+  for (const [role, users, namespace] of [
+    ['view', names, 'default'],
+    ['taintmgr-viewer', names],
+    ['taintmgr-asker', ['oncall']],
+  ] as const) {
+    api.create(namespace ? 'rolebindings' : 'clusterrolebindings', {
+      metadata: { name: role, ...(namespace && { namespace }) },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+      subjects: users.map((name) => ({ kind: 'User', name })),
+    });
+  }
+  return embedded;
 }
 
 type Child = ChildProcessByStdio<null, Readable, null>;

@@ -5,6 +5,7 @@ import type { Compression } from '../history/segment.ts';
 /** A block has 64 KiB before it is packed; whoever writes more wants to fill our memory. */
 const lengthMax = 4 * 2 ** 20;
 
+/** Text packed by gzip, as base64. */
 export const gzip: Compression = {
   pack: (text) => gzipSync(text).toString('base64'),
   unpack(packed) {

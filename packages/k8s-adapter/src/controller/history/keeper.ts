@@ -30,6 +30,7 @@ import type { HistoryNotice } from './notice.ts';
 import { Ring, type SegmentWrite } from './ring.ts';
 import type { KeptWitness } from './witness.ts';
 
+/** Where a leader keeps its memory of departures. */
 export interface HistoryOptions {
   /** The lease of the election, or the one that there would be: the ConfigMaps are called after it. */
   readonly lease: LeaseName;

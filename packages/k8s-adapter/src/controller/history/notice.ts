@@ -1,6 +1,7 @@
 // The notices about the departures that the leader keeps.
 import type { Failure } from '../../proto/answer.ts';
 
+/** The reports about the memory of departures that a leader keeps. */
 export type HistoryNotice =
   /** What leaders before us have kept was read, and is kept from now on. */
   | { readonly kind: 'historyKept'; readonly departures: number }
