@@ -34,20 +34,38 @@ export interface Past {
     readonly to: Instant;
     readonly text: string;
   }[];
+  /** Whether earlier ones are left out. */
+  readonly isCut: boolean;
 }
 
-/** Those who are still on their way out, or of whom no source says when they left, are not among them. */
-export function pastOf(stories: readonly Story[], gaps: readonly Gap[], now: Instant): Past {
+/**
+ * The last `most` of those who left. Those who are still on their way out, or of whom no source says when they left,
+ * are not among them.
+ */
+export function pastOf(
+  stories: readonly Story[],
+  gaps: readonly Gap[],
+  now: Instant,
+  most: number,
+): Past {
+  const left = stories.flatMap((story) => {
+    const at = leftAt(story);
+    return at === null ? [] : [{ story, at }];
+  });
+  const last = left.sort((one, other) => one.at - other.at).slice(-most);
   return {
-    pods: stories.flatMap((story) => pastPod(story, now) ?? []),
+    pods: last.map(({ story, at }) => pastPod(story, at, now)),
     gaps: gaps.map((gap) => ({ from: gap.from ?? null, to: gap.to, text: gapReason(gap) })),
+    isCut: last.length < left.length,
   };
 }
 
-function pastPod(story: Story, now: Instant): PastPod | null {
-  const { namespace, pod, uid, node, owner, state, askedAt, goneAt } = story;
-  const at = goneAt ?? askedAt?.at ?? null;
-  if (state === 'marked' || state === 'leaving' || at === null) return null;
+function leftAt({ state, goneAt, askedAt }: Story): Instant | null {
+  return state === 'marked' || state === 'leaving' ? null : (goneAt ?? askedAt?.at ?? null);
+}
+
+function pastPod(story: Story, at: Instant, now: Instant): PastPod {
+  const { namespace, pod, uid, node, owner } = story;
   return {
     // A pod that no source tells from others of its name is one of its own.
     uid: uid === '' ? `${namespace}/${pod} ${at}` : uid,

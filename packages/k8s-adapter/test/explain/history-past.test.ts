@@ -27,7 +27,7 @@ const web: Departure = {
 describe('who left lately, as a page lists them', () => {
   it('has the cells of each, and the very words of its story', () => {
     const stories = mergeStories({ ...nothing, departures: [web] });
-    const [pod = assert.fail(), ...more] = pastOf(stories, [], now).pods;
+    const [pod = assert.fail(), ...more] = pastOf(stories, [], now, 300).pods;
     assert.deepEqual(more, []);
     const { lines, sources, ...cells } = pod.story;
     assert.deepEqual(
@@ -53,22 +53,31 @@ describe('who left lately, as a page lists them', () => {
       ...{ firstTimestamp: '2026-11-30T02:00:05Z', lastTimestamp: '2026-11-30T02:00:05Z' },
     });
     const stories = mergeStories({ ...nothing, events: event ? [event] : assert.fail() });
-    const [{ story } = assert.fail()] = pastOf(stories, [], now).pods;
+    const [{ story } = assert.fail()] = pastOf(stories, [], now, 300).pods;
     assert.match(story.evictedBy, /, as an Event TaintManagerEviction of evil\\u202e says$/);
     assert.doesNotMatch(JSON.stringify(story), /\u202e/);
+  });
+
+  it('has the last ones, and says that there were others', () => {
+    const departures = [1, 2, 3].map((hour) => {
+      const [askedAt, goneAt] = [at(`0${hour}:00:00`), at(`0${hour}:30:00`)];
+      return { ...web, uid: `u${hour}`, pod: `web-${hour}`, askedAt, answeredAt: askedAt, goneAt };
+    });
+    const past = pastOf(mergeStories({ ...nothing, departures }), [], now, 2);
+    assert.deepEqual([past.pods.map(({ uid }) => uid), past.isCut], [['u2', 'u3'], true]);
   });
 
   it('leaves out who is still leaving, and says of which time no record is kept', () => {
     const { goneAt, ...leaving } = web;
     const stories = mergeStories({ ...nothing, pods: null, departures: [leaving] });
-    assert.equal(pastOf(stories, [], now).pods[0]?.at, leaving.answeredAt);
+    assert.equal(pastOf(stories, [], now, 300).pods[0]?.at, leaving.answeredAt);
     const still = stories.map((story) => ({ ...story, state: 'leaving' as const }));
     const gaps = [
       { to: at('01:00:00'), why: 'leaderChanged', leader: 'b' },
       { from: at('01:10:00'), to: at('01:20:00'), why: 'tooMany', count: 7 },
     ] as const;
-    assert.deepEqual(pastOf(still, gaps, now), {
-      pods: [],
+    assert.deepEqual(pastOf(still, gaps, now, 300), {
+      ...{ pods: [], isCut: false },
       gaps: [
         { from: null, to: at('01:00:00'), text: 'b began to lead then' },
         {

@@ -28,8 +28,9 @@ export async function pastIn(running: RunningController): Promise<LivePast | nul
     pods: running.podScope() === 'all' ? [] : null,
     ...{ events: null, requests: [], nodes: new Map() },
   });
+  const past = pastOf(stories, gaps, at, podsMax);
   const isCut = leftOut > 0 || blocks.length < kept.blocks.length;
-  return { ...pastOf(stories, gaps, at), isCut };
+  return { ...past, isCut: past.isCut || isCut };
 }
 
 type Departure = HistorySearch['found']['departures'][number];
