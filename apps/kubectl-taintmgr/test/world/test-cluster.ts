@@ -16,12 +16,17 @@ import {
   type ClusterPart,
   type Exchange,
   type KubeObject,
-  pod,
   RealClock,
   type Rule,
   type Topology,
   type User,
 } from '@taintmgr/sim-cluster';
+
+// @boundaries-ignore tests of both packages show the same kube-controller-manager
+export {
+  leaveTaints,
+  showManager,
+} from '../../../../packages/k8s-adapter/test/world/shown-manager.ts';
 
 /** Small waits, where a real cluster takes its time. */
 const timing = {
@@ -64,26 +69,6 @@ export type Users = Readonly<Record<string, readonly Rule[]>>;
 export function clockAhead(byMs: number): Clock {
   const real = new RealClock();
   return { now: () => real.now() + byMs, after: (delay, callback) => real.after(delay, callback) };
-}
-
-/** Lets the flags of a kube-controller-manager prove that it leaves taints to others. */
-export function leaveTaints(api: Pick<ApiServer, 'create'>): void {
-  showManager(api, ['--controllers=*,-taint-eviction-controller,-node-lifecycle-controller']);
-}
-
-/** The pod of a kube-controller-manager with these flags; on a node it is the mirror of a static one. */
-export function showManager(
-  api: Pick<ApiServer, 'create'>,
-  flags: readonly string[],
-  onNode: string | null = null,
-): void {
-  const name = 'kube-controller-manager';
-  const image = `registry.k8s.io/${name}:v1.36.2`;
-  const containers = [{ name, image, command: [name, ...flags] }];
-  const made = pod('kube-system', onNode === null ? name : `${name}-${onNode}`, {
-    spec: { containers, ...(onNode === null ? {} : { nodeName: onNode }) },
-  });
-  api.create('pods', { ...made, metadata: { ...made.metadata, labels: { component: name } } });
 }
 
 /** Starts a cluster; with a topology it is at rest when this resolves, else it is empty. */

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ApiServer } from '@taintmgr/api-server';
-import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
-import { explainNode } from '@taintmgr/k8s-adapter/explain';
 import { node, RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
-import { leaveTaints } from '../world/test-cluster.ts';
+import { ApiClient } from '../../src/client/client.ts';
+import { explainNode } from '../../src/explain/subjects.ts';
+import { exchangeSink, type Transport } from '../../src/index.ts';
+import { leaveTaints } from '../world/shown-manager.ts';
 
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 const server = 'https://sim';

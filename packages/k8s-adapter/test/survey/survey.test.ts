@@ -3,9 +3,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ApiServer } from '@taintmgr/api-server';
-import { ApiClient, exchangeSink, type Transport } from '@taintmgr/k8s-adapter';
-import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { ClusterReader, surveyForecast } from '@taintmgr/k8s-adapter/survey';
 import {
   type KubeObject,
   node,
@@ -14,7 +11,12 @@ import {
   type User,
   VirtualClock,
 } from '@taintmgr/sim-cluster';
-import { leaveTaints } from '../world/test-cluster.ts';
+import { ApiClient } from '../../src/client/client.ts';
+import { exchangeSink, type Transport } from '../../src/index.ts';
+import { customResourceDefinitions } from '../../src/kinds/crd.ts';
+import { ClusterReader } from '../../src/survey/reader.ts';
+import { surveyForecast } from '../../src/survey/survey.ts';
+import { leaveTaints } from '../world/shown-manager.ts';
 
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 const start = Date.UTC(2026, 0, 2, 3, 4, 5, 300);

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '@taintmgr/core';
-import { explain } from '../world/explained.ts';
+import { explainSurvey } from '../../src/explain/explained.ts';
+import { readQuestion } from '../../src/explain/question.ts';
+import { nodeSubject } from '../../src/explain/subjects.ts';
 import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint } from '../world/values.ts';
 
 const mark = { id: 'drain-1', taint: 'maint=d:NoExecute', cordoned: true, by: 'ada' };
@@ -15,8 +17,9 @@ function notes(marks: readonly object[], fields: Partial<Node> = {}): readonly s
   const annotations = { 'taintmgr.dev/drain': JSON.stringify(marks) };
   const one = { ...node('n1'), unschedulable: true, ...fields };
   const facts = nodeFactsOf(one, { annotations });
-  const said = explain(surveyOf([facts], [podFactsOf(pod('web'))]));
-  return said.notes.filter((note) => note.includes('waits for'));
+  const survey = surveyOf([facts], [podFactsOf(pod('web'))]);
+  const said = explainSurvey(survey, nodeSubject('n1'), readQuestion({}));
+  return said.notes.notes.filter((note) => note.includes('waits for'));
 }
 
 describe('a node that a drain has cordoned', () => {
