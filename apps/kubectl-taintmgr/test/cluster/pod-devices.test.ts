@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { installDefinitions } from '@taintmgr/api-server';
-import { deviceTaintRuleFromJson, resourceClaimFromJson } from '@taintmgr/k8s-adapter/client';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import { devicesFrom, PodDevices, podFacts } from '@taintmgr/k8s-adapter/survey';
 import { node, pod } from '@taintmgr/sim-cluster';
 import { startDeviceCluster, writeProgress } from '../world/device-cluster.ts';
 import { run } from '../world/run.ts';
@@ -142,25 +140,6 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
       said,
       /\nDecision: {2}Keep\nBecause: {2}already finished \(Succeeded\)\nDevices: {2}claim gpu-a is not reserved for it/,
     );
-  });
-
-  it('does not say Keep where a rule of Kubernetes 1.33 selects by class', () => {
-    const byClass = { deviceSelector: { deviceClassName: 'gpu' } };
-    const taint = { key: 'health', effect: 'NoExecute' };
-    const rule = deviceTaintRuleFromJson({
-      metadata: { name: 'old' },
-      spec: { ...byClass, taint },
-    });
-    const held = cluster.api.get('pods', 'shop', 'train-1') ?? assert.fail();
-    const facts = podFacts(held);
-    const claim = resourceClaimFromJson(cluster.api.get('resourceclaims', 'shop', 'gpu-a'));
-    const known = [
-      { kind: 'resourceClaimUpsert', claim },
-      { kind: 'deviceTaintRuleUpsert', rule },
-    ] as const;
-    const devices = new PodDevices(known, devicesFrom(known), { ours: null, upstream: true });
-    const because = [{ code: 'DevicesUnknown', lacks: [], rule: 'old' }];
-    assert.deepEqual(devices.decisionOn(facts), { kind: 'keep', because });
   });
 
   it('does not say Keep to somebody who may not see the taints', async () => {

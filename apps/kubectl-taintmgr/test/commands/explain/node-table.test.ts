@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Labels, Node, Pod, Taint } from '@taintmgr/core';
-import { nodeFacts } from '@taintmgr/k8s-adapter/survey';
+import { policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
+import { nodeFacts, noPolicies } from '@taintmgr/k8s-adapter/survey';
 import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import {
   nobody,
@@ -306,4 +307,32 @@ describe('beside kube-controller-manager', () => {
       'db | Evict | 54s | Evict 54s | <none>',
     ]);
   });
+});
+
+it('names the limit that a pod waits for, and the rest of its time', () => {
+  const spec = { match: {}, limits: [{ per: 'Total', podsPerSecond: 0.1 }] };
+  const metadata = { name: 'p', uid: 'u' };
+  const judged = readManifest(
+    { apiVersion: policyApiVersion, kind: 'EvictionPolicy', metadata, spec },
+    now,
+  );
+  assert.ok(judged.kind === 'allowed');
+  const nodes = [nodeFactsOf(node('n1', taint(bad, 10)))];
+  const pods = ['a', 'b'].map((name) => podFactsOf(pod(name)));
+  const policies = { ...noPolicies, objects: [judged.value] };
+  const read = surveyOf(nodes, pods, { crowd: { nodes, pods }, policies });
+  const rates = [{ id: 'total policy=p', oneAt: now + 4000 }];
+  const { text } = explain({ ...read, evictor: { ...read.evictor, rates } });
+  assert.deepEqual(
+    text
+      .split('\n')
+      .slice(-4)
+      .map((line) => line.split(/ {2,}/).slice(0, 5).join(' | ')),
+    [
+      'shop | a | Evict | ~4s | limit total policy=p',
+      'shop | b | Evict | ~14s | limit total policy=p',
+      '',
+      '2 pods: 2 to evict (next in 4s, last in 14s), 0 to keep',
+    ],
+  );
 });

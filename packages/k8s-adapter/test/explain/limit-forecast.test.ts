@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
 import type { LimitRecord } from '@taintmgr/core/policy';
-import { policyEvent, readSettings } from '@taintmgr/k8s-adapter';
-import { type LimitedCluster, LimitForecast } from '@taintmgr/k8s-adapter/explain';
-import { policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { noPolicies } from '@taintmgr/k8s-adapter/survey';
-import { explain } from '../world/explained.ts';
+import { readSettings } from '../../src/evictors/settings.ts';
+import type { NodeAnswer } from '../../src/explain/answers.ts';
+import { explainSurvey } from '../../src/explain/explained.ts';
+import { type LimitedCluster, LimitForecast } from '../../src/explain/limit-forecast.ts';
+import { readQuestion } from '../../src/explain/question.ts';
+import { nodeSubject } from '../../src/explain/subjects.ts';
+import { policyApiVersion } from '../../src/kinds/kinds.ts';
+import { readManifest } from '../../src/kinds/manifest.ts';
+import { policyEvent } from '../../src/manifests/followed.ts';
+import { noPolicies } from '../../src/survey/policies.ts';
+import type { ForecastSurvey } from '../../src/survey/survey.ts';
 import {
   node,
   nodeFactsOf,
@@ -70,8 +76,28 @@ const counted = (fields: Partial<LimitRecord[string]>): LimitRecord => ({
   'total policy=p@60s': { evicted: [], of: 3, tripped: null, ...fields },
 });
 
+/** What `explain node` says of n1. */
+function explain(survey: ForecastSurvey) {
+  return explainSurvey(survey, nodeSubject('n1'), readQuestion({}));
+}
+
+/** What holds each pod, and until when. */
+function leavingOf({ pods = [] }: NodeAnswer): readonly string[] {
+  const inSeconds = (at: string | undefined): string =>
+    `in ${(Date.parse(at ?? '') - now) / 1000} s`;
+  return pods.map(({ name, limit, blockers, deletedAt }) => {
+    const budgets = blockers.flatMap((blocker) => blocker.budgets ?? []);
+    const held = [
+      ...(limit ? [`limit ${limit.id}`, inSeconds(limit.expectedAt)] : []),
+      ...budgets.map((budget) => `PDB ${budget.name}`),
+      ...(deletedAt ? [`deleted ${inSeconds(deletedAt)}`] : []),
+    ];
+    return `${name}: ${held.join(', ')}`;
+  });
+}
+
 describe('the forecast of limits', () => {
-  it('is what the table of a node, its note and the line of a pod say', () => {
+  it('is what the document of a node and its summary say', () => {
     const settings = {
       ...readSettings({ mode: 'delete' }),
       mode: 'delete',
@@ -89,18 +115,17 @@ describe('the forecast of limits', () => {
     });
     const rates = [{ id: 'total policy=p', oneAt: now + seconds(4) }];
     const evictor = { ...read.evictor, settings: { ...settings, policies: [] }, rates };
-    const { text, notes } = explain({ ...read, evictor });
+    const {
+      document,
+      notes: { notes },
+    } = explain({ ...read, evictor });
     assert.ok(!notes.some((note) => note.includes('kube-controller-manager')), notes.join('\n'));
-    const rows = text.split('\n').slice(-4);
-    assert.deepEqual(
-      rows.map((line) => line.split(/ {2,}/).slice(0, 5).join(' | ')),
-      [
-        'shop | a | Evict | ~4s | limit total policy=p',
-        'shop | b | Evict | ~14s | limit total policy=p',
-        '',
-        '2 pods: 2 to evict (next in 4s, last in 14s), 0 to keep',
-      ],
-    );
+    assert.deepEqual(leavingOf(document), [
+      'a: limit total policy=p, in 4 s',
+      'b: limit total policy=p, in 14 s',
+    ]);
+    const { evict, nextSeconds, lastSeconds } = document.summary ?? assert.fail();
+    assert.deepEqual([evict, nextSeconds, lastSeconds], [2, 4, 14]);
   });
 
   it('says when pods are deleted that budgets hold back: when limits let them', () => {
@@ -125,15 +150,11 @@ describe('the forecast of limits', () => {
       policies: { ...noPolicies, objects },
       budgets: [{ ...budget, alwaysEvictUnhealthy: false }],
     });
-    const { text } = explain({ ...survey, evictor: { ...survey.evictor, settings } });
-    const rows = text.split('\n').filter((line) => line.startsWith('shop'));
-    assert.deepEqual(
-      rows.map((line) => line.split(/ {2,}/).slice(1, 5).join(' | ')),
-      [
-        'a | Evict | overdue by 10s | PDB web (needs action), deleted in 10s',
-        'b | Evict | ~1m10s | limit total policy=p, PDB web (needs action), deleted in 1m10s',
-      ],
-    );
+    const { document } = explain({ ...survey, evictor: { ...survey.evictor, settings } });
+    assert.deepEqual(leavingOf(document), [
+      'a: PDB web, deleted in 10 s',
+      'b: limit total policy=p, in 70 s, PDB web, deleted in 70 s',
+    ]);
   });
 
   it('lets pods go one by one at a rate, from when it lets the next one go', () => {
