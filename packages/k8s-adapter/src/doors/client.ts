@@ -4,36 +4,12 @@
 export { ApiClient, type ApiClientOptions } from '../client/client.ts';
 export { EvictorSearch } from '../client/find-evictors.ts';
 export { closeToOthers, openPrivate } from '../client/private-file.ts';
-export { clockReasons } from '../controller/clock/clock-watch.ts';
-export { limitRecordFrom } from '../controller/procedures/limit-record.ts';
-export { type Actor, actorOf } from '../evictors/actor.ts';
-export {
-  type DutyVerdict,
-  type Evictors,
-  type Evidence,
-  type Installation,
-  installationOf,
-  type LeaseSight,
-  withEvidence,
-} from '../evictors/judge.ts';
-export { type ReadSettings, readSettings } from '../evictors/settings.ts';
-export {
-  type TaintEvictors,
-  taintEvictors,
-} from '../evictors/verdict-words.ts';
+export type { Evictors } from '../evictors/judge.ts';
+export { taintEvictors } from '../evictors/verdict-words.ts';
 export { connectionOptions } from '../kubeconfig/connection-flags.ts';
 export { extraHeader } from '../kubeconfig/entries.ts';
 export { type ClusterConfig, loadKubeconfig, withheldText } from '../kubeconfig/kubeconfig.ts';
-export {
-  type DecidingKind,
-  decidingKinds,
-  holdingPause,
-  policyEvent,
-  policyGoneEvent,
-  readFollowed,
-  selectsNamespaces,
-} from '../manifests/followed.ts';
-export { gonePauses, type PauseRecord, recordsIn } from '../manifests/pause-records.ts';
+export { decidingKinds, policyEvent } from '../manifests/followed.ts';
 export { isMissing } from '../proto/answer.ts';
 export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
 export {
@@ -41,24 +17,9 @@ export {
   resourceClaimFromJson,
   resourceSliceFromJson,
 } from '../proto/convert-devices.ts';
-export {
-  claimsPath,
-  type DevicePaths,
-  deviceGroupPath,
-  devicePathsOf,
-  deviceVersions,
-} from '../proto/device-requests.ts';
-export type { LeaseName } from '../proto/lease-requests.ts';
+export { claimsPath, type DevicePaths } from '../proto/device-requests.ts';
 export { lastWriteOf } from '../proto/managed-fields.ts';
-export {
-  type ApiRequest,
-  getNodeRequest,
-  listRequest,
-  nodesPath,
-  objectRequest,
-  podsPath,
-  type Selectors,
-} from '../proto/requests.ts';
+export { type ApiRequest, listRequest, objectRequest, type Selectors } from '../proto/requests.ts';
 export type { Access, Authorization } from '../transport/access.ts';
 export { ApiError, ConnectionError } from '../transport/errors.ts';
 export { HttpTransport } from '../transport/http-transport.ts';

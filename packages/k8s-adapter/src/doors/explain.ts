@@ -30,18 +30,13 @@ export {
   decisionNames,
   evictorDocument,
   maintenanceDocument,
-  nodeDocument,
   nodeEvictedBy,
-  nodeEvictorDocument,
   nodesEvictedBy,
-  nodesEvictorDocument,
   podDocument,
   requestDocument,
   requestersText,
   taintDocument,
-  tallyDocument,
   time,
-  zoneDocument,
 } from '../explain/documents.ts';
 export { type Emptying, emptyingCell, emptyingOf, emptyingText } from '../explain/emptying.ts';
 export {
@@ -50,7 +45,6 @@ export {
   explainSubject,
   explainSurvey,
   type Subject,
-  surveyOptions,
   type Way,
 } from '../explain/explained.ts';
 export { Explainer } from '../explain/explainer.ts';
@@ -58,14 +52,10 @@ export { givenUpLines, refusedByText } from '../explain/given-up.ts';
 export type { HistorySources, Story } from '../explain/history-model.ts';
 export { type Past, pastOf } from '../explain/history-past.ts';
 export { mergeStories } from '../explain/history-story.ts';
-export { type LimitedCluster, LimitForecast } from '../explain/limit-forecast.ts';
 export { limitsDocument, trippedDocument } from '../explain/limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {
-  hypotheticalTaints,
   isWhatIf,
-  matchesTaint,
-  mattersIn,
   parsePattern,
   present,
   type Question,
@@ -77,7 +67,6 @@ export {
 export {
   isBare,
   isGivenUp,
-  isUnknown,
   type NodeReport,
   type PodReport,
   podsIn,

@@ -7,7 +7,6 @@ export {
   deviceDuty,
   deviceEvictor,
   devicePaths,
-  devicesFrom,
   hiddenText,
   noDevicesText,
   type RuleObject,
@@ -39,13 +38,12 @@ export {
   nodeFacts,
   type ObjectMeta,
   type PodFacts,
-  podFacts,
   type Readiness,
   zoneLabel,
   zoneNames,
 } from '../survey/facts.ts';
-export { jobEnd, jobEnds } from '../survey/job-ends.ts';
-export { leaseRenewal, nodeClockText } from '../survey/lease-renewal.ts';
+export { jobEnds } from '../survey/job-ends.ts';
+export { nodeClockText } from '../survey/lease-renewal.ts';
 export { readLimits, readLimitsIn, type TrippedLimit } from '../survey/limits.ts';
 export {
   createNodeDrain,
@@ -59,7 +57,7 @@ export {
   readNodeDrain,
   releaseNodeDrain,
 } from '../survey/node-drains.ts';
-export { PodDevices, readDeviceRules } from '../survey/pod-devices.ts';
+export { readDeviceRules } from '../survey/pod-devices.ts';
 export {
   type ClusterPolicies,
   filesFirst,
@@ -92,17 +90,13 @@ export {
   whoAmI,
 } from '../survey/rights.ts';
 export {
-  beginForecast,
   type ForecastSurvey,
   type NodeSurvey,
   ownIn,
   readInterceptions,
   type Survey,
-  type SurveyOptions,
   surveyCluster,
-  surveyForecast,
   surveyNodes,
-  withPast,
 } from '../survey/survey.ts';
 export {
   evictsUnderPressure,
