@@ -233,7 +233,7 @@ export function nodeEvictorDocument({ drains }: NodeReport, evictor: Evictor): E
 }
 
 /** Counts, and the seconds left to the first and the last that goes. */
-function tallyDocument({ next, last, gone, paused, ...counts }: Tally): TallyDocument {
+export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): TallyDocument {
   return {
     ...counts,
     ...(gone > 0 && { gone }),
