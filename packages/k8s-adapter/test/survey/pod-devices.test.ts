@@ -6,7 +6,9 @@ import { PodDevices } from '../../src/survey/pod-devices.ts';
 import { pod, podFactsOf } from '../world/values.ts';
 
 it('does not say Keep where a rule of Kubernetes 1.33 selects by class', () => {
-  const facts = podFactsOf(pod('train', { claims: [{ name: 'gpu', claim: 'gpu', origin: 'named' }] }));
+  const facts = podFactsOf(
+    pod('train', { claims: [{ name: 'gpu', claim: 'gpu', origin: 'named' }] }),
+  );
   const results = [{ request: 'gpu', driver: 'gpu.example.com', pool: 'n1', device: 'gpu-0' }];
   const claim = resourceClaimFromJson({
     metadata: { namespace: 'shop', name: 'gpu', uid: 'c' },
