@@ -44,6 +44,7 @@ export function addOthers(program: CommandUnknownOpts, registry: Registry): void
   registry.addChanging(program, undoCommand(), () => import('./commands/undo/undo.ts'));
   registry.add(program, simulateCommand(), () => import('./commands/simulate/simulate.ts'));
   registry.add(program, pendingCommand(), () => import('./commands/pending.ts'));
+  registry.add(program, historyCommand(), () => import('./commands/history.ts'));
   registry.add(program, statusCommand(), () => import('./commands/status/status.ts'));
   registry.add(program, webCommand(), () => import('./commands/web/web.ts'));
   registry.addChanging(program, pauseCommand(), () => import('./commands/pause.ts'));
@@ -121,6 +122,37 @@ function pendingCommand(): CommandUnknownOpts {
     )
     .addHelpText('after', '\nExample:\n  kubectl taintmgr pending -A --sort-by=due -o wide');
   addPolicyFlag(command);
+  return addOutputFlags(command);
+}
+
+const historyHelp = `
+It merges what the cluster still has: the pods themselves, Events, who wrote taints and cordons of nodes,
+EvictionRequests, and the records that the leader of taintmgr-controller keeps. The source stands beside each
+statement, and what nobody says is named. Without a name it is a table of the namespace.
+
+Examples:
+  kubectl taintmgr history -A --since 2h
+  kubectl taintmgr history pod web-0 -n shop
+  kubectl taintmgr history node node-1
+  kubectl taintmgr history deployment/web -n shop -o json`;
+
+/** `history`, as its help shows it. */
+function historyCommand(): CommandUnknownOpts {
+  const command = new Command('history')
+    .summary('say which pods left, who evicted them, and why')
+    .description(
+      'say which pods left or are leaving, who evicted them, for which taint, when, and what came instead',
+    )
+    .argument(
+      '[kind]',
+      'pod, node, deployment, statefulset, daemonset, replicaset, job or namespace',
+    )
+    .argument('[name]', 'its name; KIND/NAME does as well')
+    .option('-A, --all-namespaces', 'of all namespaces')
+    .addOption(
+      new Option('--since <duration>', 'only of the last time, such as 2h').argParser(pauseLength),
+    )
+    .addHelpText('after', historyHelp);
   return addOutputFlags(command);
 }
 

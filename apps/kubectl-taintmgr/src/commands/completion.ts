@@ -59,6 +59,7 @@ const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'explain device': ['devices'],
   'explain devicetaintrule': ['device-rules'],
   'explain policy': ['policy-subjects'],
+  history: ['history-subjects'],
   'drain-by-taint': ['taints', 'nodes'],
   'taint-device': ['device-targets'],
   undo: ['undoable', 'nodes'],
@@ -219,6 +220,10 @@ const clusterNames = {
   nodes: async (reader: ClusterReader) => (await reader.nodes()).map(({ node }) => node.name),
   pods: (reader: ClusterReader, namespace: string) => reader.podNames(namespace),
   'policy-subjects': async (reader: ClusterReader, namespace: string) => [
+    ...(await reader.podNames(namespace)).map((name) => `pod/${name}`),
+    ...(await reader.nodes()).map(({ node }) => `node/${node.name}`),
+  ],
+  'history-subjects': async (reader: ClusterReader, namespace: string) => [
     ...(await reader.podNames(namespace)).map((name) => `pod/${name}`),
     ...(await reader.nodes()).map(({ node }) => `node/${node.name}`),
   ],

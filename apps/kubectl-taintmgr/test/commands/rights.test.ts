@@ -104,6 +104,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
     'explain nodes',
     'explain pods -n shop',
   ],
+  history: ['history -A', 'history pod gone-1 -n shop', 'history node n1'],
   'explain device': ['explain device gpu.example.com/n1/gpu-0'],
   'taint-device': [
     'taint-device gpu.example.com health:NoExecute --yes --timeout=0s --name trial',
@@ -200,6 +201,8 @@ before(async () => {
       pool: { name: 'n1', generation: 1, resourceSliceCount: 1 },
     },
   });
+  // Of so many nodes all are listed; of one it is asked for.
+  for (let at = 0; at < 20; at++) leaveEvent(api, `gone-${at}`, `m${at}`);
   api.create('evictionpolicies.taintmgr.dev', {
     apiVersion: 'taintmgr.dev/v1alpha1',
     kind: 'EvictionPolicy',
@@ -208,6 +211,17 @@ before(async () => {
   });
 });
 after(() => cluster.stop());
+
+/** All that is left of a pod that is gone. */
+function leaveEvent(api: TestCluster['api'], name: string, on: string): void {
+  const time = new Date().toISOString().replace(/\.\d+/, '');
+  api.create('events', {
+    metadata: { namespace: 'shop', name: `${name}.1` },
+    involvedObject: { kind: 'Pod', namespace: 'shop', name, uid: name },
+    ...{ reason: 'Scheduled', message: `Successfully assigned shop/${name} to ${on}` },
+    ...{ type: 'Normal', firstTimestamp: time, lastTimestamp: time },
+  });
+}
 
 /** The claim of a pod: it has the only device. */
 function claim(api: TestCluster['api'], { metadata: { name, uid = '' } }: KubeObject): void {

@@ -25,6 +25,7 @@ const pages = ['explain', 'status', 'doctor', 'snapshot', 'completion'].map(
 const steady = (text: string): string =>
   text
     .replace(/\b1\ds ago\b/g, '10s ago')
+    .replace(/at \d\d:\d\d:\d\dZ \(\d+s ago\)/g, 'at <time> (10s ago)')
     .replace(/(Client Version|gitVersion): v\S+/g, '$1: <version>')
     .replace(/nodeVersion: v[\d.]+/, 'nodeVersion: <version>')
     .replace(/platform: \w+\/\w+/, 'platform: <platform>')

@@ -4,6 +4,8 @@ export type {
   BlockerDocument,
   DecisionDocument,
   DecisionName,
+  DepartureDocument,
+  DepartureList,
   EvictionRequestDocument,
   EvictorDocument,
   ListAnswer,
@@ -49,9 +51,17 @@ export {
 } from '../explain/explained.ts';
 export { Explainer } from '../explain/explainer.ts';
 export { givenUpLines, refusedByText } from '../explain/given-up.ts';
+export {
+  type History,
+  type HistoryOptions,
+  type HistorySubject,
+  history,
+  type OwnerKind,
+} from '../explain/history.ts';
 export type { HistorySources, Story } from '../explain/history-model.ts';
 export { type Past, pastOf } from '../explain/history-past.ts';
 export { mergeStories } from '../explain/history-story.ts';
+export { headline, insteadText, reasonText, storyText } from '../explain/history-words.ts';
 export { limitsDocument, trippedDocument } from '../explain/limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {
@@ -83,6 +93,7 @@ export {
   explainNode,
   explainPod,
   type FoundTaint,
+  leavingIn,
   nodeSubject,
   podIn,
   podSubject,

@@ -2,7 +2,9 @@
 import type { Reason } from '@taintmgr/core';
 import type { Owner } from '@taintmgr/core/model';
 import type { Actor } from '../evictors/actor.ts';
+import type { Gap } from '../history/departure.ts';
 import type { EmptyingState } from './emptying.ts';
+import type { Claim, Story } from './history-model.ts';
 
 /** The fate of a pod; `Blocked`: its deletion was refused and is not tried again; `Unknown`: nobody can tell for want of rights. */
 export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Blocked' | 'Terminating' | 'Unknown';
@@ -32,6 +34,8 @@ export interface PodAnswer extends AnswerHead<'PodExplanation'>, PodDocument, Li
   readonly givenUp?: GivenUpDocument;
   /** Where its node is silent: the way out. */
   readonly deadMachine?: DeadNodeDocument;
+  /** Who made it leave, since when and why, where it is terminating. */
+  readonly leaving?: DepartureDocument;
 }
 
 /** The answer about several nodes. */
@@ -405,4 +409,85 @@ export interface LimitsDocument {
     readonly windowSeconds?: number;
     readonly roomAt?: string;
   }[];
+}
+
+/** The answer about pods that left or are leaving. */
+export interface DepartureList {
+  readonly apiVersion: 'taintmgr.dev/v1alpha1';
+  readonly kind: 'DepartureList';
+  /** When the cluster was read, by the clock of whoever asked. */
+  readonly observedAt: string;
+  /** By when they were asked to leave, the earliest first. */
+  readonly items: readonly DepartureDocument[];
+  /** Times of which no records are kept. */
+  readonly gaps: readonly GapDocument[];
+}
+
+/** One pod. */
+export interface DepartureDocument {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid?: string;
+  readonly node?: string;
+  readonly owner?: Pick<Owner, 'kind' | 'name'>;
+  readonly state: Story['state'];
+  readonly askedAt?: string;
+  readonly goneAt?: string;
+  readonly by?: ClaimDocument;
+  /** What other sources say. */
+  readonly contradictedBy?: readonly ClaimDocument[];
+  readonly hints?: readonly string[];
+  /** `said`: false where it is inferred from what the node has. */
+  readonly taint?: {
+    readonly name: string;
+    readonly said: boolean;
+    readonly since?: string;
+    readonly setBy?: string;
+    readonly source: string;
+  };
+  readonly policy?: string;
+  readonly terminating?: {
+    readonly graceEnds: string;
+    readonly graceSeconds?: number;
+    readonly finalizers?: readonly string[];
+  };
+  readonly times: readonly {
+    readonly at: string;
+    /** The last of several. */
+    readonly until?: string;
+    readonly what: string;
+    readonly source: string;
+  }[];
+  /** `certain`: false where others left within the same seconds, and one of those that came then may be meant. */
+  readonly successor?: {
+    readonly pod: string;
+    readonly uid?: string;
+    readonly node?: string;
+    readonly createdAt?: string;
+    readonly boundAt?: string;
+    readonly readyAt?: string;
+    readonly ready?: boolean;
+    readonly certain: boolean;
+    readonly source: string;
+  };
+  readonly notKnown?: readonly string[];
+  /** The answer in a sentence or two. */
+  readonly summary: string;
+}
+
+export interface ClaimDocument {
+  readonly kind: Claim['kind'];
+  readonly who: string;
+  readonly detail?: string;
+  readonly at?: string;
+  readonly sources: readonly string[];
+}
+
+interface GapDocument {
+  readonly from?: string;
+  readonly to: string;
+  readonly why: Gap['why'];
+  readonly leader?: string;
+  readonly namespace?: string;
+  readonly count?: number;
 }

@@ -123,7 +123,8 @@ async function tell<D extends object>(
   question: Question,
   memory: Memory,
 ): Promise<Explained<D>> {
-  const survey = await withReader(way, memory, (reader) => read(reader, subject, question));
+  const readerOf = (client: ApiClient) => memory.readerOf(client);
+  const survey = await withReader(way, readerOf, (reader) => read(reader, subject, question));
   memory.explainer.take(survey);
   return new Explained(subject, survey, question, memory);
 }
@@ -152,16 +153,17 @@ async function read(
 /** The name of these requests in logs of API servers. */
 const userAgent = 'taintmgr-explain';
 
-async function withReader<T>(
+/** Reads by a way; a connection that it opens is closed at the end. */
+export async function withReader<T>(
   way: Way,
-  memory: Memory,
+  readerOf: (client: ApiClient) => ClusterReader,
   work: (reader: ClusterReader) => Promise<T>,
 ): Promise<T> {
   if (way instanceof ClusterReader) return await work(way);
-  if (way instanceof ApiClient) return await work(memory.readerOf(way));
+  if (way instanceof ApiClient) return await work(readerOf(way));
   const transport = new HttpTransport(way, userAgent);
   try {
-    return await work(memory.readerOf(new ApiClient({ transport, server: way.server })));
+    return await work(readerOf(new ApiClient({ transport, server: way.server })));
   } finally {
     transport.close();
   }

@@ -23,11 +23,12 @@ export function storyText(story: Story, now: Instant): string {
     .join('\n');
 }
 
-/** The answer in one sentence, or in two. */
-export function headline(story: Story, now: Instant): string {
+/** The answer in one sentence, or in two; `now` null: as it stands in a document, by the clock alone. */
+export function headline(story: Story, now: Instant | null): string {
   const { by, askedAt, state } = story;
-  const today = dayOf(now);
-  const when = askedAt ? ` at ${clockText(askedAt.at, today)} (${ago(now, askedAt.at)})` : '';
+  const today = now === null ? '' : dayOf(now);
+  const since = askedAt && now !== null ? ` (${ago(now, askedAt.at)})` : '';
+  const when = askedAt ? ` at ${clockText(askedAt.at, today)}${since}` : '';
   const name = `${story.namespace}/${story.pod}`;
   const verb = verbs[by?.kind ?? 'unknown'];
   const where =
@@ -36,7 +37,7 @@ export function headline(story: Story, now: Instant): string {
   const says = by === null ? '' : saysText(by);
   switch (state) {
     case 'gone':
-      return `${name} was ${act}${says}.${goneText(story, now)}`;
+      return `${name} was ${act}${says}.${goneText(story, today)}`;
     case 'unseen':
       return `${name} was ${act}${says}.`;
     case 'failed':
@@ -115,23 +116,24 @@ function claimText(claim: Claim, isOfAct: boolean, now: Instant): string {
   return `${says} it was ${verbs[kind]}${when} by ${who}${more}`;
 }
 
-function goneText({ goneAt, askedAt }: Story, now: Instant): string {
+function goneText({ goneAt, askedAt }: Story, today: string): string {
   if (goneAt === null) return '';
   const after = askedAt ? `, ${formatDuration(goneAt - askedAt.at)} later` : '';
-  return ` It was gone at ${clockText(goneAt, dayOf(now))}${after}.`;
+  return ` It was gone at ${clockText(goneAt, today)}${after}.`;
 }
 
-function leavingText({ leaving }: Story, now: Instant): string {
+function leavingText({ leaving }: Story, now: Instant | null): string {
   if (leaving === null) return '';
   const { graceEnds, finalizers } = leaving;
-  const left = graceEnds - now;
-  const grace =
-    left > 0
-      ? `It has ${formatDuration(left)} left to end`
-      : `Its grace period was over ${ago(now, graceEnds)}`;
-  return finalizers.length === 0
-    ? `${grace}.`
-    : `${grace}; the finalizers ${finalizers.join(', ')} hold its object.`;
+  const held =
+    finalizers.length === 0 ? '' : `; the finalizers ${finalizers.join(', ')} hold its object`;
+  return `${graceText(graceEnds, now)}${held}.`;
+}
+
+function graceText(graceEnds: Instant, now: Instant | null): string {
+  if (now === null) return `Its grace period is over at ${formatTime(graceEnds)}`;
+  if (graceEnds <= now) return `Its grace period was over ${ago(now, graceEnds)}`;
+  return `It has ${formatDuration(graceEnds - now)} left to end`;
 }
 
 function successorText(story: Story): string {
@@ -172,5 +174,5 @@ function dayOf(at: Instant): string {
 /** `02:03:11Z`, with its day where that is another than `today`. */
 function clockText(at: Instant, today: string): string {
   const text = formatTime(at);
-  return text.startsWith(today) ? text.slice(11) : text;
+  return today !== '' && text.startsWith(today) ? text.slice(11) : text;
 }

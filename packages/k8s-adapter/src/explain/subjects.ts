@@ -2,9 +2,10 @@
 
 import { withAttachments } from '../survey/dead-nodes.ts';
 import { readDeniers } from '../survey/deniers.ts';
-import { type NodeFacts, zoneNames } from '../survey/facts.ts';
+import { type NodeFacts, type PodFacts, zoneNames } from '../survey/facts.ts';
 import { jobEnds } from '../survey/job-ends.ts';
 import { precedingEviction } from '../survey/pending-pods.ts';
+import type { ClusterReader } from '../survey/reader.ts';
 import { beginForecast, type ForecastSurvey, surveyForecast } from '../survey/survey.ts';
 import { choicesText } from '../text/count.ts';
 import { UsageError } from '../text/usage-error.ts';
@@ -30,6 +31,8 @@ import {
   type Way,
 } from './explained.ts';
 import { givenUpDocument } from './given-up.ts';
+import { departureDocument } from './history-documents.ts';
+import type { Story } from './history-model.ts';
 import { limitsDocument } from './limits.ts';
 import {
   hypotheticalTaints,
@@ -108,18 +111,19 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
   const isMeant = ({ facts: { pod } }: PodReport): boolean =>
     pod.namespace === namespace && pod.name === name;
   return {
-    read: async (reader, question): Promise<ForecastSurvey> => {
+    read: async (reader, question): Promise<PodSurvey> => {
       const facts = await reader.pod(namespace, name);
       const { nodeName } = facts.pod;
       const read = async () => ({ node: await reader.nodeIfThere(nodeName) });
       const found = nodeName === '' ? { node: null } : await reader.ifAllowed(read);
       const node = found?.node ?? null;
       const nodes = node ? [node] : [];
-      const [survey, ends, precededBy, deniers] = await Promise.all([
+      const [survey, ends, precededBy, deniers, leaving] = await Promise.all([
         surveyForecast(reader, nodes, nodes, { ...surveyOptions(question), namespace }),
         jobEnds(reader, [facts.pod]),
         precedingEviction(reader, facts),
         readDeniers(reader, facts),
+        facts.pod.deletionTimestamp === null ? null : leavingStory(reader, facts),
       ]);
       const alone = node ? {} : { pods: [facts], hidesNodes: found === null };
       const whole = await withAttachments(reader, survey);
@@ -128,6 +132,7 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
         jobEnds: ends,
         ...(precededBy !== null && { precededBy }),
         ...(deniers && { deniers }),
+        ...(leaving && { leaving }),
         ...alone,
       };
     },
@@ -140,6 +145,32 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
       return podAnswer(pod, report.nodes[0] ?? null, context);
     },
   };
+}
+
+/** What was read of a pod that is terminating. */
+interface PodSurvey extends ForecastSurvey {
+  /** Left out: it is not, or nobody says anything. */
+  readonly leaving?: Story;
+}
+
+/** Who made a pod leave that is terminating, since when and why; null: it is not, or nobody says anything. */
+export function leavingIn(survey: ForecastSurvey): Story | null {
+  return (survey as PodSurvey).leaving ?? null;
+}
+
+function leavingDocument(survey: ForecastSurvey): Pick<PodAnswer, 'leaving'> {
+  const leaving = leavingIn(survey);
+  return leaving ? { leaving: departureDocument(leaving) } : {};
+}
+
+/** Its code is loaded where a pod is terminating. */
+async function leavingStory(
+  reader: ClusterReader,
+  { pod: { namespace, name, uid } }: PodFacts,
+): Promise<Story | null> {
+  const { history } = await import('./history.ts');
+  const { stories } = await history(reader, { kind: 'pod', namespace, name });
+  return stories.find((story) => story.uid === uid) ?? null;
 }
 
 /** What is answered about a pod; `node`: null: it is on none that is known. */
@@ -158,6 +189,7 @@ export function podAnswer(
     ...(isGivenUp(pod) && { givenUp: givenUpDocument(pod, survey.deniers ?? null) }),
     ...(dead && { deadMachine: deadNodeDocument(dead) }),
     ...(survey.precededBy && { precededBy: survey.precededBy }),
+    ...leavingDocument(survey),
     ...limitsDocument(survey, [pod]),
   };
 }

@@ -302,6 +302,12 @@ export class ClusterReader {
     return await unless(403, () => this.#list(`${path}/events`, selectors, asItIs), []);
   }
 
+  /** The Events of a namespace, null: of all, that a field selector leaves. Throws ApiError. */
+  async events(namespace: string | null, fieldSelector: string): Promise<readonly unknown[]> {
+    const path = namespace === null ? '/api/v1/events' : `${namespacePath(namespace)}/events`;
+    return await this.#list(path, { fieldSelector }, asItIs);
+  }
+
   /** A lease; null: there is none. */
   async lease(namespace: string, name: string): Promise<unknown> {
     const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;

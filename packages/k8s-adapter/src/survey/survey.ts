@@ -355,7 +355,7 @@ async function readZones(
 }
 
 /** All of them; none where there is no right to see them; null: there is no such kind. */
-async function readEvictionRequests(
+export async function readEvictionRequests(
   reader: ClusterReader,
 ): Promise<readonly EvictionRequest[] | null> {
   if (!(await reader.serves(lifecyclePath))) return null;

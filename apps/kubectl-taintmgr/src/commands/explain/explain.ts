@@ -1,6 +1,5 @@
 // Explains why and when pods leave a node, a zone or a taint: explain.
-
-import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { ApiError, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   explainSubject,
   type PodReport,
@@ -41,7 +40,12 @@ export async function explain(
         : kind;
     const view = await viewOf(meant, names, flags.selector, namespace);
     if (live) return await live.run({ connection, view, question, format, invocation });
-    const explained = await explainSubject(connection.client, view.subject, question);
+    const asked = explainSubject(connection.client, view.subject, question);
+    const explained = await (kind === 'pod' && names.length === 1 ? unlessGone(asked) : asked);
+    if (explained instanceof ApiError) {
+      const { explainGone } = await import('./gone.ts');
+      return await explainGone(explained, connection, name, format, invocation);
+    }
     const answer = answerOf(view, explained, output.paintOut);
     output.write(await printAnswer(answer, format, flags.headers !== false));
     writeNotes(output, explained.notes);
@@ -50,6 +54,16 @@ export async function explain(
       ? exitCode.found
       : exitCode.done;
   });
+}
+
+/** The API server's answer that there is no such pod (any more) instead. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | ApiError> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiError && error.failure.status === 404) return error;
+    throw error;
+  }
 }
 
 async function viewOf(

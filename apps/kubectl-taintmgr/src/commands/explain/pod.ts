@@ -12,10 +12,12 @@ import {
   type Explained,
   evictorText,
   givenUpLines,
+  headline,
   isBare,
   isGivenUp,
   isOpenEnded,
   isUnwritten,
+  leavingIn,
   limitLine,
   maintenanceText,
   type NodeReport,
@@ -95,7 +97,7 @@ export function describePod(
     ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
     ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
     ['Decision', decisionLine(report, at, after)],
-    ['Because', whyText(explanation.decision)],
+    ...becauseLines(explanation.decision, survey),
     ...(pod.nodeName === '' ? [['Pending', pendingText(facts, survey.at)] as const] : []),
     ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
     ...(goes ? jobEndsOf(report, survey).map((line) => ['Then', printable(line)] as const) : []),
@@ -136,6 +138,23 @@ function givenUpFields(report: PodReport, { deniers }: Explained['survey']): rea
   return [
     ['Refused by', refusedByText(deniers ?? null)],
     ...givenUpLines(report).map((line, index): Field => [index === 0 ? 'To do' : '', line]),
+  ];
+}
+
+/** Of one that is terminating: who made it leave, what other sources say, and what nobody says. */
+function becauseLines(
+  decision: Decision,
+  survey: ForecastSurvey,
+): readonly (readonly [string, string])[] {
+  const story = leavingIn(survey);
+  if (story === null) return [['Because', whyText(decision)]];
+  const others = story.others.map(({ who, sources }) => {
+    return `${sources.map(({ name }) => name).join(' and ')} names ${who}`;
+  });
+  return [
+    ['Because', printable(headline(story, survey.at))],
+    ...others.map((text) => ['But', printable(text)] as const),
+    ...story.unknown.map((text) => ['Not known', printable(text)] as const),
   ];
 }
 

@@ -1,0 +1,96 @@
+// Says which pods left or are leaving, who evicted them and why: history.
+import type { Millis } from '@taintmgr/core/time';
+import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { type HistorySubject, history, type OwnerKind } from '@taintmgr/k8s-adapter/explain';
+import type { OutputFlags } from '../cli/common-flags.ts';
+import { withConnection } from '../cli/connection.ts';
+import { type ExitCode, exitCode } from '../cli/exit.ts';
+import { writeNotes } from '../cli/output.ts';
+import type { Invocation } from '../cli/registry.ts';
+import { isObjectName } from '../cli/values.ts';
+import { workloadKindOf } from '../cli/workload-words.ts';
+import { printAnswer, readFormat } from '../render/printer.ts';
+import { historyAnswer } from '../report/history.ts';
+
+/** The command line of `history`. */
+export interface HistoryFlags extends OutputFlags {
+  readonly allNamespaces?: true | undefined;
+  readonly since?: Millis | undefined;
+}
+
+/** `history [pod|node|WORKLOAD NAME]` */
+export async function run(
+  invocation: Invocation<HistoryFlags>,
+  first: string | undefined,
+  second: string | undefined,
+): Promise<ExitCode> {
+  const { flags, output } = invocation;
+  const format = await readFormat(flags.output);
+  return await withConnection(invocation, async ({ client, cluster }) => {
+    const subject = subjectOf(first, second, cluster.namespace, flags.allNamespaces === true);
+    const options = flags.since === undefined ? {} : { since: Date.now() - flags.since };
+    const found = await history(client, subject, options);
+    if (found.stories.length === 0 && format.kind === 'table') {
+      output.err(`${nobodyLeft(subject)} Looked at: ${printable(found.looked)}.`);
+    } else {
+      const answer = historyAnswer(found, subject.kind === 'pod');
+      output.write(await printAnswer(answer, format, flags.headers !== false));
+    }
+    writeNotes(output, found.notes);
+    return exitCode.done;
+  });
+}
+
+/** Throws UsageError. */
+function subjectOf(
+  first: string | undefined,
+  second: string | undefined,
+  namespace: string,
+  ofAll: boolean,
+): HistorySubject {
+  if (first === undefined) return { kind: 'namespace', namespace: ofAll ? null : namespace };
+  const [word = '', ...more] = second === undefined ? first.split('/') : [first, second];
+  const name = more.join('/');
+  const kind = kindOf(word);
+  if (kind === null) throw new UsageError(unknownKind(first, second));
+  if (!isObjectName(name)) throw new UsageError(wantName(word, name));
+  if (kind === 'node') return { kind, name, namespace };
+  if (ofAll) throw new UsageError('a resource cannot be retrieved by name across all namespaces');
+  if (kind === 'pod') return { kind, namespace, name };
+  if (kind === 'Namespace') return { kind: 'namespace', namespace: name };
+  return { kind: 'workload', workload: kind, namespace, name };
+}
+
+/** As kubectl names kinds; null: it is none that pods leave. */
+function kindOf(word: string): 'pod' | 'node' | OwnerKind | 'Namespace' | null {
+  if (['pod', 'pods', 'po'].includes(word)) return 'pod';
+  if (['node', 'nodes', 'no'].includes(word)) return 'node';
+  const kind = workloadKindOf(word);
+  return kind === 'PodDisruptionBudget' || kind === 'node-or-pod' ? null : kind;
+}
+
+function unknownKind(first: string, second: string | undefined): string {
+  const got = JSON.stringify(second === undefined ? first : `${first} ${second}`);
+  const known = 'pod, node, deployment, statefulset, daemonset, replicaset, job or namespace';
+  return `history: got ${got}, want ${known}, and a name, such as pod web-0 or node/node-1`;
+}
+
+function wantName(kind: string, name: string): string {
+  const got = name === '' ? 'none' : JSON.stringify(name);
+  return `history ${kind}: got ${got}, want the name of an object`;
+}
+
+function nobodyLeft(subject: HistorySubject): string {
+  switch (subject.kind) {
+    case 'namespace':
+      return subject.namespace === null
+        ? 'No source tells of a pod that left.'
+        : `No source tells of a pod that left in ${subject.namespace} namespace.`;
+    case 'node':
+      return `No source tells of a pod that left node ${subject.name}.`;
+    case 'pod':
+      return `No source says that pod ${subject.namespace}/${subject.name} left or is leaving.`;
+    case 'workload':
+      return `No source tells of a pod of ${subject.workload} ${subject.namespace}/${subject.name} that left.`;
+  }
+}

@@ -1,0 +1,166 @@
+// Asks a cluster who left, when, by whom and why: of a pod, a node, a workload or a namespace.
+import { formatTime, type Instant } from '@taintmgr/core/time';
+import type { Gap } from '../history/departure.ts';
+import { ClusterReader } from '../survey/reader.ts';
+import type { WorkloadKind } from '../survey/workloads.ts';
+import { printable } from '../text/printable.ts';
+import type { DepartureList } from './answers.ts';
+import { type Way, withReader } from './explained.ts';
+import { departureList } from './history-documents.ts';
+import type { Story } from './history-model.ts';
+import { type HistoryRead, type HistoryScope, readHistory } from './history-reading.ts';
+import { gapText, mergeStories } from './history-story.ts';
+import type { Notes } from './notes.ts';
+
+/** A workload whose pods can be asked about. */
+export type OwnerKind = Exclude<WorkloadKind, 'PodDisruptionBudget' | 'Namespace'>;
+
+/** Whose history is asked for. */
+export type HistorySubject =
+  /** All pods of a namespace; null: of all. */
+  | { readonly kind: 'namespace'; readonly namespace: string | null }
+  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string }
+  /** `namespace`: where those of others may not be read, its pods alone. */
+  | { readonly kind: 'node'; readonly name: string; readonly namespace?: string }
+  /** Its pods, also those of former ReplicaSets. */
+  | {
+      readonly kind: 'workload';
+      readonly workload: OwnerKind;
+      readonly namespace: string;
+      readonly name: string;
+    };
+
+/** What is left out is not narrowed. */
+export interface HistoryOptions {
+  /** Those that were asked to leave then or later; left out: all that is known. */
+  readonly since?: Instant;
+}
+
+/** Who left, as far as anybody says. */
+export interface History {
+  /** When the cluster was read: milliseconds since 1970, by the clock of this machine. */
+  readonly at: Instant;
+  /** By when they were asked to leave, the earliest first. */
+  readonly stories: readonly Story[];
+  /** Times of which no records are kept. */
+  readonly gaps: readonly Gap[];
+  /** The answer as JSON: what `kubectl taintmgr history -o json` prints. */
+  readonly document: DepartureList;
+  /** What a reader should know before believing the answer. */
+  readonly notes: Notes;
+  /** What could not be read for want of rights, in the API server's words; empty: everything was. */
+  readonly refused: readonly string[];
+  /** Where it was looked, in words. */
+  readonly looked: string;
+}
+
+/**
+ * Reads all that a cluster still has about pods that left or are leaving, and merges it: what `kubectl taintmgr
+ * history` says. What may not be read is left out and named in `refused`. Throws ApiError and ConnectionError.
+ */
+export async function history(
+  way: Way,
+  subject: HistorySubject,
+  options: HistoryOptions = {},
+): Promise<History> {
+  const readerOf = (client: ConstructorParameters<typeof ClusterReader>[0]) =>
+    new ClusterReader(client);
+  return await withReader(way, readerOf, async (reader) => {
+    const read = await readHistory(reader, scopeOf(subject, options));
+    return historyOf(read, subject, options, reader.refused);
+  });
+}
+
+function scopeOf(subject: HistorySubject, { since }: HistoryOptions): HistoryScope {
+  const at = since === undefined ? {} : { since };
+  switch (subject.kind) {
+    case 'namespace':
+    case 'workload':
+      return { namespace: subject.namespace, ...at };
+    case 'pod':
+      return { namespace: subject.namespace, pod: subject.name, ...at };
+    case 'node': {
+      const { name, namespace } = subject;
+      return { namespace: null, node: name, ...(namespace && { fallback: namespace }), ...at };
+    }
+  }
+}
+
+function historyOf(
+  read: HistoryRead,
+  subject: HistorySubject,
+  { since = Number.NEGATIVE_INFINITY }: HistoryOptions,
+  refused: readonly string[],
+): History {
+  const { sources, records } = read;
+  const { at, gaps } = sources;
+  const stories = mergeStories(sources).filter((story) => {
+    return isAbout(story, subject) && (story.askedAt === null || story.askedAt.at >= since);
+  });
+  return {
+    ...{ at, stories, gaps, refused, looked: lookedText(read) },
+    document: departureList(at, stories, gaps),
+    notes: {
+      warnings: refused.map((message) => `not everything could be read: ${printable(message)}`),
+      notes: [
+        ...(records.found === 'forbidden' ? [hiddenRecords(records.namespaces)] : []),
+        ...(records.leftOut > 0 ? [`${records.leftOut} earlier records are left out`] : []),
+        ...gaps.map((gap) => `no ${gapText(gap)}`),
+      ],
+    },
+  };
+}
+
+/** The names of ReplicaSets of a Deployment end with a hash. */
+const hash = /^-[a-z0-9]{1,10}$/;
+
+function isAbout(story: Story, subject: HistorySubject): boolean {
+  switch (subject.kind) {
+    case 'namespace':
+      return subject.namespace === null || story.namespace === subject.namespace;
+    case 'pod':
+      return story.namespace === subject.namespace && story.pod === subject.name;
+    case 'node':
+      return story.node === subject.name;
+    case 'workload':
+      return story.namespace === subject.namespace && isOfWorkload(story, subject);
+  }
+}
+
+function isOfWorkload(
+  { owner, pod }: Story,
+  { workload, name }: Extract<HistorySubject, { kind: 'workload' }>,
+): boolean {
+  // Who names no owner is known by the name that the owner gave.
+  if (owner === null) return isNamedBy(pod, workload, name);
+  if (workload !== 'Deployment') return owner.kind === workload && owner.name === name;
+  const isChild = owner.name.startsWith(name) && hash.test(owner.name.slice(name.length));
+  return owner.kind === 'ReplicaSet' && isChild;
+}
+
+const podNames: Readonly<Record<OwnerKind, RegExp>> = {
+  Deployment: /^-[a-z0-9]{1,10}-[a-z0-9]{5}$/,
+  ...{ StatefulSet: /^-\d+$/, DaemonSet: /^-[a-z0-9]{5}$/ },
+  ...{ ReplicaSet: /^-[a-z0-9]{5}$/, Job: /^-(?:\d+-)?[a-z0-9]{5}$/ },
+};
+
+function isNamedBy(pod: string, workload: OwnerKind, name: string): boolean {
+  return pod.startsWith(name) && podNames[workload].test(pod.slice(name.length));
+}
+
+function hiddenRecords(namespaces: readonly string[]): string {
+  return `records of evictions of taintmgr-controller, in ${namespaces.join(' and ')}, may not be read: Events of the last hour and what is there now have to do`;
+}
+
+function lookedText({ sources, records, namespace }: HistoryRead): string {
+  const where = namespace === null ? 'of all namespaces' : `of namespace ${namespace}`;
+  const kinds = [
+    ...(sources.pods === null ? [] : ['pods']),
+    ...(sources.events === null ? [] : ['Events']),
+  ].join(' and ');
+  const kept =
+    records.found === 'read'
+      ? `records of taintmgr-controller${records.savedAt === null ? '' : ` until ${formatTime(records.savedAt)}`}`
+      : `no records of taintmgr-controller (${records.found === 'none' ? 'there are none' : 'they may not be read'})`;
+  return `${kinds === '' ? 'neither pods nor Events' : kinds} ${where}, ${kept}`;
+}
