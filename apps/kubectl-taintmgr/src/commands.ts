@@ -1,4 +1,4 @@
-// The commands but explain: what the command line of each looks like, and what runs it, loaded when it runs.
+// The commands: what the command line of each looks like, and what runs it, loaded when it runs.
 import {
   Command,
   type CommandUnknownOpts,
@@ -7,18 +7,30 @@ import {
 } from '@commander-js/extra-typings';
 import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import type { WorkloadKind } from '@taintmgr/k8s-adapter/survey';
 import { childOf, fullNameOf } from './cli/arguments.ts';
 import {
   addOutputFlags,
   addPolicyFlag,
   collect,
   dryRunOption,
+  type OutputFlags,
   timeoutOption,
 } from './cli/common-flags.ts';
 import { exitCode } from './cli/exit.ts';
 import type { Invocation, Registry } from './cli/registry.ts';
 import { narrowingSelector, nodeNames } from './cli/values.ts';
 import { drainCommand } from './commands/drain-by-taint/flags.ts';
+import {
+  deviceCommand,
+  type ExplainFlags,
+  explainGroup,
+  policyCommand,
+  pressureCommand,
+  subjectCommand,
+  subjectKinds,
+  workloadCommand,
+} from './commands/explain/flags.ts';
 import { simulateCommand } from './commands/simulate/flags.ts';
 import { taintDeviceCommand } from './commands/taint-device/flags.ts';
 import {
@@ -29,8 +41,9 @@ import {
   verifyCommand,
 } from './commands/takeover/flags.ts';
 
-/** The commands after `explain`, in the order in which the help lists them. */
-export function addOthers(program: CommandUnknownOpts, registry: Registry): void {
+/** The commands, in the order in which the help lists them. */
+export function addCommands(program: CommandUnknownOpts, registry: Registry): void {
+  addExplain(registry.addGroup(program, explainGroup()), registry);
   registry.addChanging(
     program,
     drainCommand(),
@@ -63,6 +76,41 @@ export function addOthers(program: CommandUnknownOpts, registry: Registry): void
       return exitCode.done;
     },
   }));
+}
+
+/** The commands of `explain`, in the order in which its help lists them. */
+function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
+  const load = () => import('./commands/explain/explain.ts');
+  for (const kind of subjectKinds) {
+    registry.add(explain, subjectCommand(kind), async () => {
+      const { explain: run } = await load();
+      return {
+        run: (invocation: Invocation<ExplainFlags>, names: string | readonly string[]) =>
+          run(kind, [names].flat(), invocation),
+      };
+    });
+  }
+  registry.add(explain, workloadCommand(), async () => {
+    const { explain: run } = await load();
+    return {
+      run: (
+        invocation: Invocation<ExplainFlags>,
+        kind: WorkloadKind | 'node-or-pod',
+        name: string,
+      ) => run(kind, [name], invocation),
+    };
+  });
+  for (const subject of ['device', 'devicetaintrule'] as const) {
+    registry.add(explain, deviceCommand(subject), async () => {
+      const { explainDevices } = await import('./commands/explain/device.ts');
+      return {
+        run: (invocation: Invocation<OutputFlags>, name: string) =>
+          explainDevices(subject, name, invocation),
+      };
+    });
+  }
+  registry.add(explain, policyCommand(), () => import('./commands/explain/policy.ts'));
+  registry.add(explain, pressureCommand(), () => import('./commands/explain/pressure.ts'));
 }
 
 function addTakeover(takeover: CommandUnknownOpts, registry: Registry): void {

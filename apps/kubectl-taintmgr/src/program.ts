@@ -6,24 +6,13 @@ import {
   type HelpConfiguration,
   Option,
 } from '@commander-js/extra-typings';
-import type { WorkloadKind } from '@taintmgr/k8s-adapter/survey';
 import { fullNameOf, plainArguments } from './cli/arguments.ts';
-import { addConnectionFlags, type OutputFlags } from './cli/common-flags.ts';
+import { addConnectionFlags } from './cli/common-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
 import type { Output } from './cli/output.ts';
-import { type Invocation, Registry, type Surroundings } from './cli/registry.ts';
+import { Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
-import {
-  deviceCommand,
-  type ExplainFlags,
-  explainGroup,
-  policyCommand,
-  pressureCommand,
-  subjectCommand,
-  subjectKinds,
-  workloadCommand,
-} from './commands/explain/flags.ts';
-import { addOthers } from './commands.ts';
+import { addCommands } from './commands.ts';
 
 /** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
 const completeCommand = '__complete';
@@ -90,44 +79,8 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
     .configureHelp(helpLayout)
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
   addConnectionFlags(program);
-  addExplain(registry.addGroup(program, explainGroup()), registry);
-  addOthers(program, registry);
+  addCommands(program, registry);
   return program;
-}
-
-/** The commands of `explain`, in the order in which its help lists them. */
-function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
-  const load = () => import('./commands/explain/explain.ts');
-  for (const kind of subjectKinds) {
-    registry.add(explain, subjectCommand(kind), async () => {
-      const { explain: run } = await load();
-      return {
-        run: (invocation: Invocation<ExplainFlags>, names: string | readonly string[]) =>
-          run(kind, [names].flat(), invocation),
-      };
-    });
-  }
-  registry.add(explain, workloadCommand(), async () => {
-    const { explain: run } = await load();
-    return {
-      run: (
-        invocation: Invocation<ExplainFlags>,
-        kind: WorkloadKind | 'node-or-pod',
-        name: string,
-      ) => run(kind, [name], invocation),
-    };
-  });
-  for (const subject of ['device', 'devicetaintrule'] as const) {
-    registry.add(explain, deviceCommand(subject), async () => {
-      const { explainDevices } = await import('./commands/explain/device.ts');
-      return {
-        run: (invocation: Invocation<OutputFlags>, name: string) =>
-          explainDevices(subject, name, invocation),
-      };
-    });
-  }
-  registry.add(explain, policyCommand(), () => import('./commands/explain/policy.ts'));
-  registry.add(explain, pressureCommand(), () => import('./commands/explain/pressure.ts'));
 }
 
 /** Commander ends what it writes with line ends; so does Output. */
