@@ -173,7 +173,7 @@ function pendingDocument(report: PodReport, now: Instant): object {
 /** `5m`, and where it is not known whether Lt and Gt count, the other answer: `- or now`. */
 function inText(pod: PodReport, now: Instant): string {
   const { otherwise } = pod;
-  const text = timeLeftOf(pod, 0);
+  const text = timeLeftOf(pod);
   if (!otherwise) return text;
   return `${text} or ${otherwise.kind === 'evict' ? timeLeft(otherwise.deadline - now) : '-'}`;
 }

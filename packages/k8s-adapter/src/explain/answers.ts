@@ -9,6 +9,9 @@ import type { Claim, Story } from './history-model.ts';
 /** The fate of a pod; `Blocked`: its deletion was refused and is not tried again; `Unknown`: nobody can tell for want of rights. */
 export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Blocked' | 'Terminating' | 'Unknown';
 
+/** The same as of a later moment: by then a pod may be gone. */
+export type FateName = DecisionName | 'Gone';
+
 /** The beginning of each answer. */
 interface AnswerHead<K extends string> {
   readonly apiVersion: 'taintmgr.dev/v1alpha1';
@@ -253,7 +256,7 @@ export interface ZoneDocument {
 }
 
 /** A pod, what becomes of it, when and why. */
-export interface PodDocument extends DecisionDocument {
+export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -264,7 +267,7 @@ export interface PodDocument extends DecisionDocument {
   readonly qosClass: string | undefined;
   readonly priority: number | undefined;
   readonly gracePeriodSeconds: number | undefined;
-  readonly decision: DecisionName;
+  readonly decision: FateName;
   readonly evictedBy?: 'taintmgr-controller' | 'kube-controller-manager' | 'drain-by-taint';
   /** The deadline is an estimate. */
   readonly estimate?: true;

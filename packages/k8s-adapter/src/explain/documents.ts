@@ -29,6 +29,7 @@ import type {
   EmptyingDocument,
   EvictionRequestDocument,
   EvictorDocument,
+  FateName,
   MaintenanceDocument,
   NodeDocument,
   PodDocument,
@@ -61,6 +62,11 @@ export function decisionName(report: Pick<PodReport, 'explanation'>): DecisionNa
   if (report.explanation.pod.deletionTimestamp !== null) return 'Terminating';
   if (isGivenUp(report)) return 'Blocked';
   return isUnknown(report) ? 'Unknown' : decisionNames[report.explanation.decision.kind];
+}
+
+/** The same as of the moment that was asked about. */
+export function fateName(report: PodReport): FateName {
+  return report.isGone ? 'Gone' : decisionName(report);
 }
 
 /** The names of decisions, in tables and documents. */
@@ -100,7 +106,7 @@ export function nodeDocument(report: NodeReport, now: Instant, after: number): N
       ? { by: taintsWritten.by, at: time(taintsWritten.at) }
       : undefined,
     pods: pods?.map((pod) => podDocument(pod, now + after)),
-    summary: pods ? tallyDocument(tally(pods, after)) : undefined,
+    summary: pods ? tallyDocument(tally(pods)) : undefined,
     ...(emptying && {
       [report.drains.length > 0 ? 'drained' : 'empty']: emptyingDocument(emptying),
     }),
@@ -178,7 +184,7 @@ export function podDocument(report: PodReport, at: Instant): PodDocument {
     priority,
     gracePeriodSeconds: pod.gracePeriodSeconds,
     ...decisionDocument(explanation.decision, at),
-    decision: decisionName(report),
+    decision: fateName(report),
     ...(evictor !== null && { evictedBy: evictor }),
     ...(isEstimate && { estimate: true }),
     because: explanation.decision.because.map(reasonDocument),
@@ -247,20 +253,17 @@ export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): T
  * What becomes of the pods of several nodes. Pods of nodes that they need not leave are not read: no count
  * includes them.
  */
-export function countsOf(
-  nodes: readonly NodeReport[],
-  after: number,
-): { readonly counts: Tally; readonly notCounted: number } {
-  const counts = tally(
-    nodes.flatMap((node) => node.pods ?? []),
-    after,
-  );
+export function countsOf(nodes: readonly NodeReport[]): {
+  readonly counts: Tally;
+  readonly notCounted: number;
+} {
+  const counts = tally(nodes.flatMap((node) => node.pods ?? []));
   return { counts, notCounted: nodes.filter(({ pods }) => pods === null).length };
 }
 
 /** The same in a document; a number of pods is left out where none was counted. */
-export function countsDocument(nodes: readonly NodeReport[], after: number): CountsDocument {
-  const { counts, notCounted } = countsOf(nodes, after);
+export function countsDocument(nodes: readonly NodeReport[]): CountsDocument {
+  const { counts, notCounted } = countsOf(nodes);
   const document = tallyDocument(counts);
   if (notCounted === 0) return document;
   const unknown = { pods: undefined, terminating: undefined, keep: undefined };

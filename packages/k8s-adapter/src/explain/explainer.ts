@@ -3,7 +3,7 @@ import type { Decision, Engine, NodeExplanation, PodExplanation } from '@taintmg
 import { type Comparison, classify } from '@taintmgr/core/differences';
 import { predictBlockers } from '@taintmgr/core/drain';
 import type { BudgetPolicy } from '@taintmgr/core/policy';
-import type { Instant } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { comparesNumbers, type Evictor, withOtherNumbers } from '../survey/evictors.ts';
 import type { NodeFacts, PodFacts } from '../survey/facts.ts';
 import { policyEvents } from '../survey/policies.ts';
@@ -66,6 +66,11 @@ export class Explainer {
   constructor(question: Question) {
     this.#question = question;
     this.#engines = new AskedEngines(question);
+  }
+
+  /** How long after the reading is meant. */
+  get after(): Millis {
+    return this.#question.after;
   }
 
   /** Takes the present state of everything; what is not in it is gone. */

@@ -32,6 +32,8 @@ export interface PodReport {
   readonly evictor: PodEvictor;
   /** Whether it has to go and nobody here evicts. */
   readonly lacksEvictor: boolean;
+  /** Whether it is due before the moment that was asked about, and nothing blocks it as of now. */
+  readonly isGone: boolean;
   /** Whether its time is an estimate. */
   readonly isEstimate: boolean;
   /** What limits do to it; null: nothing. The time left is by them, where they tell it. */
@@ -191,13 +193,20 @@ function reportPod(
     intercepted: interceptedBy(survey, judged, pod),
   };
   const blockers = goes ? predictBlockers(pod, site) : [];
+  const lacksEvictor =
+    judged.evictor === null &&
+    survey.evictor.name === 'nobody' &&
+    judged.explanation.decision.kind === 'evict';
   return {
     facts,
     ...judged,
-    lacksEvictor:
-      judged.evictor === null &&
-      survey.evictor.name === 'nobody' &&
-      judged.explanation.decision.kind === 'evict',
+    lacksEvictor,
+    isGone:
+      explainer.after > 0 &&
+      judged.explanation.decision.kind === 'evict' &&
+      (judged.explanation.remaining ?? 0) < 0 &&
+      blockers.length === 0 &&
+      !lacksEvictor,
     present: explainer.present(at, facts),
     otherwise: survey.hidesNodes ? null : explainer.otherwise(at, facts, judged.explanation),
     upstream: survey.hidesNodes ? null : explainer.compared(at, facts, ours),
@@ -341,21 +350,21 @@ export function runningWaits(pods: readonly PodReport[]): readonly Millis[] {
   return pods.flatMap((pod) => (isPaused(pod) ? [] : (pod.explanation.remaining ?? [])));
 }
 
-/** Counts what is to become of pods; `after`: how long after the reading is meant. */
-export function tally(pods: readonly PodReport[], after: Millis): Tally {
+/** Counts what is to become of pods. */
+export function tally(pods: readonly PodReport[]): Tally {
   const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
-  const all = runningWaits(pods);
   const paused = pods.filter(isPaused).length;
   const unknown = pods.filter(isUnknown).length;
   const blocked = pods.filter(isGivenUp).length;
-  const waits = after > 0 ? all.filter((wait) => wait >= 0) : all;
+  const gone = pods.filter(({ isGone }) => isGone).length;
+  const waits = runningWaits(pods.filter(({ isGone }) => !isGone));
   return {
     pods: pods.length,
     terminating,
     evict: waits.length,
-    gone: all.length - waits.length,
+    gone,
     paused,
-    keep: pods.length - terminating - paused - unknown - blocked - all.length,
+    keep: pods.length - terminating - paused - unknown - blocked - gone - waits.length,
     ...(blocked > 0 && { blocked }),
     ...(unknown > 0 && { unknown }),
     next: earliest(waits),

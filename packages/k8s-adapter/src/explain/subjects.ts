@@ -315,5 +315,5 @@ function bodyOf(
     const drained = node.drains.length > 0 ? nodeEvictorDocument(node, evictor) : {};
     return { name, uid, ...drained, ...nodeDocument(node, at, after) };
   });
-  return { nodes: rows, summary: countsDocument(nodes, after) };
+  return { nodes: rows, summary: countsDocument(nodes) };
 }

@@ -53,21 +53,21 @@ export function decisionWithTime(name: string, time: string): string {
   return time.startsWith('overdue') ? `${name}, ${time}` : `${name} ${time}`;
 }
 
-/**
- * The same as of a time that is `after` the reading: a pod that is due before it is not overdue, it
- * has gone: `-5s`.
- */
+/** The same as of a time that is `after` the reading: a pod that is due before it has gone: `5s ago`. */
 export function timeLeftThen(remaining: Millis, after: Millis): string {
-  return after > 0 && remaining < 0 ? formatDuration(remaining) : timeLeft(remaining);
+  return after > 0 && remaining < 0 ? `${formatDuration(-remaining)} ago` : timeLeft(remaining);
 }
 
 /** `~2m54s` where timers that nobody can read decide. */
-export function timeLeftOf(
-  { explanation: { remaining }, isEstimate, limit }: PodReport,
-  after: Millis,
-): string {
+export function timeLeftOf({
+  explanation: { remaining },
+  isGone,
+  isEstimate,
+  limit,
+}: PodReport): string {
   if (remaining === null) return '-';
-  const text = timeLeftThen(remaining, after);
+  if (isGone) return `${formatDuration(-remaining)} ago`;
+  const text = timeLeft(remaining);
   if (isOpenEnded(limit)) return remaining < 1000 ? 'unknown' : `>${text}`;
   return isEstimate && remaining >= 1000 ? `~${text}` : text;
 }

@@ -1,7 +1,6 @@
 // What becomes of the pods of a workload, a disruption budget or a namespace, as data.
 import type { Pod } from '@taintmgr/core';
 import { type Budget, budgetsOver, isShut } from '@taintmgr/core/drain';
-import type { Millis } from '@taintmgr/core/time';
 import type { ForecastSurvey } from '../survey/survey.ts';
 import type { Workload } from '../survey/workloads.ts';
 import {
@@ -57,7 +56,6 @@ export interface BudgetReport {
 export function workloadReport(
   { workload, budgets }: ForecastSurvey,
   report: Report,
-  after: Millis,
 ): WorkloadReport {
   if (!workload) throw new Error('no workload was read');
   const all = podsIn(report);
@@ -68,7 +66,7 @@ export function workloadReport(
     nodes: report.nodes,
     pods,
     ended: all.length - pods.length,
-    tally: tally(pods, after),
+    tally: tally(pods),
     wanted: wantedOf(workload),
     ready: pods.filter(isReady).length,
     readyAtLeast: pods.filter(isReady).length - mostAtOnce(leaving.filter(isReady), budgets ?? []),
@@ -177,17 +175,14 @@ export interface WorkloadRow {
 }
 
 /** The workloads of a namespace that have pods, next to lose one first. */
-export function workloadRows(
-  { workload, pods }: WorkloadReport,
-  after: Millis,
-): readonly WorkloadRow[] {
+export function workloadRows({ workload, pods }: WorkloadReport): readonly WorkloadRow[] {
   const byOwner = new Map<string, PodReport[]>();
   for (const pod of pods) {
     const owner = ownerOf(workload, pod);
     byOwner.set(owner, [...(byOwner.get(owner) ?? []), pod]);
   }
   return [...byOwner].map(([owner, own]) => {
-    return { owner, pods: own, ready: own.filter(isReady).length, tally: tally(own, after) };
+    return { owner, pods: own, ready: own.filter(isReady).length, tally: tally(own) };
   });
 }
 

@@ -18,7 +18,6 @@ export type WorkloadField = readonly [name: string, value: string];
 export function workloadFields(
   report: WorkloadReport,
   survey: ForecastSurvey,
-  after: Millis,
 ): readonly WorkloadField[] {
   const { workload, nodes, pods } = report;
   const { kind, namespace, name } = workload;
@@ -29,7 +28,7 @@ export function workloadFields(
     ['Kind', kind],
     ...(kind === 'PodDisruptionBudget' ? [['Requires', requiredText(workload)] as const] : []),
     ['Pods', podsText(report)],
-    ...fateFields(pods, after),
+    ...fateFields(pods),
     ...(isNamespace ? [] : [['Ready', readyText(report)] as const]),
     ...labelled('Budget', budgetTexts(report)),
     ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
@@ -58,9 +57,9 @@ function podsText({ pods, wanted, ended }: WorkloadReport): string {
 }
 
 /** How many leave and when, how many stay and why. */
-function fateFields(pods: readonly PodReport[], after: Millis): readonly WorkloadField[] {
+function fateFields(pods: readonly PodReport[]): readonly WorkloadField[] {
   const isGoing = (pod: PodReport): boolean => pod.facts.pod.deletionTimestamp !== null;
-  const { evict, gone, next, last } = tally(pods, after);
+  const { evict, gone, next, last } = tally(pods);
   const live = pods.filter((pod) => !isGoing(pod));
   const paused = live.filter(isPaused);
   const unknown = live.filter(isUnknown);

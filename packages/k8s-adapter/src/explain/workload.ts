@@ -45,7 +45,7 @@ export function workloadSubject(named: WorkloadName): Subject<WorkloadAnswer> {
       return { ...survey, workload };
     },
     document: (report, { survey, question: { after } }) => {
-      return workloadDocument(workloadReport(survey, report, after), survey, after);
+      return workloadDocument(workloadReport(survey, report), survey, after);
     },
   };
 }
@@ -74,7 +74,7 @@ function workloadDocument(
     budgets: report.budgets?.map(budgetDocument),
     next,
     ...(isNamespace && {
-      workloads: workloadRows(report, after).map((row) => {
+      workloads: workloadRows(report).map((row) => {
         return { owner: row.owner, ready: row.ready, ...tallyDocument(row.tally) };
       }),
     }),

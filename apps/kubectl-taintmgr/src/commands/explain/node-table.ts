@@ -16,6 +16,7 @@ import {
   type Explained,
   emptyingOf,
   emptyingText,
+  fateName,
   graceText,
   healthText,
   heldText,
@@ -105,7 +106,7 @@ export function renderNode(
   const pods = report.pods ?? [];
   const head = headers ? [...nodeHead(report, columns), ''] : [];
   if (pods.length === 0) return [...head, 'No pods on this node.'].join('\n');
-  const foot = headers ? ['', tallyText(tally(pods, columns.after))] : [];
+  const foot = headers ? ['', tallyText(tally(pods))] : [];
   return [...head, renderPods(pods, columns, { wide, headers }), ...foot].join('\n');
 }
 
@@ -182,8 +183,8 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
   ];
   return [
     ...(columns.byNode ? [podColumn, nodeColumn] : [namespaceColumn, podColumn]),
-    ['DECISION', decisionName],
-    ['IN', (pod) => timeLeftOf(pod, after)],
+    ['DECISION', fateName],
+    ['IN', timeLeftOf],
     ...(whatIf ? present : []),
     ...(compare ? upstream : []),
     ['BLOCKED BY', (pod) => (isGoing(pod) ? heldText(pod, now + after) : '-')],

@@ -201,6 +201,9 @@ function decisionLine(report: PodReport, at: Instant, after: Millis): string {
   if (name === 'Terminating' || name === 'Unknown' || name === 'Blocked') return name;
   const { explanation, limit, isEstimate } = report;
   const { decision } = explanation;
+  if (report.isGone && decision.kind === 'evict') {
+    return `Gone, due ${formatDuration(at - decision.deadline)} before that moment (${formatDeadline(decision.deadline)})`;
+  }
   if (!limit || limit.tripped || decision.kind !== 'evict')
     return decisionText(decision, at, after, isEstimate ? '~' : '');
   const mark = isOpenEnded(limit) ? '>' : '~';
@@ -219,7 +222,7 @@ function decisionText(decision: Decision, at: Instant, after: Millis, mark = '')
 }
 
 function whenText(left: Millis, after: Millis, mark: string): string {
-  if (after > 0 && left < 0) return `${formatDuration(-left)} before that moment`;
+  if (after > 0 && left < 0) return `due ${formatDuration(-left)} before that moment`;
   return left < 1000 ? timeLeft(left) : `in ${mark}${timeLeft(left)}`;
 }
 

@@ -42,7 +42,7 @@ export function nodesView(several: Several): View<ListAnswer<NodeAnswer>> {
           const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
           if (!options.headers) return table;
           const head = renderFields([['Evicted by', nodesEvictedBy(nodes, survey.evictor)]]);
-          return [...head, '', table, '', countsText(nodes, question.after)].join('\n');
+          return [...head, '', table, '', countsText(nodes)].join('\n');
         },
       };
     },
@@ -55,7 +55,7 @@ export function podsView(namespace: string, several: Several): View<ListAnswer<P
   return {
     subject: podsSubject(namespace, several),
     show: (explained, paint) => {
-      const { survey, question, report } = explained;
+      const { survey, report } = explained;
       const pods = podsAsked(report, several.names);
       const nodeOf = (name: string) => report.nodes.find(({ facts }) => facts.node.name === name);
       return {
@@ -77,7 +77,7 @@ export function podsView(namespace: string, several: Several): View<ListAnswer<P
           if (!options.headers) return table;
           const by = nodesEvictedBy(report.nodes, survey.evictor);
           const head = renderFields([['Evicted by', by]]);
-          return [...head, '', table, '', tallyText(tally(pods, question.after))].join('\n');
+          return [...head, '', table, '', tallyText(tally(pods))].join('\n');
         },
       };
     },

@@ -26,7 +26,7 @@ export function taintView(text: string): View<TaintAnswer> {
         const found = taintsFound(text, nodes, explained);
         const table = renderColumns(foundColumns(survey.at, question.after), found, options);
         if (!options.headers) return table;
-        const counts = `${count(nodes.length, 'node')}; ${countsText(nodes, question.after)}`;
+        const counts = `${count(nodes.length, 'node')}; ${countsText(nodes)}`;
         return [table, '', counts, `Evicted by: ${nodesEvictedBy(nodes, survey.evictor)}`].join(
           '\n',
         );

@@ -19,9 +19,8 @@ export function workloadView(named: WorkloadName): View<WorkloadAnswer> {
   return {
     subject: workloadSubject(named),
     show: (explained, paint) => {
-      const { survey, question } = explained;
-      const { after } = question;
-      const report = workloadReport(survey, explained.report, after);
+      const { survey } = explained;
+      const report = workloadReport(survey, explained.report);
       const { pods } = report;
       return {
         get rows() {
@@ -32,10 +31,10 @@ export function workloadView(named: WorkloadName): View<WorkloadAnswer> {
           const columns = { ...columnsOf(explained, paint), byNode: true };
           const table =
             named.kind === 'Namespace'
-              ? renderColumns(workloadColumns, workloadRows(report, after), options)
+              ? renderColumns(workloadColumns, workloadRows(report), options)
               : renderPods(pods, columns, options);
           if (!options.headers) return table;
-          const head = renderFields(workloadFields(report, survey, after));
+          const head = renderFields(workloadFields(report, survey));
           if (pods.length === 0) return head.join('\n');
           return [...head, '', table].join('\n');
         },

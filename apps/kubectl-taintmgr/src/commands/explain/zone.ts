@@ -43,7 +43,7 @@ export function zoneView(name: string): View<ZoneAnswer> {
           ['Taints', taintedText(nodes)],
           ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
         ]);
-        return [...head, '', table, '', countsText(nodes, question.after)].join('\n');
+        return [...head, '', table, '', countsText(nodes)].join('\n');
       });
     },
   };
@@ -64,8 +64,8 @@ export function nodesShown(
 }
 
 /** What becomes of the pods of several nodes, as far as they are counted. */
-export function countsText(nodes: readonly NodeReport[], after: number): string {
-  const { counts, notCounted } = countsOf(nodes, after);
+export function countsText(nodes: readonly NodeReport[]): string {
+  const { counts, notCounted } = countsOf(nodes);
   if (notCounted === 0) return tallyText(counts);
   const whose = `pods of ${count(notCounted, 'node')} without NoExecute taints are not counted`;
   return notCounted === nodes.length ? whose : `${tallyText(counts)}; ${whose}`;
@@ -104,7 +104,7 @@ export function tallyColumns(now: Instant, after: number): readonly Column<NodeR
   const cell =
     (text: (counts: Tally) => string, nobodyLooked = '-'): ((node: NodeReport) => string) =>
     ({ pods }) =>
-      pods ? text(tally(pods, after)) : nobodyLooked;
+      pods ? text(tally(pods)) : nobodyLooked;
   return [
     ['PODS', cell(({ pods }) => String(pods))],
     ['EVICT', cell(({ evict }) => String(evict), '0')],
