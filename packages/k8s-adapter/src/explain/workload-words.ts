@@ -7,7 +7,7 @@ import type { Workload } from '../survey/workloads.ts';
 import { count, listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
 import { nodesEvictedBy } from './documents.ts';
-import { isPaused, isUnknown, type PodReport, tally } from './report.ts';
+import { isGivenUp, isPaused, isUnknown, type PodReport, tally } from './report.ts';
 import { none, soon } from './words.ts';
 import { type BudgetReport, isLeaving, type WorkloadReport } from './workload-report.ts';
 
@@ -63,13 +63,15 @@ function fateFields(pods: readonly PodReport[]): readonly WorkloadField[] {
   const live = pods.filter((pod) => !isGoing(pod));
   const paused = live.filter(isPaused);
   const unknown = live.filter(isUnknown);
-  const keeps = live.filter((pod) => !isLeaving(pod) && !isUnknown(pod));
+  const blocked = live.filter(isGivenUp);
+  const keeps = live.filter((pod) => !isLeaving(pod) && !isUnknown(pod) && !isGivenUp(pod));
   const terminating = pods.length - live.length;
   return [
     ...(terminating > 0 ? [['Terminating', count(terminating, 'pod')] as const] : []),
     ...(gone > 0 ? [['Gone', `${count(gone, 'pod')} by then`] as const] : []),
     ['Leaving', evict === 0 ? leavingNone(unknown.length) : leavingText(pods, next, last)],
     ...reasonFields('Paused', paused),
+    ...reasonFields('Blocked', blocked),
     ...reasonFields('Unknown', unknown),
     ...reasonFields('Staying', keeps),
   ];
