@@ -198,7 +198,9 @@ export class HistoryKeeper {
   #lookForNews(now: Instant): void {
     if (this.#phase !== 'keeping' || this.#newsAt !== null) return;
     const at = this.#options.witness.nextDue();
-    if (at !== null && at <= this.#wall(now)) this.#newsAt = now;
+    if (at === null || at > this.#wall(now)) return;
+    // What has waited for its turn is not gathered any longer.
+    this.#newsAt = now - this.#sentAt <= periodMs ? now - gatherMs : now;
   }
 
   #work(now: Instant): void {
@@ -275,7 +277,10 @@ export class HistoryKeeper {
 
   /** The only place where a request leaves. */
   #send(now: Instant, request: ApiRequest, purpose: Purpose): boolean {
-    if (!this.#options.leads(now)) return false;
+    if (!this.#options.leads(now)) {
+      this.#due = now + periodMs;
+      return false;
+    }
     this.#serial += 1;
     this.#sentAt = now;
     const id = `history/${this.#serial}`;

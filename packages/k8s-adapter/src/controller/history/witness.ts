@@ -268,8 +268,10 @@ export class Witness {
   #follow(now: Instant, report: PodReport): void {
     const { uid } = report.pod;
     if (report.kind === 'retry') return;
-    const move = report.kind === 'queued' ? heldMove(now, report) : deadlineMove(now, report);
     const known = this.#open.get(uid);
+    const isFirst = !known && !this.#plans.has(uid);
+    const move =
+      report.kind === 'queued' ? heldMove(now, report) : deadlineMove(now, report, isFirst);
     if (known) {
       const isOver = known.answeredAt !== undefined || known.deletionTimestamp !== undefined;
       if (!isOver && move) this.#open.put(now, { ...known, moves: withMove(known.moves, move) });
@@ -408,14 +410,20 @@ function isOfWrite({ timeAdded }: Taint, writtenAt: Instant | null): boolean {
 
 type ReportOf<K extends PodReport['kind']> = Extract<PodReport, { kind: K }>;
 
-/** Null: it is the first, and none moved. */
+/** Null: it is the first deadline, and none moved. */
 function deadlineMove(
   at: Instant,
   { from, to, cause: why, because: [decisive] }: ReportOf<'deadline'>,
+  isFirst: boolean,
 ): DeadlineMove | null {
-  if (from === null) return null;
+  if (from === null && isFirst) return null;
   const words = decisive ? wordsOf(decisive) : null;
-  return { at, from, ...(to !== null && { to }), why, ...(words !== null && { words }) };
+  return {
+    at,
+    ...(from !== null && { from }),
+    ...(to !== null && { to }),
+    ...{ why, ...(words !== null && { words }) },
+  };
 }
 
 function wordsOf(reason: Reason): string | null {
