@@ -247,6 +247,23 @@ describe('a way in that there is not', { concurrency: true }, () => {
     assert.equal(failures.filter((name) => name === failures.at(-1)).length, 3);
   });
 
+  it('ends nothing where another token is to be had', async (t) => {
+    const { url, ca, stop } = await startEmbedded({ token: 'fresh' });
+    t.after(stop);
+    let token = 'expired';
+    const authorize = async () => {
+      return { headers: { Authorization: `Bearer ${token}` }, tls: { ca }, agent: null };
+    };
+    const rejected = (): void => {
+      token = 'fresh';
+    };
+    const { running, until, stop: end, failures } = enter(t, { server: url, authorize, rejected });
+    await until('synced');
+    assert.deepEqual(failures.toSorted(), ['nodes', 'pods']);
+    end.abort();
+    await running;
+  });
+
   it('ends it without the right to list', async (t) => {
     const nobody = { name: 'nobody', groups: ['system:authenticated'], rules: [] };
     const { url, ca, stop } = await startEmbedded({ users: new Map([['t', nobody]]) });
