@@ -1,13 +1,13 @@
 // Runs the program with what is kept compiled of it.
 const { runKept } = require('./kept-code.js');
 
-/** What goes on for so long that V8 does well to work for it. */
-const long = ['simulate', 'web'];
+/** What reads the cluster once and says something of it. */
+const questions = ['explain', 'history', 'pending', 'status'];
 
 /** `file` is where the program is, `load` gives what it asks for: a module of Node, or by './' and name a file beside it. */
 exports.start = (args, { file, source, load }) => {
   const [first = '', second = ''] = args;
-  if (!long.includes(first)) settle();
+  if (questions.includes(first)) settle();
   // Each command takes other code, and each question.
   const words = [wordIn(first), first === 'explain' ? wordIn(second) : ''];
   runKept(file, source, words, load);
