@@ -33,6 +33,7 @@ export { isShallow } from './objects/json.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export type { TimedToleration } from './objects/tolerations.ts';
 export type { SelectsDevice } from './scheduler/device-pools.ts';
+export { Placement, type PlacementOptions } from './scheduler/placement.ts';
 export { amountsOf, requestsOf } from './scheduler/resources.ts';
 export { type UnknownRule, unknownRulesOf } from './scheduler/unknown-rules.ts';
 export type { Change, ClusterApi } from './store/cluster-api.ts';

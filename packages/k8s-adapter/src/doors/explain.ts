@@ -67,11 +67,14 @@ export { headline, insteadText, reasonText, storyText } from '../explain/history
 export { limitsDocument, trippedDocument } from '../explain/limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {
+  type FindRoom,
   isWhatIf,
   parsePattern,
   present,
   type Question,
   type QuestionFlags,
+  type Replacement,
+  type RoomQuestion,
   readKeyAndValue,
   readQuestion,
   type TaintPattern,
@@ -90,6 +93,7 @@ export {
   type Tally,
   tally,
 } from '../explain/report.ts';
+export type { Room } from '../explain/room.ts';
 export { nodesSubject, podsAsked, podsSubject, type Several } from '../explain/several.ts';
 export {
   explainNode,

@@ -12,6 +12,23 @@ export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Blocked' | 'Terminatin
 /** The same as of a later moment: by then a pod may be gone. */
 export type FateName = DecisionName | 'Gone';
 
+/** The places that replacements find where assumed taints evict pods. */
+export type ReplacementsDocument =
+  /** Why nobody knows. */
+  | { readonly unknown: string }
+  | {
+      readonly pods: number;
+      readonly withoutRoom: number;
+      readonly each: readonly {
+        readonly pod: string;
+        /** Left out: no node takes it, `because` says why. */
+        readonly node?: string;
+        readonly because?: string;
+        /** Something that nobody has looked at. */
+        readonly ignores?: 'volumes' | 'devices';
+      }[];
+    };
+
 /** The beginning of each answer. */
 interface AnswerHead<K extends string> {
   readonly apiVersion: 'taintmgr.dev/v1alpha1';
@@ -20,6 +37,8 @@ interface AnswerHead<K extends string> {
   readonly observedAt: string;
   /** The moment that the answer is about; left out: `observedAt`. */
   readonly asOf?: string;
+  /** Left out: nothing is assumed, nobody was asked, or no pod that leaves is replaced. */
+  readonly replacements?: ReplacementsDocument;
   /** Who acts on NoExecute taints; `sure`: it was seen, not inferred. */
   readonly evictor: EvictorDocument['evictor'];
 }

@@ -9,7 +9,8 @@ import { HttpTransport } from '../transport/http-transport.ts';
 import { Explainer } from './explainer.ts';
 import { type Notes, notesOn } from './notes.ts';
 import { isWhatIf, present, type Question } from './question.ts';
-import { type Report, reportOn } from './report.ts';
+import { podsIn, type Report, reportOn } from './report.ts';
+import { assumedTaints, type Room, readRoom, replacementsDocument, roomNotes } from './room.ts';
 
 /**
  * The way to a cluster: as loadKubeconfig gives it; a client, whose connections are used and left open; or a
@@ -61,13 +62,22 @@ export class Explained<D extends object = object> implements AnswerContext {
   /** All that was read for the answer. */
   readonly survey: ForecastSurvey;
   readonly question: Question;
+  /** The places that replacements find; null: not looked for, or nobody is replaced. */
+  readonly room: Room | null;
   /** The answer as values: node by node, pod by pod. */
   readonly report: Report;
   readonly #subject: Subject<D>;
   readonly #memory: Memory;
   #document: D | null = null;
 
-  constructor(subject: Subject<D>, survey: ForecastSurvey, question: Question, memory: Memory) {
+  constructor(
+    subject: Subject<D>,
+    survey: ForecastSurvey,
+    question: Question,
+    memory: Memory,
+    room: Room | null = null,
+  ) {
+    this.room = room;
     this.at = survey.at;
     this.survey = survey;
     this.question = question;
@@ -79,13 +89,18 @@ export class Explained<D extends object = object> implements AnswerContext {
 
   /** The answer as JSON: what `kubectl taintmgr explain ... -o json` prints. Times are RFC 3339, durations seconds. */
   get document(): D {
-    this.#document ??= this.#subject.document(this.report, this);
+    this.#document ??= {
+      ...this.#subject.document(this.report, this),
+      ...(this.room && { replacements: replacementsDocument(this.room) }),
+    };
     return this.#document;
   }
 
   /** The lines that a reader should know before believing the answer, and the things that somebody has to see to. */
   get notes(): Notes {
-    return notesOn(this.survey, this.report, this.question);
+    const { warnings, notes } = notesOn(this.survey, this.report, this.question);
+    const room = this.room ? roomNotes(this.room) : { warnings: [], notes: [] };
+    return { warnings: [...warnings, ...room.warnings], notes: [...notes, ...room.notes] };
   }
 
   /** The refusals of the API server, in its words: something was not read for want of a right. Empty: everything was. */
@@ -95,7 +110,8 @@ export class Explained<D extends object = object> implements AnswerContext {
 
   /** The same as of a later instant, by what was read. */
   asOf(now: Instant): Explained<D> {
-    return new Explained(this.#subject, { ...this.survey, at: now }, this.question, this.#memory);
+    const survey = { ...this.survey, at: now };
+    return new Explained(this.#subject, survey, this.question, this.#memory, this.room);
   }
 
   /** Reads the cluster anew for the same question, and remembers what it saw before. Throws as the question did. */
@@ -124,9 +140,16 @@ async function tell<D extends object>(
   memory: Memory,
 ): Promise<Explained<D>> {
   const readerOf = (client: ApiClient) => memory.readerOf(client);
-  const survey = await withReader(way, readerOf, (reader) => read(reader, subject, question));
-  memory.explainer.take(survey);
-  return new Explained(subject, survey, question, memory);
+  return await withReader(way, readerOf, async (reader) => {
+    const survey = await read(reader, subject, question);
+    memory.explainer.take(survey);
+    const explained = new Explained(subject, survey, question, memory);
+    const { findRoom } = question;
+    if (!findRoom || !isWhatIf(question)) return explained;
+    const assumed = assumedTaints(survey.nodes, question, survey.at);
+    const room = await readRoom(reader, podsIn(explained.report), assumed, findRoom);
+    return room ? new Explained(subject, survey, question, memory, room) : explained;
+  });
 }
 
 /** The answer by what was read before. */

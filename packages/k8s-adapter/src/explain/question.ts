@@ -17,7 +17,34 @@ export interface Question {
   readonly compare: boolean;
   /** Policies as though taintmgr-controller were given them; readManifest reads them. */
   readonly policies: readonly PolicyObject[];
+  /** Finds places for the replacements of pods that assumed taints evict; left out: nobody looks for places. */
+  readonly findRoom?: FindRoom;
 }
+
+/** A cluster as it would be, and the pods that leave it. */
+export interface RoomQuestion {
+  /** All nodes as the API server has them, with the taints that are assumed. */
+  readonly nodes: readonly object[];
+  /** All pods as the API server has them. */
+  readonly pods: readonly object[];
+  /** The uids of the pods that leave and are replaced, the first to go first. */
+  readonly leaving: readonly string[];
+}
+
+/** The place of one replacement. */
+export interface Replacement {
+  /** The uid of the pod that leaves. */
+  readonly uid: string;
+  /** Null: no node takes it. */
+  readonly node: string | null;
+  /** Why no node takes it, in kube-scheduler's words; null: one does. */
+  readonly why: string | null;
+  /** What nobody has looked at; null: nothing. */
+  readonly ignores: 'volumes' | 'devices' | null;
+}
+
+/** Finds places one after the other: each replacement takes room from the next. */
+export type FindRoom = (question: RoomQuestion) => Promise<readonly Replacement[]>;
 
 /** Names taints; null matches everything. */
 export interface TaintPattern {

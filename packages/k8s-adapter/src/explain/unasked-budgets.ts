@@ -14,7 +14,7 @@ interface UnaskedBudget {
 }
 
 /** The budgets that these evictions break, in the order of the first of their pods. */
-export function unaskedBudgets(pods: readonly PodReport[]): readonly UnaskedBudget[] {
+function unaskedBudgets(pods: readonly PodReport[]): readonly UnaskedBudget[] {
   const found = new Map<string, UnaskedBudget>();
   for (const report of pods) {
     const { evictor, asksBudgets, budgets } = report;

@@ -30,7 +30,7 @@ const root = '/apis/admissionregistration.k8s.io/v1';
  * Whether kube-controller-manager has marked the pod and then not deleted the pod: the deletion was refused. It does not
  * try again, and after two minutes the mark is taken back.
  */
-export function wasRefused({ pod, unmarkedAt }: PodFacts): boolean {
+function wasRefused({ pod, unmarkedAt }: PodFacts): boolean {
   if (pod.deletionTimestamp !== null) return false;
   return pod.disruption?.reason === 'DeletionByTaintManager' || unmarkedAt !== null;
 }

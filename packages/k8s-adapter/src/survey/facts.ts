@@ -52,7 +52,7 @@ export interface PodFacts {
 }
 
 /** What a scheduler says of a pod that has no node. */
-export interface Unscheduled {
+interface Unscheduled {
   readonly since: Instant | null;
   readonly reason: string;
   readonly message: string;

@@ -2,6 +2,7 @@
 import { ApiError, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   explainSubject,
+  isWhatIf,
   type PodReport,
   podsIn,
   readQuestion,
@@ -27,7 +28,11 @@ export async function explain(
   invocation: Invocation<ExplainFlags>,
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
-  const question = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
+  const read = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
+  const looksForRoom = isWhatIf(read) && !flags.watch;
+  const question = looksForRoom
+    ? { ...read, findRoom: (await import('./room.ts')).findRoom }
+    : read;
   const format = await readFormat(flags.output);
   const live = flags.watch ? await import('./live.ts') : null;
   return await withConnection(invocation, async (connection) => {
