@@ -63,6 +63,8 @@ export interface HistorySources {
   readonly at: Instant;
   readonly departures: readonly Departure[];
   readonly gaps: readonly Gap[];
+  /** All that a leader knew then is among `departures`, but for gaps; left out: there are no records, or not all of them. */
+  readonly recordsUntil?: Instant | null;
   /** All pods of the namespaces in question, read after the Events: who is not there is gone. */
   readonly pods: readonly PodTrace[] | null;
   readonly events: readonly EventTrace[] | null;

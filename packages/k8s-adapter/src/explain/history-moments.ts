@@ -52,7 +52,7 @@ function rankOf({ source: { kind, name } }: Moment): number {
 
 function recordMoments(departure: Departure): readonly Moment[] {
   const { taint, decidedAt, deadline, moves = [], refusals = [], way, by, policy } = departure;
-  const { askedAt, answeredAt, goneAt, deletionTimestamp } = departure;
+  const { askedAt, answeredAt, goneAt, foundGoneAt, deletionTimestamp } = departure;
   const moment = (at: Instant | undefined, text: string, until?: Instant): readonly Moment[] =>
     at === undefined
       ? []
@@ -60,8 +60,11 @@ function recordMoments(departure: Departure): readonly Moment[] {
   const first = moves[0] ? moves[0].from : deadline;
   const due = first === undefined ? '' : `: it was to leave at ${formatTime(first)}`;
   const policyText = policy === undefined ? '' : ` by policy ${policy}`;
-  const asked = way === 'delete' ? 'deleted' : 'evicted by pods/eviction';
+  const how = way === 'delete' ? 'by DELETE' : 'by pods/eviction';
   const isOwn = by.source === 'ownAct';
+  const [askedFirst, accepted] = [askedAt ?? answeredAt, answeredAt];
+  const isSlow =
+    askedFirst !== undefined && accepted !== undefined && accepted - askedFirst >= 1_000;
   return [
     ...(taint ? moment(taint.since, sinceText(taint, departure.node)) : []),
     ...moment(decidedAt, `decided${policyText}${due}`),
@@ -70,19 +73,18 @@ function recordMoments(departure: Departure): readonly Moment[] {
       return moment(at, `deadline moved from ${span}: ${words ?? why}`);
     }),
     ...refusals.flatMap(({ firstAt, lastAt, words, count: times, status }) => {
-      const how = status === undefined ? '' : ` (${status})`;
-      return moment(firstAt, `refused ${count(times, 'time')}${how}: ${words}`, lastAt);
+      const code = status === undefined ? '' : ` (${status})`;
+      return moment(firstAt, `refused ${count(times, 'time')}${code}: ${words}`, lastAt);
     }),
-    ...(isOwn && askedAt !== answeredAt
-      ? moment(askedAt, `asked to leave, ${asked} at first`)
-      : []),
     ...(isOwn
-      ? moment(answeredAt ?? askedAt, answeredAt === undefined ? `asked to be ${asked}` : asked)
+      ? moment(askedFirst, `asked to leave ${how}${accepted && !isSlow ? ', accepted' : ''}`)
       : []),
+    ...(isOwn && isSlow ? moment(accepted, `accepted: it leaves ${how}`) : []),
     ...(deletionTimestamp === undefined || goneAt !== undefined
       ? []
       : moment(deletionTimestamp, 'its grace period is over')),
     ...moment(goneAt, 'gone'),
+    ...moment(foundGoneAt, 'found gone by a leader that did not see it go'),
   ];
 }
 
@@ -141,7 +143,7 @@ function nodeMoments({ name, taints, taintsWritten, cordoned }: NodeTrace): read
       ? [
           {
             at: taintsWritten.at,
-            text: `${taintsWritten.by} wrote the taints of ${name}: ${listed}`,
+            text: `${taintsWritten.by} wrote the taints of ${name} last; now they are ${listed}`,
             source,
           },
         ]

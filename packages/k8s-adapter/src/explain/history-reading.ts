@@ -59,6 +59,7 @@ export async function readHistory(
   const traced = [...(events ?? []), ...ofNodes].flatMap((event) => eventTrace(event) ?? []);
   const sources: HistorySources = {
     ...{ at: reader.now(), departures: records.departures, gaps: records.gaps, pods },
+    recordsUntil: records.leftOut > 0 ? null : records.savedAt,
     ...{ events: events === null ? null : traced, requests: requests ?? [], nodes: new Map() },
   };
   const nodes = await readNodes(reader, sources, scope);

@@ -204,6 +204,7 @@ function unknownOf(story: Omit<Story, 'unknown'>, sources: HistorySources): read
   return [
     ...(by === null && story.others.length === 0 ? [nobodySays(isOld, sources)] : []),
     ...(by === null && story.others.length > 0 ? ['who deleted it'] : []),
+    ...(isUnrecorded && isOverdue(by, asked, sources) ? [notRecorded] : []),
     ...(by?.kind === 'evictionApi'
       ? ['who used the Eviction API: the API server does not write that down; its audit log may']
       : []),
@@ -213,7 +214,7 @@ function unknownOf(story: Omit<Story, 'unknown'>, sources: HistorySources): read
       ? [`which user ran ${taint.setBy}: managedFields name programs`]
       : []),
     ...(taint && !taint.setBy ? [`who put ${taint.name} on ${node || 'its node'}`] : []),
-    ...(node === '' && state !== 'unseen' ? ['which node it was on'] : []),
+    ...(node === '' && by?.kind !== 'taintManager' ? ['which node it was on'] : []),
     ...(state === 'unseen' ? ['if it is gone: pods may not be read'] : []),
     ...gaps.map(gapText),
   ];
@@ -232,6 +233,19 @@ function isApart({ kind, at, sources }: Claim, asked: Instant | null): boolean {
 /** Marks and deletions of one act are some milliseconds apart, and dated to the second. */
 const apartMs: Millis = 5_000;
 
+/** A leader writes an eviction of its own down within so long. */
+const recordedWithinMs: Millis = 60_000;
+
+const notRecorded =
+  'if that is true: records of taintmgr-controller cover that time and do not have it, and whoever may create Events can write one';
+
+/** An Event names taintmgr-controller, and its records would have the eviction. */
+function isOverdue(by: Claim | null, asked: Instant | null, sources: HistorySources): boolean {
+  const { recordsUntil = null, gaps } = sources;
+  if (by?.kind !== 'taintmgr' || asked === null || recordsUntil === null) return false;
+  return asked + recordedWithinMs < recordsUntil && !gaps.some((gap) => covers(gap, asked));
+}
+
 function nobodySays(isOld: boolean, { events }: HistorySources): string {
   const why =
     events === null
@@ -248,7 +262,8 @@ function taintUnknown(
 ): string {
   const trace = sources.nodes.get(node);
   const asked = 'for which taint: kube-controller-manager does not write that down';
-  if (trace === undefined) return `${asked}, and node ${node || 'names'} may not be read`;
+  if (node === '') return `${asked}, and no source says which node it was on`;
+  if (trace === undefined) return `${asked}, and node ${node} may not be read`;
   if (trace === null) return `${asked}, and node ${node} is gone`;
   const then = taintsThen(trace, askedAt?.at ?? null);
   if (taint) return `${asked}; ${taint.name} is the only one that ${node} had then and has`;
@@ -258,7 +273,14 @@ function taintUnknown(
 
 function isOver({ from, to, namespace }: Gap, at: Instant | null, of: string): boolean {
   if (namespace !== undefined && namespace !== of) return false;
-  return at === null || ((from === undefined || at >= from) && at <= to);
+  return at === null || covers({ from, to }, at);
+}
+
+function covers(
+  { from, to }: { readonly from?: Instant | undefined; readonly to: Instant },
+  at: Instant,
+): boolean {
+  return (from === undefined || at >= from) && at <= to;
 }
 
 /** In words: `records between ... and ...: the leader changed`. */

@@ -105,10 +105,16 @@ function historyOf(
       notes: [
         ...(records.found === 'forbidden' ? [hiddenRecords(records.namespaces)] : []),
         ...(records.leftOut > 0 ? [`${records.leftOut} earlier records are left out`] : []),
-        ...gaps.map((gap) => `no ${gapText(gap)}`),
+        ...(isRecorded(stories, subject) ? [] : gaps.map((gap) => `no ${gapText(gap)}`)),
       ],
     },
   };
+}
+
+/** A pod of whom records tell misses none. */
+function isRecorded(stories: readonly Story[], { kind }: HistorySubject): boolean {
+  const has = ({ by }: Story) => by?.sources.some((source) => source.kind === 'record');
+  return kind === 'pod' && stories.length > 0 && stories.every(has);
 }
 
 /** The names of ReplicaSets of a Deployment end with a hash. */

@@ -292,10 +292,10 @@ Times (UTC):
   01:58:11Z  taint maint=x:NoExecute on n1, by kubectl-taint [record of taintmgr-controller]
   01:58:12Z  decided: it was to leave at 2026-11-30T02:00:00Z [record of taintmgr-controller]
   01:59:00Z  deadline moved from 2026-11-30T02:00:00Z to 2026-11-30T02:01:00Z: PauseEnded [record of taintmgr-controller]
-  02:01:00Z  asked to leave, evicted by pods/eviction at first [record of taintmgr-controller]
+  02:01:00Z  asked to leave by pods/eviction [record of taintmgr-controller]
   02:01:00Z  marking for deletion: no toleration for maint=x:NoExecute [Event TaintManagerEviction of taintmgr]
   02:01:00Z  refused 12 times (429): budget web-pdb, last at 02:03:00Z [record of taintmgr-controller]
-  02:03:11Z  evicted by pods/eviction [record of taintmgr-controller]
+  02:03:11Z  accepted: it leaves by pods/eviction [record of taintmgr-controller]
   02:03:14Z  gone [record of taintmgr-controller]
 
 Instead: web-2 on n1, ready 9s later [pod web-2].
@@ -363,6 +363,21 @@ it('names gaps of the records where no record is there', () => {
   ]);
   assert.deepEqual(unknown({ events: [scheduled, killing('02:13:11')] }), []);
   assert.deepEqual(unknown({ departures: [own] }), []);
+});
+
+it('doubts an Event of ours that records do not have', () => {
+  const events = [scheduled, marking('taintmgr', '02:03:11')];
+  const doubts = (more: Partial<HistorySources>) =>
+    mergeStories({ ...nothing, events, ...more })[0]?.unknown.filter((line) => /^if/.test(line))
+      .length;
+  assert.equal(doubts({ recordsUntil: now }), 1);
+  assert.equal(doubts({ recordsUntil: at('02:03:30') }), 0);
+  assert.equal(doubts({}), 0);
+  assert.equal(
+    doubts({ recordsUntil: now, gaps: [{ to: at('02:04:00'), why: 'leaderChanged' }] }),
+    0,
+  );
+  assert.equal(doubts({ recordsUntil: now, departures: [own] }), 0);
 });
 
 it('does not say that kube-controller-manager put a taint on that it wrote beside its own', () => {
