@@ -52,22 +52,23 @@ function nextOf({ jobs }: Workload, owner: string, pods: readonly PodReport[]): 
   }
 }
 
-/** A toleration that ends lets a new pod onto the node at once; without one none comes until the taint has gone. */
+/**
+ * A DaemonSet deletes what does not tolerate a NoExecute taint of the node, and creates nothing there meanwhile; a
+ * toleration that ends lets the next pod onto the node at once.
+ */
 function daemonLines(owner: string, pods: readonly PodReport[]): readonly string[] {
-  const tolerating = pods.filter(({ explanation: { decision } }) => {
-    return decision.because.every((reason) => reason.code !== 'NoToleration');
-  });
-  const others = pods.length - tolerating.length;
+  const barred = pods.filter(({ explanation: { decision } }) => {
+    return decision.because.some((reason) => reason.code === 'NoToleration' && !reason.device);
+  }).length;
+  const others = pods.length - barred;
   return [
-    ...(others > 0
+    ...(barred > 0
       ? [
-          `${owner} creates none on ${others === 1 ? 'this node' : `these ${others} nodes`} until the taint has gone`,
+          `${owner} deletes ${count(barred, 'pod')} itself without asking budgets, and creates none there until the taint has gone`,
         ]
       : []),
-    ...(tolerating.length > 0
-      ? [
-          `${owner} creates ${count(tolerating.length, 'new pod')} on the same ${tolerating.length === 1 ? 'node' : 'nodes'} at once, for as long as the toleration lasts`,
-        ]
+    ...(others > 0
+      ? [`${owner} creates ${count(others, 'new pod')} on the same node at once`]
       : []),
   ];
 }

@@ -83,7 +83,7 @@ function leavingNone(unknown: number): string {
 
 /** `3 pods, the first now, the last in 4m18s; 1 is blocked now` */
 function leavingText(pods: readonly PodReport[], next: Millis | null, last: Millis | null): string {
-  const leaving = pods.filter((pod) => isLeaving(pod) && !isPaused(pod));
+  const leaving = pods.filter((pod) => isLeaving(pod) && !isPaused(pod) && !pod.isGone);
   const blocked = leaving.filter(({ blockers }) => blockers.length > 0).length;
   const text = `${count(leaving.length, 'pod')}, ${spanText(next, last)}`;
   if (blocked === 0) return text;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { type Access, loadKubeconfig } from '@taintmgr/k8s-adapter';
-import { explainNode, explainPod } from '@taintmgr/k8s-adapter/explain';
+import { explainNode, explainPod, explainWorkload } from '@taintmgr/k8s-adapter/explain';
 import { parse } from 'yaml';
 import { run } from '../../world/run.ts';
 import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
@@ -105,6 +105,24 @@ describe('a program', () => {
       for (const name of podNames()) {
         const { document } = await explainPod(access, 'shop', name);
         assert.deepEqual(steady(document), await printed(user, 'pod', name, '-n', 'shop'), name);
+      }
+    });
+  }
+});
+
+describe('a program', () => {
+  const workloads = [
+    ['Deployment', 'web'],
+    ['PodDisruptionBudget', 'web'],
+    ['Namespace', 'shop'],
+  ] as const;
+  for (const user of ['admin', 'oncall', 'developer']) {
+    it(`is told of workloads what the plugin prints to ${user}`, async () => {
+      const access = await accessOf(user);
+      for (const [kind, name] of workloads) {
+        const { document } = await explainWorkload(access, { kind, namespace: 'shop', name });
+        const line = [kind.toLowerCase(), name, '-n', 'shop'];
+        assert.deepEqual(steady(document), await printed(user, ...line), kind);
       }
     });
   }
