@@ -4,7 +4,7 @@ import { ApiClient } from '../client/client.ts';
 import { EvictorSearch } from '../client/find-evictors.ts';
 import { ClusterReader } from '../survey/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, withPast } from '../survey/survey.ts';
-import type { Access } from '../transport/access.ts';
+import type { Access, Authorization } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
 import { Explainer } from './explainer.ts';
 import { type Notes, notesOn } from './notes.ts';
@@ -184,9 +184,13 @@ export async function withReader<T>(
 ): Promise<T> {
   if (way instanceof ClusterReader) return await work(way);
   if (way instanceof ApiClient) return await work(readerOf(way));
-  const transport = new HttpTransport(way, userAgent);
+  const { server } = way;
+  // Others may ask by the same access meanwhile: it is not closed.
+  const authorize = (): Promise<Authorization> => way.authorize();
+  const access = { server, authorize, rejected: (): void => way.rejected() };
+  const transport = new HttpTransport(access, userAgent);
   try {
-    return await work(readerOf(new ApiClient({ transport, server: way.server })));
+    return await work(readerOf(new ApiClient({ transport, server })));
   } finally {
     transport.close();
   }

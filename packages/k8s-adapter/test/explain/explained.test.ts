@@ -60,6 +60,20 @@ describe('an explanation', () => {
     transport.close();
   });
 
+  it('takes nothing from others who ask by the same access', async () => {
+    const shared: Access = {
+      server: access.server,
+      authorize: () => access.authorize(),
+      rejected: () => access.rejected(),
+      close: () => assert.fail('it is closed'),
+    };
+    const both = await Promise.all(['n1', 'n2'].map((name) => explainNode(shared, name)));
+    assert.deepEqual(
+      both.map(({ document }) => document.pods?.length),
+      [2, 1],
+    );
+  });
+
   it('answers what if, and names what it assumed', async () => {
     const assumed = parseTaint('maintenance=kernel:NoExecute');
     const { document, report } = await explainNode(access, 'n2', { with: [assumed] });
