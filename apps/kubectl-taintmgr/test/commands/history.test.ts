@@ -263,6 +263,20 @@ Not known:
     );
   });
 
+  it('knows the name alone of one that is gone', async () => {
+    const [named, alone] = [
+      ['explain', 'pod', 'lonely'],
+      ['explain', 'lonely'],
+    ];
+    const answers = [named, alone].map((args) => told(...args, '-n', 'shop'));
+    const [first, second] = await Promise.all(answers);
+    assert.deepEqual(second, first);
+    assert.match(
+      (await run('explain', 'nobody', '-n', 'shop')).err,
+      /^error: there is no node "nobody"/,
+    );
+  });
+
   it('says that it is not found, and where it looked', async () => {
     assert.deepEqual(await told('explain', 'pod', 'nobody', '-n', 'shop'), {
       code: 1,

@@ -1,9 +1,10 @@
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { history } from '@taintmgr/k8s-adapter/explain';
 import { type ClusterReader, ifThere } from '@taintmgr/k8s-adapter/survey';
 import { workloadKindWords } from '../../cli/workload-words.ts';
 import { subjectKinds } from './flags.ts';
 
-/** Tells whether a name that somebody typed alone is that of a node or of a pod. Throws UsageError: of both, or of none. */
+/** Tells whether a name that somebody typed alone is that of a node or of a pod, be it gone. Throws UsageError: of both, or of none. */
 export async function nodeOrPod(
   reader: ClusterReader,
   namespace: string,
@@ -23,6 +24,8 @@ export async function nodeOrPod(
   if (pod) return 'pod';
   const kinds = [...subjectKinds, ...workloadKindWords].join(', ');
   const unread = reader.refused.map((message) => `; ${message}`).join('');
+  const { stories } = await history(reader, { kind: 'pod', namespace, name });
+  if (stories.length > 0) return 'pod';
   throw new UsageError(
     `there is no node ${what}, and no pod in namespace ${namespace}; want explain KIND NAME: ${kinds}${unread}`,
   );
