@@ -137,13 +137,14 @@ export class LiveHistory {
     };
   }
 
-  /** Each pod once, by its uid: history tells of those that were seen too, and of no pod that is still there. */
+  /** Each pod once: history tells of those that were seen too, and of no pod that is still there. */
   #left(): readonly LiveLeft[] {
-    const untold = new Map((this.#past?.pods ?? []).map((one) => [one.uid, one]));
+    const untold = new Map((this.#past?.pods ?? []).map((one) => [keyOf(one), one]));
     const seen = this.#evictions.map((one): LiveLeft => {
-      const told = untold.get(one.uid);
-      untold.delete(one.uid);
-      return told ? { ...one, at: told.at, story: told.story } : one;
+      const told = untold.get(one.uid) ?? [...untold.values()].find((other) => mayBe(other, one));
+      if (!told) return one;
+      untold.delete(keyOf(told));
+      return { ...one, at: told.at, story: told.story };
     });
     const others = [...untold.values()].filter(({ uid }) => !this.#pods.has(uid));
     return [...others.map(leftOf), ...seen].sort((one, other) => one.at - other.at);
@@ -349,8 +350,21 @@ function afterFirst([first]: LivePast['pods'], gaps: LivePast['gaps']): LivePast
   return [{ from: null, to: first.at, text }, ...gaps.filter(({ to }) => to > first.at)];
 }
 
-function leftOf({ story, ...pod }: PastPod): LiveLeft {
-  return { ...pod, how: 'seen', because: story.reason === '' ? [] : [story.reason], story };
+/** A pod of which nobody says which one of its name is one by when it left. */
+function keyOf({ uid, namespace, pod, at }: PastPod): string {
+  return uid === '' ? `${namespace}/${pod} ${at}` : uid;
+}
+
+/** Events of kube-controller-manager name no uid: a pod of the name that was asked to leave within the hour before is meant. */
+function mayBe({ uid, namespace, pod, at }: PastPod, seen: LiveLeft): boolean {
+  const isNamed = uid === '' && pod === seen.pod && namespace === seen.namespace;
+  return isNamed && at <= seen.at + 1 && at > seen.at - 3600;
+}
+
+function leftOf(past: PastPod): LiveLeft {
+  const { story, ...pod } = past;
+  const uid = keyOf(past);
+  return { ...pod, uid, how: 'seen', because: story.reason === '' ? [] : [story.reason], story };
 }
 
 /** Messages of others are in it. */

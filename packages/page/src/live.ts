@@ -103,6 +103,7 @@ export interface LiveMoment {
 
 /** A pod of which history tells that it left. */
 export interface PastPod extends PodOnNode {
+  /** '': nobody says which one of its name. */
   readonly uid: string;
   /** When it left, or when it was asked to, as far as that is known. */
   readonly at: number;

@@ -364,6 +364,22 @@ describe('the history of a live cluster, beside what others remember', () => {
     assert.deepEqual(evictions, [{ ...pod, at: 99, how: 'seen', because: web.because, story }]);
   });
 
+  it('takes one of whom nobody says which one of its name it is for the one that was seen within the hour', () => {
+    const leftOf = (at: number, given: Partial<PastPod> = {}) => {
+      const history = new LiveHistory('test', opened);
+      for (const look of [moment(61), moment(101, { pods: [] })]) history.take(look);
+      const pods = [{ ...told, uid: '', at: instant(at), ...given }];
+      history.remember({ pods, gaps: [], isCut: false });
+      const { evictions } = history.input()?.record ?? assert.fail();
+      return evictions.map((one) => `${one.uid} ${one.at}${one.story ? ' told' : ''}`);
+    };
+    assert.deepEqual(leftOf(100), ['u1 100 told']);
+    assert.deepEqual(leftOf(-3600), ['shop/web-1 -3600 -3600 told', 'u1 101']);
+    assert.deepEqual(leftOf(103), ['u1 101', 'shop/web-1 103 103 told']);
+    assert.deepEqual(leftOf(100, { pod: 'web-2' }), ['shop/web-2 100 100 told', 'u1 101']);
+    assert.deepEqual(leftOf(100, { namespace: 'infra' }), ['infra/web-1 100 100 told', 'u1 101']);
+  });
+
   it('tells of no pod that is still there', () => {
     const history = new LiveHistory('test', opened);
     history.remember({ pods: [told], gaps: [], isCut: false });

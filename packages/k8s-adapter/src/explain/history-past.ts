@@ -8,6 +8,7 @@ import { evictedByText, insteadText, reasonText, storyText } from './history-wor
 
 /** A pod that left. '' in `story`: no source says. */
 export interface PastPod {
+  /** '': no source says which one of its name. */
   readonly uid: string;
   readonly namespace: string;
   readonly pod: string;
@@ -67,9 +68,7 @@ function leftAt({ state, goneAt, askedAt }: Story): Instant | null {
 function pastPod(story: Story, at: Instant, now: Instant): PastPod {
   const { namespace, pod, uid, node, owner } = story;
   return {
-    // A pod that no source tells from others of its name is one of its own.
-    uid: uid === '' ? `${namespace}/${pod} ${at}` : uid,
-    ...{ namespace, pod, node, at },
+    ...{ uid, namespace, pod, node, at },
     workload: owner ? `${owner.kind} ${namespace}/${owner.name}` : null,
     story: {
       evictedBy: printable(evictedByText(story)),

@@ -52,6 +52,8 @@ export interface History {
   readonly refused: readonly string[];
   /** Where it was looked, in words. */
   readonly looked: string;
+  /** False: Events may not be read, so without records nobody tells of pods that are gone. */
+  readonly readsEvents: boolean;
 }
 
 /**
@@ -99,6 +101,7 @@ function historyOf(
   });
   return {
     ...{ at, stories, gaps, refused, looked: lookedText(read) },
+    readsEvents: sources.events !== null,
     document: departureList(at, stories, gaps),
     notes: {
       warnings: refused.map((message) => `not everything could be read: ${printable(message)}`),

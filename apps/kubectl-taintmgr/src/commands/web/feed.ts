@@ -4,7 +4,7 @@ import { formatTaint, webhookDenial } from '@taintmgr/core';
 import type { PredictedBlocker } from '@taintmgr/core/drain';
 import { describeHold } from '@taintmgr/core/lifecycle';
 import { formatDuration, parseTime } from '@taintmgr/core/time';
-import { type ApiClient, ApiError, ConnectionError, EvictorSearch } from '@taintmgr/k8s-adapter';
+import { type ApiClient, EvictorSearch } from '@taintmgr/k8s-adapter';
 import { count, listText } from '@taintmgr/k8s-adapter/command-line';
 import {
   blockerKinds,
@@ -51,6 +51,7 @@ import {
   liveRules,
   trippedLimit,
 } from '@taintmgr/page';
+import { isOfServer, PastFeed } from './past.ts';
 import type { Streams } from './server.ts';
 
 const readEveryMs = 2000;
@@ -78,13 +79,18 @@ export function feedOf(
   // It remembers since when a taint is there that does not say so itself.
   const explainer = new Explainer({ ...present, policies: files });
   let look: Look | null = null;
+  const past = new PastFeed(client, history);
   const publish = (): void => {
     const input = history.input();
     if (input) streams.publish(input);
   };
   const read = async (): Promise<void> => {
     const reader = new ClusterReader(client, undefined, search);
-    const [nodes, nodeDrains] = await Promise.all([reader.nodes(), listNodeDrains(client)]);
+    const [nodes, nodeDrains] = await Promise.all([
+      reader.nodes(),
+      listNodeDrains(client),
+      ...(look ? [] : [past.read()]),
+    ]);
     const survey = await surveyPending(reader, nodes, { files });
     explainer.take(survey);
     look = { nodes, survey, report: reportOn(survey, explainer), nodeDrains };
@@ -105,12 +111,13 @@ export function feedOf(
           await read();
         } catch (error) {
           if (interrupt.aborted) return;
-          if (!(error instanceof ConnectionError || error instanceof ApiError)) throw error;
+          if (!isOfServer(error)) throw error;
           history.lose(Date.now(), error.message);
           publish();
         }
         const least = streams.viewers > 0 ? readEveryMs : unseenEveryMs;
         restMs = Math.max(least, (performance.now() - begun) * restPerRead);
+        if (streams.viewers > 0 && !interrupt.aborted) await past.readAgain();
       }
     },
   };

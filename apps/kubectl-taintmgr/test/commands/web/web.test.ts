@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { pod, toleration } from '@taintmgr/sim-cluster';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchBrowser } from '../../world/browser.ts';
-import { axeFindings, fits, lane, textOf } from '../../world/report-page.ts';
+import { axeFindings, fits, fragmentOf, lane, textOf } from '../../world/report-page.ts';
 import { type Running, run, start } from '../../world/run.ts';
 import { fillShop, keepRenewing } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
@@ -24,6 +24,15 @@ before(async () => {
   cluster = await startTestCluster(null);
   fillShop(cluster);
   endRenewing = keepRenewing(cluster);
+  // It left before the page was opened; its name is no more than a text.
+  const leftAt = `${new Date(Date.now() - 600_000).toISOString().slice(0, 19)}Z`;
+  cluster.api.create('events', {
+    metadata: { namespace: 'shop', name: 'gone-1.evicted' },
+    involvedObject: { kind: 'Pod', namespace: 'shop', name: 'gone-1' },
+    ...{ reason: 'TaintManagerEviction', message: 'Marking for deletion Pod shop/gone-1' },
+    ...{ type: 'Normal', count: 1, source: { component: '<img src=x onerror=alert(1)>' } },
+    ...{ firstTimestamp: leftAt, lastTimestamp: leftAt },
+  });
   web = start(['web', '--kubeconfig', cluster.kubeconfig]);
   await until('the address', () => web.output.outText.includes('\n'));
   browser = await launchBrowser();
@@ -122,6 +131,24 @@ describe('web', () => {
     }
     assert.match(why, /evicted bytaintmgr-controller/);
     await page.getByRole('button', { name: 'Close' }).click();
+  });
+
+  it('lists who left before it was opened, and tells a story in the very words of history', async () => {
+    const row = page.locator('tr', { hasText: 'shop/gone-1' });
+    assert.match(await textOf(row), /<img src=x onerror=alert\(1\)>, as an Event Taint/);
+    await row.getByRole('button').click();
+    const told = await textOf(page.locator('.why .lines'));
+    const access = ['--kubeconfig', cluster.kubeconfig];
+    const { out } = await run('history', 'pod', 'gone-1', '-n', 'shop', ...access);
+    const timeless = (text: string): string => text.trim().replaceAll(/\([^()]* ago\)/g, '');
+    assert.equal(timeless(told), timeless(out));
+    assert.match(out, /^shop\/gone-1 was evicted/);
+    assert.match(fragmentOf(page).get('why') ?? '', /^lane left /);
+    await lane(page, 'shop/gone-1').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    const numbers = await textOf(page.locator('.numbers'));
+    assert.match(numbers, /Unknown before .*: Events of that time are deleted, after an hour/);
+    assert.ok(await page.locator('.legend .untold').isVisible());
   });
 
   it('shows a pod that is to leave when it comes, and that it left when it is gone', async () => {

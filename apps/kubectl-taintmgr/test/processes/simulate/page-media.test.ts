@@ -196,7 +196,7 @@ describe('the page on paper', () => {
 describe('the colours of the page', () => {
   const texts = ['ink', 'quiet', 'accent', 'down', 'held'];
   const graphics = ['ink', 'accent', 'down', 'unknown', 'gone', 'tainted', 'pending', 'held'];
-  const others = ['leaving', 'noroom', 'budget'];
+  const others = ['leaving', 'noroom', 'budget', 'untold'];
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`stand off from their paper, ${colorScheme}: 4.5 for text, 3 for what is drawn`, async () => {
