@@ -76,6 +76,14 @@ describe('what commands load', () => {
       loaded.some((path) => /^packages\/(sim-cluster|page)\//.test(path)),
       false,
     );
+    const folder = 'apps/kubectl-taintmgr/src/commands/explain/';
+    const kinds = loaded.filter((path) => path.startsWith(folder));
+    assert.deepEqual(kinds.map((path) => path.slice(folder.length)).sort(), [
+      'explain.ts',
+      'flags.ts',
+      'node-table.ts',
+      'view.ts',
+    ]);
   });
 
   it('simulate: a cluster that plays, and no API server for real clients', async () => {

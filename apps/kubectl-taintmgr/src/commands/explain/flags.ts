@@ -44,7 +44,7 @@ const subjects: Readonly<
   pod: [
     ['pods', 'po'],
     'names of the pods; without one and without --selector all',
-    'say of pods why and when it will be evicted, or why it stays',
+    'say of pods why and when they will be evicted, or why they stay',
     'kubectl taintmgr explain pod db-0 -n shop --at=+10m',
   ],
   zone: [
@@ -94,9 +94,9 @@ export function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
 export function workloadCommand(): CommandUnknownOpts {
   const kinds = workloadKindWords.join(', ');
   const command = new Command('workload')
-    .summary(`say of ${kinds} which pods leave, and what stays`)
+    .summary('explain deployment NAME and its like: say which pods leave, and what stays')
     .description(
-      `say of a workload, a disruption budget or a namespace which of its pods leave and when, what stays, and what comes in their place; explain deployment NAME will do`,
+      'say of a workload, a disruption budget or a namespace which of its pods leave and when, what stays, and what comes in their place: explain deployment NAME is the same',
     )
     .addArgument(new Argument('<kind>', kinds).argParser(workloadKind))
     .addArgument(new Argument('<name>', 'its name').argParser(objectName))
