@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
+import { gzip, HistorySearch } from '@taintmgr/k8s-adapter';
 import { namespace, node, pod, type Rule } from '@taintmgr/sim-cluster';
 import { ask } from '../../harness/https-client.ts';
+import { startReplica } from '../../harness/replica.ts';
 import { type RunningProcess, startProcess } from '../../harness/running-process.ts';
 import { startTestApi, type TestApi } from '../../harness/test-api.ts';
 
@@ -101,6 +103,56 @@ it('has what the leader before it has evicted', async (t) => {
     odd.body,
     'since: got "soon", want a duration such as 2h, or a time such as 2026-05-04T12:00:00Z\n',
   );
+});
+
+/** What is stored, as whoever may read the ConfigMaps finds it. */
+function stored({ api }: TestApi): HistorySearch['found'] {
+  const search = new HistorySearch({});
+  for (const { binaryData = {} } of api.list('configmaps') as unknown as readonly Stored[]) {
+    for (const block of Object.values(binaryData)) search.readBlock(block, gzip);
+  }
+  return search.found;
+}
+
+interface Stored {
+  readonly binaryData?: Readonly<Record<string, string>>;
+}
+
+/** Resolves at the change after which this holds. */
+function until({ api }: TestApi, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = api.subscribe(() => {
+      if (!holds()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+it('loses nothing that is stored when its leader is killed, and says since when it may have', async (t) => {
+  const cluster = await startCluster(t, [everything], ['a', 'b']);
+  const first = startReplica(t, cluster.kubeconfig, flags);
+  await Promise.all(['became the leader', 'caches synced'].map((said) => first.saw(said)));
+  const second = startReplica(t, cluster.kubeconfig, flags);
+  await second.saw('caches synced');
+  taint(cluster);
+  await until(cluster, () => stored(cluster).departures.length === 2);
+  const isTold = until(cluster, () => stored(cluster).gaps.length === 2);
+  first.strike('SIGKILL');
+  await second.saw('keeps the history of evictions');
+  await isTold;
+  const { departures, gaps } = stored(cluster);
+  assert.deepEqual(
+    departures.map(({ pod: name, by }) => [name, by.kind]),
+    [
+      ['a', 'taintmgr'],
+      ['b', 'taintmgr'],
+    ],
+  );
+  const [, gap] = gaps;
+  const { from = 0, to = 0 } = gap ?? {};
+  const last = Math.max(...departures.map(({ answeredAt = 0 }) => answeredAt));
+  assert.ok(last <= from && from < to, `${last} ${from} ${to}`);
 });
 
 it('goes on in memory without rights, and says so once', async (t) => {
