@@ -65,7 +65,7 @@ export interface LoopSettings {
 }
 
 /** Hears all that the machine is told, and all notices; `now` is the time on the cluster's clock. */
-export interface LoopWitness<E, N> extends KeptWitness {
+interface LoopWitness<E, N> extends KeptWitness {
   hear(now: Instant, event: E): void;
   observe(now: Instant, notice: N): void;
 }

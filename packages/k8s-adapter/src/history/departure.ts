@@ -126,7 +126,7 @@ export interface Refusal {
   readonly lastAt: Instant;
 }
 
-export interface Successor {
+interface Successor {
   readonly pod: string;
   readonly uid: string;
   readonly node?: string;

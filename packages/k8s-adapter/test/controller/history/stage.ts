@@ -1,4 +1,4 @@
-import { makeNode, makePod, type Pod, type PodRef, type Taint } from '@taintmgr/core';
+import { makeNode, makePod, type Pod, type Taint } from '@taintmgr/core';
 import { HistoryKeeper, type KeeperEffect } from '../../../src/controller/history/keeper.ts';
 import type { HistoryNotice } from '../../../src/controller/history/notice.ts';
 import { Witness } from '../../../src/controller/history/witness.ts';
@@ -9,7 +9,7 @@ import { segmentFrom } from '../../../src/history/segment.ts';
 import type { ApiRequest } from '../../../src/proto/requests.ts';
 
 export const start = Date.parse('2026-01-01T00:00:00Z');
-export const spot: Taint = { key: 'spot', value: '', effect: 'NoExecute', timeAdded: start };
+const spot: Taint = { key: 'spot', value: '', effect: 'NoExecute', timeAdded: start };
 
 interface Stored {
   readonly version: number;
@@ -186,8 +186,4 @@ function uidOf(index: number): string {
     (Math.imul(index + 7, factor) >>> 0).toString(16).padStart(8, '0');
   const text = hex(2_654_435_761) + hex(2_246_822_519) + hex(3_266_489_917) + hex(668_265_263);
   return text.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-export function nameOf({ namespace, name }: PodRef): string {
-  return `${namespace}/${name}`;
 }
