@@ -46,7 +46,7 @@ export async function explain(
     const view = await viewOf(meant, names, flags.selector, namespace);
     if (live) return await live.run({ connection, view, question, format, invocation });
     const asked = explainSubject(connection.client, view.subject, question);
-    const explained = await (kind === 'pod' && names.length === 1 ? unlessGone(asked) : asked);
+    const explained = await (meant === 'pod' && names.length === 1 ? unlessGone(asked) : asked);
     if (explained instanceof ApiError) {
       const { explainGone } = await import('./gone.ts');
       return await explainGone(explained, connection, name, format, invocation);
