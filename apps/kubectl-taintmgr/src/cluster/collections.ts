@@ -1,7 +1,8 @@
 // The collections of a cluster that decide about evictions: what snapshots hold and simulations read.
 
-import { type ApiClient, ApiError, decidingKinds } from '@taintmgr/k8s-adapter/client';
+import { type ApiClient, decidingKinds } from '@taintmgr/k8s-adapter/client';
 import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
+import { type ClusterReader, devicePaths, unless } from '@taintmgr/k8s-adapter/survey';
 
 /** One of them, and what its objects are. */
 export interface Collection {
@@ -98,17 +99,24 @@ export function claimsDevices({ spec }: Claiming): boolean {
 export async function listCollection(
   client: ApiClient,
   collection: Collection,
+  reader: ClusterReader,
 ): Promise<readonly object[]> {
-  const { apiVersion, path, name, isOfDevices } = collection;
+  const { apiVersion, name, isOfDevices } = collection;
   const selectors = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
-  try {
-    return (await client.list(path, selectors)) as readonly object[];
-  } catch (error) {
-    const isAbsent = error instanceof ApiError && error.failure.status === 404;
-    if (isAbsent && apiVersion === policyApiVersion) return [];
-    if (!isAbsent || !isOfDevices) throw error;
-    const beta = path.replace('/v1/', '/v1beta2/');
-    // Both versions look alike.
-    return beta === path ? [] : await listCollection(client, { ...collection, path: beta });
-  }
+  const path = isOfDevices ? await devicePath(collection, reader) : collection.path;
+  if (path === null) return [];
+  const list = () => client.list(path, selectors) as Promise<readonly object[]>;
+  const mayLack = isOfDevices || apiVersion === policyApiVersion;
+  return mayLack ? await unless(404, list, []) : await list();
+}
+
+/** Where the cluster serves a kind of devices, in a version whose objects look as those of v1 do; null: nowhere. */
+async function devicePath({ path }: Collection, reader: ClusterReader): Promise<string | null> {
+  const paths = await devicePaths(reader);
+  if (!paths) return path;
+  const plural = path.slice(path.lastIndexOf('/'));
+  // Beside claims there are the kinds that claims are made from.
+  const beside = paths.resourceclaims?.replace(/\/[^/]*$/, plural) ?? null;
+  const served = plural === '/devicetaintrules' ? paths.devicetaintrules : beside;
+  return served?.includes('/v1beta1/') ? null : served;
 }

@@ -1,7 +1,7 @@
 // Writes what simulate needs of a cluster into files: snapshot.
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { count, jsonText } from '@taintmgr/k8s-adapter/command-line';
-import { describeRight, type Right } from '@taintmgr/k8s-adapter/survey';
+import { ClusterReader, describeRight, type Right } from '@taintmgr/k8s-adapter/survey';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
 import { warn } from '../cli/output.ts';
@@ -24,10 +24,11 @@ export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCo
   const { flags, output } = invocation;
   return await withConnection(invocation, async ({ client }) => {
     const items: object[] = [];
+    const reader = new ClusterReader(client);
     let isClaiming = false;
     for (const each of collections) {
       if (each.isOfDevices && !isClaiming) continue;
-      const found = await readKind(client, each);
+      const found = await readKind(client, each, reader);
       if (found === null)
         warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
       items.push(...(found ?? []));
@@ -53,10 +54,11 @@ function rightFor({ apiVersion, path, name }: Collection): Right {
 async function readKind(
   client: ApiClient,
   collection: Collection,
+  reader: ClusterReader,
 ): Promise<readonly object[] | null> {
   const { apiVersion, kind } = collection;
   try {
-    const objects = await listCollection(client, collection);
+    const objects = await listCollection(client, collection, reader);
     return objects.map((object) => ({
       apiVersion,
       kind,

@@ -82,6 +82,7 @@ function isBeginning(text: string): boolean {
 
 /** Reads a live cluster. What we may not see is missing. Throws ApiError and ConnectionError. */
 export async function liveSource(client: ApiClient, context: string): Promise<ClusterSource> {
+  const reader = new ClusterReader(client);
   const values: object[] = [];
   const refused: string[] = [];
   const unseen: string[] = [];
@@ -90,7 +91,7 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
     const { apiVersion, kind, isOfPlacement, isOfDevices } = collection;
     if (isOfDevices && !isClaiming) continue;
     try {
-      const items = await listCollection(client, collection);
+      const items = await listCollection(client, collection, reader);
       values.push({ apiVersion, kind: `${kind}List`, items });
       isClaiming ||= items.some(claimsDevices);
     } catch (error) {
@@ -103,7 +104,7 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
     }
   }
   const source = snapshotSource({ name: context, values, places: null });
-  const evictor = await evictorIn(client);
+  const evictor = await readEvictor(await reader.evictors(), reader);
   const { settings, ownPod } = evictor;
   const missing = [...refused, ...source.missing];
   const upstreamSince = evictor.upstreamSince ?? source.upstreamSince;
@@ -129,11 +130,6 @@ function actorOf({ name, rules, source, sure }: Evictor, { policies }: ClusterSo
   const isOurs = rules === 'taintmgr-controller' || (!sure && policies.length > 0);
   const shown = name === 'unknown' || source === '' ? null : source;
   return { name: isOurs ? 'taintmgr' : 'kube-controller-manager', source: shown };
-}
-
-async function evictorIn(client: ApiClient): Promise<Evictor> {
-  const reader = new ClusterReader(client);
-  return await readEvictor(await reader.evictors(), reader);
 }
 
 /** As the controller runs that acts there, as far as that is known. */
