@@ -257,7 +257,7 @@ Times (UTC):
 Instead: no source names an owner of the pod, or a pod that came instead.
 
 Not known:
-  who deleted it: no condition and no Event says so, as with kubectl delete
+  who deleted it: no condition and no Event says so, as with kubectl delete, and as with kubectl drain once the pod is gone
   which node it was on
 `,
     );

@@ -118,7 +118,7 @@ function markClaim(mark: Mark, node: string): Pick<Claim, 'kind' | 'who' | 'deta
       return known('deviceTaints', `${who}, for taints of devices`);
     }
     case 'EvictionByEvictionAPI':
-      return known('evictionApi', 'somebody by the Eviction API');
+      return known('evictionApi', 'somebody through the Eviction API');
     case 'PreemptionByScheduler':
       return known('preemption', 'the scheduler');
     case 'TerminationByKubelet':
@@ -181,7 +181,8 @@ function preemptorIn(message: string, names: ReadonlyMap<string, string>): strin
 
 function ownerClaim(event: EventTrace): Claim {
   const who = `${event.kind} ${event.name}`;
-  return { kind: 'workload', who, detail: '', at: event.firstAt, sources: [eventSource(event)] };
+  const detail = event.reason === 'ScalingReplicaSet' ? event.message : '';
+  return { kind: 'workload', who, detail, at: event.firstAt, sources: [eventSource(event)] };
 }
 
 /** What speaks for somebody where only the way is known: who cordoned the node, and the drains that have left marks. */

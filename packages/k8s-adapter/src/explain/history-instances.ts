@@ -80,7 +80,9 @@ export class Instances {
       return pod === null ? [] : shared(event, (at) => heirOf(event.namespace, pod, at));
     });
     for (const [draft, event] of placed) draft.events.push(event);
-    for (const [draft, event] of deleted) draft.deletions.push(event);
+    for (const [draft, event] of deleted) {
+      draft.deletions.push(event, ...own.filter((one) => isScaleDown(one, event)));
+    }
     const named = [...drafts.values()].filter(({ uid }) => uid !== '');
     this.names = new Map(named.map(({ uid, namespace, name }) => [uid, `${namespace}/${name}`]));
     this.all = Array.from(drafts.values(), (draft) => this.#instanceOf(draft));
@@ -177,10 +179,17 @@ export function podIn(event: EventTrace, act: 'create' | 'delete'): string | nul
   return podNamed[act].exec(event.message)?.[1] ?? null;
 }
 
+/** That a Deployment scaled the ReplicaSet down that then deleted the pod. */
+function isScaleDown(event: EventTrace, { namespace, name, lastAt }: EventTrace): boolean {
+  if (event.reason !== 'ScalingReplicaSet' || event.namespace !== namespace) return false;
+  if (Math.abs(event.lastAt - lastAt) > slackMs) return false;
+  return event.message.startsWith(`Scaled down replica set ${name} from `);
+}
+
 /** As ReplicaSets, DaemonSets and Jobs say it, and as StatefulSets do. */
 const podNamed = {
-  create: /(?:Created pod: |create Pod )([-.a-z0-9]+)/,
-  delete: /(?:Deleted pod: |delete Pod )([-.a-z0-9]+)/,
+  create: /(?:Created pod: |[Cc]reate Pod )([-.a-z0-9]+)/,
+  delete: /(?:Deleted pod: |[Dd]elete Pod )([-.a-z0-9]+)/,
 } as const;
 
 /** By `namespace/name` of a pod. */

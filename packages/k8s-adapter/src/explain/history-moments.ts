@@ -1,7 +1,7 @@
 // What happened to a pod that left, one line for each moment, with its source.
 import { formatTaint } from '@taintmgr/core/model';
 import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
-import type { Departure } from '../history/departure.ts';
+import type { Departure, Gap } from '../history/departure.ts';
 import { count } from '../text/count.ts';
 import { compare, deletionSource, eventSource, recordSource } from './history-claims.ts';
 import { type Instance, unique } from './history-instances.ts';
@@ -15,14 +15,18 @@ const beforeMs: Millis = 3_600_000;
 export function momentsOf(
   instance: Instance,
   nodeEvents: readonly EventTrace[],
-  { at, nodes, requests }: Pick<HistorySources, 'at' | 'nodes' | 'requests'>,
+  { at, nodes, requests, gaps }: Pick<HistorySources, 'at' | 'nodes' | 'requests' | 'gaps'>,
 ): readonly Moment[] {
   const { departures, pod, events, deletions, node, uid } = instance;
   const own = [
-    ...departures.flatMap(recordMoments),
+    ...departures.flatMap((departure) => recordMoments(departure, gaps)),
     ...(pod ? podMoments(pod) : []),
     ...events.flatMap((event) => eventMoment(event) ?? []),
-    ...deletions.map((event) => momentOf(event, `${event.kind} ${event.name} deleted the pod`)),
+    ...deletions.map((event) => {
+      const { kind, name, reason, message } = event;
+      const isScaling = reason === 'ScalingReplicaSet';
+      return momentOf(event, isScaling ? lower(message) : `${kind} ${name} deleted the pod`);
+    }),
     ...requests
       .filter(({ podUid, createdAt }) => podUid === uid && uid !== '' && createdAt !== null)
       .map(({ createdAt, requester, name }) => ({
@@ -40,17 +44,32 @@ export function momentsOf(
   ].filter((one) => one.at >= first - beforeMs && one.at <= last + 999);
   return unique([...own, ...ofNode]).toSorted((a, b) => {
     const ofOne = compare(a.text, b.text) || compare(a.source.name, b.source.name);
-    return a.at - b.at || rankOf(a) - rankOf(b) || ofOne;
+    return secondOf(a) - secondOf(b) || rankOf(a) - rankOf(b) || a.at - b.at || ofOne;
   });
 }
 
-/** Within a second causes come first. */
-function rankOf({ source: { kind, name } }: Moment): number {
-  if (kind === 'node') return 0;
-  return kind === 'deletion' || name.startsWith('Event Killing') ? 2 : 1;
+/** Records have milliseconds, all others whole seconds. */
+function secondOf({ at }: Moment): number {
+  return Math.floor(at / 1000);
 }
 
-function recordMoments(departure: Departure): readonly Moment[] {
+/** Within a second causes come first: the node, what was decided, marks, requests, what came of them, the end. */
+function rankOf({ text, source: { kind, name } }: Moment): number {
+  if (kind === 'node' || name.startsWith('Event Node') || text.startsWith('taint ')) return 0;
+  if (name.startsWith('Event SuccessfulDelete')) return 5;
+  if (kind === 'condition' || kind === 'event') return name.startsWith('Event Killing') ? 6 : 2;
+  if (kind === 'deletion') return 5;
+  if (text === goneText) return 7;
+  if (text.startsWith('refused ')) return 4;
+  if (text.startsWith(askedText)) return text.endsWith(acceptedText) ? 5 : 3;
+  return text.startsWith('accepted: ') ? 5 : 1;
+}
+
+const goneText = 'gone';
+const askedText = 'asked to leave';
+const acceptedText = ', accepted';
+
+function recordMoments(departure: Departure, gaps: readonly Gap[]): readonly Moment[] {
   const { taint, decidedAt, deadline, moves = [], refusals = [], way, by, policy } = departure;
   const { askedAt, answeredAt, goneAt, foundGoneAt, deletionTimestamp } = departure;
   const moment = (at: Instant | undefined, text: string, until?: Instant): readonly Moment[] =>
@@ -74,18 +93,24 @@ function recordMoments(departure: Departure): readonly Moment[] {
     }),
     ...refusals.flatMap(({ firstAt, lastAt, words, count: times, status }) => {
       const code = status === undefined ? '' : ` (${status})`;
-      return moment(firstAt, `refused ${count(times, 'time')}${code}: ${words}`, lastAt);
+      const least = gaps.some((gap) => isCut(gap, firstAt, lastAt)) ? 'at least ' : '';
+      return moment(firstAt, `refused ${least}${count(times, 'time')}${code}: ${words}`, lastAt);
     }),
     ...(isOwn
-      ? moment(askedFirst, `asked to leave ${how}${accepted && !isSlow ? ', accepted' : ''}`)
+      ? moment(askedFirst, `${askedText} ${how}${accepted && !isSlow ? acceptedText : ''}`)
       : []),
     ...(isOwn && isSlow ? moment(accepted, `accepted: it leaves ${how}`) : []),
     ...(deletionTimestamp === undefined || goneAt !== undefined
       ? []
       : moment(deletionTimestamp, 'its grace period is over')),
-    ...moment(goneAt, 'gone'),
+    ...moment(goneAt, goneText),
     ...moment(foundGoneAt, 'found gone by a leader that did not see it go'),
   ];
+}
+
+/** A leader that ended in between may have counted more than it wrote. */
+function isCut({ from, why }: Gap, firstAt: Instant, lastAt: Instant): boolean {
+  return why === 'leaderChanged' && from !== undefined && from >= firstAt && from <= lastAt;
 }
 
 function sinceText(taint: NonNullable<Departure['taint']>, node = 'its node'): string {
@@ -114,7 +139,8 @@ function podMoments({ mark, deletionTimestamp, graceMs }: PodTrace): readonly Mo
 function eventMoment(event: EventTrace): Moment | null {
   const { reason, message } = event;
   if (!tellingReasons.has(reason)) return null;
-  return momentOf(event, lower(message.replace(` Pod ${event.namespace}/${event.name}`, '')));
+  const name = ` Pod ${event.namespace}/${event.name}`;
+  return momentOf(event, lower(message.replace(`of${name}`, 'of it').replace(name, '')));
 }
 
 const tellingReasons: ReadonlySet<string> = new Set([

@@ -60,8 +60,10 @@ function storyOf(instance: Instance, instances: Instances, sources: HistorySourc
   const claims = claimsOf({ ...instance, names: instances.names });
   const askedAt = askedOf(instance, claims[0] ?? null);
   const [first] = claims;
-  const by = first && !(state !== 'marked' && isApart(first, askedAt?.at ?? null)) ? first : null;
   const trace = sources.nodes.get(node);
+  const said = first && !(state !== 'marked' && isApart(first, askedAt?.at ?? null)) ? first : null;
+  const isGuessed = claims.length === 0 && askedAt === null && trace === null;
+  const by = isGuessed ? removedWith(node, instances.ofNodes) : said;
   const taint = taintOf(instance, by, trace ?? null, askedAt?.at ?? null);
   const isOpen = by === null || by.kind === 'evictionApi';
   const goneTimes = departures.flatMap(({ goneAt }) => goneAt ?? []);
@@ -109,9 +111,25 @@ function hintsOf(
 ): readonly string[] {
   if (trace) return drainHints(trace, askedAt);
   if (trace === undefined || node === '') return [];
-  const removed = nodeEvents.findLast((one) => one.name === node && one.reason === 'RemovingNode');
+  const removed = removalOf(node, nodeEvents);
   const when = removed ? ` since about ${formatTime(removed.lastAt)}` : '';
   return [`node ${node} is gone${when}, and pods of such nodes are deleted`];
+}
+
+function removalOf(node: string, nodeEvents: readonly EventTrace[]): EventTrace | undefined {
+  return nodeEvents.findLast((one) => one.name === node && one.reason === 'RemovingNode');
+}
+
+/**
+ * No kubelet has stopped it and nobody has marked it: pods of a Node that is gone are deleted within two minutes, which
+ * leaves no trace. `at`: when the Node was removed.
+ */
+function removedWith(node: string, nodeEvents: readonly EventTrace[]): Claim | null {
+  const removed = removalOf(node, nodeEvents);
+  if (!removed) return null;
+  const who = 'garbage collection of pods, most likely';
+  const detail = `node ${node} was removed at about ${formatTime(removed.lastAt)}`;
+  return { kind: 'podGc', who, detail, at: removed.lastAt, sources: [eventSource(removed)] };
 }
 
 /** Containers are stopped as soon as the kubelet hears of the deletion. */
@@ -123,7 +141,8 @@ function stoppedIn(events: readonly EventTrace[]): EventTrace | null {
 }
 
 function askedOf({ departures, pod, events }: Instance, by: Claim | null): Story['askedAt'] {
-  const answered = departures.flatMap(({ answeredAt, askedAt }) => answeredAt ?? askedAt ?? []);
+  // Records are up to a minute late, and requests that were refused did not make it leave.
+  const answered = departures.flatMap(({ answeredAt }) => answeredAt ?? []);
   if (answered.length > 0) return { at: Math.min(...answered), source: recordSource };
   const { deletionTimestamp = null, graceMs = null, mark = null } = pod ?? {};
   if (deletionTimestamp !== null && graceMs !== null && graceMs > 0) {
@@ -192,6 +211,8 @@ function taintsThen(trace: NodeTrace | null, askedAt: Instant | null): readonly 
     });
 }
 
+const removerUnknown = 'who removed the Node: the audit log of the API server names users';
+
 /** Events are kept for an hour, where nobody has changed that. */
 const eventsKeptMs: Millis = 3_600_000;
 
@@ -202,16 +223,19 @@ function unknownOf(story: Omit<Story, 'unknown'>, sources: HistorySources): read
   const isUnrecorded = !story.moments.some(({ source }) => source.kind === 'record');
   const gaps = isUnrecorded ? sources.gaps.filter((gap) => isOver(gap, asked, namespace)) : [];
   return [
-    ...(by === null && story.others.length === 0 ? [nobodySays(isOld, sources)] : []),
+    ...(by === null && story.others.length === 0 ? [nobodySays(isOld, state, sources)] : []),
     ...(by === null && story.others.length > 0 ? ['who deleted it'] : []),
     ...(isUnrecorded && isOverdue(by, asked, sources) ? [notRecorded] : []),
     ...(by?.kind === 'evictionApi'
       ? ['who used the Eviction API: the API server does not write that down; its audit log may']
       : []),
+    ...(by?.kind === 'podGc' ? [removerUnknown] : []),
     ...(by?.kind === 'taintManager' && !taint?.isSaid ? [taintUnknown(story, sources)] : []),
     ...(by?.kind === 'taintmgr' && !taint ? ['for which taint'] : []),
     ...(taint?.setBy?.startsWith('kubectl')
-      ? [`which user ran ${taint.setBy}: managedFields name programs`]
+      ? [
+          `which user ran ${taint.setBy}: managedFields name programs; the audit log of the API server names users`,
+        ]
       : []),
     ...(taint && !taint.setBy ? [`who put ${taint.name} on ${node || 'its node'}`] : []),
     ...(node === '' && by?.kind !== 'taintManager' ? ['which node it was on'] : []),
@@ -246,13 +270,14 @@ function isOverdue(by: Claim | null, asked: Instant | null, sources: HistorySour
   return asked + recordedWithinMs < recordsUntil && !gaps.some((gap) => covers(gap, asked));
 }
 
-function nobodySays(isOld: boolean, { events }: HistorySources): string {
+function nobodySays(isOld: boolean, state: StoryState, { events }: HistorySources): string {
+  const like = `kubectl delete${state === 'gone' ? ', and as with kubectl drain once the pod is gone' : ''}`;
   const why =
     events === null
       ? 'Events may not be read'
       : isOld
         ? 'Events of that time are deleted, after an hour by default'
-        : 'no condition and no Event says so, as with kubectl delete';
+        : `no condition and no Event says so, as with ${like}`;
   return `who deleted it: ${why}`;
 }
 

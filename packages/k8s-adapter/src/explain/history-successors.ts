@@ -81,24 +81,31 @@ export class Births {
 
   /** A StatefulSet gives the same name again. */
   #leavesWithOthers(story: Story): boolean {
-    const { askedAt, owner } = story;
-    if (!askedAt || owner?.kind === 'StatefulSet') return false;
+    const since = leftSince(story);
+    if (since === null || story.owner?.kind === 'StatefulSet') return false;
     const others = this.#leaving.get(ownerKey(story)) ?? [];
     return others.some((one) => {
-      return one !== story && Math.abs((one.askedAt?.at ?? 0) - askedAt.at) < togetherMs;
+      return one !== story && Math.abs((leftSince(one) ?? 0) - since) < togetherMs;
     });
   }
 
-  #next({ namespace, owner, askedAt, uid, pod, state, leaving, goneAt }: Story): Birth | undefined {
-    if (!owner || !askedAt || state === 'marked') return undefined;
-    const from = Math.floor(askedAt.at / 1000) * 1000;
-    const until = Math.max(goneAt ?? 0, leaving?.graceEnds ?? 0, askedAt.at) + laterMs;
+  #next(story: Story): Birth | undefined {
+    const { namespace, owner, uid, pod, state, leaving, goneAt } = story;
+    const since = leftSince(story);
+    if (!owner || since === null || state === 'marked') return undefined;
+    const from = Math.floor(since / 1000) * 1000;
+    const until = Math.max(goneAt ?? 0, leaving?.graceEnds ?? 0, since) + laterMs;
     const ofOwner = this.#births.get(`${namespace}/${owner.kind}/${owner.name}`) ?? [];
     return ofOwner.find((birth) => {
       const isOwn = birth.uid === '' ? birth.pod === pod && birth.at === from : birth.uid === uid;
       return !isOwn && birth.at >= from && birth.at <= until && !this.#taken.has(birth);
     });
   }
+}
+
+/** When it was asked to leave, or else when what made it leave happened. */
+function leftSince({ askedAt, by }: Story): Instant | null {
+  return askedAt?.at ?? by?.at ?? null;
 }
 
 function ownerKey({ namespace, owner }: Story): string {

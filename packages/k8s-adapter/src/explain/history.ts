@@ -108,16 +108,24 @@ function historyOf(
       notes: [
         ...(records.found === 'forbidden' ? [hiddenRecords(records.namespaces)] : []),
         ...(records.leftOut > 0 ? [`${records.leftOut} earlier records are left out`] : []),
-        ...(isRecorded(stories, subject) ? [] : gaps.map((gap) => `no ${gapText(gap)}`)),
+        ...gapsAbout(stories, gaps, subject).map((gap) => `no ${gapText(gap)}`),
       ],
     },
   };
 }
 
-/** A pod of whom records tell misses none. */
-function isRecorded(stories: readonly Story[], { kind }: HistorySubject): boolean {
-  const has = ({ by }: Story) => by?.sources.some((source) => source.kind === 'record');
-  return kind === 'pod' && stories.length > 0 && stories.every(has);
+/** Of a pod that is told of, those from when something happened to it. */
+function gapsAbout(
+  stories: readonly Story[],
+  gaps: readonly Gap[],
+  { kind }: HistorySubject,
+): readonly Gap[] {
+  if (kind !== 'pod' || stories.length === 0) return gaps;
+  const times = stories.flatMap(({ moments }) =>
+    moments.flatMap(({ at, until = at }) => [at, until]),
+  );
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  return gaps.filter(({ from = Number.NEGATIVE_INFINITY, to }) => from <= last && to >= first);
 }
 
 /** The names of ReplicaSets of a Deployment end with a hash. */

@@ -227,7 +227,7 @@ const sentences: readonly (readonly [string, Partial<HistorySources>, string])[]
       ],
       nodes: new Map([['n1', null]]),
     },
-    'shop/web-1 was deleted from n1; no source says by whom (node n1 is gone since about 2026-11-30T02:18:32Z, and pods of such nodes are deleted).',
+    'shop/web-1 was deleted from n1 by garbage collection of pods, most likely: node n1 was removed at about 2026-11-30T02:18:32Z, as an Event RemovingNode of node-controller says.',
   ],
   [
     'a mark whose deletion was denied',
@@ -292,8 +292,8 @@ Times (UTC):
   01:58:11Z  taint maint=x:NoExecute on n1, by kubectl-taint [record of taintmgr-controller]
   01:58:12Z  decided: it was to leave at 2026-11-30T02:00:00Z [record of taintmgr-controller]
   01:59:00Z  deadline moved from 2026-11-30T02:00:00Z to 2026-11-30T02:01:00Z: PauseEnded [record of taintmgr-controller]
-  02:01:00Z  asked to leave by pods/eviction [record of taintmgr-controller]
   02:01:00Z  marking for deletion: no toleration for maint=x:NoExecute [Event TaintManagerEviction of taintmgr]
+  02:01:00Z  asked to leave by pods/eviction [record of taintmgr-controller]
   02:01:00Z  refused 12 times (429): budget web-pdb, last at 02:03:00Z [record of taintmgr-controller]
   02:03:11Z  accepted: it leaves by pods/eviction [record of taintmgr-controller]
   02:03:14Z  gone [record of taintmgr-controller]
@@ -301,7 +301,7 @@ Times (UTC):
 Instead: web-2 on n1, ready 9s later [pod web-2].
 
 Not known:
-  which user ran kubectl-taint: managedFields name programs`,
+  which user ran kubectl-taint: managedFields name programs; the audit log of the API server names users`,
   );
 });
 
