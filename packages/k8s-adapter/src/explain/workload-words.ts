@@ -1,14 +1,22 @@
 // What is said of a workload, a disruption budget or a namespace, line by line.
 import { describeReason } from '@taintmgr/core';
 import { operatorOf, operatorSignOf } from '@taintmgr/core/drain';
-import type { Millis } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ForecastSurvey } from '../survey/survey.ts';
 import type { Workload } from '../survey/workloads.ts';
-import { count, listText } from '../text/count.ts';
+import { count, countBy, listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
+import { deadNodeOf, stuckText } from './dead-nodes.ts';
 import { nodesEvictedBy } from './documents.ts';
-import { isGivenUp, isPaused, isUnknown, type PodReport, tally } from './report.ts';
-import { none, soon } from './words.ts';
+import {
+  isGivenUp,
+  isPaused,
+  isUnknown,
+  type NodeReport,
+  type PodReport,
+  tally,
+} from './report.ts';
+import { none, pendingText, soon } from './words.ts';
 import { type BudgetReport, isLeaving, type WorkloadReport } from './workload-report.ts';
 
 /** A line: what it is about, and what it says; without a name it goes on with the one before. */
@@ -28,7 +36,8 @@ export function workloadFields(
     ['Kind', kind],
     ...(kind === 'PodDisruptionBudget' ? [['Requires', requiredText(workload)] as const] : []),
     ['Pods', podsText(report)],
-    ...fateFields(pods),
+    ...fateFields(pods, survey.at),
+    ...labelled('Stuck', stuckTexts(nodes, survey.at)),
     ...(isNamespace ? [] : [['Ready', readyText(report)] as const]),
     ...labelled('Budget', budgetTexts(report)),
     ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
@@ -57,14 +66,17 @@ function podsText({ pods, wanted, ended }: WorkloadReport): string {
 }
 
 /** How many leave and when, how many stay and why. */
-function fateFields(pods: readonly PodReport[]): readonly WorkloadField[] {
+function fateFields(pods: readonly PodReport[], now: Instant): readonly WorkloadField[] {
   const isGoing = (pod: PodReport): boolean => pod.facts.pod.deletionTimestamp !== null;
   const { evict, gone, next, last } = tally(pods);
   const live = pods.filter((pod) => !isGoing(pod));
   const paused = live.filter(isPaused);
   const unknown = live.filter(isUnknown);
   const blocked = live.filter(isGivenUp);
-  const keeps = live.filter((pod) => !isLeaving(pod) && !isUnknown(pod) && !isGivenUp(pod));
+  const isPending = ({ facts: { pod } }: PodReport): boolean => pod.nodeName === '';
+  const keeps = live.filter((pod) => {
+    return !isLeaving(pod) && !isUnknown(pod) && !isGivenUp(pod) && !isPending(pod);
+  });
   const terminating = pods.length - live.length;
   return [
     ...(terminating > 0 ? [['Terminating', count(terminating, 'pod')] as const] : []),
@@ -73,6 +85,7 @@ function fateFields(pods: readonly PodReport[]): readonly WorkloadField[] {
     ...reasonFields('Paused', paused),
     ...reasonFields('Blocked', blocked),
     ...reasonFields('Unknown', unknown),
+    ...groupFields('Pending', live.filter(isPending), ({ facts }) => pendingText(facts, now)),
     ...reasonFields('Staying', keeps),
   ];
 }
@@ -100,18 +113,33 @@ function spanText(next: Millis | null, last: Millis | null): string {
 
 /** `3 pods: its node has no NoExecute taint (2); tolerates maintenance:NoExecute without limit (1)` */
 function reasonFields(name: string, pods: readonly PodReport[]): readonly WorkloadField[] {
-  if (pods.length === 0) return [];
-  const byText = new Map<string, number>();
-  for (const { explanation } of pods) {
+  return groupFields(name, pods, ({ explanation }) => {
     const [reason] = explanation.decision.because;
     const isHidden = reason?.code === 'NodeUnknown' && reason.hidden;
-    const text = isHidden ? hiddenText : reason ? describeReason(reason) : none;
-    byText.set(text, (byText.get(text) ?? 0) + 1);
-  }
-  const counted = [...byText].sort(([, one], [, other]) => other - one);
-  const only = counted.length === 1;
-  const texts = counted.map(([text, number]) => (only ? text : `${text} (${number})`));
+    return isHidden ? hiddenText : reason ? describeReason(reason) : none;
+  });
+}
+
+/** The same by any text. */
+function groupFields(
+  name: string,
+  pods: readonly PodReport[],
+  textOf: (pod: PodReport) => string,
+): readonly WorkloadField[] {
+  if (pods.length === 0) return [];
+  const counted = [...countBy(pods.map(textOf))].sort(([, one], [, other]) => other - one);
+  const isOne = counted.length === 1;
+  const texts = counted.map(([text, number]) => (isOne ? text : `${text} (${number})`));
   return [[name, printable(`${count(pods.length, 'pod')}: ${listText(texts, '; ')}`)]];
+}
+
+/** A line for each silent node whose pods cannot end. */
+function stuckTexts(nodes: readonly NodeReport[], now: Instant): readonly string[] {
+  return nodes.flatMap((node) => {
+    const dead = deadNodeOf(node, now);
+    if (!dead) return [];
+    return [`${stuckText(dead, now)}; for what has to be done: explain node ${dead.name}`];
+  });
 }
 
 const hiddenText = 'no permission to get nodes, so not their taints either';

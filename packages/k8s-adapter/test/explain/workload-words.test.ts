@@ -129,6 +129,16 @@ describe('what leaves a workload and what stays', () => {
       ],
     ],
     [
+      'one that has no node yet',
+      { pods: [web('a', { ready: 'False', nodeName: '' })] },
+      [
+        '1 of 3',
+        'none',
+        '1 pod: no scheduler has said why: it has no condition PodScheduled',
+        '0 of 3',
+      ],
+    ],
+    [
       'its nodes may not be read',
       {
         pods: [
@@ -159,10 +169,30 @@ describe('what leaves a workload and what stays', () => {
   ];
   for (const [name, one, lines] of cases) {
     it(name, () => {
-      const names = ['Pods', 'Terminating', 'Gone', 'Leaving', 'Paused', 'Unknown', 'Staying'];
+      const names = [
+        'Pods',
+        'Terminating',
+        'Gone',
+        'Leaving',
+        'Paused',
+        'Unknown',
+        'Pending',
+        'Staying',
+      ];
       assert.deepEqual(said(one, ...names, 'Ready'), lines);
     });
   }
+});
+
+it('names a silent node whose pods cannot end', () => {
+  const since = now - 7_200_000;
+  const lost = nodeFactsOf(node('n1', taint('bad:NoExecute', 60)), {
+    ready: { status: 'Unknown', since, reason: 'NodeStatusUnknown' },
+  });
+  const one = { pods: [web('a', { deletionTimestamp: since })], with: { nodes: [lost] } };
+  assert.deepEqual(said(one, 'Stuck'), [
+    '1 pod cannot end: the kubelet has been silent for 2h, and nobody else may end it; for what has to be done: explain node n1',
+  ]);
 });
 
 describe('what comes next', () => {
