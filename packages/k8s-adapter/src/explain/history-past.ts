@@ -7,7 +7,7 @@ import { gapReason } from './history-story.ts';
 import { evictedByText, insteadText, reasonText, storyText } from './history-words.ts';
 
 /** A pod that left. '' in `story`: no source says. */
-export interface PastPod {
+interface PastPod {
   /** '': no source says which one of its name. */
   readonly uid: string;
   readonly namespace: string;

@@ -21,7 +21,7 @@ export function isDue({ state, dueAt }: LivePod, now: number): boolean {
   return state === 'Evict' && dueAt !== null && dueAt - now < 1;
 }
 
-/** `in 2m54s`, `now`, `overdue by 5s`, `paused, 3m left`. */
+/** `in 2m54s`, `now`, `overdue by 5s`, as explain says it; `paused, 3m left`. */
 export function whenText(pod: LivePod, now: number): string {
   const { state, dueAt, remainingSeconds, isEstimate } = pod;
   if (state === 'Terminating' || state === 'Unknown') return state.toLowerCase();
@@ -30,9 +30,9 @@ export function whenText(pod: LivePod, now: number): string {
     return left > 0 ? `paused, ${duration(Math.floor(left))} left` : 'paused, due after it';
   }
   if (dueAt === null) return 'at an unknown time';
-  const left = Math.floor(dueAt - now);
-  if (left >= 1) return `in ${isEstimate ? '~' : ''}${duration(left)}`;
-  return left >= -1 ? 'now' : `overdue by ${duration(-left)}`;
+  const left = dueAt - now;
+  if (left >= 1) return `in ${isEstimate ? '~' : ''}${duration(Math.floor(left))}`;
+  return left > -1 ? 'now' : `overdue by ${duration(Math.floor(-left))}`;
 }
 
 /** What keeps it, in few words; '': nothing does. */

@@ -42,6 +42,7 @@ describe('when a pod leaves', () => {
     ['rounds down', waits, 80.9, 'in 19s'],
     ['is now', waits, 99.5, 'now'],
     ['is still now', waits, 100.5, 'now'],
+    ['is overdue from a second on', waits, 101.5, 'overdue by 1s'],
     ['is overdue', waits, 165, 'overdue by 1m5s'],
     ['stands still', paused, 80, 'paused, 1m30s left'],
     ['is over after the pause', { ...paused, remainingSeconds: -5 }, 80, 'paused, due after it'],
