@@ -77,10 +77,10 @@ export function evictedByText({ by }: Story): string {
   return by === null ? '' : `${by.who}${saysText(by)}`;
 }
 
-/** `kernel=old:NoExecute`, `for pod web-9`, what the node was short of; '': no source says. */
+/** `kernel=old:NoExecute`, `for pod web-9`, what the node was short of, who cordoned it; '': no source says. */
 export function reasonText(story: Story): string {
-  const { taint, by } = story;
-  if (taint === null) return by?.detail ?? '';
+  const { taint, by, hints } = story;
+  if (taint === null) return by?.detail || hints.join('; ');
   return `${taint.isSaid ? '' : 'most likely '}${taint.name}`;
 }
 
