@@ -38,7 +38,6 @@ export {
   nodeFacts,
   type ObjectMeta,
   type PodFacts,
-  type Readiness,
   zoneLabel,
   zoneNames,
 } from '../survey/facts.ts';
