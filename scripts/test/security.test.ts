@@ -116,9 +116,14 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   'read what the role `view` of the whole cluster reads, to which `taintmgr-viewer` is aggregated':
     {
       'apps/kubectl-taintmgr/test/commands/rights.test.ts': [
-        'is aggregated to view, and reads kinds of ours and nothing else',
+        'is aggregated to view, and reads kinds of ours, the history and nothing else',
       ],
     },
+  'evict pods of their own without end, so that nobody remembers those of others': {
+    'packages/k8s-adapter/test/controller/history/witness.test.ts': [
+      'keeps a thousand an hour of a namespace, and says how many more there were',
+    ],
+  },
   'ask about pods without the right to read nodes': {
     'apps/kubectl-taintmgr/test/commands/rights.test.ts': [
       'is told what is known of a pod, and what is not',

@@ -365,12 +365,19 @@ describe('a user of one namespace who may read nodes', () => {
 });
 
 describe('taintmgr-viewer', () => {
-  it('is aggregated to view, and reads kinds of ours and nothing else', () => {
+  it('is aggregated to view, and reads kinds of ours, the history and nothing else', () => {
     const rules = roleRules('taintmgr-viewer');
     assert.deepEqual(
       rules.map(({ apiGroups, verbs }) => [apiGroups, verbs]),
-      [[['taintmgr.dev'], ['get', 'list', 'watch']]],
+      [
+        [['taintmgr.dev'], ['get', 'list', 'watch']],
+        [[''], ['get']],
+      ],
     );
+    const { resources, resourceNames = [] } = rules[1] ?? {};
+    assert.deepEqual(resources, ['configmaps']);
+    assert.ok(resourceNames.every((name) => name.startsWith('taintmgr-controller-history-')));
+    assert.ok(resourceNames.length > 0);
     const kinds = Object.values(policyKinds).map(({ plural }) => plural);
     assert.deepEqual([...(rules[0]?.resources ?? [])].sort(), [...kinds].sort());
     assert.match(read('deploy/kustomize/base/viewer.yaml'), /aggregate-to-view: "true"/);
