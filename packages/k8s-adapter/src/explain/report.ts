@@ -38,7 +38,7 @@ export interface PodReport {
   readonly isEstimate: boolean;
   /** What limits do to it; null: nothing. The time left is by them, where they tell it. */
   readonly limit: LimitedTime | null;
-  /** Without the hypothetical taints; null where there are none. */
+  /** Without the hypothetical taints; null where there are none, or its node may not be read. */
   readonly present: PodExplanation | null;
   /** What kube-controller-manager would do; null where that was not asked. */
   readonly upstream: Comparison | null;
@@ -207,7 +207,7 @@ function reportPod(
       (judged.explanation.remaining ?? 0) < 0 &&
       blockers.length === 0 &&
       !lacksEvictor,
-    present: explainer.present(at, facts),
+    present: survey.hidesNodes ? null : explainer.present(at, facts),
     otherwise: survey.hidesNodes ? null : explainer.otherwise(at, facts, judged.explanation),
     upstream: survey.hidesNodes ? null : explainer.compared(at, facts, ours),
     blockers,
