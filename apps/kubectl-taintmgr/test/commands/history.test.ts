@@ -19,7 +19,11 @@ const rights = (resources: readonly string[], apiGroups = ['']) => [
 ];
 
 before(async () => {
-  cluster = await startWithDefinitions({ blind: [], podsOnly: rights(['pods', 'events']) });
+  cluster = await startWithDefinitions({
+    blind: [],
+    podsOnly: rights(['pods', 'events']),
+    developer: rights(['pods', 'events']).map((rule) => ({ ...rule, namespace: 'shop' })),
+  });
   filledAt = Math.floor(Date.now() / 1000) * 1000;
   const { api } = cluster;
   for (const name of ['shop', 'taintmgr-system']) api.create('namespaces', { metadata: { name } });
@@ -212,6 +216,13 @@ held-0                 leaving   <none>
       err,
       /records of evictions of taintmgr-controller, in taintmgr-system, may not be read/,
     );
+  });
+
+  it('tells a user of one namespace of a node what that namespace shows', async () => {
+    comeAs(cluster, 'developer');
+    const { code, out, err } = await told('history', 'node', 'n1', '-n', 'shop', '-o', 'name');
+    assert.deepEqual([code, out], [0, 'pod/web-5d4f65d4d4-gone1\npod/held-0\n']);
+    assert.match(err, /Warning: not everything could be read: nodes "n1" is forbidden/);
   });
 
   it('claims nothing where nothing may be read', async () => {
