@@ -18,6 +18,8 @@ export interface Instance {
   readonly deletions: readonly EventTrace[];
   /** '': nobody says. */
   readonly node: string;
+  /** About its node. */
+  readonly ofNode: readonly EventTrace[];
   readonly owner: Owner | null;
   /** An Event says that somebody made it leave. */
   readonly isMarked: boolean;
@@ -42,14 +44,15 @@ export class Instances {
   readonly all: readonly Instance[];
   /** `namespace/name` by uid. */
   readonly names: ReadonlyMap<string, string>;
-  /** Events about nodes. */
-  readonly ofNodes: readonly EventTrace[];
+  /** Events about nodes, by their names. */
+  readonly #ofNodes: ReadonlyMap<string, readonly EventTrace[]>;
   readonly #owners: ReadonlyMap<string, Owner>;
 
   constructor({ departures, pods, events }: HistorySources) {
     const own = unique(events ?? []);
     this.#owners = ownersIn(own);
-    this.ofNodes = own.filter(({ kind }) => kind === 'Node');
+    const ofNodes = own.filter(({ kind }) => kind === 'Node');
+    this.#ofNodes = groupBy(ofNodes, ({ name }) => name);
     const drafts = new Map<string, Draft>();
     const draftOf = (namespace: string, name: string, uid: string): Draft => {
       const key = uid === '' ? `${namespace}/${name}` : uid;
@@ -80,8 +83,11 @@ export class Instances {
       return pod === null ? [] : shared(event, (at) => heirOf(event.namespace, pod, at));
     });
     for (const [draft, event] of placed) draft.events.push(event);
+    const scalings = groupBy(own.filter(isScaleDown), scaledDown);
     for (const [draft, event] of deleted) {
-      draft.deletions.push(event, ...own.filter((one) => isScaleDown(one, event)));
+      const ofOwner = scalings.get(`${event.namespace}/${event.name}`) ?? [];
+      const near = ofOwner.filter(({ lastAt }) => Math.abs(lastAt - event.lastAt) <= slackMs);
+      draft.deletions.push(event, ...near);
     }
     const named = [...drafts.values()].filter(({ uid }) => uid !== '');
     this.names = new Map(named.map(({ uid, namespace, name }) => [uid, `${namespace}/${name}`]));
@@ -99,7 +105,8 @@ export class Instances {
       this.#owners.get(`${namespace}/${name}`) ??
       null;
     const isMarked = events.some(({ reason, message }) => isMark(reason, message));
-    return { ...draft, events, owner, node: nodeOf(draft), isMarked };
+    const node = nodeOf(draft);
+    return { ...draft, events, owner, node, ofNode: this.#ofNodes.get(node) ?? [], isMarked };
   }
 }
 
@@ -179,11 +186,13 @@ export function podIn(event: EventTrace, act: 'create' | 'delete'): string | nul
   return podNamed[act].exec(event.message)?.[1] ?? null;
 }
 
-/** That a Deployment scaled the ReplicaSet down that then deleted the pod. */
-function isScaleDown(event: EventTrace, { namespace, name, lastAt }: EventTrace): boolean {
-  if (event.reason !== 'ScalingReplicaSet' || event.namespace !== namespace) return false;
-  if (Math.abs(event.lastAt - lastAt) > slackMs) return false;
-  return event.message.startsWith(`Scaled down replica set ${name} from `);
+function isScaleDown({ reason, message }: EventTrace): boolean {
+  return reason === 'ScalingReplicaSet' && message.startsWith('Scaled down replica set ');
+}
+
+/** The ReplicaSet that a Deployment scaled down, which deletes pods then. */
+function scaledDown({ namespace, message }: EventTrace): string {
+  return `${namespace}/${/^Scaled down replica set (\S+)/.exec(message)?.[1]}`;
 }
 
 /** As ReplicaSets, DaemonSets and Jobs say it, and as StatefulSets do. */

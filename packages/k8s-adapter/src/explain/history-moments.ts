@@ -11,13 +11,12 @@ import type { EventTrace, NodeTrace, PodTrace } from './history-traces.ts';
 /** So long before a pod was asked to leave, what happened to its node may have to do with it. */
 const beforeMs: Millis = 3_600_000;
 
-/** In their order. `nodeEvents`: Events about nodes. */
+/** In their order. */
 export function momentsOf(
   instance: Instance,
-  nodeEvents: readonly EventTrace[],
   { at, nodes, requests, gaps }: Pick<HistorySources, 'at' | 'nodes' | 'requests' | 'gaps'>,
 ): readonly Moment[] {
-  const { departures, pod, events, deletions, node, uid } = instance;
+  const { departures, pod, events, deletions, node, ofNode: nodeEvents, uid } = instance;
   const own = [
     ...departures.flatMap((departure) => recordMoments(departure, gaps)),
     ...(pod ? podMoments(pod) : []),
@@ -40,7 +39,7 @@ export function momentsOf(
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const ofNode = [
     ...(trace ? nodeMoments(trace) : []),
-    ...nodeEvents.filter(({ name }) => name === node).flatMap((event) => nodeMoment(event) ?? []),
+    ...nodeEvents.flatMap((event) => nodeMoment(event) ?? []),
   ].filter((one) => one.at >= first - beforeMs && one.at <= last + 999);
   return unique([...own, ...ofNode]).toSorted((a, b) => {
     const ofOne = compare(a.text, b.text) || compare(a.source.name, b.source.name);

@@ -63,7 +63,7 @@ function storyOf(instance: Instance, instances: Instances, sources: HistorySourc
   const trace = sources.nodes.get(node);
   const said = first && !(state !== 'marked' && isApart(first, askedAt?.at ?? null)) ? first : null;
   const isGuessed = claims.length === 0 && askedAt === null && trace === null;
-  const by = isGuessed ? removedWith(node, instances.ofNodes) : said;
+  const by = isGuessed ? removedWith(instance) : said;
   const taint = taintOf(instance, by, trace ?? null, askedAt?.at ?? null);
   const isOpen = by === null || by.kind === 'evictionApi';
   const goneTimes = departures.flatMap(({ goneAt }) => goneAt ?? []);
@@ -71,9 +71,9 @@ function storyOf(instance: Instance, instances: Instances, sources: HistorySourc
     ...{ namespace, pod: name, uid, node, owner, state, askedAt, by, taint },
     goneAt: goneTimes.length === 0 ? null : Math.min(...goneTimes),
     others: by === null ? claims : contradictions(claims),
-    hints: isOpen ? hintsOf(node, trace, instances.ofNodes, askedAt?.at ?? null) : [],
+    hints: isOpen ? hintsOf(instance, trace, askedAt?.at ?? null) : [],
     policy: departures.find(({ policy }) => policy !== undefined)?.policy ?? null,
-    moments: momentsOf(instance, instances.ofNodes, sources),
+    moments: momentsOf(instance, sources),
     leaving:
       pod?.deletionTimestamp == null
         ? null
@@ -102,33 +102,35 @@ function stateOf(
   return departures.length > 0 || isMarked ? 'unseen' : null;
 }
 
-/** What speaks for somebody: drains, and that the node is gone. */
+/** What speaks for somebody: drains, a webhook that keeps evictions for itself, and that the node is gone. */
 function hintsOf(
-  node: string,
+  instance: Instance,
   trace: NodeTrace | null | undefined,
-  nodeEvents: readonly EventTrace[],
   askedAt: Instant | null,
 ): readonly string[] {
-  if (trace) return drainHints(trace, askedAt);
-  if (trace === undefined || node === '') return [];
-  const removed = removalOf(node, nodeEvents);
+  const { node, events } = instance;
+  const kept = events.find(({ reason }) => reason === 'EvictionIntercepted');
+  const keepers = kept ? [`before, ${eventSource(kept).name} said: ${kept.message}`] : [];
+  if (trace) return [...drainHints(trace, askedAt), ...keepers];
+  if (trace === undefined || node === '') return keepers;
+  const removed = removalOf(instance);
   const when = removed ? ` since about ${formatTime(removed.lastAt)}` : '';
-  return [`node ${node} is gone${when}, and pods of such nodes are deleted`];
+  return [`node ${node} is gone${when}, and pods of such nodes are deleted`, ...keepers];
 }
 
-function removalOf(node: string, nodeEvents: readonly EventTrace[]): EventTrace | undefined {
-  return nodeEvents.findLast((one) => one.name === node && one.reason === 'RemovingNode');
+function removalOf({ ofNode }: Instance): EventTrace | undefined {
+  return ofNode.findLast(({ reason }) => reason === 'RemovingNode');
 }
 
 /**
  * No kubelet has stopped it and nobody has marked it: pods of a Node that is gone are deleted within two minutes, which
  * leaves no trace. `at`: when the Node was removed.
  */
-function removedWith(node: string, nodeEvents: readonly EventTrace[]): Claim | null {
-  const removed = removalOf(node, nodeEvents);
+function removedWith(instance: Instance): Claim | null {
+  const removed = removalOf(instance);
   if (!removed) return null;
   const who = 'garbage collection of pods, most likely';
-  const detail = `node ${node} was removed at about ${formatTime(removed.lastAt)}`;
+  const detail = `node ${instance.node} was removed at about ${formatTime(removed.lastAt)}`;
   return { kind: 'podGc', who, detail, at: removed.lastAt, sources: [eventSource(removed)] };
 }
 

@@ -1,6 +1,7 @@
 // Sources of all kinds, made up, and what is told of them; the same in any order, and nothing that no source says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { EvictionRequest } from '@taintmgr/core/drain';
 import { parseTime } from '@taintmgr/core/time';
 import fc from 'fast-check';
 import type { HistorySources, Story } from '../../src/explain/history-model.ts';
@@ -363,6 +364,37 @@ it('names gaps of the records where no record is there', () => {
   ]);
   assert.deepEqual(unknown({ events: [scheduled, killing('02:13:11')] }), []);
   assert.deepEqual(unknown({ departures: [own] }), []);
+});
+
+it('tells who requested the eviction, and of a webhook that kept it for itself', () => {
+  const request: EvictionRequest = {
+    ...{ namespace: 'shop', name: 'r', podUid: 'u1', requester: 'acme.io/mover' },
+    ...{
+      intent: 'Eviction',
+      drain: null,
+      failed: null,
+      createdAt: at('02:00:00'),
+      responder: null,
+    },
+  };
+  const words =
+    'Pod shop/web-1 stays: admission webhook "db.example.com" denied the request: failover';
+  const [story] = mergeStories({
+    ...nothing,
+    requests: [request, { ...request, podUid: 'u2', requester: 'other' }],
+    events: [scheduled, event('EvictionIntercepted', '02:01:00', words, { by: 'taintmgr' })],
+    pods: [pod({ mark: ['EvictionByEvictionAPI', null, '02:03:11'], ...deletedAt('02:03:41') })],
+  });
+  const text = storyText(story ?? assert.fail(), now);
+  assert.match(
+    text,
+    /by somebody through the Eviction API \(before, Event EvictionIntercepted of taintmgr said: /,
+  );
+  assert.match(
+    text,
+    /^ {2}02:00:00Z {2}acme.io\/mover requested that it be evicted \[EvictionRequest r\]$/m,
+  );
+  assert.doesNotMatch(text, /other/);
 });
 
 it('doubts an Event of ours that records do not have', () => {
