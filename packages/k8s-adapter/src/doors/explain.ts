@@ -64,7 +64,7 @@ export type { HistorySources, Story } from '../explain/history-model.ts';
 export { type Past, pastOf } from '../explain/history-past.ts';
 export { mergeStories } from '../explain/history-story.ts';
 export { headline, insteadText, reasonText, storyText } from '../explain/history-words.ts';
-export { limitsDocument, trippedDocument } from '../explain/limits.ts';
+export { limitsDocument, trippedDocument } from '../explain/holding-limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {
   type FindRoom,

@@ -25,7 +25,7 @@ import type { ForecastSurvey } from '../survey/survey.ts';
 import type { OwnSettings } from '../survey/taint-managers.ts';
 import { count, listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
-import { limitNotes } from './limits.ts';
+import { limitNotes } from './holding-limits.ts';
 import type { Question } from './question.ts';
 import { isBare, type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
 import { unaskedBudgetTexts } from './unasked-budgets.ts';

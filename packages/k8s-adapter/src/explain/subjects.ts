@@ -33,7 +33,7 @@ import {
 import { givenUpDocument } from './given-up.ts';
 import { departureDocument } from './history-documents.ts';
 import type { Story } from './history-model.ts';
-import { limitsDocument } from './limits.ts';
+import { limitsDocument } from './holding-limits.ts';
 import {
   hypotheticalTaints,
   matchesTaint,

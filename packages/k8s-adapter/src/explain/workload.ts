@@ -11,7 +11,7 @@ import {
   surveyOptions,
   type Way,
 } from './explained.ts';
-import { limitsDocument } from './limits.ts';
+import { limitsDocument } from './holding-limits.ts';
 import type { Question } from './question.ts';
 import { isUnknown, type PodReport } from './report.ts';
 import { asOf } from './words.ts';
