@@ -42,7 +42,7 @@ export async function readHistory(
   scope: HistoryScope,
 ): Promise<HistoryRead> {
   const managers = reader.taintManagers();
-  const recording = managers.then((all) => readRecords(reader, electionLeases(all), scope));
+  const recording = managers.then((all) => recordsOf(reader, all, scope));
   // What is said first is told: what fails here is thrown where it is waited for.
   recording.catch(() => undefined);
   const namespace = await readableNamespace(reader, scope);
@@ -141,13 +141,23 @@ async function allNodes(
 
 /** Where deploy/ keeps the lease of the election. */
 const usualLease: LeaseName = { namespace: 'taintmgr-system', name: 'taintmgr-controller' };
+/** Where a controller that runs outside of the cluster keeps it by default. */
+const outsideLease: LeaseName = { namespace: 'kube-system', name: 'taintmgr-controller' };
 
-/** Those that leaders publish, or else the usual one. */
-function electionLeases(managers: readonly TaintManager[]): readonly LeaseName[] {
+/** Those of the leases that leaders publish, or else of the usual ones. */
+async function recordsOf(
+  reader: ClusterReader,
+  managers: readonly TaintManager[],
+  scope: HistoryScope,
+): Promise<Records> {
   const published = managers.flatMap(({ settings }) => {
     const namespace = settings['leader-elect-resource-namespace'];
     const name = settings['leader-elect-resource-name'];
     return namespace && name ? [{ namespace, name }] : [];
   });
-  return published.length > 0 ? published : [usualLease];
+  if (published.length > 0) return await readRecords(reader, published, scope);
+  const usual = await readRecords(reader, [usualLease], scope);
+  if (usual.found !== 'none') return usual;
+  const outside = await readRecords(reader, [outsideLease], scope);
+  return outside.found === 'read' ? outside : usual;
 }
