@@ -260,7 +260,7 @@ describe('explain pod', () => {
     assert.equal(code, 0);
     assert.equal(
       out,
-      `shop/lonely was deleted at <time> (<long> ago); no source says by whom.
+      `shop/lonely was deleted at <time> (<long> ago), as Events say; no source says by whom.
 
 Times (UTC):
   <time>  stopping container app [Event Killing of kubelet]

@@ -56,9 +56,11 @@ const verbs: Readonly<Record<ClaimKind, string>> = {
   ...{ unknown: 'deleted', workload: 'deleted', nodeLost: 'deleted' },
 };
 
-function byText({ by, hints, state }: Story): string {
+function byText(story: Story): string {
+  const { by, hints, state } = story;
   const hint = hints.length === 0 ? '' : ` (${hints.join('; ')})`;
-  if (by === null) return state === 'marked' ? '' : `; no source says by whom${hint}`;
+  if (by === null)
+    return state === 'marked' ? '' : `${eventsText(story)}; no source says by whom${hint}`;
   return ` by ${by.who}${hint}`;
 }
 
@@ -75,6 +77,14 @@ function taintText({ taint, policy }: Story, today: string): string {
 /** `kube-controller-manager, as an Event ... says`; '': no source says. */
 export function evictedByText({ by }: Story): string {
   return by === null ? '' : `${by.who}${saysText(by)}`;
+}
+
+/** Where nothing but Events names the pod: whoever may create Events can write them of any. */
+function eventsText({ state, moments }: Story): string {
+  const isOfEvents = moments.every(
+    ({ source }) => source.kind === 'event' || source.kind === 'node',
+  );
+  return state === 'gone' && isOfEvents ? ', as Events say' : '';
 }
 
 /** `kernel=old:NoExecute`, `for pod web-9`, what the node was short of, who cordoned it; '': no source says. */

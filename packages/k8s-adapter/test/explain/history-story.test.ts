@@ -156,7 +156,7 @@ const sentences: readonly (readonly [string, Partial<HistorySources>, string])[]
   [
     'nothing but that containers were stopped',
     { events: [scheduled, killing('02:03:11')] },
-    'shop/web-1 was deleted from n1 at 02:03:11Z (26m49s ago); no source says by whom.',
+    'shop/web-1 was deleted from n1 at 02:03:11Z (26m49s ago), as Events say; no source says by whom.',
   ],
   [
     'a cordon by kubectl, and the pod is gone',
@@ -166,7 +166,7 @@ const sentences: readonly (readonly [string, Partial<HistorySources>, string])[]
         unschedulable: true,
       }),
     },
-    'shop/web-1 was deleted from n1 at 02:03:11Z (26m49s ago); no source says by whom (kubectl cordoned n1 at 2026-11-30T02:03:10Z, as kubectl drain does before it evicts).',
+    'shop/web-1 was deleted from n1 at 02:03:11Z (26m49s ago), as Events say; no source says by whom (kubectl cordoned n1 at 2026-11-30T02:03:10Z, as kubectl drain does before it evicts).',
   ],
   [
     'its owner',
