@@ -178,6 +178,6 @@ function lookedText({ sources, records, namespace }: HistoryRead): string {
   const kept =
     records.found === 'read'
       ? `records of taintmgr-controller${records.savedAt === null ? '' : ` until ${formatTime(records.savedAt)}`}`
-      : `no records of taintmgr-controller (${records.found === 'none' ? 'there are none' : 'they may not be read'})`;
+      : `no records of taintmgr-controller (${records.found === 'none' ? `there are none in ${records.namespaces.join(' and ')}` : 'they may not be read'})`;
   return `${kinds === '' ? 'neither pods nor Events' : kinds} ${where}, ${kept}`;
 }
