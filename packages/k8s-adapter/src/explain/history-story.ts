@@ -223,7 +223,8 @@ function unknownOf(story: Omit<Story, 'unknown'>, sources: HistorySources): read
   const asked = askedAt?.at ?? null;
   const isOld = asked !== null && sources.at - asked > eventsKeptMs - 60_000;
   const isUnrecorded = !story.moments.some(({ source }) => source.kind === 'record');
-  const gaps = isUnrecorded ? sources.gaps.filter((gap) => isOver(gap, asked, namespace)) : [];
+  const at = asked ?? by?.at ?? null;
+  const gaps = isUnrecorded ? sources.gaps.filter((gap) => isOver(gap, at, namespace)) : [];
   return [
     ...(by === null && story.others.length === 0 ? [nobodySays(isOld, state, sources)] : []),
     ...(by === null && story.others.length > 0 ? ['who deleted it'] : []),

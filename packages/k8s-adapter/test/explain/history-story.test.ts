@@ -364,6 +364,11 @@ it('names gaps of the records where no record is there', () => {
   ]);
   assert.deepEqual(unknown({ events: [scheduled, killing('02:13:11')] }), []);
   assert.deepEqual(unknown({ departures: [own] }), []);
+  const removed = event('RemovingNode', '02:18:32', 'Removing Node n1 from Controller', {
+    ...{ by: 'node-controller', about: 'Node/n1', uid: 'n' },
+  });
+  const gone = { events: [scheduled, removed], nodes: new Map([['n1', null]]) };
+  assert.deepEqual(unknown(gone), []);
 });
 
 it('tells who requested the eviction, and of a webhook that kept it for itself', () => {
