@@ -30,7 +30,10 @@ export async function precedingEviction(
   const events = (await reader.eventsOf(upstreamEvictionReason, namespace)) as EventObject[];
   const found = events.flatMap((event) => {
     const { name = '', uid: evicted } = event.involvedObject ?? {};
-    const isSibling = name.startsWith(`${owner.name}-`) && evicted !== uid;
+    // A StatefulSet gives the next pod the name of the one that left.
+    const isNamed =
+      owner.kind === 'StatefulSet' ? name === pod.name : name.startsWith(`${owner.name}-`);
+    const isSibling = isNamed && evicted !== uid;
     const at = parseTime(event.lastTimestamp ?? event.eventTime ?? '');
     const isEviction = event.message?.startsWith('Cancelling') !== true;
     return isSibling && isEviction && isShortlyBefore(at, createdAt) ? [{ name, at, event }] : [];

@@ -203,6 +203,22 @@ describe('explain', () => {
         Before it:   created 3s after web-7 of ReplicaSet/web was evicted, by an Event of taint-eviction-controller`),
     );
     const { out } = await run('explain', 'pod', 'web-9', '-n', 'shop', '-o', 'json');
+    const set = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      name: 'db',
+      uid: 'u',
+      controller: true,
+    };
+    for (const name of ['db-8', 'db-9']) {
+      const metadata = { namespace: 'shop', name, ownerReferences: [set] };
+      api.create('pods', { ...pod('shop', name, {}), metadata });
+    }
+    evicted('db-8', created);
+    const before = async (name: string): Promise<string | undefined> =>
+      /^Before it: +(.*)$/m.exec((await run('explain', 'pod', name, '-n', 'shop')).out)?.[1];
+    assert.match((await before('db-8')) ?? '', /^created \d+s after db-8 of StatefulSet\/db was /);
+    assert.equal(await before('db-9'), undefined);
     const { pending, precededBy } = JSON.parse(out);
     assert.deepEqual([pending.reason, pending.message], ['Unschedulable', message]);
     assert.match(precededBy, /^created 3s after web-7 /);
