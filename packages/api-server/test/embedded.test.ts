@@ -128,3 +128,41 @@ it('an embedded cluster goes on after a mistake of its own, and tells it', async
   assert.deepEqual([await ask(`${nodes}/odd`), await ask(nodes)], [500, 200]);
   assert.match(told.join(), /^GET \/api\/v1\/nodes\/odd: AssertionError.*a mistake$/);
 });
+
+it('says who writes taints of nodes that came with a snapshot, whose owners kubectl leaves out', async (t) => {
+  const taint = { key: 'old', effect: 'NoExecute' };
+  const plain = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'plain' },
+    spec: { taints: [taint] },
+  };
+  const owners = [
+    { manager: 'kubelet', operation: 'Update', apiVersion: 'v1', fieldsV1: { 'f:spec': {} } },
+  ];
+  const owned = { ...plain, metadata: { name: 'owned', managedFields: owners } };
+  const embedded = await startEmbedded({ snapshot: [plain, owned], without: ['conditionTaints'] });
+  t.after(() => embedded.stop());
+  const { api } = embedded.cluster;
+  const managers = (name: string): unknown => {
+    const { managedFields = [] } = api.get('nodes', '', name)?.metadata ?? {};
+    return managedFields.map(({ manager, fieldsV1 }) => [
+      manager,
+      JSON.stringify(fieldsV1).includes('f:taints'),
+    ]);
+  };
+  assert.deepEqual(
+    managers('plain'),
+    [['before-snapshot', false]],
+    'nobody knows who wrote the old one',
+  );
+  assert.deepEqual(managers('owned'), [['kubelet', false]]);
+  const node = api.get('nodes', '', 'plain');
+  assert.ok(node);
+  const taints = [taint, { key: 'new', effect: 'NoExecute' }];
+  api.as('kubectl-taint').update('nodes', { ...node, spec: { ...node.spec, taints } });
+  assert.deepEqual(managers('plain'), [
+    ['before-snapshot', false],
+    ['kubectl-taint', true],
+  ]);
+});

@@ -30,5 +30,27 @@ export class ServedCluster extends Cluster {
           ms === undefined ? [] : [new EvictionRequests(context, ms)],
       },
     });
+    if ((options.snapshot?.length ?? 0) > 0) giveOwners(this.api);
+  }
+}
+
+/**
+ * Ownership is kept of objects that have owners, as in the real server, where nearly all have some. `kubectl get` leaves
+ * them out, and so nobody could tell when a taint was put on a node of a snapshot. These nodes get an owner that
+ * owns none of their taints: who wrote those is not known.
+ */
+function giveOwners(api: ApiServer): void {
+  for (const node of api.list('nodes')) {
+    const { metadata } = node;
+    if (metadata.managedFields !== undefined) continue;
+    const managedFields = [
+      {
+        ...({ manager: 'before-snapshot', operation: 'Update', apiVersion: 'v1' } as const),
+        ...(metadata.creationTimestamp && { time: metadata.creationTimestamp }),
+        fieldsType: 'FieldsV1' as const,
+        fieldsV1: { 'f:metadata': { 'f:labels': { '.': {} } } },
+      },
+    ];
+    api.update('nodes', { ...node, metadata: { ...metadata, managedFields } });
   }
 }
