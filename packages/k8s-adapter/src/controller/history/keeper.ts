@@ -109,9 +109,9 @@ export class HistoryKeeper {
 
   /** All that is known; null: this replica does not lead, or has not read it yet. */
   get kept(): KeptHistory | null {
-    if (this.#phase === 'standby') return null;
-    const ring = this.#unstored ?? this.#ring;
-    return { blocks: ring.blocks(), lines: this.#options.witness.unwritten() };
+    const isRead = this.#phase === 'keeping' || this.#phase === 'ended';
+    const ring = isRead ? this.#ring : this.#unstored;
+    return ring && { blocks: ring.blocks(), lines: this.#options.witness.unwritten() };
   }
 
   nextWake(): Instant | null {

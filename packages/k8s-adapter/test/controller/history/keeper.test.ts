@@ -37,7 +37,10 @@ describe('a leader', () => {
       Array.from({ length: 24 }, (_, slot) => `GET ${path}/taintmgr-controller-history-${slot}`),
     );
     assert.deepEqual(said(controller.sent), []);
+    const blocks = (): number | undefined => controller.keeper.kept?.blocks.length;
+    assert.equal(blocks(), undefined);
     controller.tick(start);
+    assert.equal(blocks(), 1);
     assert.deepEqual(said(controller.sent), [`POST ${path}`]);
   });
 
