@@ -58,8 +58,8 @@ const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'explain taint': ['taint-keys'],
   'explain device': ['devices'],
   'explain devicetaintrule': ['device-rules'],
-  'explain policy': ['policy-subjects'],
-  history: ['history-subjects'],
+  'explain policy': ['pods-and-nodes'],
+  history: ['pods-and-nodes'],
   'drain-by-taint': ['taints', 'nodes'],
   'taint-device': ['device-targets'],
   undo: ['undoable', 'nodes'],
@@ -219,11 +219,7 @@ const steering = /[\p{Cc}\p{Cf}\p{Z}\p{DI}]/u;
 const clusterNames = {
   nodes: async (reader: ClusterReader) => (await reader.nodes()).map(({ node }) => node.name),
   pods: (reader: ClusterReader, namespace: string) => reader.podNames(namespace),
-  'policy-subjects': async (reader: ClusterReader, namespace: string) => [
-    ...(await reader.podNames(namespace)).map((name) => `pod/${name}`),
-    ...(await reader.nodes()).map(({ node }) => `node/${node.name}`),
-  ],
-  'history-subjects': async (reader: ClusterReader, namespace: string) => [
+  'pods-and-nodes': async (reader: ClusterReader, namespace: string) => [
     ...(await reader.podNames(namespace)).map((name) => `pod/${name}`),
     ...(await reader.nodes()).map(({ node }) => `node/${node.name}`),
   ],
