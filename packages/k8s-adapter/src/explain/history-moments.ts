@@ -92,7 +92,9 @@ function recordMoments(departure: Departure, gaps: readonly Gap[]): readonly Mom
     }),
     ...refusals.flatMap(({ firstAt, lastAt, words, count: times, status }) => {
       const code = status === undefined ? '' : ` (${status})`;
-      const least = gaps.some((gap) => isCut(gap, firstAt, lastAt)) ? 'at least ' : '';
+      // What happens to one that is not let go yet is written down within a minute.
+      const isLate = accepted === undefined || gaps.some((gap) => isCut(gap, firstAt, lastAt));
+      const least = isLate ? 'at least ' : '';
       return moment(firstAt, `refused ${least}${count(times, 'time')}${code}: ${words}`, lastAt);
     }),
     ...(isOwn
