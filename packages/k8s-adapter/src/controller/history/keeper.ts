@@ -332,7 +332,8 @@ export class HistoryKeeper {
   }
 
   #refused(now: Instant, write: SegmentWrite, failure: Failure): void {
-    const isMissing = failure.status === 404;
+    // To make one, too, is answered so where there is no such namespace.
+    const isMissing = failure.status === 404 && write.resourceVersion !== null;
     this.#ring.failed(write, isMissing);
     if (!isMissing) this.#failed(now, write.slot, failure);
   }

@@ -123,6 +123,17 @@ describe('what goes wrong', () => {
     assert.equal(server.search().departures.length, 1);
   });
 
+  it('is said where there is no such namespace', () => {
+    const server = new ConfigMaps();
+    server.refuses = 404;
+    const controller = leading(server);
+    controller.run(start + 60_000, server);
+    assert.deepEqual(
+      controller.notices.map(({ kind }) => kind),
+      ['historyKept', 'historyNotKept'],
+    );
+  });
+
   it('is tried again after five seconds, and after a minute where it was refused', () => {
     for (const [status, wait] of [
       [500, 5_000],
