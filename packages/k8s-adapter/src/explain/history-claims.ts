@@ -9,7 +9,7 @@ export const deletionSource: Source = { kind: 'deletion', name: 'deletionTimesta
 const conditionSource: Source = { kind: 'condition', name: 'condition DisruptionTarget' };
 const recordedCondition: Source = {
   kind: 'condition',
-  name: 'condition DisruptionTarget, recorded',
+  name: 'recorded condition DisruptionTarget',
 };
 
 export function eventSource({ reason, by }: EventTrace): Source {

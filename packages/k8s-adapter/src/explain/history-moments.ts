@@ -101,6 +101,7 @@ function recordMoments(departure: Departure, gaps: readonly Gap[]): readonly Mom
       ? moment(askedFirst, `${askedText} ${how}${accepted && !isSlow ? acceptedText : ''}`)
       : []),
     ...(isOwn && isSlow ? moment(accepted, `accepted: it leaves ${how}`) : []),
+    ...(isOwn ? [] : moment(departure.seenAt, `seen to leave: ${by.reason ?? 'deleted'}`)),
     ...(deletionTimestamp === undefined || goneAt !== undefined
       ? []
       : moment(deletionTimestamp, 'its grace period is over')),
