@@ -1,5 +1,5 @@
 // Who made a pod leave, as each source has it, and which of them is believed.
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { earliest, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Departure } from '../history/departure.ts';
 import type { Claim, ClaimKind, Source } from './history-model.ts';
 import { type EventTrace, isOurs, type NodeTrace, type PodTrace } from './history-traces.ts';
@@ -52,7 +52,8 @@ export function contradictions([best, ...others]: readonly Claim[]): readonly Cl
 /** An own act first; then conditions, Events, and what does not say who. */
 function rankOf({ kind, sources }: Claim): number {
   const ranks = sources.map((source) => sourceRanks[source.kind]);
-  return Math.min(...ranks) + (kind === 'evictionApi' ? 5 : 0);
+  const best = ranks.reduce((one, other) => Math.min(one, other), sourceRanks.request);
+  return best + (kind === 'evictionApi' ? 5 : 0);
 }
 
 const sourceRanks: Readonly<Record<Source['kind'], number>> = {
@@ -69,8 +70,7 @@ function mergedClaim(claims: readonly Claim[]): Claim {
   const times = sorted.flatMap(({ at }) => at ?? []);
   const sources = new Map(sorted.flatMap((one) => one.sources.map((from) => [from.name, from])));
   // The first: whoever marks asks again when the pod is slow to go.
-  const at = times.length === 0 ? null : Math.min(...times);
-  return { ...first, detail, at, sources: [...sources.values()] };
+  return { ...first, detail, at: earliest(times), sources: [...sources.values()] };
 }
 
 function keyOf({ who, detail, at, sources }: Claim): string {

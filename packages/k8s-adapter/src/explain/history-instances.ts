@@ -1,5 +1,5 @@
 // Which source is about which pod: pods of one name follow one another, and Events may name only the name.
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Departure, Owner } from '../history/departure.ts';
 import { compare } from './history-claims.ts';
 import type { HistorySources } from './history-model.ts';
@@ -55,7 +55,8 @@ export class Instances {
     this.#ofNodes = groupBy(ofNodes, ({ name }) => name);
     const drafts = new Map<string, Draft>();
     const draftOf = (namespace: string, name: string, uid: string): Draft => {
-      const key = uid === '' ? `${namespace}/${name}` : uid;
+      // An Event may name any uid: that of a pod of another namespace too.
+      const key = `${namespace}/${name}/${uid}`;
       const found = drafts.get(key) ?? emptyDraft(namespace, name, uid);
       drafts.set(key, found);
       return found;
@@ -69,8 +70,9 @@ export class Instances {
       if (event.uid !== '') draftOf(event.namespace, event.name, event.uid).events.push(event);
     }
     const byName = groupBy([...drafts.values()], (draft) => `${draft.namespace}/${draft.name}`);
+    const namesakes = new Map(Array.from(byName, ([name, all]) => [name, new Namesakes(all)]));
     const heirOf = (namespace: string, name: string, at: Instant): Draft => {
-      const found = nearest(byName.get(`${namespace}/${name}`) ?? [], at);
+      const found = namesakes.get(`${namespace}/${name}`)?.nearest(at);
       return found ?? draftOf(namespace, name, '');
     };
     // Which pod it is goes by what was known before: none of these changes it.
@@ -89,7 +91,8 @@ export class Instances {
       const near = ofOwner.filter(({ lastAt }) => Math.abs(lastAt - event.lastAt) <= slackMs);
       draft.deletions.push(event, ...near);
     }
-    const named = [...drafts.values()].filter(({ uid }) => uid !== '');
+    // What records and pods say comes first, and counts.
+    const named = [...drafts.values()].filter(({ uid }) => uid !== '').reverse();
     this.names = new Map(named.map(({ uid, namespace, name }) => [uid, `${namespace}/${name}`]));
     this.all = Array.from(drafts.values(), (draft) => this.#instanceOf(draft));
   }
@@ -133,18 +136,43 @@ function shared(
   ];
 }
 
-/** The one that an Event about that name at that time is about: one that left then, else the last that had come. */
-function nearest(drafts: readonly Draft[], at: Instant): Draft | null {
-  const leavers = drafts
-    .flatMap((draft) => leavesAt(draft).map((left) => ({ draft, far: Math.abs(left - at) })))
-    .filter(({ far }) => far <= slackMs)
-    .sort((a, b) => a.far - b.far || compare(a.draft.uid, b.draft.uid));
-  if (leavers[0]) return leavers[0].draft;
-  const come = drafts
-    .map((draft) => ({ draft, from: cameAt(draft) }))
-    .filter(({ from }) => from <= at + 999)
-    .sort((a, b) => b.from - a.from || compare(a.draft.uid, b.draft.uid));
-  return come[0]?.draft ?? null;
+interface TimeOfDraft {
+  readonly draft: Draft;
+  readonly at: Instant;
+}
+
+/** The pods of one name: thousands, where somebody makes Events of as many uids. */
+class Namesakes {
+  readonly #leaving: readonly TimeOfDraft[];
+  readonly #coming: readonly TimeOfDraft[];
+
+  constructor(drafts: readonly Draft[]) {
+    const sorted = drafts.toSorted((a, b) => compare(a.uid, b.uid));
+    this.#leaving = sorted.flatMap((draft) => leavesAt(draft).map((at) => ({ draft, at })));
+    this.#coming = sorted.map((draft) => ({ draft, at: cameAt(draft) }));
+  }
+
+  /** The one that an Event at that time is about: one that left then, else the last that had come. */
+  nearest(at: Instant): Draft | null {
+    return this.#leaver(at) ?? this.#lastCome(at);
+  }
+
+  #leaver(at: Instant): Draft | null {
+    let found: TimeOfDraft | null = null;
+    for (const one of this.#leaving) {
+      const far = Math.abs(one.at - at);
+      if (far <= slackMs && (!found || far < Math.abs(found.at - at))) found = one;
+    }
+    return found?.draft ?? null;
+  }
+
+  #lastCome(at: Instant): Draft | null {
+    let found: TimeOfDraft | null = null;
+    for (const one of this.#coming) {
+      if (one.at <= at + 999 && (!found || one.at > found.at)) found = one;
+    }
+    return found?.draft ?? null;
+  }
 }
 
 /** When it was asked to leave, as far as what names its uid says. */
@@ -160,11 +188,12 @@ function leavesAt({ departures, pod, events }: Draft): readonly Instant[] {
 
 /** When it came, or the first that is known of it. */
 function cameAt({ departures, pod, events }: Draft): Instant {
-  return Math.min(
-    pod?.createdAt ?? Number.POSITIVE_INFINITY,
+  const times = [
+    pod?.createdAt ?? null,
     ...events.map(({ firstAt }) => firstAt),
     ...departures.map(({ decidedAt, seenAt }) => decidedAt ?? seenAt),
-  );
+  ];
+  return earliest(times) ?? Number.POSITIVE_INFINITY;
 }
 
 function nodeOf({ departures, pod, events }: Draft): string {

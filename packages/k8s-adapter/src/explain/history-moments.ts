@@ -1,6 +1,6 @@
 // What happened to a pod that left, one line for each moment, with its source.
 import { formatTaint } from '@taintmgr/core/model';
-import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Departure, Gap } from '../history/departure.ts';
 import { count } from '../text/count.ts';
 import { compare, deletionSource, eventSource, recordSource } from './history-claims.ts';
@@ -36,7 +36,8 @@ export function momentsOf(
   ];
   const trace = nodes.get(node) ?? null;
   const times = own.length === 0 ? [at] : own.map((one) => one.at);
-  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const first = earliest(times) ?? at;
+  const last = times.reduce((one, other) => Math.max(one, other), first);
   const ofNode = [
     ...(trace ? nodeMoments(trace) : []),
     ...nodeEvents.flatMap((event) => nodeMoment(event) ?? []),

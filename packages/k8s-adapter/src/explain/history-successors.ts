@@ -24,6 +24,7 @@ const togetherMs: Millis = 2_000;
 export class Births {
   /** By namespace and owner, by when they came. */
   readonly #births: ReadonlyMap<string, readonly Birth[]>;
+  /** By namespace and uid: whoever may create Events somewhere may name the uid of a pod elsewhere. */
   readonly #byUid: ReadonlyMap<string, Birth>;
   readonly #taken = new Set<Birth>();
 
@@ -46,7 +47,7 @@ export class Births {
     });
     const all = [...ofPods, ...unknown].sort((a, b) => a.at - b.at || compare(a.pod, b.pod));
     this.#births = groupBy(all, ({ namespace, owner }) => `${namespace}/${owner}`);
-    this.#byUid = new Map(all.map((birth) => [birth.uid, birth]));
+    this.#byUid = new Map(all.map((birth) => [`${birth.namespace}/${birth.uid}`, birth]));
   }
 
   /** Takes the next one; stories have to come by when they were asked to leave. */
@@ -54,7 +55,7 @@ export class Births {
     const recorded = departures.find(({ successor }) => successor !== undefined)?.successor;
     if (recorded) {
       const { pod, uid, node = '', boundAt = null, readyAt = null } = recorded;
-      const now = this.#byUid.get(uid);
+      const now = this.#byUid.get(`${story.namespace}/${uid}`);
       if (now) this.#taken.add(now);
       const isReady = readyAt !== null ? true : (now?.isReady ?? null);
       const created = {

@@ -89,7 +89,7 @@ export function podTrace(object: unknown): PodTrace {
     createdAt: timeFromJson(metadata.creationTimestamp),
     ...{ boundAt: since('PodScheduled'), readyAt: since('Ready') },
     deletionTimestamp: timeFromJson(metadata.deletionTimestamp),
-    graceMs: grace === null ? null : grace * 1000,
+    graceMs: grace === null || grace > graceMax ? null : grace * 1000,
     finalizers: asList(metadata.finalizers).map(asText),
     mark: mark && { ...mark, message: line(said?.message) },
     ...{
@@ -100,6 +100,9 @@ export function podTrace(object: unknown): PodTrace {
   };
 }
 
+/** Seconds. The API server counts in nanoseconds of 64 bits: of more its deletionTimestamp says nothing. */
+const graceMax = 9_000_000_000;
+
 function ownerOf({ ownerReferences }: JsonRecord): Owner | null {
   const owner = asList(ownerReferences)
     .map(asRecord)
@@ -107,17 +110,20 @@ function ownerOf({ ownerReferences }: JsonRecord): Owner | null {
   return owner ? { kind: asText(owner.kind), name: asText(owner.name) } : null;
 }
 
-/** Reads a v1 Event; null: it does not say when. */
+/** Reads a v1 Event; null: it does not say when. What it tells of has begun when it is created. */
 export function eventTrace(object: unknown): EventTrace | null {
   const event = asRecord(object);
+  const metadata = asRecord(event.metadata);
+  const createdAt = timeFromJson(metadata.creationTimestamp) ?? Number.POSITIVE_INFINITY;
   const about = asRecord(event.involvedObject);
   const times = [event.firstTimestamp, event.eventTime, event.lastTimestamp];
   const series = asRecord(event.series);
   const known = [...times, series.lastObservedTime].flatMap((time) => timeFromJson(time) ?? []);
-  const [firstAt, lastAt] = [Math.min(...known), Math.max(...known)];
-  if (!Number.isFinite(firstAt)) return null;
+  if (known.length === 0) return null;
+  const firstAt = Math.min(...known, createdAt);
+  const lastAt = Math.max(firstAt, ...known);
   return {
-    namespace: asText(about.namespace) || asText(asRecord(event.metadata).namespace),
+    namespace: asText(about.namespace) || asText(metadata.namespace),
     ...{ kind: asText(about.kind), name: asText(about.name), uid: asText(about.uid) },
     ...{ reason: asText(event.reason), message: line(event.message) },
     ...{ by: reporterOf(event), host: asText(asRecord(event.source).host) },

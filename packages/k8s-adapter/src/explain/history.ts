@@ -1,5 +1,5 @@
 // Asks a cluster who left, when, by whom and why: of a pod, a node, a workload or a namespace.
-import { formatTime, type Instant } from '@taintmgr/core/time';
+import { earliest, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Gap } from '../history/departure.ts';
 import { ClusterReader } from '../survey/reader.ts';
 import type { WorkloadKind } from '../survey/workloads.ts';
@@ -124,7 +124,8 @@ function gapsAbout(
   const times = stories.flatMap(({ moments }) =>
     moments.flatMap(({ at, until = at }) => [at, until]),
   );
-  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const first = earliest(times) ?? Number.POSITIVE_INFINITY;
+  const last = times.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
   return gaps.filter(({ from = Number.NEGATIVE_INFINITY, to }) => from <= last && to >= first);
 }
 

@@ -371,6 +371,75 @@ it('names gaps of the records where no record is there', () => {
   assert.deepEqual(unknown(gone), []);
 });
 
+describe('Events that somebody made up in a namespace of their own', () => {
+  const forged = (uid: string, reason: string, message: string) => {
+    return { ...event(reason, '02:03:11', message, { uid }), namespace: 'evil', name: 'x' };
+  };
+  const preempted = 'Preempted by pod 1 on node n1';
+  const tell = (sources: Partial<HistorySources>) => {
+    const stories = mergeStories({ ...nothing, ...sources });
+    return stories.filter(({ namespace }) => namespace === 'shop');
+  };
+
+  it('say nothing of a pod elsewhere, whose uid they name', () => {
+    const events = [killing('02:03:11')];
+    const also = [...events, forged('u1', 'Preempted', preempted)];
+    assert.deepEqual(tell({ events: also }), tell({ events }));
+    assert.equal(tell({ events }).length, 1);
+  });
+
+  it('hide no Event without a uid, by a uid like a name', () => {
+    const events = [marking('taint-eviction-controller', '02:03:11', '', '')];
+    const also = [...events, forged('shop/web-1', 'Killing', 'Stopping container x')];
+    assert.deepEqual(tell({ events: also }), tell({ events }));
+    assert.equal(tell({ events }).length, 1);
+  });
+
+  it('name no other preemptor than the pod that is there', () => {
+    const events = [event('Preempted', '02:03:11', 'Preempted by pod u9 on node n1')];
+    const pods = [pod({ name: 'big', uid: 'u9' })];
+    const also = [...events, forged('u9', 'Scheduled', 'Successfully assigned evil/x to n1')];
+    assert.equal(tell({ events: also, pods })[0]?.by?.detail, 'for pod shop/big');
+  });
+
+  it('change nothing of a successor that is recorded', () => {
+    const created = { ...event('SuccessfulCreate', '02:03:15', 'Created pod: y'), kind: 'Job' };
+    const birth = { ...created, namespace: 'evil' };
+    const bound = { ...forged('u2', 'Scheduled', 'Successfully assigned evil/y to n1'), name: 'y' };
+    const events = [birth, { ...bound, firstAt: birth.firstAt, lastAt: birth.firstAt }];
+    const pods = [pod({ name: 'web-2', uid: 'u2', created: '02:03:12' })];
+    const alone = tell({ departures: [own], pods });
+    assert.deepEqual(tell({ departures: [own], pods, events }), alone);
+  });
+
+  it('are told of when they were created, and not of a time to come', () => {
+    const trace = eventTrace({
+      metadata: { namespace: 'shop', creationTimestamp: iso('02:03:11') },
+      involvedObject: { kind: 'Pod', name: 'web-1', uid: 'u1' },
+      ...{ reason: 'Preempted', message: preempted, firstTimestamp: '2099-01-01T00:00:00Z' },
+    });
+    const events = [trace ?? assert.fail('it says when')];
+    assert.equal(tell({ events })[0]?.askedAt?.at, at('02:03:11'));
+  });
+
+  it('are told of however many there are of one pod', () => {
+    const one = killing('02:03:11');
+    const events = Array.from({ length: 130_000 }, (_, index) => {
+      return { ...one, message: `Stopping container ${index}` };
+    });
+    assert.equal(tell({ events })[0]?.moments.length, 130_000);
+  });
+});
+
+it('has no time of a deletion whose grace period is beyond all clocks', () => {
+  const metadata = {
+    deletionTimestamp: iso('02:03:11'),
+    deletionGracePeriodSeconds: Number.MAX_SAFE_INTEGER,
+  };
+  const [story] = mergeStories({ ...nothing, pods: [pod({ metadata })] });
+  assert.deepEqual([story?.state, story?.askedAt, story?.moments], ['leaving', null, []]);
+});
+
 it('tells who requested the eviction, and of a webhook that kept it for itself', () => {
   const request: EvictionRequest = {
     ...{ namespace: 'shop', name: 'r', podUid: 'u1', requester: 'acme.io/mover' },

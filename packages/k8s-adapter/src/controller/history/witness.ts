@@ -154,6 +154,8 @@ export class Witness {
     if (now - this.#sweptAt < sweepMs) return;
     this.#sweptAt = now;
     this.#open.sweep(now, leads);
+    // What a standby has left out the leader has kept.
+    if (!leads) this.#others.take(now);
   }
 
   #seeNode(node: Node, afterGap: boolean): void {
@@ -259,7 +261,7 @@ export class Witness {
     const departure: Departure = {
       ...{ namespace, pod, uid, seenAt: now, ...said },
       ...(node !== '' && { node }),
-      ...(owner && { owner: { kind: owner.kind, name: owner.name } }),
+      ...(owner && isShort(owner) && { owner: { kind: owner.kind, name: owner.name } }),
     };
     this.#open.put(now, departure);
     this.#successors.expect(departure);
@@ -379,9 +381,18 @@ const reasons: Readonly<Record<string, EvictorKind>> = {
 
 function evictorOf(disruption: Pod['disruption']): Evictor {
   if (!disruption) return { kind: 'unknown', source: 'deletion' };
-  const { reason, manager } = disruption;
+  const { reason: whole, manager } = disruption;
+  const reason = whole.slice(0, wordsLengthMax);
   const kind = Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'unknown') : 'unknown';
   return { kind, source: 'condition', reason, ...(manager !== null && { manager }) };
+}
+
+/**
+ * Tells whether kind and name are no longer than the API server has them. In metadata.ownerReferences it takes any
+ * length: a few pods whose owners are made up would take the room of all other departures.
+ */
+function isShort({ kind, name }: NonNullable<RecordedPod['owner']>): boolean {
+  return kind.length <= 63 && name.length <= 253;
 }
 
 function isLeaving({ deletionTimestamp, disruption, phase }: Pod): boolean {

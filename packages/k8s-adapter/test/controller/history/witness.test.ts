@@ -196,6 +196,38 @@ describe('what others do', () => {
     );
   });
 
+  it('names no owner and no reason that somebody made up to fill the memory', () => {
+    const long = 'x'.repeat(600_000);
+    const scene = new Scene();
+    const owned = [
+      { ...owner, kind: long },
+      { ...owner, name: long },
+    ];
+    for (const [index, one] of owned.entries()) {
+      scene.see({ ...web, uid: `o${index}`, owner: one }, marked('EvictionByEvictionAPI'));
+    }
+    scene.see(web, marked(long));
+    const { lines } = scene;
+    assert.deepEqual(
+      lines.map((one) => one.owner?.name),
+      [undefined, undefined, 'web'],
+    );
+    assert.ok(JSON.stringify(lines).length < 1_500);
+  });
+
+  it('tells of none that was left out while another one led', () => {
+    const scene = new Scene();
+    for (let index = 0; index < 1_002; index++) {
+      scene.see({ ...web, uid: `u${index}`, ...marked('EvictionByEvictionAPI') });
+    }
+    scene.now += 3_600_000;
+    scene.witness.sweep(scene.now, false);
+    assert.deepEqual(
+      scene.lines.filter((line) => 'why' in line),
+      [],
+    );
+  });
+
   it('keeps a thousand an hour of a namespace, and says how many more there were', () => {
     const scene = new Scene();
     for (let index = 0; index < 1_002; index++) {
