@@ -134,10 +134,11 @@ describe('explain', { timeout: 180_000 }, () => {
 
   it('tells a user of the namespace who may not which right is missing', async () => {
     const lines = podLines(await told('developer'));
-    const why = 'Unknown: unknown: no permission to read nodes, so not the taints of';
+    const why = 'Unknown: unknown: no permission to read node';
+    const known = 'so its taints are not known';
     assert.deepEqual(lines, [
-      `db-0 on node-1: ${why} node-1 either`,
-      `db-1 on node-2: ${why} node-2 either`,
+      `db-0 on node-1: ${why} node-1, ${known}`,
+      `db-1 on node-2: ${why} node-2, ${known}`,
     ]);
     assert.deepEqual(lines, await byPlugin('developer', 'statefulset', 'db'));
   });

@@ -65,8 +65,14 @@ export function errorLines(error: unknown): string | null {
   return isKnown && error instanceof Error ? `error: ${printable(error.message)}` : null;
 }
 
+const withoutNodes =
+  'hint: without nodes: explain deployment NAME, explain pod NAME, pending and history, with -n NAMESPACE';
+
 function rightsHint({ failure }: ApiError): readonly string[] {
   if (failure.status === 401) return ['hint: the credentials of the current context are not valid'];
   if (failure.status !== 403) return [];
-  return ['hint: kubectl auth can-i --list shows what the current user may do'];
+  return [
+    'hint: kubectl auth can-i --list shows what the current user may do',
+    ...(/^nodes\b/.test(failure.message) ? [withoutNodes] : []),
+  ];
 }

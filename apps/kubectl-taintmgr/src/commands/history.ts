@@ -37,6 +37,9 @@ export async function run(
       output.write(await printAnswer(answer, format, flags.headers !== false));
     }
     writeNotes(output, found.notes);
+    if (found.stories.length > 0 && format.kind === 'table' && subject.kind !== 'pod') {
+      output.err(nextText(subject));
+    }
     return exitCode.done;
   });
 }
@@ -78,6 +81,19 @@ function unknownKind(first: string, second: string | undefined): string {
 function wantName(kind: string, name: string): string {
   const got = name === '' ? 'none' : JSON.stringify(name);
   return `history ${kind}: got ${got}, want the name of an object`;
+}
+
+/** The table says who left; the next questions are who else will, and one story in full. */
+function nextText(subject: Exclude<HistorySubject, { kind: 'pod' }>): string {
+  const next = 'hint: who leaves next: kubectl taintmgr';
+  switch (subject.kind) {
+    case 'namespace':
+      return `${next} pending ${subject.namespace === null ? '-A' : `-n ${subject.namespace}`}; one story in full: history pod NAME`;
+    case 'node':
+      return `${next} explain node ${subject.name}; one story in full: history pod NAME -n NAMESPACE`;
+    case 'workload':
+      return `${next} explain ${subject.workload.toLowerCase()} ${subject.name} -n ${subject.namespace}; one story in full: history pod NAME`;
+  }
 }
 
 function nobodyLeft(subject: HistorySubject): string {

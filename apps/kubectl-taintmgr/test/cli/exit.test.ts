@@ -23,9 +23,16 @@ describe('errorLines', () => {
     ],
     [
       'missing rights, with where to look',
-      apiError(403, 'Forbidden', 'nodes is forbidden'),
-      'Error from server (Forbidden): nodes is forbidden\n' +
+      apiError(403, 'Forbidden', 'pods is forbidden'),
+      'Error from server (Forbidden): pods is forbidden\n' +
         'hint: kubectl auth can-i --list shows what the current user may do',
+    ],
+    [
+      'no right to nodes, with what can be asked all the same',
+      apiError(403, 'Forbidden', 'nodes "n1" is forbidden'),
+      'Error from server (Forbidden): nodes "n1" is forbidden\n' +
+        'hint: kubectl auth can-i --list shows what the current user may do\n' +
+        'hint: without nodes: explain deployment NAME, explain pod NAME, pending and history, with -n NAMESPACE',
     ],
     [
       'credentials that are not valid',

@@ -182,6 +182,19 @@ held-0                 leaving   <none>
     assert.equal(await names('-A', '--since', '1h'), 'web-5d4f65d4d4-gone1 lonely held-0');
   });
 
+  it('says with a table how to ask who leaves next', async () => {
+    for (const [args, next] of [
+      [['-n', 'shop'], 'pending -n shop'],
+      [['-A'], 'pending -A'],
+      [['node', 'n1'], 'explain node n1'],
+      [['deploy/web', '-n', 'shop'], 'explain deployment web -n shop'],
+    ] as const) {
+      const { err } = await told('history', ...args);
+      assert.match(err, new RegExp(`\nhint: who leaves next: kubectl taintmgr ${next}; `));
+      assert.doesNotMatch((await told('history', ...args, '-o', 'name')).err, /hint/);
+    }
+  });
+
   it('shows a table', async () => {
     const { out } = await told('history', 'node', 'n1');
     assert.deepEqual(
@@ -223,6 +236,10 @@ held-0                 leaving   <none>
     const { code, out, err } = await told('history', 'node', 'n1', '-n', 'shop', '-o', 'name');
     assert.deepEqual([code, out], [0, 'pod/web-5d4f65d4d4-gone1\npod/held-0\n']);
     assert.match(err, /Warning: not everything could be read: nodes "n1" is forbidden/);
+    assert.match(
+      err,
+      /\nNote: of 1 pod more that left no source names the node: kubectl taintmgr history -n shop\n/,
+    );
   });
 
   it('claims nothing where nothing may be read', async () => {

@@ -290,7 +290,7 @@ describe('a user of one namespace', () => {
     assert.match(out, /\nDecision: +Unknown\n/);
     assert.match(
       out,
-      /\nBecause: +unknown: no permission to read nodes, so not the taints of n1 either\n/,
+      /\nBecause: +unknown: no permission to read node n1, so its taints are not known\n/,
     );
     assert.match(err, new RegExp(`Note: .* is ${unknown}`));
     assert.match(err, /Warning: not everything could be read: nodes "n1" is forbidden: User "dev/);

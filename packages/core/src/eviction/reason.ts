@@ -164,7 +164,7 @@ export function describeReason(reason: Reason): string {
       return 'not bound to a node: no taint evicts it';
     case 'NodeUnknown':
       if (reason.hidden)
-        return `unknown: no permission to read nodes, so not the taints of ${reason.nodeName} either`;
+        return `unknown: no permission to read node ${reason.nodeName}, so its taints are not known`;
       return `node ${reason.nodeName} is unknown`;
     case 'NoTaint':
       return 'its node has no NoExecute taint';

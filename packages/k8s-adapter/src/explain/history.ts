@@ -3,6 +3,7 @@ import { earliest, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Gap } from '../history/departure.ts';
 import { ClusterReader } from '../survey/reader.ts';
 import type { WorkloadKind } from '../survey/workloads.ts';
+import { count } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
 import type { DepartureList } from './answers.ts';
 import { type Way, withReader } from './explained.ts';
@@ -96,9 +97,9 @@ function historyOf(
 ): History {
   const { sources, records } = read;
   const { at, gaps } = sources;
-  const stories = mergeStories(sources).filter((story) => {
-    return isAbout(story, subject) && (story.askedAt === null || story.askedAt.at >= since);
-  });
+  const all = mergeStories(sources);
+  const isSince = ({ askedAt }: Story): boolean => askedAt === null || askedAt.at >= since;
+  const stories = all.filter((story) => isAbout(story, subject) && isSince(story));
   return {
     ...{ at, stories, gaps, refused, looked: lookedText(read) },
     readsEvents: sources.events !== null,
@@ -109,9 +110,20 @@ function historyOf(
         ...(records.found === 'forbidden' ? [hiddenRecords(records.namespaces)] : []),
         ...(records.leftOut > 0 ? [`${records.leftOut} earlier records are left out`] : []),
         ...gapsAbout(stories, gaps, subject).map((gap) => `no ${gapText(gap)}`),
+        ...(subject.kind === 'node' ? withoutNode(all.filter(isSince), read) : []),
       ],
     },
   };
+}
+
+/** Pods of which no source names the node may have left the one that is asked about. */
+function withoutNode(stories: readonly Story[], { namespace }: HistoryRead): readonly string[] {
+  const pods = stories.filter(({ node }) => node === '').length;
+  if (pods === 0) return [];
+  const where = namespace === null ? '-A' : `-n ${namespace}`;
+  return [
+    `of ${count(pods, 'pod')} more that left no source names the node: kubectl taintmgr history ${where}`,
+  ];
 }
 
 /** Of a pod that is told of, those from when something happened to it. */

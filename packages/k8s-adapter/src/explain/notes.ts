@@ -43,7 +43,7 @@ export interface Notes {
 const drainsMax = 5;
 
 const hiddenNote =
-  'which taints the nodes of these pods have, and so whether and when the pods go, is unknown: no permission to read nodes';
+  'which taints the nodes of these pods have, and so whether and when the pods go, is unknown: no permission to read nodes. Ask an administrator for the right to get and list nodes, or for the answer';
 
 /** Reads off a report what is uncertain about it, and what is wrong in the cluster. */
 export function notesOn(survey: ForecastSurvey, report: Report, question: Question): Notes {

@@ -407,8 +407,9 @@ async function nodesOfDevices(
 export async function surveyPending(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
-  options: SurveyOptions = {},
+  given: SurveyOptions = {},
 ): Promise<ForecastSurvey> {
+  const options = { ...given, allNodes: nodes };
   const now = reader.now();
   const withDevices = await nodesOfDevices(reader, options.namespace);
   const losing = (facts: NodeFacts) => losesPods(facts, now) || withDevices.has(facts.node.name);

@@ -209,7 +209,8 @@ export function zoneSubject(name: string): Subject<ZoneAnswer> {
       const nodes = all.filter(({ node }) => zoneNames(node.labels ?? {}).includes(name));
       if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
       const withPods = nodes.filter(mattersIn(question, reader.now()));
-      return await surveyForecast(reader, nodes, withPods, surveyOptions(question));
+      const options = { ...surveyOptions(question), allNodes: all };
+      return await surveyForecast(reader, nodes, withPods, options);
     },
     document: ({ nodes }, context) => {
       const { forecast } = nodes[0] ?? {};
@@ -253,7 +254,8 @@ export function taintSubject(text: string): Subject<TaintAnswer> {
       });
       if (nodes.length === 0) throw new UsageError(nowhere(text, all));
       const withPods = nodes.filter(mattersIn(question, reader.now()));
-      return await surveyForecast(reader, nodes, withPods, surveyOptions(question));
+      const options = { ...surveyOptions(question), allNodes: all };
+      return await surveyForecast(reader, nodes, withPods, options);
     },
     document: ({ nodes }, context) => {
       const found = taintsFound(text, nodes, context).map(({ node, taint }) => {

@@ -81,7 +81,8 @@ function hasEnded({ phase }: Pod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-function isReady({ facts: { pod } }: PodReport): boolean {
+/** Whether the pod counts as healthy for budgets. */
+export function isReady({ facts: { pod } }: PodReport): boolean {
   return pod.ready === 'True' && pod.deletionTimestamp === null;
 }
 

@@ -17,7 +17,7 @@ import {
   tally,
 } from './report.ts';
 import { none, pendingText, soon } from './words.ts';
-import { type BudgetReport, isLeaving, type WorkloadReport } from './workload-report.ts';
+import { type BudgetReport, isLeaving, isReady, type WorkloadReport } from './workload-report.ts';
 
 /** A line: what it is about, and what it says; without a name it goes on with the one before. */
 export type WorkloadField = readonly [name: string, value: string];
@@ -77,9 +77,8 @@ function fateFields(pods: readonly PodReport[], now: Instant): readonly Workload
   const keeps = live.filter((pod) => {
     return !isLeaving(pod) && !isUnknown(pod) && !isGivenUp(pod) && !isPending(pod);
   });
-  const terminating = pods.length - live.length;
   return [
-    ...(terminating > 0 ? [['Terminating', count(terminating, 'pod')] as const] : []),
+    ...terminatingFields(pods.filter(isGoing)),
     ...(gone > 0 ? [['Gone', `${count(gone, 'pod')} by then`] as const] : []),
     ['Leaving', evict === 0 ? leavingNone(unknown.length) : leavingText(pods, next, last)],
     ...reasonFields('Paused', paused),
@@ -88,6 +87,15 @@ function fateFields(pods: readonly PodReport[], now: Instant): readonly Workload
     ...groupFields('Pending', live.filter(isPending), ({ facts }) => pendingText(facts, now)),
     ...reasonFields('Staying', keeps),
   ];
+}
+
+function terminatingFields(pods: readonly PodReport[]): readonly WorkloadField[] {
+  const [first] = pods;
+  if (!first) return [];
+  const { name } = first.facts.pod;
+  const whom = pods.length === 1 ? 'it' : 'them';
+  const more = `for who made ${whom} leave: explain pod ${name}`;
+  return [['Terminating', printable(`${count(pods.length, 'pod')}; ${more}`)]];
 }
 
 function leavingNone(unknown: number): string {
@@ -111,12 +119,13 @@ function spanText(next: Millis | null, last: Millis | null): string {
   return first === final ? first : `the first ${first}, the last ${final}`;
 }
 
-/** `3 pods: its node has no NoExecute taint (2); tolerates maintenance:NoExecute without limit (1)` */
+/** `3 pods: no NoExecute taint on their nodes (2); tolerates maintenance:NoExecute without limit (1)` */
 function reasonFields(name: string, pods: readonly PodReport[]): readonly WorkloadField[] {
   return groupFields(name, pods, ({ explanation }) => {
     const [reason] = explanation.decision.because;
-    const isHidden = reason?.code === 'NodeUnknown' && reason.hidden;
-    return isHidden ? hiddenText : reason ? describeReason(reason) : none;
+    if (reason?.code === 'NodeUnknown' && reason.hidden) return hiddenText;
+    if (reason?.code === 'NoTaint' && pods.length > 1) return 'no NoExecute taint on their nodes';
+    return reason ? describeReason(reason) : none;
   });
 }
 
@@ -142,7 +151,7 @@ function stuckTexts(nodes: readonly NodeReport[], now: Instant): readonly string
   });
 }
 
-const hiddenText = 'no permission to get nodes, so not their taints either';
+const hiddenText = 'no permission to read nodes, so their taints are not known';
 
 /** `4 of 4 now, and at least 2 until others are ready` */
 function readyText({ ready, readyAtLeast, wanted, pods }: WorkloadReport): string {
@@ -185,14 +194,24 @@ function budgetText(report: BudgetReport): string {
   if (leaving.length === 0) return `PDB ${name} lets ${allowed} go now (${state})`;
   if (unasked.length === leaving.length)
     return `PDB ${name} lets ${allowed} go now (${state})${unaskedText(report)}`;
-  if (refused.length === 0 && allowed >= leaving.length) {
+  // Those that are not ready and not refused go whatever it allows.
+  const ready = leaving.filter(isReady).length;
+  if (refused.length === 0 && ready === 0) {
+    return `PDB ${name} lets all that leave go (${state}): ${count(leaving.length, 'pod')}, not ready`;
+  }
+  if (refused.length === 0 && allowed >= ready) {
     return `PDB ${name} lets ${allowed} go now (${state}): all that leave`;
   }
   if (refused.length === 0) {
-    return `PDB ${name} lets ${allowed} of ${leaving.length} go now (${state}); the others wait until replacements are ready`;
+    return `PDB ${name} lets ${allowed} of ${ready} go now (${state}); ${waitText(allowed, ready)} until replacements are ready`;
   }
   const names = listText(refused.map(({ facts }) => facts.pod.name));
   return `PDB ${name} lets ${allowed} go now (${state}): it refuses ${names}`;
+}
+
+function waitText(allowed: number, leaving: number): string {
+  if (allowed === 0) return leaving === 1 ? 'it waits' : 'they wait';
+  return leaving - allowed === 1 ? 'the other waits' : 'the others wait';
 }
 
 /** A budget that an operator keeps shut is nobody's to open but the operator's. */

@@ -135,6 +135,8 @@ export interface SurveyOptions {
   readonly files?: readonly PolicyObject[];
   /** Whether taints are asked about that the nodes do not have. */
   readonly isWhatIf?: boolean;
+  /** All nodes, where they were read already; left out: those that decide about zones are read. */
+  readonly allNodes?: readonly NodeFacts[];
   /** The pods, where they were read already; left out: those on the nodes are read. */
   readonly pods?: readonly PodFacts[];
   /** What somebody has begun to read; left out: nobody has. */
@@ -195,7 +197,7 @@ export async function surveyForecast(
     begun.pods,
     begun.anyway,
     begun.leases,
-    readZones(reader, nodes),
+    options.allNodes ?? readZones(reader, nodes),
     begun.limits,
     begun.policies,
     begun.requests,
@@ -333,16 +335,16 @@ function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
 }
 
 /**
- * The nodes that decide how the zone is doing, where all of the nodes are in one: its own; all, where
- * they name no zone, or none of them is ready, since then it counts whether others live.
+ * The nodes that decide how the zones of these are doing: those of the zone; all, where they are in several zones
+ * or name none, or where none in the zone is ready, since then it counts whether others live.
  */
 async function readZones(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
 ): Promise<readonly NodeFacts[] | null> {
   const [zone, ...more] = new Set(nodes.map((facts) => facts.zone));
-  if (zone === undefined || more.length > 0) return nodes;
-  if (zone === '') return await reader.ifAllowed(() => reader.nodes());
+  if (zone === undefined) return nodes;
+  if (zone === '' || more.length > 0) return await reader.ifAllowed(() => reader.nodes());
   const own = await reader.ifAllowed(() => {
     return Promise.all(zoneLabels.map((label) => reader.nodes(`${label}=${zone}`)));
   });

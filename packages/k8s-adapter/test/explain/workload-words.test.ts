@@ -99,9 +99,9 @@ describe('what leaves a workload and what stays', () => {
       },
       [
         '6 of 3, on 2 nodes; 1 more has ended',
-        '1 pod',
+        '1 pod; for who made it leave: explain pod f',
         '2 pods, the first now, the last in 4m1s',
-        '3 pods: its node has no NoExecute taint (2); tolerates bad:NoExecute without limit (1)',
+        '3 pods: no NoExecute taint on their nodes (2); tolerates bad:NoExecute without limit (1)',
         '5 of 6 now, and at least 3 until others are ready',
       ],
     ],
@@ -151,7 +151,7 @@ describe('what leaves a workload and what stays', () => {
       [
         '3 of 3, on 2 nodes',
         'unknown',
-        '2 pods: no permission to get nodes, so not their taints either',
+        '2 pods: no permission to read nodes, so their taints are not known',
         '1 pod: static pod: deleting it through the API does not stop it',
         '3 of 3 now; unknown later',
       ],
@@ -302,7 +302,7 @@ describe('what budgets do', () => {
       [
         'let some go',
         { budgets: [budget('web')] },
-        'PDB web lets 1 of 2 go now (3 healthy, 2 needed); the others wait until replacements are ready',
+        'PDB web lets 1 of 2 go now (3 healthy, 2 needed); the other waits until replacements are ready',
       ],
       [
         'let none go now',
@@ -342,6 +342,14 @@ describe('what budgets do', () => {
   for (const [name, more, line] of cases) {
     it(name, () => assert.deepEqual(said({ pods, with: more }, 'Budget'), [line]));
   }
+
+  it('let those go that are not ready, whatever they allow', () => {
+    const broken = [web('a', { ready: 'False' }), web('b', on2), web('c', on2)];
+    const budgets = [budget('web', { allowed: 0, healthy: 2 })];
+    assert.deepEqual(said({ pods: broken, with: { budgets } }, 'Budget'), [
+      'PDB web lets all that leave go (2 healthy, 2 needed): 1 pod, not ready',
+    ]);
+  });
 });
 
 describe('how many stay ready', () => {
