@@ -205,11 +205,13 @@ class LiveAnswer {
   }
 }
 
-/** A row without the time that is left, which changes all the time. */
+/** The fields that change all the time: times that are left, and ends of pods that are due. */
+const restless: ReadonlySet<string> = new Set([
+  ...['remainingSeconds', 'nextSeconds', 'lastSeconds'],
+  ...['by', 'lastEvictionAt', 'obstacles'],
+]);
+
+/** A row without what changes all the time. */
 function stateOf(row: object): string {
-  return JSON.stringify(row, (key, value: unknown) =>
-    key === 'remainingSeconds' || key === 'nextSeconds' || key === 'lastSeconds'
-      ? undefined
-      : value,
-  );
+  return JSON.stringify(row, (key, value: unknown) => (restless.has(key) ? undefined : value));
 }

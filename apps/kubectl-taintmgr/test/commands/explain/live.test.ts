@@ -5,8 +5,13 @@ import { startDeviceCluster, writeProgress } from '../../world/device-cluster.ts
 import { installPlugin, withoutKubectl } from '../../world/plugin.ts';
 import { escapeCharacter, PseudoTerminal, withoutTerminal } from '../../world/pseudo-terminal.ts';
 import { start } from '../../world/run.ts';
-import { fillShop, renewLeases } from '../../world/shop-cluster.ts';
-import { leaveTaints, startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
+import { ago, fillShop, renewLeases } from '../../world/shop-cluster.ts';
+import {
+  leaveTaints,
+  startTestCluster,
+  type TestCluster,
+  until,
+} from '../../world/test-cluster.ts';
 
 // `explain -w`: it goes on, and shows what changes.
 
@@ -61,6 +66,28 @@ describe('explain -w for a script', () => {
     interrupt();
     assert.deepEqual((await result).out, 'Evict\nKeep\n');
     taint('node-b1', ['bad-disk']);
+  });
+
+  it('writes a zone once while only time passes, though its pods are due', async () => {
+    const taints = [{ key: 'due', effect: 'NoExecute', timeAdded: ago(60) }];
+    const labels = { 'topology.kubernetes.io/zone': 'zone-z' };
+    cluster.api.create('nodes', node('node-z1', { labels, spec: { taints } }));
+    cluster.api.create('pods', pod('shop', 'due', { spec: { nodeName: 'node-z1' } }));
+    const { output, interrupt, result } = start([
+      'explain',
+      'zone',
+      'zone-z',
+      '-w',
+      '-o',
+      'jsonpath=x\n',
+    ]);
+    await output.saw(/^x$/m);
+    const reads = (): number =>
+      cluster.answers.filter((line) => line.startsWith('GET /api/v1/nodes')).length;
+    const before = reads();
+    await until('two more looks', () => reads() >= before + 7);
+    interrupt();
+    assert.equal((await result).out, 'x\n');
   });
 
   it('remembers since when it has seen a taint that does not say so', async () => {
