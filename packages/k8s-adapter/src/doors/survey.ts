@@ -1,6 +1,7 @@
 // The door of those who read what a cluster is: nodes, pods, policies, limits, and who evicts there.
 
 export { isFresh } from '../evictors/judge.ts';
+export { isDead } from '../survey/dead-nodes.ts';
 export {
   type DeviceEvictor,
   type DeviceSurvey,

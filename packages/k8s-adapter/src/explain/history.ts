@@ -116,8 +116,15 @@ function historyOf(
   };
 }
 
-/** Pods of which no source names the node may have left the one that is asked about. */
-function withoutNode(stories: readonly Story[], { namespace }: HistoryRead): readonly string[] {
+/**
+ * Pods of which no source names the node may have left the one that is asked about. Records name it, and of those only
+ * the ones of the node are read.
+ */
+function withoutNode(
+  stories: readonly Story[],
+  { namespace, records }: HistoryRead,
+): readonly string[] {
+  if (records.found === 'read') return [];
   const pods = stories.filter(({ node }) => node === '').length;
   if (pods === 0) return [];
   const where = namespace === null ? '-A' : `-n ${namespace}`;

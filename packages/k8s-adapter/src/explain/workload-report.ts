@@ -128,7 +128,7 @@ function wantedOf({ kind, object }: Workload): number | null {
     case 'ReplicaSet':
       return replicas;
     case 'Job':
-      return parallelism;
+      return object?.status?.completionTime === undefined ? parallelism : 0;
     default:
       return null;
   }

@@ -58,6 +58,8 @@ function requiredText({ object }: Workload): string {
 
 /** `3 of 4, on 2 nodes; 1 more has ended` */
 function podsText({ pods, wanted, ended }: WorkloadReport): string {
+  if (wanted === 0 && pods.length === 0 && ended > 0)
+    return `none left: ${ended} ${ended === 1 ? 'has' : 'have'} ended`;
   const names = new Set(pods.map(({ facts }) => facts.pod.nodeName).filter((name) => name !== ''));
   const of = wanted === null ? '' : ` of ${wanted}`;
   const on = names.size === 0 ? '' : `, on ${count(names.size, 'node')}`;

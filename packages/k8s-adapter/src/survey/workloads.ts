@@ -34,6 +34,8 @@ interface WorkloadObject {
     readonly minAvailable?: number | string;
     readonly maxUnavailable?: number | string;
   };
+  /** Of a Job. */
+  readonly status?: { readonly completionTime?: string };
 }
 
 /** A workload that was read. */

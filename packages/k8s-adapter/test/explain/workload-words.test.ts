@@ -129,6 +129,16 @@ describe('what leaves a workload and what stays', () => {
       ],
     ],
     [
+      'a Job that is complete',
+      {
+        of: workload('Job', {
+          object: { metadata, status: { completionTime: '2026-01-01T00:00:00Z' } },
+        }),
+        pods: [owned('a', 'Job', 'web', { phase: 'Succeeded' })],
+      },
+      ['none left: 1 has ended', 'none', '0 of 0'],
+    ],
+    [
       'one that has no node yet',
       { pods: [web('a', { ready: 'False', nodeName: '' })] },
       [

@@ -11,7 +11,13 @@ import {
 import { formatDuration, type Millis, parseTime } from '@taintmgr/core/time';
 import { count, listText, shellWord } from '@taintmgr/k8s-adapter/command-line';
 import { ago, isBare, operatorSignText } from '@taintmgr/k8s-adapter/explain';
-import { drainsOn, type NodeFacts, type PodFacts, type Survey } from '@taintmgr/k8s-adapter/survey';
+import {
+  drainsOn,
+  isDead,
+  type NodeFacts,
+  type PodFacts,
+  type Survey,
+} from '@taintmgr/k8s-adapter/survey';
 import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
 
 /** A pod that should have ended so long ago is worth a word. */
@@ -168,22 +174,27 @@ function timelessTaints({ node }: NodeFacts): readonly string[] {
     .map(formatTaint);
 }
 
-/** Pods that should have ended long ago. */
+/** Pods that should have ended long ago; on a node whose machine seems to be dead, that should have ended. */
 export function checkStuckPods({ pods, nodes, at }: Survey): readonly Finding[] {
   const finding = findingsOf('stuck-pods');
   if (pods === null) return [finding('INFO', 'no permission to list pods')];
-  const ready = new Map((nodes ?? []).map((facts) => [facts.node.name, facts.ready.status]));
+  const ready = new Map((nodes ?? []).map((facts) => [facts.node.name, facts.ready]));
   const findings = pods.flatMap(({ pod, finalizers }) => {
     const since = pod.deletionTimestamp;
-    if (since === null || at - since < stuckAfterMs) return [];
-    const isNotReady = pod.nodeName !== '' && ready.get(pod.nodeName) !== 'True';
+    const readiness = ready.get(pod.nodeName);
+    const isLost = readiness !== undefined && isDead(readiness, at);
+    if (since === null || at - since < (isLost ? 0 : stuckAfterMs)) return [];
+    const isNotReady = pod.nodeName !== '' && readiness?.status !== 'True';
     const why = [
       ...(finalizers.length > 0 ? [`finalizers ${finalizers.join(', ')}`] : []),
       ...(isNotReady ? [`node ${pod.nodeName} is not ready`] : []),
     ];
     const reason = why.length === 0 ? '' : `: ${why.join('; ')}`;
     const message = `should have terminated ${formatDuration(at - since)} ago${reason}`;
-    return [finding('WARN', message, { about: `pod/${pod.name} -n ${pod.namespace}` })];
+    const fix = isLost
+      ? { fix: `kubectl taintmgr explain node ${shellWord(pod.nodeName)} says what has to be done` }
+      : {};
+    return [finding('WARN', message, { about: `pod/${pod.name} -n ${pod.namespace}`, ...fix })];
   });
   return orWell(finding, findings, 'no pod is stuck');
 }

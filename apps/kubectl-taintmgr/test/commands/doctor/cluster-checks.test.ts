@@ -59,6 +59,20 @@ describe('pods that should have ended long ago', () => {
         'WARN pod/web -n shop: should have terminated 10m ago: node n1 is not ready',
       ],
       [
+        'its machine seems to be dead',
+        { deletionTimestamp: now - 1000 },
+        {},
+        nodeFactsOf(node('n1'), { ready: { ...off, status: 'Unknown', since: now - 5 * minute } }),
+        'WARN pod/web -n shop: should have terminated 1s ago: node n1 is not ready',
+      ],
+      [
+        'it has time left on a dead machine',
+        { deletionTimestamp: now + 1000 },
+        {},
+        nodeFactsOf(node('n1'), { ready: { ...off, status: 'Unknown', since: now - 5 * minute } }),
+        'OK : no pod is stuck',
+      ],
+      [
         'it was never on a node',
         { deletionTimestamp: now - 10 * minute, nodeName: '' },
         {},
