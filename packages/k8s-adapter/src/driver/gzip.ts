@@ -2,8 +2,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Compression } from '../history/segment.ts';
 
-/** A block has 64 KiB before it is packed; whoever writes more wants to fill our memory. */
-const lengthMax = 4 * 2 ** 20;
+/** A block has 65,536 characters before it is packed; whoever writes more wants our memory, or our time. */
+const lengthMax = 2 ** 18;
 
 /** Text packed by gzip, as base64. */
 export const gzip: Compression = {

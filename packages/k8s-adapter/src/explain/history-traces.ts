@@ -110,7 +110,10 @@ function ownerOf({ ownerReferences }: JsonRecord): Owner | null {
   return owner ? { kind: asText(owner.kind), name: asText(owner.name) } : null;
 }
 
-/** Reads a v1 Event; null: it does not say when. What it tells of has begun when it is created. */
+/** Pods and Nodes have no others; of an Event the API server takes any, of several lines too. */
+const objectName = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
+
+/** Reads a v1 Event; null: it does not say when, or names no pod that there can be. What it tells of has begun when it is created. */
 export function eventTrace(object: unknown): EventTrace | null {
   const event = asRecord(object);
   const metadata = asRecord(event.metadata);
@@ -120,6 +123,8 @@ export function eventTrace(object: unknown): EventTrace | null {
   const series = asRecord(event.series);
   const known = [...times, series.lastObservedTime].flatMap((time) => timeFromJson(time) ?? []);
   if (known.length === 0) return null;
+  const isOfPodOrNode = about.kind === 'Pod' || about.kind === 'Node';
+  if (isOfPodOrNode && !objectName.test(asText(about.name))) return null;
   const firstAt = Math.min(...known, createdAt);
   const lastAt = Math.max(firstAt, ...known);
   return {

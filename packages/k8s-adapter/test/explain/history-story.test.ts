@@ -422,6 +422,16 @@ describe('Events that somebody made up in a namespace of their own', () => {
     assert.equal(tell({ events })[0]?.askedAt?.at, at('02:03:11'));
   });
 
+  it('are left out where they name what no pod can be called', () => {
+    for (const name of ['web-1\npod/web-2', 'web-1\u001b[2J', '', '-', 'a/b']) {
+      const trace = eventTrace({
+        involvedObject: { kind: 'Pod', namespace: 'shop', name },
+        ...{ reason: 'Evicted', firstTimestamp: iso('02:03:11') },
+      });
+      assert.equal(trace, null, name);
+    }
+  });
+
   it('are told of however many there are of one pod', () => {
     const one = killing('02:03:11');
     const events = Array.from({ length: 130_000 }, (_, index) => {

@@ -69,6 +69,8 @@ const slowMs: Millis = 60_000;
 const callMsMax: Millis = 10_000;
 /** Departures that were seen before are complete, or nothing more is said of them. */
 const adoptedMsMax: Millis = 900_000;
+/** As many as are open at a time: whoever may write the segments can write millions. */
+const adoptedMax = 20_000;
 
 /**
  * Theory of operation. A new leader reads each segment, one request after the other, then in them, block by block,
@@ -224,7 +226,10 @@ export class HistoryKeeper {
     if (name) this.#send(now, getRequest(segmentPath(name)), { step: 'read', slot });
     else {
       const since = this.#wall(now) - adoptedMsMax;
-      this.#adopting = { blocks: this.#ring.blocks(since), search: new HistorySearch({ since }) };
+      this.#adopting = {
+        blocks: this.#ring.blocks(since),
+        search: new HistorySearch({ since }, adoptedMax),
+      };
       this.#phase = 'adopting';
       this.#due = now;
     }

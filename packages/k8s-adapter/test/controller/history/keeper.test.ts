@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gzip } from '../../../src/driver/gzip.ts';
+import { segmentObject } from '../../../src/history/segment.ts';
 import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { ConfigMaps, Controller, podOf, start } from './stage.ts';
 
@@ -42,6 +44,23 @@ describe('a leader', () => {
     controller.tick(start);
     assert.equal(blocks(), 1);
     assert.deepEqual(said(controller.sent), [`POST ${path}`]);
+  });
+
+  it('goes on with as many as it can, however many somebody has written', () => {
+    const server = new ConfigMaps();
+    const by = { kind: 'unknown', source: 'deletion' };
+    const lines = Array.from({ length: 21_000 }, (_, index) => {
+      const uid = String(index).padStart(13, '0');
+      return `${JSON.stringify({ namespace: 'shop', pod: 'web', uid, by, seenAt: start })}\n`;
+    });
+    const blocks = Array.from({ length: 21 }, (_, index) => {
+      return gzip.pack(lines.slice(index * 1_000, (index + 1) * 1_000).join(''));
+    });
+    const segment = { sequence: 0, savedAt: start, savedBy: 'b', ended: true, blocks };
+    const name = { namespace: 'system', name: 'taintmgr-controller-history-0' };
+    server.write(first, JSON.stringify(segmentObject(name, segment, null)));
+    const { notices } = leading(server);
+    assert.deepEqual(notices, [{ kind: 'historyKept', departures: 20_000 }]);
   });
 
   it('writes news after two seconds, then at most every five, and else every ten minutes', () => {
