@@ -238,7 +238,7 @@ held-0                 leaving   <none>
     assert.match(err, /Warning: not everything could be read: nodes "n1" is forbidden/);
     assert.match(
       err,
-      /\nNote: of 1 pod more that left no source names the node: kubectl taintmgr history -n shop\n/,
+      /\nNote: of 1 more pod that left, no source names the node: kubectl taintmgr history -n shop\n/,
     );
   });
 

@@ -105,15 +105,18 @@ export function deadNodeLines(dead: DeadNode): readonly string[] {
   ].map(printable);
 }
 
-function aloneText({ alone }: DeadNode): readonly string[] {
+function aloneText({ name, alone, isOutOfService }: DeadNode): readonly string[] {
   if (alone.length === 0) return [];
   const names = alone.map(({ facts: { pod, volumeClaims = [] } }) => {
     const owner = pod.owner?.kind === 'StatefulSet' ? [`StatefulSet/${pod.owner.name}`] : [];
     const parts = [...owner, ...volumeClaims.map((claim) => `volume ${claim}`)];
     return `${pod.namespace}/${pod.name} (${parts.join(', ')})`;
   });
+  const instead = isOutOfService
+    ? `take the taint off (kubectl taint nodes ${shellWord(name)} ${outOfServiceKey}-)`
+    : 'do neither';
   return [
-    `while it may still run, do neither: a second ${listText(names, ' and ')} would write beside the first`,
+    `while it may still run, ${instead}: a second ${listText(names, ' and ')} would write beside the first`,
   ];
 }
 

@@ -129,7 +129,7 @@ function withoutNode(
   if (pods === 0) return [];
   const where = namespace === null ? '-A' : `-n ${namespace}`;
   return [
-    `of ${count(pods, 'pod')} more that left no source names the node: kubectl taintmgr history ${where}`,
+    `of ${count(pods, 'more pod')} that left, no source names the node: kubectl taintmgr history ${where}`,
   ];
 }
 

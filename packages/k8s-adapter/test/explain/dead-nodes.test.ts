@@ -107,6 +107,16 @@ describe('the way out for pods of a dead machine', () => {
         'the taint node.kubernetes.io/out-of-service is there: kube-controller-manager deletes each of its pods within a minute once the pod terminates',
       ],
     },
+    'somebody has said that it is off, and one must not run twice': {
+      taints: ['node.kubernetes.io/out-of-service=nodeshutdown:NoExecute'],
+      pods: [db],
+      says: [
+        '1 pod cannot end: the kubelet has been silent for 1h38m, and nobody else may end it',
+        check,
+        'the taint node.kubernetes.io/out-of-service is there: kube-controller-manager deletes each of its pods within a minute once the pod terminates',
+        'while it may still run, take the taint off (kubectl taint nodes n1 node.kubernetes.io/out-of-service-): a second shop/db-0 (StatefulSet/db, volume data-db-0) would write beside the first',
+      ],
+    },
   };
   for (const [name, one] of Object.entries(cases)) {
     it(name, () => {
