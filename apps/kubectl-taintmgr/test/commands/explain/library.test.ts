@@ -153,7 +153,7 @@ describe('a user of one namespace', () => {
       fate.push('estimate', 'evictedBy', 'evictor', 'limits', 'reason', 'remainingSeconds');
       const others = differences(all, own).filter((field) => !fate.includes(field));
       assert.deepEqual(others, [], name);
-      assert.match(document.because[0]?.text ?? '', /^unknown: no permission to read nodes, /);
+      assert.match(document.because[0]?.text ?? '', /^unknown: no permission to read node node-/);
       assert.match(refused.join(), /^nodes "node-\w+" is forbidden: User "developer" cannot get /);
     }
     assert.deepEqual([...seen].sort(), [
