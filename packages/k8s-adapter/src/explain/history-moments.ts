@@ -156,7 +156,9 @@ const tellingReasons: ReadonlySet<string> = new Set([
 function momentOf(event: EventTrace, text: string): Moment {
   const { firstAt, lastAt, count: times } = event;
   const often = times > 1 ? ` (${times} times)` : '';
-  const until = lastAt > firstAt ? { until: lastAt } : {};
+  // creationTimestamp has whole seconds, eventTime has more.
+  const isLater = Math.floor(lastAt / 1000) > Math.floor(firstAt / 1000);
+  const until = isLater ? { until: lastAt } : {};
   return { at: firstAt, ...until, text: `${text}${often}`, source: eventSource(event) };
 }
 

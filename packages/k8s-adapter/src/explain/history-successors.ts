@@ -99,7 +99,9 @@ export class Births {
     const ofOwner = this.#births.get(`${namespace}/${owner.kind}/${owner.name}`) ?? [];
     return ofOwner.find((birth) => {
       const isOwn = birth.uid === '' ? birth.pod === pod && birth.at === from : birth.uid === uid;
-      return !isOwn && birth.at >= from && birth.at <= until && !this.#taken.has(birth);
+      // A pod of a dead machine stands in the way of its name for as long as its object is there.
+      const isItsTurn = owner.kind === 'StatefulSet' ? birth.pod === pod : birth.at <= until;
+      return !isOwn && birth.at >= from && isItsTurn && !this.#taken.has(birth);
     });
   }
 }
