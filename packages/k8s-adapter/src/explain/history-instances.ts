@@ -36,6 +36,8 @@ interface Draft {
   readonly deletions: EventTrace[];
 }
 
+/** Nobody scales a ReplicaSet down more often within seconds. */
+const scalingsMax = 5;
 /** Events are dated to the second, and watches lag. */
 const slackMs: Millis = 5_000;
 
@@ -51,7 +53,8 @@ export class Instances {
   constructor({ departures, pods, events }: HistorySources) {
     const own = unique(events ?? []);
     this.#owners = ownersIn(own);
-    const ofNodes = own.filter(({ kind }) => kind === 'Node');
+    // Those of nodes are in the namespace default: whoever may create Events elsewhere knows nothing of nodes.
+    const ofNodes = own.filter(({ kind, namespace }) => kind === 'Node' && namespace === 'default');
     this.#ofNodes = groupBy(ofNodes, ({ name }) => name);
     const drafts = new Map<string, Draft>();
     const draftOf = (namespace: string, name: string, uid: string): Draft => {
@@ -89,7 +92,7 @@ export class Instances {
     for (const [draft, event] of deleted) {
       const ofOwner = scalings.get(`${event.namespace}/${event.name}`) ?? [];
       const near = ofOwner.filter(({ lastAt }) => Math.abs(lastAt - event.lastAt) <= slackMs);
-      draft.deletions.push(event, ...near);
+      draft.deletions.push(event, ...near.slice(0, scalingsMax));
     }
     // What records and pods say comes first, and counts.
     const named = [...drafts.values()].filter(({ uid }) => uid !== '').reverse();
