@@ -186,6 +186,12 @@ async function startsWritten({ cluster }: EmbeddedCluster): Promise<void> {
   );
 }
 
+/** The segment is there; the end of the process writes it once more. */
+async function historyWritten({ cluster }: EmbeddedCluster): Promise<void> {
+  const name = 'taintmgr-controller-history-0';
+  await when(cluster, () => Boolean(cluster.api.get('configmaps', 'taintmgr-system', name)));
+}
+
 /** A pod goes while all watches are broken. */
 async function goneUnseen({ cluster }: EmbeddedCluster, controller: RunningProcess): Promise<void> {
   const { api } = cluster;
@@ -251,6 +257,7 @@ async function useRights(
     await controller.saw('marked a pod of an unreachable node not ready', { pod: 'shop/lost' });
     await controller.saw('recorded event', { node: 'a-3', reason: 'NodeNotReady' });
   }
+  if (mode !== 'observe') await historyWritten(embedded);
   await controller.stop();
   await readAgain(embedded);
   const { access } = embedded.cluster.api;

@@ -207,7 +207,7 @@ export function judge({ predictions, removedAt }: PodStory, which: 'first' | 'la
     if (said.deadline === null || said.decision !== 'Evict') return wrong(said);
     return { kind: 'evicted', error: removedAt - expectedAt(said, said.deadline) };
   }
-  if (said.decision === 'Keep') return { kind: 'kept' };
+  if (stays(said)) return { kind: 'kept' };
   const isLater = said.expectedAt !== undefined && said.expectedAt > said.at;
   return said.isBlocked || isLater ? { kind: 'held' } : wrong(said);
 }
@@ -218,9 +218,15 @@ function expectedAt(said: Prediction, deadline: Instant): Instant {
   return said.expectedAt ?? (isBlocked && deletedAt !== null ? deletedAt : deadline);
 }
 
-function wrong({ decision, deadline }: Prediction): Verdict {
+/** `Blocked`: its deletion was refused, and nobody tries again. */
+function stays({ decision }: Prediction): boolean {
+  return decision === 'Keep' || decision === 'Blocked';
+}
+
+function wrong(said: Prediction): Verdict {
+  const { decision, deadline } = said;
   const when = deadline === null ? '' : ` at ${new Date(deadline).toISOString()}`;
-  return { kind: 'wrong', said: `${decision}${when}`, isKeep: decision === 'Keep' };
+  return { kind: 'wrong', said: `${decision}${when}`, isKeep: stays(said) };
 }
 
 /** What a run comes down to. */
