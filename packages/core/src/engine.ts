@@ -100,6 +100,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
   const drains = config.nodeDrains ? new NodeDrains(store, config, replicas) : null;
   const simulated = config.compare ? new SimulatedUpstream(store, config) : null;
   const machines = [eviction, lifecycle, takeover, drains];
+  const known = { store, machine: eviction, lifecycle };
   const owners = ownersOf(machines);
   const holdAt = (now: Instant): ReadinessHold | null =>
     readinessHold(store, lifecycle?.zones(now) ?? []);
@@ -153,8 +154,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
       for (const machine of machines) if (machine) wake = earlier(wake, machine.nextWake());
       return notBefore(latest, wake);
     },
-    explain: (now, subject) =>
-      explain(now, subject, { store, machine: eviction, lifecycle, simulated }),
+    explain: (now, subject) => explain(now, subject, { ...known, simulated }),
     zones: (now) => lifecycle?.zones(now) ?? [],
     limits: (now) => eviction.limits(now),
     counts: () => countsOf(store, eviction, replicas),
@@ -163,11 +163,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
     nodesOfTaints: () => eviction.nodesOfTaints(),
     drain: (name) => drains?.run(name) ?? null,
     takeover: () => takeover && { ...takeover.counts(), readinessHold: hold },
-    policyCounts: (now) =>
-      policyCountsOf(now, {
-        ...{ store, machine: eviction, lifecycle, drains },
-        evicts: config.taintEviction,
-      }),
+    policyCounts: (now) => policyCountsOf(now, { ...known, drains, evicts: config.taintEviction }),
     pauses: () => pausesIn(store),
   };
 }
