@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { Ring } from '../../../src/controller/history/ring.ts';
+import { gzip } from '../../../src/driver/gzip.ts';
+import { linesOf } from '../../../src/history/segment.ts';
 import { ConfigMaps, Controller, type ConfigMaps as Maps, podOf, start } from './stage.ts';
 
 // 100,000 evictions within an hour of a virtual clock, each with a successor: the bounds that are promised.
@@ -77,4 +80,36 @@ it('keeps an hour of 100,000 evictions within its bounds', (t) => {
   assert.deepEqual([departures.length, whole.length], [evictions, evictions]);
   assert.ok(objects.length <= 24 && largest < 800_000);
   assert.ok(writes <= hourMs / 5_000 + 30);
+});
+
+/** So many letters, of which gzip makes next to nothing smaller. */
+function noise(seed: number, length: number, letters: number, from: number): string {
+  let state = seed;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return String.fromCharCode(from + Math.floor((state / 2 ** 32) * letters));
+  }).join('');
+}
+
+it('keeps 3,000 evictions whose names and refusals are as long as they are taken', () => {
+  const ring = new Ring(gzip, 'me');
+  const leader = new Controller('me');
+  const { witness } = leader;
+  for (let index = 0; index < 6_000; index++) {
+    const name = (part: number): string => noise(index * 16 + part, 253, 26, 97);
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: name(1) };
+    const pod = podOf(index, { name: name(2), owner });
+    witness.hear(start, { kind: 'podUpsert', pod });
+    for (let times = 3; times < 10; times++)
+      leader.evict(start, pod, noise(index * 16 + times, 1_000, 20_000, 0x4e00));
+    leader.evict(start, pod);
+    witness.hear(start, { kind: 'podDelete', uid: pod.uid });
+    const next = podOf(index + evictions, { name: name(10), owner, namespace: pod.namespace });
+    const bound = { ...next, nodeName: name(11), boundAt: start, ready: 'True' };
+    witness.hear(start, { kind: 'podUpsert', pod: bound });
+    ring.add(witness.take(start));
+  }
+  const lines = ring.blocks().flatMap((block) => linesOf(block, gzip));
+  assert.ok(lines.length >= 3_000 && lines.length < 6_000, String(lines.length));
+  assert.ok(lines.every((line) => 'successor' in line && 'refusals' in line));
 });
