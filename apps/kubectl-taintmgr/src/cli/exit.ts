@@ -54,7 +54,7 @@ export function endingOf(error: unknown, interrupt: AbortSignal): Ending | null 
 /** What to print for an error, as kubectl would; null for one that is a mistake of ours. */
 export function errorLines(error: unknown): string | null {
   if (error instanceof ApiError) {
-    return [printable(error.message), ...rightsHint(error)].join('\n');
+    return [printable(error.message), ...hintsOf(error)].join('\n');
   }
   if (error instanceof UsageError) {
     return error.lines.map((line) => `error: ${printable(line)}`).join('\n');
@@ -68,7 +68,11 @@ export function errorLines(error: unknown): string | null {
 const withoutNodes =
   'hint: without nodes: explain deployment NAME, explain pod NAME, pending and history, with -n NAMESPACE';
 
-function rightsHint({ failure }: ApiError): readonly string[] {
+function hintsOf({ failure }: ApiError): readonly string[] {
+  const [, gone] = /^nodes "([a-z0-9.-]+)" not found$/.exec(failure.message) ?? [];
+  if (failure.status === 404 && gone !== undefined) {
+    return [`hint: which pods left it, if it is gone: kubectl taintmgr history node ${gone}`];
+  }
   if (failure.status === 401) return ['hint: the credentials of the current context are not valid'];
   if (failure.status !== 403) return [];
   return [

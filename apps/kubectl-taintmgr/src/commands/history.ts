@@ -30,6 +30,13 @@ export async function run(
     const subject = subjectOf(first, second, cluster.namespace, flags.allNamespaces === true);
     const options = flags.since === undefined ? {} : { since: Date.now() - flags.since };
     const found = await history(client, subject, options);
+    const { missing } = found;
+    if (missing && found.stories.length === 0) {
+      output.err(printable(missing.message));
+      output.err(`${nobodyLeft(subject)} Looked at: ${printable(found.looked)}.`);
+      writeNotes(output, found.notes);
+      return exitCode.error;
+    }
     if (found.stories.length === 0 && format.kind === 'table') {
       output.err(`${nobodyLeft(subject)} Looked at: ${printable(found.looked)}.`);
     } else {
@@ -38,7 +45,7 @@ export async function run(
     }
     writeNotes(output, found.notes);
     if (found.stories.length > 0 && format.kind === 'table' && subject.kind !== 'pod') {
-      output.err(nextText(subject));
+      output.err(nextText(subject, missing !== null));
     }
     return exitCode.done;
   });
@@ -84,15 +91,19 @@ function wantName(kind: string, name: string): string {
 }
 
 /** The table says who left; the next questions are who else will, and one story in full. */
-function nextText(subject: Exclude<HistorySubject, { kind: 'pod' }>): string {
-  const next = 'hint: who leaves next: kubectl taintmgr';
+function nextText(subject: Exclude<HistorySubject, { kind: 'pod' }>, isMissing: boolean): string {
+  const whole = `one story in full: history pod NAME${subject.kind === 'node' ? ' -n NAMESPACE' : ''}`;
+  return `hint: ${isMissing ? '' : `who leaves next: kubectl taintmgr ${whoNext(subject)}; `}${whole}`;
+}
+
+function whoNext(subject: Exclude<HistorySubject, { kind: 'pod' }>): string {
   switch (subject.kind) {
     case 'namespace':
-      return `${next} pending ${subject.namespace === null ? '-A' : `-n ${subject.namespace}`}; one story in full: history pod NAME`;
+      return `pending ${subject.namespace === null ? '-A' : `-n ${subject.namespace}`}`;
     case 'node':
-      return `${next} explain node ${subject.name}; one story in full: history pod NAME -n NAMESPACE`;
+      return `explain node ${subject.name}`;
     case 'workload':
-      return `${next} explain ${subject.workload.toLowerCase()} ${subject.name} -n ${subject.namespace}; one story in full: history pod NAME`;
+      return `explain ${subject.workload.toLowerCase()} ${subject.name} -n ${subject.namespace}`;
   }
 }
 

@@ -28,6 +28,15 @@ before(async () => {
   const { api } = cluster;
   for (const name of ['shop', 'taintmgr-system']) api.create('namespaces', { metadata: { name } });
   api.create('nodes', node('n1', { spec: { taints: [{ key: 'maint', effect: 'NoExecute' }] } }));
+  const labels = { app: 'web' };
+  api.create('deployments', {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'app', image: 'web' }] } },
+    },
+  });
   fillEvents();
   fillRecords();
   const owner = {
@@ -193,6 +202,51 @@ held-0                 leaving   <none>
       assert.match(err, new RegExp(`\nhint: who leaves next: kubectl taintmgr ${next}; `));
       assert.doesNotMatch((await told('history', ...args, '-o', 'name')).err, /hint/);
     }
+  });
+
+  it('says that there is no such workload or node, and where it looked', async () => {
+    const looked =
+      'records of taintmgr-controller until <time>.\nNote: no records until <time>: taintmgr-controller-0_1 began to lead then\n';
+    for (const format of [[], ['-o', 'json']]) {
+      assert.deepEqual(await told('history', 'deployment/wbe', '-n', 'shop', ...format), {
+        code: 1,
+        out: '',
+        err: `Error from server (NotFound): deployments.apps "wbe" not found
+No source tells of a pod of Deployment shop/wbe that left. Looked at: pods and Events of namespace shop, ${looked}`,
+      });
+    }
+    assert.deepEqual(await told('history', 'node', 'nope'), {
+      code: 1,
+      out: '',
+      err: `Error from server (NotFound): nodes "nope" not found
+No source tells of a pod that left node nope. Looked at: pods and Events of all namespaces, ${looked}`,
+    });
+  });
+
+  it('says of whom pods left that it is gone, and names no question that would fail', async () => {
+    const names = ['-o', 'name'];
+    const sts = await told('history', 'sts/db', '-n', 'shop', ...names);
+    const note = (text: string) => `Note: ${text}\n${gapNote}`;
+    assert.deepEqual(sts, {
+      code: 0,
+      out: 'pod/db-0\n',
+      err: note('the StatefulSet is gone: statefulsets.apps "db" not found'),
+    });
+    const { code, err } = await told('history', 'node', 'n3');
+    assert.equal(code, 0);
+    assert.equal(
+      err,
+      `${note('the node is gone: nodes "n3" not found')}hint: one story in full: history pod NAME -n NAMESPACE\n`,
+    );
+  });
+
+  it('is where a question about a node that is gone leads', async () => {
+    const hint = 'hint: which pods left it, if it is gone: kubectl taintmgr history node n3';
+    assert.deepEqual(await told('explain', 'node', 'n3'), {
+      code: 1,
+      out: '',
+      err: `Error from server (NotFound): nodes "n3" not found\n${hint}\n`,
+    });
   });
 
   it('shows a table', async () => {

@@ -127,7 +127,12 @@ async function readNodes(
 }
 
 async function nodeObject(reader: ClusterReader, name: string): Promise<unknown> {
-  return await reader.objectIfThere(`/api/v1/nodes/${encodeURIComponent(name)}`);
+  return await reader.objectIfThere(nodePath(name));
+}
+
+/** Where the API server has it. */
+export function nodePath(name: string): string {
+  return `/api/v1/nodes/${encodeURIComponent(name)}`;
 }
 
 async function allNodes(

@@ -2,14 +2,15 @@
 import { earliest, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Gap } from '../history/departure.ts';
 import { ClusterReader } from '../survey/reader.ts';
-import type { WorkloadKind } from '../survey/workloads.ts';
+import { type WorkloadKind, workloadPath } from '../survey/workloads.ts';
 import { count } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
+import { ApiError } from '../transport/errors.ts';
 import type { DepartureList } from './answers.ts';
 import { type Way, withReader } from './explained.ts';
 import { departureList } from './history-documents.ts';
 import type { Story } from './history-model.ts';
-import { type HistoryRead, type HistoryScope, readHistory } from './history-reading.ts';
+import { type HistoryRead, type HistoryScope, nodePath, readHistory } from './history-reading.ts';
 import { gapText, mergeStories } from './history-story.ts';
 import type { Notes } from './notes.ts';
 
@@ -55,6 +56,11 @@ export interface History {
   readonly looked: string;
   /** False: Events may not be read, so without records nobody tells of pods that are gone. */
   readonly readsEvents: boolean;
+  /**
+   * The API server's answer that there is no such node or workload (any more); null: there is, nobody may say, or
+   * neither is asked about.
+   */
+  readonly missing: ApiError | null;
 }
 
 /**
@@ -69,9 +75,30 @@ export async function history(
   const readerOf = (client: ConstructorParameters<typeof ClusterReader>[0]) =>
     new ClusterReader(client);
   return await withReader(way, readerOf, async (reader) => {
-    const read = await readHistory(reader, scopeOf(subject, options));
-    return historyOf(read, subject, options, reader.refused);
+    const [read, missing] = await Promise.all([
+      readHistory(reader, scopeOf(subject, options)),
+      missingIn(reader, subject),
+    ]);
+    return historyOf({ ...read, missing }, subject, options, reader.refused);
   });
+}
+
+/** The history of a subject does not need the right to read its object: without that nothing is said of it. */
+async function missingIn(reader: ClusterReader, subject: HistorySubject): Promise<ApiError | null> {
+  if (subject.kind !== 'node' && subject.kind !== 'workload') return null;
+  const path =
+    subject.kind === 'node'
+      ? nodePath(subject.name)
+      : workloadPath(subject.workload, subject.namespace, subject.name);
+  try {
+    await reader.object(path);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.failure.status === 403) return null;
+    if (error.failure.status === 404) return error;
+    throw error;
+  }
 }
 
 function scopeOf(subject: HistorySubject, { since }: HistoryOptions): HistoryScope {
@@ -90,23 +117,24 @@ function scopeOf(subject: HistorySubject, { since }: HistoryOptions): HistorySco
 }
 
 function historyOf(
-  read: HistoryRead,
+  read: HistoryRead & Pick<History, 'missing'>,
   subject: HistorySubject,
   { since = Number.NEGATIVE_INFINITY }: HistoryOptions,
   refused: readonly string[],
 ): History {
-  const { sources, records } = read;
+  const { sources, records, missing } = read;
   const { at, gaps } = sources;
   const all = mergeStories(sources);
   const isSince = ({ askedAt }: Story): boolean => askedAt === null || askedAt.at >= since;
   const stories = all.filter((story) => isAbout(story, subject) && isSince(story));
   return {
-    ...{ at, stories, gaps, refused, looked: lookedText(read) },
+    ...{ at, stories, gaps, refused, missing, looked: lookedText(read) },
     readsEvents: sources.events !== null,
     document: departureList(at, stories, gaps),
     notes: {
       warnings: refused.map((message) => `not everything could be read: ${printable(message)}`),
       notes: [
+        ...(missing && stories.length > 0 ? [goneText(subject, missing)] : []),
         ...(records.found === 'forbidden' ? [hiddenRecords(records.namespaces)] : []),
         ...(records.leftOut > 0 ? [`${records.leftOut} earlier records are left out`] : []),
         ...gapsAbout(stories, gaps, subject).map((gap) => `no ${gapText(gap)}`),
@@ -114,6 +142,11 @@ function historyOf(
       ],
     },
   };
+}
+
+function goneText(subject: HistorySubject, { failure }: ApiError): string {
+  const kind = subject.kind === 'workload' ? subject.workload : subject.kind;
+  return printable(`the ${kind} is gone: ${failure.message}`);
 }
 
 /**

@@ -95,8 +95,16 @@ async function readObject(
     const path = namespacePath(name);
     return (await reader.ifAllowed(() => reader.object(path))) as WorkloadObject | null;
   }
-  const path = `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}`;
-  return (await reader.object(path)) as WorkloadObject;
+  return (await reader.object(workloadPath(kind, namespace, name))) as WorkloadObject;
+}
+
+/** Where the API server has it. */
+export function workloadPath(
+  kind: keyof typeof collections,
+  namespace: string,
+  name: string,
+): string {
+  return `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}`;
 }
 
 /** Null: it selects no pod. */
