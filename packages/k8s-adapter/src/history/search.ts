@@ -30,7 +30,7 @@ export class HistorySearch {
   readonly #most: number;
   readonly #found = new Map<string, Departure>();
   readonly #uids = new Map<string, string>();
-  readonly #gaps: Gap[] = [];
+  readonly #gaps = new Map<string, Gap>();
   #leftOut = 0;
 
   constructor(query: HistoryQuery, most: number = Number.POSITIVE_INFINITY) {
@@ -56,7 +56,7 @@ export class HistorySearch {
     const over = Math.max(0, departures.length - this.#most);
     return {
       departures: departures.slice(over),
-      gaps: this.#gaps,
+      gaps: [...this.#gaps.values()],
       leftOut: this.#leftOut + over,
     };
   }
@@ -66,9 +66,21 @@ export class HistorySearch {
     const { since, namespace } = this.#query;
     if (!gap || (since !== undefined && gap.to < since)) return;
     const isOfOther = gap.namespace !== undefined && namespace !== undefined;
-    if (!isOfOther || gap.namespace === namespace) this.#gaps.push(gap);
+    if (!isOfOther || gap.namespace === namespace) this.#keepGap(gap);
     // Whoever may write ConfigMaps can write as many as they like.
-    if (this.#gaps.length > 2 * gapsMax) this.#gaps.splice(0, gapsMax);
+    if (this.#gaps.size <= 2 * gapsMax) return;
+    for (const key of [...this.#gaps.keys()].slice(0, gapsMax)) this.#gaps.delete(key);
+  }
+
+  /** Where a leader goes on to leave out departures of a namespace, the gaps are one. */
+  #keepGap(gap: Gap): void {
+    const key = gap.why === 'tooMany' && gap.from !== undefined ? endKey(gap, gap.from) : '';
+    const before = this.#gaps.get(key);
+    this.#gaps.delete(key);
+    const count = (before?.count ?? 0) + (gap.count ?? 0);
+    const whole = before ? { ...before, to: gap.to, count } : gap;
+    const isOfMany = gap.why === 'tooMany';
+    this.#gaps.set(isOfMany ? endKey(gap, gap.to) : JSON.stringify(gap), whole);
   }
 
   #readMore(short: string, { uid: _, ...news }: JsonRecord): void {
@@ -116,6 +128,10 @@ function lastOf({
   const refusedAt = refusals.map(({ lastAt }) => lastAt);
   const times = [seenAt, answeredAt, goneAt, foundGoneAt, successor?.readyAt, ...refusedAt];
   return Math.max(...times.map((at) => at ?? Number.NEGATIVE_INFINITY));
+}
+
+function endKey({ leader, namespace }: Gap, at: Instant): string {
+  return JSON.stringify([leader, namespace, at]);
 }
 
 const gapsMax = 500;

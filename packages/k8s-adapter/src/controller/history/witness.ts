@@ -13,7 +13,7 @@ import {
 } from '@taintmgr/core';
 import { formatDevice } from '@taintmgr/core/devices';
 import { limitId } from '@taintmgr/core/policy';
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type {
   DeadlineMove,
   Departure,
@@ -52,6 +52,8 @@ const wordsLengthMax = 300;
 /** Departures by others that no taint explains, of one namespace within the time: whoever may evict there can make them. */
 const othersMax = 1_000;
 const othersMs: Millis = 3_600_000;
+/** That some were left out is written with what else is, at the latest so long after the first. */
+const leftOutMsMax: Millis = 60_000;
 
 /**
  * Recorded is each pod that this controller asks to leave, each pod that leaves with a condition DisruptionTarget,
@@ -119,16 +121,16 @@ export class Witness {
 
   /** When lines are due, -Infinity: at once; null: none are. */
   nextDue(): Instant | null {
-    return this.#open.nextDue();
+    return earliest([this.#open.nextDue(), this.#others.nextDue()]);
   }
 
   /** The lines that are due; `all`: also those that wait for more. */
   take(now: Instant, all = false): readonly (JsonRecord | Gap)[] {
-    return [...this.#others.take(now), ...this.#open.take(now, all)];
+    return [...this.#others.take(), ...this.#open.take(now, all)];
   }
 
   unwritten(): readonly JsonRecord[] {
-    return this.#open.unwritten();
+    return [...this.#others.untold().map((gap) => ({ ...gap })), ...this.#open.unwritten()];
   }
 
   /** Goes on with the departures that leaders before us have written. */
@@ -155,7 +157,7 @@ export class Witness {
     this.#sweptAt = now;
     this.#open.sweep(now, leads);
     // What a standby has left out the leader has kept.
-    if (!leads) this.#others.take(now);
+    if (!leads) this.#others.take();
   }
 
   #seeNode(node: Node, afterGap: boolean): void {
@@ -493,6 +495,10 @@ function isNewsworthy(refusals: readonly Refusal[], refusal: Refusal): boolean {
 class OtherDepartures {
   #since: Instant = Number.NEGATIVE_INFINITY;
   readonly #counts = new Map<string, number>();
+  /** Those that were left out, by namespace; count 0: all of them are told. */
+  readonly #gaps = new Map<string, LeftOut>();
+  /** Since when there are some to tell of; null: there are none. */
+  #untoldAt: Instant | null = null;
   readonly #leader: string;
 
   constructor(leader: string) {
@@ -500,20 +506,44 @@ class OtherDepartures {
   }
 
   hasRoom(now: Instant, namespace: string): boolean {
-    if (this.#counts.size === 0) this.#since = now;
+    if (now - this.#since >= othersMs) this.#beginHour(now);
     const count = (this.#counts.get(namespace) ?? 0) + 1;
     this.#counts.set(namespace, count);
-    return count <= othersMax;
+    if (count <= othersMax) return true;
+    const before = this.#gaps.get(namespace) ?? { from: now, count: 0 };
+    this.#gaps.set(namespace, {
+      ...{ from: before.from, to: now, why: 'tooMany', leader: this.#leader },
+      ...{ namespace, count: before.count + 1 },
+    });
+    this.#untoldAt ??= now;
+    return false;
   }
 
-  /** When the time is over: those that were left out. */
-  take(now: Instant): readonly Gap[] {
-    if (this.#counts.size === 0 || now - this.#since < othersMs) return [];
-    const over = [...this.#counts].filter(([, count]) => count > othersMax);
+  /** When it is due to tell of those that were left out; null: there are none. */
+  nextDue(): Instant | null {
+    return this.#untoldAt === null ? null : this.#untoldAt + leftOutMsMax;
+  }
+
+  /** Those that were left out and are not told. */
+  untold(): readonly LeftOut[] {
+    return [...this.#gaps.values()].filter(({ count }) => count > 0);
+  }
+
+  /** The same; from now on they are told, and the next gap begins where this one ends. */
+  take(): readonly LeftOut[] {
+    const told = this.untold();
+    for (const gap of told) this.#gaps.set(gap.namespace, { ...gap, from: gap.to, count: 0 });
+    this.#untoldAt = null;
+    return told;
+  }
+
+  #beginHour(now: Instant): void {
+    this.#since = now;
     this.#counts.clear();
-    return over.map(([namespace, count]) => ({
-      ...{ from: this.#since, to: now, why: 'tooMany', leader: this.#leader },
-      ...{ namespace, count: count - othersMax },
-    }));
+    for (const [namespace, { count }] of this.#gaps) {
+      if (count === 0) this.#gaps.delete(namespace);
+    }
   }
 }
+
+type LeftOut = Gap & Required<Pick<Gap, 'from' | 'namespace' | 'count'>>;

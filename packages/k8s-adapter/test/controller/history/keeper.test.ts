@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzip } from '../../../src/driver/gzip.ts';
+import { HistorySearch } from '../../../src/history/search.ts';
 import { segmentObject } from '../../../src/history/segment.ts';
 import type { ApiRequest } from '../../../src/proto/requests.ts';
 import { ConfigMaps, Controller, podOf, start } from './stage.ts';
@@ -116,6 +117,41 @@ describe('a leader', () => {
     assert.deepEqual(gaps, [
       { to: start, why: 'leaderChanged', leader: 'a' },
       { from: start + 1_000, to: start + 9_000, why: 'leaderChanged', leader: 'b' },
+    ]);
+  });
+});
+
+describe('a namespace of which more left than are kept', () => {
+  const others = (controller: Controller, from: number, to: number): void => {
+    for (let index = from; index < to; index++) {
+      const disruption = { reason: 'EvictionByEvictionAPI', manager: null };
+      const pod = podOf(index, { namespace: 'shop', deletionTimestamp: start, disruption });
+      controller.witness.hear(controller.now, { kind: 'podUpsert', pod });
+    }
+  };
+  const gap = { why: 'tooMany', leader: 'a', namespace: 'shop' };
+
+  it('has a gap in what is served, and in what is stored when the leader ends', () => {
+    const server = new ConfigMaps();
+    const controller = leading(server);
+    others(controller, 0, 1_007);
+    const search = new HistorySearch({});
+    for (const line of controller.keeper.kept?.lines ?? []) search.readLine(line);
+    assert.deepEqual(search.found.gaps, [{ from: start, to: start, ...gap, count: 7 }]);
+    controller.perform(controller.keeper.end(start));
+    controller.settle(start, server);
+    assert.deepEqual(server.search().gaps.slice(1), search.found.gaps);
+  });
+
+  it('has one gap, also where it grows, and where the leader crashes a minute later', () => {
+    const server = new ConfigMaps();
+    const controller = leading(server);
+    others(controller, 0, 1_001);
+    controller.run(start + 30_000, server);
+    others(controller, 1_001, 1_004);
+    controller.run(start + 95_000, server);
+    assert.deepEqual(server.search().gaps.slice(1), [
+      { from: start, to: start + 30_000, ...gap, count: 4 },
     ]);
   });
 });

@@ -236,10 +236,22 @@ describe('what others do', () => {
     scene.see({ ...web, uid: 'other', namespace: 'db', ...marked('EvictionByEvictionAPI') });
     for (let index = 0; index < 5; index++)
       scene.see({ ...web, uid: `k${index}`, ...marked(taintManager) });
-    assert.equal(scene.lines.length, 1_006);
-    scene.now += 3_600_000;
     const gap = { why: 'tooMany', leader: 'me', namespace: 'shop', count: 2 };
-    assert.deepEqual(scene.lines, [{ from: start, to: scene.now, ...gap }]);
+    const told = (): object[] => scene.lines.filter((line) => 'why' in line);
+    assert.equal(scene.witness.nextDue(), Number.NEGATIVE_INFINITY);
+    assert.deepEqual(
+      scene.witness.unwritten().filter((line) => 'why' in line),
+      [{ from: start, to: start, ...gap }],
+    );
+    assert.equal(scene.lines.length, 1_007);
+    scene.now += 600_000;
+    scene.see({ ...web, uid: 'more', ...marked('EvictionByEvictionAPI') });
+    assert.equal(scene.witness.nextDue(), scene.now + 60_000);
+    assert.deepEqual(told(), [{ ...gap, from: start, to: scene.now, count: 1 }]);
+    assert.deepEqual(told(), []);
+    scene.now += 3_000_000;
+    scene.see({ ...web, uid: 'next hour', ...marked('EvictionByEvictionAPI') });
+    assert.equal(scene.only.uid, 'next hour');
   });
 });
 
