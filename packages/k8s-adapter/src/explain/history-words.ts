@@ -19,8 +19,13 @@ export function storyText(story: Story, now: Instant): string {
     ...(story.state === 'marked' ? [] : ['', successorText(story)]),
     ...(unknown.length > 0 ? ['', 'Not known:', ...unknown.map((text) => `  ${text}`)] : []),
   ]
-    .map(printable)
+    .map((line) => printable(ofToday(line, day)))
     .join('\n');
+}
+
+/** Times of `today` without their day, also those that a hint names. */
+function ofToday(text: string, today: string): string {
+  return today === '' ? text : text.replaceAll(`${today}T`, '');
 }
 
 /** The answer in one sentence, or in two; `now` null: as it stands in a document, by the clock alone. */
@@ -45,7 +50,10 @@ export function headline(story: Story, now: Instant | null): string {
     case 'marked':
       return `${name} was marked for deletion${when}${byText(story)}${taintText(story, today)}${says}, and is not deleted.`;
     case 'leaving':
-      return `${name} is terminating: it was ${act}${says}. ${leavingText(story, now)}`;
+      return ofToday(
+        `${name} is terminating: it was ${act}${says}. ${leavingText(story, now)}`,
+        today,
+      );
   }
 }
 

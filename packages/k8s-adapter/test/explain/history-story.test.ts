@@ -291,8 +291,8 @@ it('tells the whole of what a record, an Event and the pod that came say', () =>
 
 Times (UTC):
   01:58:11Z  taint maint=x:NoExecute on n1, by kubectl-taint [record of taintmgr-controller]
-  01:58:12Z  decided: it was to leave at 2026-11-30T02:00:00Z [record of taintmgr-controller]
-  01:59:00Z  deadline moved from 2026-11-30T02:00:00Z to 2026-11-30T02:01:00Z: PauseEnded [record of taintmgr-controller]
+  01:58:12Z  decided: it was to leave at 02:00:00Z [record of taintmgr-controller]
+  01:59:00Z  deadline moved from 02:00:00Z to 02:01:00Z: PauseEnded [record of taintmgr-controller]
   02:01:00Z  marking for deletion: no toleration for maint=x:NoExecute [Event TaintManagerEviction of taintmgr]
   02:01:00Z  asked to leave by pods/eviction [record of taintmgr-controller]
   02:01:00Z  refused 12 times (429): budget web-pdb, last at 02:03:00Z [record of taintmgr-controller]
