@@ -7,7 +7,6 @@ import {
 } from '@commander-js/extra-typings';
 import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
-import type { WorkloadKind } from '@taintmgr/k8s-adapter/survey';
 import { childOf, fullNameOf } from './cli/arguments.ts';
 import {
   addOutputFlags,
@@ -91,14 +90,8 @@ function addExplain(explain: CommandUnknownOpts, registry: Registry): void {
     });
   }
   registry.add(explain, workloadCommand(), async () => {
-    const { explain: run } = await load();
-    return {
-      run: (
-        invocation: Invocation<ExplainFlags>,
-        kind: WorkloadKind | 'node-or-pod',
-        name: string,
-      ) => run(kind, [name], invocation),
-    };
+    const { explainNamed } = await load();
+    return { run: explainNamed };
   });
   for (const subject of ['device', 'devicetaintrule'] as const) {
     registry.add(explain, deviceCommand(subject), async () => {

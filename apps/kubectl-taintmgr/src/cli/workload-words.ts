@@ -44,9 +44,11 @@ export function subjectWords(
   isAlone: boolean,
   isKind: (word: string) => boolean,
 ): readonly string[] {
-  const [, kind = word, name] = /^([a-z.]+)\/(.+)$/s.exec(word) ?? [];
+  const [, kind = word, name] = /^([a-z0-9.-]+)\/(.+)$/s.exec(word) ?? [];
   const words = name === undefined ? [kind] : [kind, name];
   if (workloadKindOf(kind) !== null) return ['workload', ...words];
   if (isKind(kind)) return words;
-  return isAlone && isObjectName(word) ? ['workload', eitherWord, word] : [word];
+  if (isAlone && isObjectName(word)) return ['workload', eitherWord, word];
+  // That command says which kinds there are.
+  return isAlone && name === undefined ? [word] : ['workload', ...words];
 }

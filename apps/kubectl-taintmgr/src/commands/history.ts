@@ -2,6 +2,7 @@
 import type { Millis } from '@taintmgr/core/time';
 import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { type HistorySubject, history, type OwnerKind } from '@taintmgr/k8s-adapter/explain';
+import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type { OutputFlags } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
@@ -79,15 +80,26 @@ function kindOf(word: string): 'pod' | 'node' | OwnerKind | 'Namespace' | null {
   return kind === 'PodDisruptionBudget' || kind === 'node-or-pod' ? null : kind;
 }
 
+const kindWords: readonly string[] = [
+  ...['pod', 'node', 'deployment', 'statefulset', 'daemonset', 'replicaset', 'job', 'namespace'],
+];
+
 function unknownKind(first: string, second: string | undefined): string {
   const got = JSON.stringify(second === undefined ? first : `${first} ${second}`);
-  const known = 'pod, node, deployment, statefulset, daemonset, replicaset, job or namespace';
-  return `history: got ${got}, want ${known}, and a name, such as pod web-0 or node/node-1`;
+  const [word = '', name = second] = first.split('/');
+  const wanted = `history: got ${got}, want ${kindWords.slice(0, -1).join(', ')} or ${kindWords.at(-1)}, and a name`;
+  const meant = didYouMean(word, kindWords);
+  if (meant !== '') return `${wanted}${meant}`;
+  if (workloadKindOf(word) === 'PodDisruptionBudget')
+    return `${wanted}; a budget has no pods of its own: kubectl taintmgr explain pdb ${name ?? 'NAME'}`;
+  const example = isObjectName(word) && name === undefined ? word : 'web-0';
+  return `${wanted}, such as pod ${example} or deployment/${name === undefined ? example : 'web'}`;
 }
 
 function wantName(kind: string, name: string): string {
-  const got = name === '' ? 'none' : JSON.stringify(name);
-  return `history ${kind}: got ${got}, want the name of an object`;
+  if (name !== '')
+    return `history ${kind}: got ${JSON.stringify(name)}, want the name of an object`;
+  return `history ${kind}: got none, want the name of an object: history ${kind} NAME; all that left: history -A`;
 }
 
 /** The table says who left; the next questions are who else will, and one story in full. */

@@ -18,8 +18,14 @@ describe('errorLines', () => {
   const cases: readonly (readonly [name: string, error: unknown, lines: string | null])[] = [
     [
       'what the server refuses, in its words',
+      apiError(404, 'NotFound', 'pods "x" not found'),
+      'Error from server (NotFound): pods "x" not found',
+    ],
+    [
+      'a node that is not there, with who tells of one that is gone',
       apiError(404, 'NotFound', 'nodes "x" not found'),
-      'Error from server (NotFound): nodes "x" not found',
+      'Error from server (NotFound): nodes "x" not found\n' +
+        'hint: which pods left it, if it is gone: kubectl taintmgr history node x',
     ],
     [
       'missing rights, with where to look',

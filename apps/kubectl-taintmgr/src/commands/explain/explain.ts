@@ -13,6 +13,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { writeNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
+import { workloadKindOf } from '../../cli/workload-words.ts';
 import { printAnswer, readFormat } from '../../render/printer.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { nodeView } from './node-table.ts';
@@ -59,6 +60,17 @@ export async function explain(
       ? exitCode.found
       : exitCode.done;
   });
+}
+
+/** `explain workload KIND NAME`, which all is that names a kind without a command of its own. Throws UsageError. */
+export async function explainNamed(
+  invocation: Invocation<ExplainFlags>,
+  word: string,
+  name: string,
+): Promise<ExitCode> {
+  const kind = workloadKindOf(word);
+  if (kind !== null) return await explain(kind, [name], invocation);
+  throw new UsageError((await import('./node-or-pod.ts')).unknownKind(word, name));
 }
 
 /** The API server's answer that there is no such pod (any more) instead. */

@@ -1,11 +1,5 @@
 // The command lines of explain.
-import {
-  Argument,
-  Command,
-  type CommandUnknownOpts,
-  InvalidArgumentError,
-  Option,
-} from '@commander-js/extra-typings';
+import { Argument, Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { QuestionFlags } from '@taintmgr/k8s-adapter/explain';
 import {
   addOutputFlags,
@@ -15,7 +9,7 @@ import {
   type PolicyFlag,
 } from '../../cli/common-flags.ts';
 import { nodeNames, objectName, podNames } from '../../cli/values.ts';
-import { workloadKindOf, workloadKindWords } from '../../cli/workload-words.ts';
+import { workloadKindWords } from '../../cli/workload-words.ts';
 
 /** The command line of `explain`. */
 export interface ExplainFlags extends QuestionFlags, PolicyFlag, OutputFlags {
@@ -98,18 +92,11 @@ export function workloadCommand(): CommandUnknownOpts {
     .description(
       'say of a workload, a disruption budget or a namespace which of its pods leave and when, what stays, and what comes in their place: explain deployment NAME is the same',
     )
-    .addArgument(new Argument('<kind>', kinds).argParser(workloadKind))
+    .addArgument(new Argument('<kind>', kinds))
     .addArgument(new Argument('<name>', 'its name').argParser(objectName))
     .addHelpText('after', '\nExample:\n  kubectl taintmgr explain deployment web -n shop');
   addQuestionFlags(command);
   return addOutputFlags(command);
-}
-
-/** `refuseBlank` says it of one that is blank. */
-function workloadKind(text: string): string {
-  const kind = text.trim() === '' ? text : workloadKindOf(text);
-  if (kind !== null) return kind;
-  throw new InvalidArgumentError(`Want ${workloadKindWords.join(', ')}.`);
 }
 
 function addQuestionFlags(command: CommandUnknownOpts): void {

@@ -1,8 +1,21 @@
+// What is said of words after explain of which none is a kind.
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { history } from '@taintmgr/k8s-adapter/explain';
+import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { type ClusterReader, ifThere } from '@taintmgr/k8s-adapter/survey';
 import { workloadKindWords } from '../../cli/workload-words.ts';
 import { subjectKinds } from './flags.ts';
+
+const others = ['device', 'devicetaintrule', 'policy', 'pressure'];
+const kinds: readonly string[] = [...subjectKinds, ...workloadKindWords, ...others];
+const wanted = `want explain KIND NAME: ${kinds.join(', ')}`;
+
+/** Of `KIND NAME` or `KIND/NAME`, where the kind is none. */
+export function unknownKind(kind: string, name: string): string {
+  const meant = didYouMean(kind, kinds) || didYouMean(name, kinds);
+  const ofNamespace = `; a pod ${name} of namespace ${kind}: explain pod ${name} -n ${kind}`;
+  return `there is no kind ${JSON.stringify(kind)}; ${wanted}${meant || ofNamespace}`;
+}
 
 /** Tells whether a name that somebody typed alone is that of a node or of a pod, be it gone. Throws UsageError: of both, or of none. */
 export async function nodeOrPod(
@@ -22,11 +35,10 @@ export async function nodeOrPod(
   }
   if (node) return 'node';
   if (pod) return 'pod';
-  const kinds = [...subjectKinds, ...workloadKindWords].join(', ');
   const unread = reader.refused.map((message) => `; ${message}`).join('');
   const { stories } = await history(reader, { kind: 'pod', namespace, name });
   if (stories.length > 0) return 'pod';
   throw new UsageError(
-    `there is no node ${what}, and no pod in namespace ${namespace}; want explain KIND NAME: ${kinds}${unread}`,
+    `there is no node ${what}, and no pod in namespace ${namespace}; ${wanted}${didYouMean(name, kinds)}${unread}`,
   );
 }

@@ -134,7 +134,9 @@ describe('explain -w for a script', () => {
     await output.saw(/No pods on this node/);
     cluster.api.delete('nodes', '', 'node-a3');
     const { code, err } = await result;
-    assert.deepEqual([code, err], [1, 'Error from server (NotFound): nodes "node-a3" not found\n']);
+    const hint = 'hint: which pods left it, if it is gone: kubectl taintmgr history node node-a3';
+    const missing = `Error from server (NotFound): nodes "node-a3" not found\n${hint}\n`;
+    assert.deepEqual([code, err], [1, missing]);
   });
 });
 
