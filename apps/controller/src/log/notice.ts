@@ -137,8 +137,12 @@ const lines: {
     return line('warn', 'the status of policies is not published', { resource, error, again });
   },
 
-  historyKept: ({ departures }) =>
-    line('info', 'keeps the history of evictions', { evictions: departures }),
+  historyKept: ({ departures: evictions, notBelieved }) => {
+    const said = 'keeps the history of evictions';
+    if (notBelieved.length === 0) return line('info', said, { evictions });
+    const without = `${said}, without objects that no leader has written so`;
+    return line('warn', without, { evictions, object: notBelieved.join(', ') });
+  },
   historyNotKept: ({ object, failure: { message: error } }) =>
     line('warn', 'the history of evictions is kept in memory only', { object, error }),
 

@@ -1,5 +1,5 @@
 // The segments in which a leader keeps departures: ConfigMaps of its namespace, a ring of them.
-import type { Instant } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import {
   asInteger,
   asRecord,
@@ -89,6 +89,19 @@ export function segmentFrom(object: unknown): Segment | null {
 
 /** One a second for longer than there are clusters. */
 const sequenceMax = 1e12;
+/** Clocks of API servers differ by less. */
+const aheadMsMax: Millis = 300_000;
+
+/**
+ * Tells whether a leader can have written it by now: whoever may write ConfigMaps there can write any numbers. No
+ * leader has begun more than one segment a second since 1970, so that the next one is believed too.
+ */
+export function isBelievable(
+  { sequence, savedAt }: Pick<Segment, 'sequence' | 'savedAt'>,
+  now: Instant,
+): boolean {
+  return savedAt <= now + aheadMsMax && sequence <= now / 1_000;
+}
 
 /** The lines of a block, each an object; what is none is left out. */
 export function linesOf(block: string, compression: Compression): readonly JsonRecord[] {

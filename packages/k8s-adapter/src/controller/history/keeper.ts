@@ -91,6 +91,8 @@ export class HistoryKeeper {
   #unstored: Ring | null = null;
   /** The blocks that are to be read still, and what those before had. */
   #adopting: { readonly blocks: readonly string[]; readonly search: HistorySearch } | null = null;
+  /** Segments that were read, and that no leader has written so. */
+  #notBelieved: string[] = [];
   #due: Instant | null = null;
   #newsAt: Instant | null = null;
   #sentAt: Instant = Number.NEGATIVE_INFINITY;
@@ -223,6 +225,7 @@ export class HistoryKeeper {
 
   #read(now: Instant, slot: number): void {
     const name = this.#names[slot];
+    if (slot === 0) this.#notBelieved = [];
     if (name) this.#send(now, getRequest(segmentPath(name)), { step: 'read', slot });
     else {
       const since = this.#wall(now) - adoptedMsMax;
@@ -257,7 +260,8 @@ export class HistoryKeeper {
     this.#phase = 'keeping';
     this.#due = now;
     this.#said = '';
-    this.#notice({ kind: 'historyKept', departures: departures.length });
+    const notBelieved = this.#notBelieved;
+    this.#notice({ kind: 'historyKept', departures: departures.length, notBelieved });
     this.#write(now);
   }
 
@@ -317,7 +321,8 @@ export class HistoryKeeper {
       this.#ring = this.#newRing();
       return;
     }
-    this.#ring.load(slot, succeeded(answer) ? answerValue(answer) : null);
+    const object = succeeded(answer) ? answerValue(answer) : null;
+    if (!this.#ring.load(this.#wall(now), slot, object)) this.#notBelieved.push(this.#nameOf(slot));
     this.#read(now, slot + 1);
   }
 
@@ -344,14 +349,18 @@ export class HistoryKeeper {
   }
 
   #failed(now: Instant, slot: number, failure: Failure): void {
-    const { namespace = '', name = '' } = this.#names[slot] ?? {};
     const isRefused = failure.status === 403;
     const wait = Math.max(failure.retryAfter ?? 0, isRefused ? slowMs : periodMs);
     this.#due = now + wait;
     const said = `${failure.status}`;
     if (said === this.#said) return;
     this.#said = said;
-    this.#notice({ kind: 'historyNotKept', object: `${namespace}/${name}`, failure });
+    this.#notice({ kind: 'historyNotKept', object: this.#nameOf(slot), failure });
+  }
+
+  #nameOf(slot: number): string {
+    const { namespace = '', name = '' } = this.#names[slot] ?? {};
+    return `${namespace}/${name}`;
   }
 
   #notice(notice: HistoryNotice): void {

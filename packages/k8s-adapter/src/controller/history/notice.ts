@@ -4,7 +4,12 @@ import type { Failure } from '../../proto/answer.ts';
 /** The reports about the memory of departures that a leader keeps. */
 export type HistoryNotice =
   /** What leaders before us have kept was read, and is kept from now on. */
-  | { readonly kind: 'historyKept'; readonly departures: number }
+  | {
+      readonly kind: 'historyKept';
+      readonly departures: number;
+      /** `NAMESPACE/NAME` of ConfigMaps whose time is to come, or whose number no leader has come to. */
+      readonly notBelieved: readonly string[];
+    }
   /** It cannot be read or written: it is in memory only. Reported once for as long as it goes on alike. */
   | {
       readonly kind: 'historyNotKept';

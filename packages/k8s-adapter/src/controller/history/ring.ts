@@ -2,6 +2,7 @@
 import type { Instant } from '@taintmgr/core/time';
 import {
   type Compression,
+  isBelievable,
   linesOf,
   type Segment,
   segmentFrom,
@@ -57,10 +58,19 @@ export class Ring {
     return this.#before;
   }
 
-  /** Takes the object that was read of a slot; null: there is none. Called once for each, before anything is added. */
-  load(slot: number, object: unknown): void {
+  /**
+   * Takes the object that was read of a slot; null: there is none. Called once for each, before anything is added.
+   * False: no leader has written it so, and it counts as none of ours.
+   */
+  load(now: Instant, slot: number, object: unknown): boolean {
     const resourceVersion = versionOf(object);
-    const segment = segmentFrom(object);
+    const read = segmentFrom(object);
+    const segment = read && isBelievable(read, now) ? read : null;
+    this.#put(slot, segment, resourceVersion);
+    return segment === read;
+  }
+
+  #put(slot: number, segment: Segment | null, resourceVersion: string | null): void {
     const isItsSlot = segment !== null && segment.sequence % segmentSlots === slot;
     const { sequence, blocks } = isItsSlot ? segment : { sequence: slot, blocks: [] };
     const length = lengthOf(blocks);

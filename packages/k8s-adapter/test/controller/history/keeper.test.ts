@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Ring } from '../../../src/controller/history/ring.ts';
 import { gzip } from '../../../src/driver/gzip.ts';
 import { HistorySearch } from '../../../src/history/search.ts';
 import { segmentObject } from '../../../src/history/segment.ts';
@@ -61,7 +62,7 @@ describe('a leader', () => {
     const name = { namespace: 'system', name: 'taintmgr-controller-history-0' };
     server.write(first, JSON.stringify(segmentObject(name, segment, null)));
     const { notices } = leading(server);
-    assert.deepEqual(notices, [{ kind: 'historyKept', departures: 20_000 }]);
+    assert.deepEqual(notices, [{ kind: 'historyKept', departures: 20_000, notBelieved: [] }]);
   });
 
   it('writes news after two seconds, then at most every five, and else every ten minutes', () => {
@@ -157,7 +158,7 @@ describe('a namespace of which more left than are kept', () => {
 });
 
 describe('what goes wrong', () => {
-  const kept = { kind: 'historyKept', departures: 0 } as const;
+  const kept = { kind: 'historyKept', departures: 0, notBelieved: [] } as const;
   const object = 'system/taintmgr-controller-history-0';
 
   it('is said once: without the right it is in memory, and stored when there is one', () => {
@@ -205,6 +206,62 @@ describe('what goes wrong', () => {
       controller.run(start + 5_000 + wait, server);
       assert.equal(server.search().departures.length, 1, String(status));
     }
+  });
+
+  const forged: readonly [string, { sequence: number; savedAt: number }][] = [
+    ['a number that no leader comes to', { sequence: 1e12, savedAt: start }],
+    ['a time that is to come', { sequence: 40, savedAt: start + 86_400_000 }],
+  ];
+  for (const [what, numbers] of forged) {
+    it(`does not go on with a segment that has ${what}, and says so once`, () => {
+      const server = new ConfigMaps();
+      const before = leading(server);
+      before.perform(before.keeper.end(start));
+      before.settle(start, server);
+      const segment = { ...numbers, savedBy: 'a', ended: true, blocks: [] };
+      const name = { namespace: 'system', name: 'taintmgr-controller-history-16' };
+      const text = JSON.stringify(segmentObject(name, segment, null));
+      server.write(`${path}/${name.name}`, text);
+      const next = leading(server, 'b', start + 60_000);
+      next.evict(start + 60_000, podOf(1));
+      next.run(start + 90_000, server);
+      const notBelieved = [`system/${name.name}`];
+      assert.deepEqual(next.notices, [{ ...kept, notBelieved }]);
+      assert.equal(server.objects.get(`${path}/${name.name}`)?.body, text);
+      const { departures, gaps } = server.search();
+      assert.equal(departures.length, 1);
+      const gap = { from: start, to: start + 60_000, why: 'leaderChanged', leader: 'b' };
+      assert.deepEqual(gaps.at(-1), gap);
+    });
+  }
+
+  it('goes on after the highest number that is believed, and the next leader too', () => {
+    const ring = new Ring(gzip, 'a');
+    const name = { namespace: 'system', name: 'any' };
+    const facts = { savedBy: 'a', ended: true, blocks: ['x'.repeat(750_000)] };
+    const sequence = start / 1_000;
+    const object = segmentObject(name, { ...facts, sequence, savedAt: start }, null);
+    assert.ok(ring.load(start, sequence % 24, object));
+    ring.add([{ uid: 'a' }]);
+    const write = ring.nextWrite(start + 1_000, false) ?? assert.fail();
+    assert.equal(write.segment.sequence, sequence + 1);
+    const next = new Ring(gzip, 'b');
+    const written = segmentObject(name, write.segment, null);
+    assert.ok(next.load(start + 1_000, write.slot, written));
+    assert.deepEqual(next.blocks(), write.segment.blocks);
+  });
+
+  it('waits for no longer than five minutes, whatever the answer asks for', () => {
+    const server = new ConfigMaps();
+    const controller = leading(server);
+    controller.evict(start, podOf(1));
+    const answer = server.answer.bind(server);
+    const details = { retryAfterSeconds: 1e9 };
+    server.answer = () => ({ status: 429, value: { kind: 'Status', message: 'busy', details } });
+    controller.run(start + 6_000, server);
+    server.answer = answer;
+    controller.run(start + 6_000 + 300_000, server);
+    assert.equal(server.search().departures.length, 1);
   });
 
   it('merges a late write of the leader before', () => {
