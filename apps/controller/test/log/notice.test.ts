@@ -227,7 +227,7 @@ describe('what the log says of a notice', () => {
       'a ConfigMap of the history that no leader has written so',
       { kind: 'historyKept', departures: 2, notBelieved: ['system/a', 'system/b'] },
       'warn',
-      'keeps the history of evictions without objects that no leader has written so',
+      'keeps the history of evictions, without objects that no leader has written so',
       { evictions: 2, object: 'system/a, system/b' },
     ],
     [
