@@ -23,6 +23,7 @@ export type {
   ZoneAnswer,
   ZoneDocument,
 } from '../explain/answers.ts';
+export { cordonText } from '../explain/cordons.ts';
 export { deadNodeLines, deadNodeOf, stuckText } from '../explain/dead-nodes.ts';
 export {
   apiVersion,

@@ -25,6 +25,7 @@ import type { ForecastSurvey } from '../survey/survey.ts';
 import type { OwnSettings } from '../survey/taint-managers.ts';
 import { count, listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
+import { cordonNotes } from './cordons.ts';
 import { limitNotes } from './holding-limits.ts';
 import type { Question } from './question.ts';
 import { isBare, type NodeReport, type PodReport, podsIn, type Report } from './report.ts';
@@ -60,6 +61,7 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
       ...unsureNotes(survey),
       ...drainNotes(survey),
       ...awaitedNotes(survey),
+      ...cordonNotes(survey, nodes),
       ...queueNotes(survey, nodes),
       ...settingNotes(survey),
       ...limitNotes(survey, pods),

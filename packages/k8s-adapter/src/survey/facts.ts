@@ -11,6 +11,8 @@ export interface NodeFacts {
   /** As a label has it, without its region; '' where there is no such label. */
   readonly zone: string;
   readonly cordoned: boolean;
+  /** The last write of its cordon; left out: there is none, or managedFields do not say. */
+  readonly cordonWritten?: { readonly by: string; readonly at: Instant };
   readonly ready: Readiness;
   /** The last write of its taints; null: managedFields do not say. */
   readonly taintsWritten: { readonly by: string; readonly at: Instant } | null;
@@ -68,10 +70,12 @@ export const zoneLabels = [zoneLabel, 'failure-domain.beta.kubernetes.io/zone'] 
 export function nodeFacts(object: unknown): NodeFacts {
   const { metadata, spec, status } = object as NodeObject;
   const { labels = {}, annotations = {} } = metadata;
+  const cordonWritten = spec?.unschedulable ? lastWriteOf('f:unschedulable', metadata) : null;
   return {
     node: nodeFromJson(object),
     zone: nodePlace(labels)[1],
     cordoned: spec?.unschedulable === true,
+    ...(cordonWritten && { cordonWritten }),
     ready: readiness(status?.conditions ?? []),
     taintsWritten: lastWriteOf('f:taints', metadata),
     annotations,

@@ -5,7 +5,7 @@ import { nodeFacts, podFacts } from '../../src/survey/facts.ts';
 const at = '2026-01-02T03:04:05Z';
 
 describe('what is read of objects', () => {
-  it('who last wrote the taints of a node', () => {
+  it('who last wrote the taints and the cordon of a node', () => {
     const write = (manager: string, time: string, field: string) => ({
       manager,
       time,
@@ -15,11 +15,19 @@ describe('what is read of objects', () => {
       write('kubectl-taint', '2026-01-02T03:00:00Z', 'f:taints'),
       write('kube-controller-manager', at, 'f:taints'),
       write('kubelet', '2026-01-02T09:00:00Z', 'f:podCIDR'),
+      write('kubectl-drain', at, 'f:unschedulable'),
       { manager: 'odd' },
     ];
     const { taintsWritten } = nodeFacts({ metadata: { name: 'n1', managedFields } });
     assert.deepEqual(taintsWritten, { by: 'kube-controller-manager', at: Date.parse(at) });
     assert.equal(nodeFacts({ metadata: { name: 'n1' } }).taintsWritten, null);
+    // One that uncordons the node writes the field as well.
+    const cordoned = { metadata: { name: 'n1', managedFields }, spec: { unschedulable: true } };
+    assert.deepEqual(nodeFacts(cordoned).cordonWritten, {
+      by: 'kubectl-drain',
+      at: Date.parse(at),
+    });
+    assert.equal(nodeFacts({ metadata: { name: 'n1', managedFields } }).cordonWritten, undefined);
   });
 
   it('whether a node is ready: what is not said is not known', () => {

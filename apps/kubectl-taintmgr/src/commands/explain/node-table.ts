@@ -5,6 +5,7 @@ import { printable } from '@taintmgr/k8s-adapter/command-line';
 import {
   ago,
   becauseText,
+  cordonText,
   type DecisionName,
   deadlineText,
   deadNodeLines,
@@ -126,7 +127,7 @@ function nodeHead(report: NodeReport, { now, after, evictor }: PodColumns): read
     ...(health === null ? [] : [['Health', health] as const]),
     ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
     ...(maintenance === '' ? [] : [['Conditions', maintenance] as const]),
-    ...(facts.cordoned ? [['Cordoned', 'yes'] as const] : []),
+    ...(facts.cordoned ? [['Cordoned', cordonText(facts, now)] as const] : []),
     ...taintFields(report, now),
     ['Evicted by', nodeEvictedBy(report, evictor)],
     ...deadFields(report, now),

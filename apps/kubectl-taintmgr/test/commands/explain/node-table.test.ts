@@ -9,6 +9,7 @@ import {
   node,
   nodeFactsOf,
   now,
+  ofDaemonSet,
   pod,
   podFactsOf,
   surveyOf,
@@ -133,6 +134,58 @@ describe('the answer to explain node', () => {
     assert.match(text, /^Ready: {8}Unknown for 2m6s \(NodeStatusUnknown\)\nCordoned: {5}yes$/m);
     assert.match(text, /^shop +web +Evict +overdue by 1s +node unreachable \(needs time\) +/m);
   });
+});
+
+describe('a cordoned node that no taint empties', () => {
+  const budget = (name: string, allowed: number) => ({
+    ...{
+      namespace: 'shop',
+      name,
+      selector: { matchLabels: { app: name } },
+      refusal: null,
+      allowed,
+    },
+    ...{ healthy: 2, desired: 2, expected: 2, upToDate: true, alwaysEvictUnhealthy: false },
+  });
+  const of = (app: string): Partial<Pod> => ({ labels: { app }, ready: 'True' });
+  const cordonWritten = { by: 'kubectl-drain', at: now - 300_000 };
+  const facts = nodeFactsOf(node('n1'), { cordoned: true, cordonWritten });
+  const pods = [
+    pod('db-0', of('db')),
+    pod('agent-x', { ...of('db'), ...ofDaemonSet }),
+    pod('gone', { ...of('db'), deletionTimestamp: now }),
+    pod('web-0', of('web')),
+  ].map((one) => podFactsOf(one));
+  const budgets = [budget('db', 0), budget('web', 1)];
+
+  it('says who cordoned it, and which budgets kubectl drain would wait for', () => {
+    const { text, notes } = explain(surveyOf([facts], pods, { budgets }));
+    assert.equal(
+      text.split('\n\n')[0],
+      lines(`
+      Name:         n1
+      Ready:        True for 1h
+      Cordoned:     yes, by kubectl-drain 5m ago
+      Taints:       no NoExecute taints
+      Evicted by:   taintmgr-controller`),
+    );
+    assert.deepEqual(notes, [
+      'n1 is cordoned and has no NoExecute taint, so no taint evicts; kubectl drain would wait for PDB shop/db (db-0)',
+    ]);
+  });
+
+  const tainted = { ...facts, node: node('n1', taint(bad, 1)) };
+  for (const [name, one, read] of [
+    ['budgets that may not be read', facts, null],
+    ['budgets that let all go', facts, [budget('db', 1)]],
+    ['a node that is not cordoned', { ...facts, cordoned: false }, budgets],
+    ['a node that a taint empties', tainted, budgets],
+  ] as const) {
+    it(`says nothing of ${name}`, () => {
+      const { notes } = explain(surveyOf([one], pods, { budgets: read }));
+      assert.doesNotMatch(notes.join('\n'), /kubectl drain/);
+    });
+  }
 });
 
 describe('the health of a node', () => {
