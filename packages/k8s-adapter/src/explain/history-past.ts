@@ -80,6 +80,9 @@ function pastPod(story: Story, at: Instant, now: Instant): PastPod {
   };
 }
 
+/** So many are named. */
+const sourcesMax = 20;
+
 /** Each once, in the order in which they say what they say. */
 function sourcesOf({ by, taint, askedAt, moments, successor }: Story): readonly string[] {
   const all: readonly (Source | undefined)[] = [
@@ -88,5 +91,7 @@ function sourcesOf({ by, taint, askedAt, moments, successor }: Story): readonly 
     ...moments.map(({ source }) => source),
     successor?.source,
   ];
-  return [...new Set(all.flatMap((source) => source?.name ?? []))];
+  const names = [...new Set(all.flatMap((source) => source?.name ?? []))];
+  const more = names.length - sourcesMax;
+  return more <= 0 ? names : [...names.slice(0, sourcesMax), `and ${more} more`];
 }

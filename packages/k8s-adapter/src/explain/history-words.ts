@@ -1,17 +1,15 @@
 // A story in words, as somebody on call reads it: the answer, the times, what came instead, what nobody says.
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
+import { listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
-import type { Claim, ClaimKind, Source, Story } from './history-model.ts';
+import type { Claim, ClaimKind, Moment, Source, Story } from './history-model.ts';
 import { ago } from './words.ts';
 
 /** The whole story. */
 export function storyText(story: Story, now: Instant): string {
   const { moments, unknown } = story;
   const day = dayOf(now);
-  const times = moments.map(({ at, until, text, source }) => {
-    const to = until === undefined ? '' : `, last at ${clockText(until, day)}`;
-    return `  ${clockText(at, day)}  ${text}${to} [${source.name}]`;
-  });
+  const times = timesText(moments, day);
   return [
     headline(story, now),
     ...story.others.map((claim) => `But ${claimText(claim, story.by !== null, now)}.`),
@@ -26,6 +24,31 @@ export function storyText(story: Story, now: Instant): string {
 /** Times of `today` without their day, also those that a hint names. */
 function ofToday(text: string, today: string): string {
   return today === '' ? text : text.replaceAll(`${today}T`, '');
+}
+
+/** So many lines of times; whoever may create Events can write as many as they like. */
+const timesMax = 200;
+
+/** One line each, cut in the middle with counts: what leaders and the API server say themselves stays. */
+function timesText(moments: readonly Moment[], day: string): readonly string[] {
+  const lines: string[] = [];
+  let left = 0;
+  const tellOfLeft = (): void => {
+    if (left > 0) lines.push(`  and ${left} more`);
+    left = 0;
+  };
+  for (const [index, { at, until, text, source }] of moments.entries()) {
+    const isAtEnd = index < timesMax / 2 || index >= moments.length - timesMax / 2;
+    if (!isAtEnd && source.kind !== 'record' && source.kind !== 'deletion') {
+      left += 1;
+      continue;
+    }
+    tellOfLeft();
+    const to = until === undefined ? '' : `, last at ${clockText(until, day)}`;
+    lines.push(`  ${clockText(at, day)}  ${text}${to} [${source.name}]`);
+  }
+  tellOfLeft();
+  return lines;
 }
 
 /** The answer in one sentence, or in two; `now` null: as it stands in a document, by the clock alone. */
@@ -108,13 +131,17 @@ function forText({ by, taint }: Story): string {
   return by.kind === 'preemption' ? ` ${by.detail}` : `: ${by.detail.replace(/\.$/, '')}`;
 }
 
+/** So many are named one by one. */
+const sourcesMax = 6;
+
 /** Named where others than those concerned could have written it. */
 function saysText({ sources }: Claim): string {
   if (sources.some(({ kind }) => kind === 'record')) return '';
   const named = sources.filter(({ kind }) => kind !== 'deletion').map(sourceText);
   if (named.length === 0) return '';
-  const list =
+  const whole =
     named.length === 1 ? named[0] : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+  const list = named.length > sourcesMax ? listText(named) : whole;
   return `, as ${list} ${named.length === 1 ? 'says' : 'say'}`;
 }
 
@@ -127,7 +154,8 @@ function sourceText({ kind, name }: Source): string {
 function claimText(claim: Claim, isOfAct: boolean, now: Instant): string {
   const { kind, who, at, sources, detail } = claim;
   const when = at === null ? '' : ` at ${clockText(at, dayOf(now))}`;
-  const list = sources.map(sourceText).join(' and ');
+  const named = sources.map(sourceText);
+  const list = named.length > sourcesMax ? listText(named) : named.join(' and ');
   const more = detail === '' ? '' : ` (${detail})`;
   const says = `${list} ${sources.length === 1 ? 'says' : 'say'} that`;
   if (!isOfAct) return `${says} ${who} marked it${when}, which is another time${more}`;
