@@ -58,6 +58,30 @@ describe('who left lately, as a page lists them', () => {
     assert.doesNotMatch(JSON.stringify(story), /\u202e/);
   });
 
+  it('hides nothing that a leader has kept behind forged Events, and names few of them', () => {
+    const forged = Array.from({ length: 5_000 }, (_, index) => {
+      const time = `2026-11-30T02:00:${index % 2 === 0 ? '03' : '37'}Z`;
+      const event = eventTrace({
+        metadata: { namespace: 'shop', name: `e${index}` },
+        involvedObject: { kind: 'Pod', namespace: 'shop', name: 'web-1', uid: 'u1' },
+        ...{ reason: 'Preempted', message: 'Preempted by a pod on node n1' },
+        ...{ reportingComponent: `evil-${index}`, firstTimestamp: time, lastTimestamp: time },
+      });
+      return event ?? assert.fail();
+    });
+    const told = (events: HistorySources['events']) => {
+      const stories = mergeStories({ ...nothing, departures: [web], events });
+      return pastOf(stories, [], now, 300).pods[0]?.story ?? assert.fail();
+    };
+    const { lines, sources } = told(forged);
+    const recorded = (all: readonly string[]) => all.filter((line) => / \[record of /.test(line));
+    assert.deepEqual(recorded(lines), recorded(told([]).lines));
+    assert.ok(lines.length < 230 && sources.length === 21);
+    assert.equal(lines.filter((line) => /^ {2}and \d+ more$/.test(line)).length, 2);
+    const but = /^But an Event Preempted of evil-0, .* and 4997 more say that it was preempted /;
+    assert.match(lines[1] ?? '', but);
+  });
+
   it('has the last ones, and says that there were others', () => {
     const departures = [1, 2, 3].map((hour) => {
       const [askedAt, goneAt] = [at(`0${hour}:00:00`), at(`0${hour}:30:00`)];
