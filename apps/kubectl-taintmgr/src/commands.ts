@@ -193,6 +193,12 @@ function historyCommand(): CommandUnknownOpts {
     .addOption(
       new Option('--since <duration>', 'only of the last time, such as 2h').argParser(pauseLength),
     )
+    .addOption(
+      new Option(
+        '--flight-record <file>',
+        'also what a flight record of taintmgr-controller tells',
+      ),
+    )
     .addHelpText('after', historyHelp);
   return addOutputFlags(command);
 }

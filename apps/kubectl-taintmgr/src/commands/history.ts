@@ -1,7 +1,13 @@
 // Says which pods left or are leaving, who evicted them and why: history.
 import type { Millis } from '@taintmgr/core/time';
 import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
-import { type HistorySubject, history, type OwnerKind } from '@taintmgr/k8s-adapter/explain';
+import {
+  FlightDepartures,
+  type HistorySubject,
+  history,
+  type OwnerKind,
+  type ToldDeparture,
+} from '@taintmgr/k8s-adapter/explain';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type { OutputFlags } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
@@ -17,6 +23,7 @@ import { historyAnswer } from '../report/history.ts';
 export interface HistoryFlags extends OutputFlags {
   readonly allNamespaces?: true | undefined;
   readonly since?: Millis | undefined;
+  readonly flightRecord?: string | undefined;
 }
 
 /** `history [pod|node|WORKLOAD NAME]` */
@@ -27,9 +34,11 @@ export async function run(
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
+  const flights = flags.flightRecord === undefined ? [] : await flightsIn(flags.flightRecord);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const subject = subjectOf(first, second, cluster.namespace, flags.allNamespaces === true);
-    const options = flags.since === undefined ? {} : { since: Date.now() - flags.since };
+    const since = flags.since === undefined ? {} : { since: Date.now() - flags.since };
+    const options = { ...since, flights };
     const found = await history(client, subject, options);
     const { missing } = found;
     if (missing && found.stories.length === 0) {
@@ -50,6 +59,19 @@ export async function run(
     }
     return exitCode.done;
   });
+}
+
+/** The departures of a flight record. Throws FaultyFile and UsageError. */
+async function flightsIn(file: string): Promise<readonly ToldDeparture[]> {
+  const { readFlight } = await import('../cluster/flight.ts');
+  const flight = new FlightDepartures();
+  let latest = 0;
+  for await (const line of readFlight(file, '--flight-record')) {
+    if (line.kind !== 'step') continue;
+    flight.take(line.step);
+    latest = line.step.at;
+  }
+  return flight.departures(latest);
 }
 
 /** Throws UsageError. */

@@ -61,7 +61,8 @@ export {
   history,
   type OwnerKind,
 } from '../explain/history.ts';
-export type { HistorySources, Story } from '../explain/history-model.ts';
+export { FlightDepartures } from '../explain/history-flight.ts';
+export type { HistorySources, Story, ToldDeparture } from '../explain/history-model.ts';
 export { type Past, pastOf } from '../explain/history-past.ts';
 export { mergeStories } from '../explain/history-story.ts';
 export { headline, insteadText, reasonText, storyText } from '../explain/history-words.ts';

@@ -1,10 +1,15 @@
 // Who made a pod leave, as each source has it, and which of them is believed.
 import { earliest, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Departure } from '../history/departure.ts';
-import type { Claim, ClaimKind, Source } from './history-model.ts';
+import type { Claim, ClaimKind, Source, ToldDeparture } from './history-model.ts';
 import { type EventTrace, isOurs, type NodeTrace, type PodTrace } from './history-traces.ts';
 
-export const recordSource: Source = { kind: 'record', name: 'record of taintmgr-controller' };
+const recordSource: Source = { kind: 'record', name: 'record of taintmgr-controller' };
+
+/** Who tells of a departure. */
+export function recordOf({ toldBy = recordSource }: ToldDeparture): Source {
+  return toldBy;
+}
 export const deletionSource: Source = { kind: 'deletion', name: 'deletionTimestamp of the pod' };
 const conditionSource: Source = { kind: 'condition', name: 'condition DisruptionTarget' };
 const recordedCondition: Source = {
@@ -77,7 +82,7 @@ function keyOf({ who, detail, at, sources }: Claim): string {
   return JSON.stringify([who, detail, at, sources.map(({ name }) => name)]);
 }
 
-function recordClaim(departure: Departure, node: string): readonly Claim[] {
+function recordClaim(departure: ToldDeparture, node: string): readonly Claim[] {
   const { by, answeredAt, askedAt, seenAt } = departure;
   const at = answeredAt ?? askedAt ?? seenAt;
   if (by.source === 'ownAct') {
@@ -85,7 +90,7 @@ function recordClaim(departure: Departure, node: string): readonly Claim[] {
       by.kind === 'drain' && by.drain
         ? `NodeDrain ${by.drain} (taintmgr-controller)`
         : 'taintmgr-controller';
-    return [{ kind: by.kind, who, detail: '', at, sources: [recordSource] }];
+    return [{ kind: by.kind, who, detail: '', at, sources: [recordOf(departure)] }];
   }
   if (by.source === 'deletion' || by.kind === 'unknown') return [];
   const mark = { reason: by.reason ?? '', manager: by.manager ?? null, message: '' };

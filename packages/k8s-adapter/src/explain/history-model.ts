@@ -58,10 +58,13 @@ export interface Successor {
   readonly source: Source;
 }
 
+/** A departure, and who tells of it; left out: what leaders keep in the cluster. */
+export type ToldDeparture = Departure & { readonly toldBy?: Source };
+
 /** What was read; null: it may not be read, or there is none. */
 export interface HistorySources {
   readonly at: Instant;
-  readonly departures: readonly Departure[];
+  readonly departures: readonly ToldDeparture[];
   readonly gaps: readonly Gap[];
   /** All that a leader knew then is among `departures`, but for gaps; left out: there are no records, or not all of them. */
   readonly recordsUntil?: Instant | null;

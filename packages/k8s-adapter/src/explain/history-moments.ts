@@ -3,9 +3,9 @@ import { formatTaint } from '@taintmgr/core/model';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Departure, Gap } from '../history/departure.ts';
 import { count } from '../text/count.ts';
-import { compare, deletionSource, eventSource, recordSource } from './history-claims.ts';
+import { compare, deletionSource, eventSource, recordOf } from './history-claims.ts';
 import { type Instance, unique } from './history-instances.ts';
-import type { HistorySources, Moment } from './history-model.ts';
+import type { HistorySources, Moment, ToldDeparture } from './history-model.ts';
 import type { EventTrace, NodeTrace, PodTrace } from './history-traces.ts';
 
 /** So long before a pod was asked to leave, what happened to its node may have to do with it. */
@@ -69,13 +69,20 @@ const goneText = 'gone';
 const askedText = 'asked to leave';
 const acceptedText = ', accepted';
 
-function recordMoments(departure: Departure, gaps: readonly Gap[]): readonly Moment[] {
+function recordMoments(departure: ToldDeparture, gaps: readonly Gap[]): readonly Moment[] {
   const { taint, decidedAt, deadline, moves = [], refusals = [], way, by, policy } = departure;
   const { askedAt, answeredAt, goneAt, foundGoneAt, deletionTimestamp } = departure;
   const moment = (at: Instant | undefined, text: string, until?: Instant): readonly Moment[] =>
     at === undefined
       ? []
-      : [{ at, ...(until !== undefined && until > at && { until }), text, source: recordSource }];
+      : [
+          {
+            at,
+            ...(until !== undefined && until > at && { until }),
+            text,
+            source: recordOf(departure),
+          },
+        ];
   const first = moves[0] ? moves[0].from : deadline;
   const due = first === undefined ? '' : `: it was to leave at ${formatTime(first)}`;
   const policyText = policy === undefined ? '' : ` by policy ${policy}`;

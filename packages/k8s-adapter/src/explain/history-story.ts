@@ -10,7 +10,7 @@ import {
   deletionSource,
   drainHints,
   eventSource,
-  recordSource,
+  recordOf,
 } from './history-claims.ts';
 import { type Instance, Instances } from './history-instances.ts';
 import type {
@@ -144,8 +144,10 @@ function stoppedIn(events: readonly EventTrace[]): EventTrace | null {
 
 function askedOf({ departures, pod, events }: Instance, by: Claim | null): Story['askedAt'] {
   // Records are up to a minute late, and requests that were refused did not make it leave.
-  const answered = departures.flatMap(({ answeredAt }) => answeredAt ?? []);
-  if (answered.length > 0) return { at: Math.min(...answered), source: recordSource };
+  const answered = departures.flatMap((one) =>
+    one.answeredAt === undefined ? [] : [{ at: one.answeredAt, source: recordOf(one) }],
+  );
+  if (answered.length > 0) return earliestOf(answered);
   const { deletionTimestamp = null, graceMs = null, mark = null } = pod ?? {};
   if (deletionTimestamp !== null && graceMs !== null && graceMs > 0) {
     return { at: deletionTimestamp - graceMs, source: deletionSource };
@@ -156,8 +158,12 @@ function askedOf({ departures, pod, events }: Instance, by: Claim | null): Story
   if (mark?.at != null) {
     return { at: mark.at, source: { kind: 'condition', name: 'condition DisruptionTarget' } };
   }
-  const seen = departures.map(({ seenAt }) => seenAt);
-  return seen.length === 0 ? null : { at: Math.min(...seen), source: recordSource };
+  const seen = departures.map((one) => ({ at: one.seenAt, source: recordOf(one) }));
+  return earliestOf(seen);
+}
+
+function earliestOf(moments: readonly NonNullable<Story['askedAt']>[]): Story['askedAt'] {
+  return moments.toSorted((a, b) => a.at - b.at)[0] ?? null;
 }
 
 /** The taint that decided: as a record or an Event of ours says, or the only one that its node has. */
@@ -167,11 +173,12 @@ function taintOf(
   trace: NodeTrace | null,
   askedAt: Instant | null,
 ): StoryTaint | null {
-  const recorded = departures.find(({ taint }) => taint !== undefined)?.taint;
-  if (recorded) {
+  const telling = departures.find(({ taint }) => taint !== undefined);
+  const recorded = telling?.taint;
+  if (telling && recorded) {
     const { device, since = null, setBy = null } = recorded;
     const name = `${formatTaint(recorded)}${device === undefined ? '' : ` of device ${device}`}`;
-    return { name, source: recordSource, isSaid: true, since, setBy };
+    return { name, source: recordOf(telling), isSaid: true, since, setBy };
   }
   const isByTaint = by?.kind === 'taintmgr' || by?.kind === 'taintManager';
   if (!by || !isByTaint) return null;

@@ -1,7 +1,7 @@
 // What came in place of pods that left: the next pod of the same owner.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Departure } from '../history/departure.ts';
-import { compare, recordSource } from './history-claims.ts';
+import { compare, recordOf } from './history-claims.ts';
 import { groupBy, podIn, unique } from './history-instances.ts';
 import type { HistorySources, Story, Successor } from './history-model.ts';
 import type { EventTrace } from './history-traces.ts';
@@ -52,8 +52,9 @@ export class Births {
 
   /** Takes the next one; stories have to come by when they were asked to leave. */
   after(story: Story, departures: readonly Departure[]): Successor | null {
-    const recorded = departures.find(({ successor }) => successor !== undefined)?.successor;
-    if (recorded) {
+    const telling = departures.find(({ successor }) => successor !== undefined);
+    const recorded = telling?.successor;
+    if (telling && recorded) {
       const { pod, uid, node = '', boundAt = null, readyAt = null } = recorded;
       const now = this.#byUid.get(`${story.namespace}/${uid}`);
       if (now) this.#taken.add(now);
@@ -70,7 +71,7 @@ export class Births {
         ...created,
         isReady,
         isOneOfSeveral: false,
-        source: recordSource,
+        source: recordOf(telling),
       };
     }
     const next = this.#next(story);

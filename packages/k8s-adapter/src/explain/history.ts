@@ -9,7 +9,7 @@ import { ApiError } from '../transport/errors.ts';
 import type { DepartureList } from './answers.ts';
 import { type Way, withReader } from './explained.ts';
 import { departureList } from './history-documents.ts';
-import type { Story } from './history-model.ts';
+import type { Story, ToldDeparture } from './history-model.ts';
 import { type HistoryRead, type HistoryScope, nodePath, readHistory } from './history-reading.ts';
 import { gapText, mergeStories } from './history-story.ts';
 import type { Notes } from './notes.ts';
@@ -36,6 +36,8 @@ export type HistorySubject =
 export interface HistoryOptions {
   /** Those that were asked to leave then or later; left out: all that is known. */
   readonly since?: Instant;
+  /** What flight records tell of, beside what leaders keep in the cluster: `FlightDepartures`; left out: nothing. */
+  readonly flights?: readonly ToldDeparture[];
 }
 
 /** Who left, as far as anybody says. */
@@ -79,8 +81,16 @@ export async function history(
       readHistory(reader, scopeOf(subject, options)),
       missingIn(reader, subject),
     ]);
-    return historyOf({ ...read, missing }, subject, options, reader.refused);
+    return historyOf({ ...withFlights(read, options), missing }, subject, options, reader.refused);
   });
+}
+
+/** A pod of which leaders keep a record is told by that. */
+function withFlights(read: HistoryRead, { flights = [] }: HistoryOptions): HistoryRead {
+  const { departures } = read.sources;
+  const kept = new Set(departures.map(({ uid }) => uid));
+  const more = flights.filter(({ uid }) => !kept.has(uid));
+  return { ...read, sources: { ...read.sources, departures: [...departures, ...more] } };
 }
 
 /** The history of a subject does not need the right to read its object: without that nothing is said of it. */

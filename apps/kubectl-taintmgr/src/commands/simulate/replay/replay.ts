@@ -31,11 +31,11 @@ import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import { warn } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
+import { type FlightLine, readFlight } from '../../../cluster/flight.ts';
 import { printAnswer, readFormat } from '../../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../../render/table.ts';
 import type { SimulateFlags } from '../flags.ts';
 import { shownName } from '../result/documents.ts';
-import { type FlightLine, readFlight } from './flight.ts';
 
 /** `simulate --replay`: plays a flight record, and says what this build does differently. */
 export async function replayCommand(

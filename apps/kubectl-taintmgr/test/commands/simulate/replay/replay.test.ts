@@ -417,3 +417,31 @@ describe('the difference of a step', () => {
     });
   }
 });
+
+describe('history --flight-record', () => {
+  it('tells who left, where nothing else does', async () => {
+    const empty = await startTestCluster({
+      ...{ region: 'r', zones: ['a'], nodesPerZone: 0, workloads: [], budgets: [] },
+    });
+    try {
+      const kubeconfig = ['--kubeconfig', empty.kubeconfig];
+      const file = ['--flight-record', path('flight.jsonl')];
+      const { code, out } = await run('history', '-n', 'shop', ...file, ...kubeconfig);
+      assert.equal(code, 0);
+      const rows = out.split('\n').filter((line) => line.includes('maintenance=kernel:NoExecute'));
+      assert.ok(rows.length > 1, out);
+      const [, pod = ''] = rows[0]?.split(/ {2,}/) ?? [];
+      const story = await run('history', 'pod', pod, '-n', 'shop', ...file, ...kubeconfig);
+      assert.match(story.out, /by taintmgr-controller, for taint maintenance=kernel:NoExecute/);
+      assert.match(story.out, /accepted.* \[flight record\]/);
+    } finally {
+      await empty.stop();
+    }
+  });
+
+  it('names a file that is none', async () => {
+    const { code, err } = await run('history', '--flight-record', path('none.jsonl'));
+    assert.equal(code, 1);
+    assert.match(err, /--flight-record .*none\.jsonl: no such file/);
+  });
+});

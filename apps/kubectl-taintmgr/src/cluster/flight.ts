@@ -32,11 +32,14 @@ interface TextLine {
  * Reads a flight record line by line: it may be larger than memory. Throws FaultyFile at the first
  * line that is not as a recorder writes it, and UsageError where there is no file.
  */
-export async function* readFlight(file: string): AsyncGenerator<FlightLine> {
+export async function* readFlight(
+  file: string,
+  flag: '--replay' | '--flight-record' = '--replay',
+): AsyncGenerator<FlightLine> {
   let latest: FlightStep | null = null;
   let isOver = false;
   let number = 0;
-  for await (const line of linesOf(file)) {
+  for await (const line of linesOf(file, flag)) {
     number = line.number;
     const refuse = (text: string): never => {
       throw new FaultyFile([`${file}:${number}: ${text}`]);
@@ -104,7 +107,7 @@ function reading(refuse: (text: string) => never): <T>(read: () => T) => T {
 const lineLengthMax = 16 * 2 ** 20;
 
 /** The lines of a text, of which only `\n` ends one. Throws UsageError. */
-async function* linesOf(file: string): AsyncGenerator<TextLine> {
+async function* linesOf(file: string, flag: string): AsyncGenerator<TextLine> {
   let number = 0;
   let rest: string[] = [];
   let length = 0;
@@ -124,7 +127,7 @@ async function* linesOf(file: string): AsyncGenerator<TextLine> {
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (code.startsWith('Z_')) throw new FaultyFile([`${file}:${number + 1}: ${message}`]);
-    throw fileFault(`--replay ${file}`, error);
+    throw fileFault(`${flag} ${file}`, error);
   }
   if (length > 0) yield { number: ++number, text: rest.join(''), isWhole: false };
 }
