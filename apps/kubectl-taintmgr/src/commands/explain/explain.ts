@@ -55,6 +55,8 @@ export async function explain(
     const answer = answerOf(view, explained, output.paintOut);
     output.write(await printAnswer(answer, format, flags.headers !== false));
     writeNotes(output, explained.notes);
+    const hints = format.kind === 'table' ? (view.hints?.(explained) ?? []) : [];
+    for (const hint of hints) output.err(`hint: ${hint}`);
     const isGoing = ({ explanation: { decision } }: PodReport) => decision.kind === 'evict';
     return flags.exitCode && podsIn(explained.report).some(isGoing)
       ? exitCode.found

@@ -61,6 +61,7 @@ export function podView(namespace: string, name: string): View<PodAnswer> {
             : describePod(node, report, explained, paint, options),
       };
     },
+    hints: ({ report, survey }) => podHints(podIn(report, `${namespace}/${name}`), survey),
     watched: ({ nodes: [node] }) =>
       node
         ? {
@@ -123,6 +124,25 @@ export function describePod(
     row === 0 && decisionName(report) !== 'Keep' ? paint('soon', text) : text,
   );
   return `${head}\n\n${table}`;
+}
+
+/** As kube-scheduler of 1.36 says it, which names neither the nodes nor the taints. */
+const keepOut = /had untolerated taint|were unschedulable/;
+
+/** The way on for one that no scheduler has placed, and the history of the one before it. */
+function podHints(
+  { facts: { pod, unscheduled } }: PodReport,
+  { precededBy }: ForecastSurvey,
+): readonly string[] {
+  const { name, namespace, nodeName, owner } = pod;
+  if (nodeName !== '') return [];
+  const nodes = 'NAME:.metadata.name,CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key';
+  const place = keepOut.test(unscheduled?.message ?? '')
+    ? `which nodes keep it out: kubectl get nodes -o custom-columns='${nodes}'`
+    : `which scheduler has to place it, and its Events: kubectl describe pod ${name} -n ${namespace}`;
+  const isNamesake = precededBy !== undefined && owner?.kind === 'StatefulSet';
+  const before = `why the pod of this name before it left: kubectl taintmgr history pod ${name} -n ${namespace}`;
+  return [place, ...(isNamesake ? [before] : [])];
 }
 
 /** What becomes of its Job: where several pods are asked about, others may have other Jobs. */

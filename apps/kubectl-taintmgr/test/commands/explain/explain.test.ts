@@ -163,7 +163,8 @@ describe('explain', () => {
     );
     const created = Date.parse(made.metadata.creationTimestamp ?? '');
     const time = (at: number): string => wholeSecond(new Date(at).toISOString());
-    const message = '0/5 nodes are available: 5 Insufficient cpu.';
+    const message =
+      '0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had untolerated taint(s).';
     const conditions = [
       {
         ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message },
@@ -219,6 +220,23 @@ describe('explain', () => {
       /^Before it: +(.*)$/m.exec((await run('explain', 'pod', name, '-n', 'shop')).out)?.[1];
     assert.match((await before('db-8')) ?? '', /^created \d+s after db-8 of StatefulSet\/db was /);
     assert.equal(await before('db-9'), undefined);
+    const hints = async (name: string, ...flags: readonly string[]): Promise<string> =>
+      (await run('explain', 'pod', name, '-n', 'shop', ...flags)).err
+        .split('\n')
+        .filter((line) => line.startsWith('hint'))
+        .join('\n');
+    const events = (name: string): string =>
+      `hint: which scheduler has to place it, and its Events: kubectl describe pod ${name} -n shop`;
+    assert.equal(
+      await hints('db-8'),
+      `${events('db-8')}\nhint: why the pod of this name before it left: kubectl taintmgr history pod db-8 -n shop`,
+    );
+    assert.equal(await hints('db-9'), events('db-9'));
+    assert.equal(await hints('db-9', '-o', 'name'), '');
+    assert.equal(
+      await hints('web-9'),
+      "hint: which nodes keep it out: kubectl get nodes -o custom-columns='NAME:.metadata.name,CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key'",
+    );
     const { pending, precededBy } = JSON.parse(out);
     assert.deepEqual([pending.reason, pending.message], ['Unschedulable', message]);
     assert.match(precededBy, /^created 3s after web-7 /);
