@@ -1,12 +1,17 @@
 import process from 'node:process';
-import { loadKubeconfig } from '@taintmgr/k8s-adapter';
+import { ApiError, loadKubeconfig } from '@taintmgr/k8s-adapter';
 import { explainNode, explainWorkload } from '@taintmgr/k8s-adapter/explain';
 
 const [node] = process.argv.slice(2);
 const { access, namespace } = await loadKubeconfig();
-const { document, notes } = node
-  ? await explainNode(access, node)
-  : await explainWorkload(access, { kind: 'StatefulSet', namespace, name: 'db' });
+const asked = node
+  ? explainNode(access, node)
+  : explainWorkload(access, { kind: 'StatefulSet', namespace, name: 'db' });
+const { document, notes } = await asked.catch((error: unknown) => {
+  if (!(error instanceof ApiError)) throw error;
+  console.error(error.message);
+  process.exit(1);
+});
 
 for (const pod of document.pods ?? []) {
   const [reason] = pod.because;

@@ -126,6 +126,31 @@ describe('explain', { timeout: 180_000 }, () => {
     assert.equal(lines.length, 2);
   });
 
+  for (const [missing, elsewhere, args] of [
+    ['statefulsets.apps "db"', 'kube-system', []],
+    ['nodes "nope"', 'default', ['nope']],
+  ] as const) {
+    it(`ends without a stack trace where there is no ${missing}`, async () => {
+      const file = kubeconfigOf('admin');
+      const config = parse(readFileSync(file, 'utf8'));
+      config.contexts[0].context.namespace = elsewhere;
+      writeFileSync(file, JSON.stringify(config));
+      for (const { binary, run: how } of runtimes) {
+        const child = spawn(binary, [...how, fileURLToPath(sourceOf('explain')), ...args], {
+          cwd: root,
+          env: { ...process.env, KUBECONFIG: file },
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        let said = '';
+        child.stderr.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+        });
+        assert.deepEqual(await once(child, 'close'), [1, null]);
+        assert.equal(said, `Error from server (NotFound): ${missing} not found\n`);
+      }
+    });
+  }
+
   it('tells a user of the namespace who may read nodes what an administrator is told', async () => {
     const lines = podLines(await told('oncall'));
     assert.deepEqual(lines, podLines(await told('admin')));
