@@ -1,7 +1,9 @@
 // Who left lately as a live page lists them: each story in the cells of a table, and in all its lines.
 import type { Instant } from '@taintmgr/core/time';
 import type { Gap } from '../history/departure.ts';
+import { listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
+import { groupBy } from './history-instances.ts';
 import type { Source, Story } from './history-model.ts';
 import { gapReason } from './history-story.ts';
 import { evictedByText, insteadText, reasonText, storyText } from './history-words.ts';
@@ -40,7 +42,7 @@ export interface Past {
 }
 
 /**
- * The last `most` of those who left. Those who are still on their way out, or of whom no source says when they left,
+ * The last of those who left, `most` in all, of each namespace its share. Those who are still on their way out, or of whom no source says when they left,
  * are not among them.
  */
 export function pastOf(
@@ -53,12 +55,49 @@ export function pastOf(
     const at = leftAt(story);
     return at === null ? [] : [{ story, at }];
   });
-  const last = left.sort((one, other) => one.at - other.at).slice(-most);
+  left.sort((one, other) => one.at - other.at);
+  const ofEach = [...groupBy(left, ({ story }) => story.namespace).values()];
+  const share = shareOf(ofEach, most);
+  const last = ofEach.flatMap((all) => all.slice(-share));
+  last.sort((one, other) => one.at - other.at).splice(0, last.length - most);
+  const since = last[0]?.at ?? Number.POSITIVE_INFINITY;
   return {
     pods: last.map(({ story, at }) => pastPod(story, at, now)),
-    gaps: gaps.map((gap) => ({ from: gap.from ?? null, to: gap.to, text: gapReason(gap) })),
+    gaps: [
+      ...gaps.map((gap) => ({ from: gap.from ?? null, to: gap.to, text: gapReason(gap) })),
+      ...unlisted(
+        ofEach.flatMap((all) => all.slice(0, -share)),
+        since,
+      ),
+    ],
     isCut: last.length < left.length,
   };
+}
+
+interface Left {
+  readonly story: Story;
+  readonly at: Instant;
+}
+
+/** So many of each namespace have room: whoever may create Events in one can make up any number there. */
+function shareOf(ofEach: readonly (readonly Left[])[], most: number): number {
+  let [room, open] = [most, ofEach.length];
+  for (const { length } of ofEach.toSorted((one, other) => one.length - other.length)) {
+    if (length * open > room) return Math.max(1, Math.floor(room / open));
+    room -= length;
+    open -= 1;
+  }
+  return most;
+}
+
+/** Those that have no room in the share of their namespace, though others who left before them have. */
+function unlisted(all: readonly Left[], since: Instant): Past['gaps'] {
+  const later = all.filter(({ at }) => at >= since).sort((one, other) => one.at - other.at);
+  const [first, last] = [later[0], later.at(-1)];
+  if (!first || !last) return [];
+  const names = [...new Set(later.map(({ story }) => story.namespace))];
+  const text = `${later.length} more left then, in ${listText(names)}: kubectl taintmgr history`;
+  return [{ from: first.at, to: last.at, text: printable(text) }];
 }
 
 function leftAt({ state, goneAt, askedAt }: Story): Instant | null {

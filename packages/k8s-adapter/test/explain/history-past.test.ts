@@ -91,6 +91,39 @@ describe('who left lately, as a page lists them', () => {
     assert.deepEqual([past.pods.map(({ uid }) => uid), past.isCut], [['u2', 'u3'], true]);
   });
 
+  it('has of each namespace its share, and says of which time it lists not all', () => {
+    const left = (namespace: string, count: number, clock: string): readonly Departure[] =>
+      Array.from({ length: count }, (_, index) => {
+        const goneAt = at(clock) + index * 1_000;
+        const uid = `${namespace}-${index}`;
+        return { ...web, namespace, pod: uid, uid, goneAt, answeredAt: goneAt, askedAt: goneAt };
+      });
+    const departures = [...left('shop', 3, '01:00:00'), ...left('evil', 1_000, '02:00:00')];
+    const shown = ({ pods, gaps, isCut }: ReturnType<typeof pastOf>) => {
+      const names = pods.map(({ uid }) => uid);
+      return { names: [names[0], names[3], names.at(-1)], count: names.length, gaps, isCut };
+    };
+    assert.deepEqual(shown(pastOf(mergeStories({ ...nothing, departures }), [], now, 300)), {
+      ...{ names: ['shop-0', 'evil-703', 'evil-999'], count: 300, isCut: true },
+      gaps: [
+        {
+          ...{ from: at('02:00:00'), to: at('02:00:00') + 702_000 },
+          text: '703 more left then, in evil: kubectl taintmgr history',
+        },
+      ],
+    });
+    const many = Array.from({ length: 9 }, (_, index) => left(`n${index}`, 2, `01:0${index}:00`));
+    const past = pastOf(mergeStories({ ...nothing, departures: many.flat() }), [], now, 4);
+    assert.deepEqual(
+      past.pods.map(({ uid }) => uid),
+      ['n5-1', 'n6-1', 'n7-1', 'n8-1'],
+    );
+    assert.deepEqual(
+      past.gaps.map(({ text }) => text),
+      ['3 more left then, in n6, n7, n8: kubectl taintmgr history'],
+    );
+  });
+
   it('leaves out who is still leaving, and says of which time no record is kept', () => {
     const { goneAt, ...leaving } = web;
     const stories = mergeStories({ ...nothing, pods: null, departures: [leaving] });
