@@ -38,7 +38,8 @@ export async function nodeOrPod(
   const unread = reader.refused.map((message) => `; ${message}`).join('');
   const { stories } = await history(reader, { kind: 'pod', namespace, name });
   if (stories.length > 0) return 'pod';
+  const meant = didYouMean(name, kinds) || `; of a node that is gone: history node ${name}`;
   throw new UsageError(
-    `there is no node ${what}, and no pod in namespace ${namespace}; ${wanted}${didYouMean(name, kinds)}${unread}`,
+    `there is no node ${what}, and no pod in namespace ${namespace}; ${wanted}${meant}${unread}`,
   );
 }
