@@ -98,7 +98,7 @@ export interface WorkloadAnswer extends AnswerHead<'WorkloadExplanation'>, Limit
   };
   /** The budgets over its pods; left out: they may not be read. */
   readonly budgets: readonly WorkloadBudget[] | undefined;
-  /** What happens when pods have left, in words. */
+  /** The effects once pods have left, in words. */
   readonly next: readonly string[];
   /** Of a Namespace: its workloads as `Deployment/web`. */
   readonly workloads?: readonly (TallyDocument & {
@@ -456,7 +456,7 @@ export interface DepartureDocument {
   readonly askedAt?: string;
   readonly goneAt?: string;
   readonly by?: ClaimDocument;
-  /** What other sources say. */
+  /** The claims of other sources. */
   readonly contradictedBy?: readonly ClaimDocument[];
   readonly hints?: readonly string[];
   /** `said`: false where it is inferred from what the node has. */

@@ -12,7 +12,7 @@ import type { HeldZone } from '../survey/taint-managers.ts';
 import { Drained, leavesToDrains } from './left-to-drains.ts';
 import { hypotheticalNode, isWhatIf, type Question } from './question.ts';
 
-/** What the engines take of what was read. */
+/** The part of what was read that the engines take. */
 type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'replicas'> &
   Pick<ForecastSurvey, 'devices'>;
 
@@ -22,7 +22,7 @@ type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'polic
  */
 export class AskedEngines {
   readonly #question: Question;
-  /** How the engines are set up. */
+  /** The settings of the engines. */
   #config: Partial<Config> = { leader: false };
   #asked: Engine = startedEngine(this.#config);
   #present: Engine | null = null;
@@ -33,7 +33,7 @@ export class AskedEngines {
   #policies: ClusterPolicies | undefined;
   /** The pauses that the holds of zones are. */
   #holds: readonly EvictionPause[] = [];
-  /** What was last told of devices. */
+  /** The device events of the last reading. */
   #devices: readonly DeviceEvent[] = [];
 
   constructor(question: Question) {
@@ -55,7 +55,7 @@ export class AskedEngines {
     return this.#config;
   }
 
-  /** What drains do on the node. */
+  /** The effect of drains on the node. */
   drained(nodeName: string): Drained | undefined {
     return this.#drained.get(nodeName);
   }
@@ -191,7 +191,7 @@ function startedEngine(config: Partial<Config>): Engine {
   return engine;
 }
 
-/** What is known of replicas of ours beside the nodes and pods in question. */
+/** Replicas of ours beside the nodes and pods in question, as far as they are known. */
 export function besides(
   replicas: Reading['replicas'],
   nodes: readonly NodeFacts[],

@@ -250,7 +250,7 @@ export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): T
 }
 
 /**
- * What becomes of the pods of several nodes. Pods of nodes that they need not leave are not read: no count
+ * The fate of the pods of several nodes. Pods of nodes that they need not leave are not read: no count
  * includes them.
  */
 export function countsOf(nodes: readonly NodeReport[]): {

@@ -8,7 +8,7 @@ import { isGivenUp, isPaused, isUnknown, type NodeReport, type PodReport } from 
 import { blockerText, isOpenEnded } from './words.ts';
 
 /**
- * How a node gets empty, the strongest obstacle first: `lost` pods cannot end while the kubelet is silent, `stays` nobody
+ * Ways a node gets empty, the strongest obstacle first: `lost` pods cannot end while the kubelet is silent, `stays` nobody
  * evicts them, `unknown` nobody can tell, `held` something outside time decides, `leaving` all end by themselves.
  */
 export type EmptyingState = 'lost' | 'stays' | 'unknown' | 'held' | 'leaving' | 'empty';
@@ -20,7 +20,7 @@ export interface Emptying {
   readonly by: Instant | null;
   /** When the last of them is evicted; null: each of them ends already. */
   readonly lastEvictionAt: Instant | null;
-  /** Whether the times are estimates. */
+  /** True: the times are estimates. */
   readonly isEstimate: boolean;
   /** The pods that decide about the state, with the reason for each; none where all leave by themselves. */
   readonly obstacles: readonly Obstacle[];

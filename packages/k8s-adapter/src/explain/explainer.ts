@@ -68,7 +68,7 @@ export class Explainer {
     this.#engines = new AskedEngines(question);
   }
 
-  /** How long after the reading is meant. */
+  /** The time after the reading that the question is about. */
   get after(): Millis {
     return this.#question.after;
   }

@@ -1,4 +1,4 @@
-// What to do about a pod whose deletion was refused and is not tried again.
+// The advice about a pod whose deletion was refused and is not tried again.
 import type { Deniers } from '../survey/deniers.ts';
 import { listText } from '../text/count.ts';
 import { printable, shellWord } from '../text/printable.ts';

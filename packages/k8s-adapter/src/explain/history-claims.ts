@@ -21,7 +21,7 @@ export function eventSource({ reason, by }: EventTrace): Source {
   return { kind: 'event', name: `Event ${reason} of ${by || 'nobody that it names'}` };
 }
 
-/** What is known of one pod. */
+/** The facts known of one pod. */
 export interface Evidence {
   readonly departures: readonly Departure[];
   readonly pod: PodTrace | null;
@@ -110,7 +110,7 @@ interface Mark {
   readonly message: string;
 }
 
-/** What each reason of a condition DisruptionTarget says. */
+/** The claim that each reason of a condition DisruptionTarget makes. */
 function markClaim(mark: Mark, node: string): Pick<Claim, 'kind' | 'who' | 'detail'> {
   const { reason, manager = null, message } = mark;
   const known = (kind: ClaimKind, who: string, detail = '') => ({ kind, who, detail });
@@ -190,7 +190,7 @@ function ownerClaim(event: EventTrace): Claim {
   return { kind: 'workload', who, detail, at: event.firstAt, sources: [eventSource(event)] };
 }
 
-/** What speaks for somebody where only the way is known: who cordoned the node, and the drains that have left marks. */
+/** The hints at the evictor where only the way is known: who cordoned the node, and the drains that have left marks. */
 export function drainHints(node: NodeTrace, at: Instant | null): readonly string[] {
   const { cordoned, drains, name } = node;
   const isBefore = cordoned !== null && at !== null && cordoned.at <= at + 1000;

@@ -15,11 +15,11 @@ const flightSource: Source = { kind: 'record', name: 'flight record' };
  */
 export class FlightDepartures {
   readonly #witness = new Witness('flight record');
-  /** How far the cluster's clock is ahead of the record's times. */
+  /** The lead of the cluster's clock over the record's times. */
   #ahead: Millis = 0;
   /** Those without an answer, by id. */
   readonly #asked = new Map<string, { readonly command: Removal; readonly at: Instant }>();
-  /** What the witness has told so far. */
+  /** The departures that the witness has told so far. */
   readonly #told = new HistorySearch({});
 
   take({ at, event, commands = [] }: FlightStep): void {

@@ -94,7 +94,7 @@ export class Instances {
       const near = ofOwner.filter(({ lastAt }) => Math.abs(lastAt - event.lastAt) <= slackMs);
       draft.deletions.push(event, ...near.slice(0, scalingsMax));
     }
-    // What records and pods say comes first, and counts.
+    // Names in records and pods come first, and count.
     const named = [...drafts.values()].filter(({ uid }) => uid !== '').reverse();
     this.names = new Map(named.map(({ uid, namespace, name }) => [uid, `${namespace}/${name}`]));
     this.all = Array.from(drafts.values(), (draft) => this.#instanceOf(draft));

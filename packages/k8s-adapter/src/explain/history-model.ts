@@ -24,7 +24,7 @@ export interface Claim {
   readonly kind: ClaimKind;
   /** The noun after `by`. */
   readonly who: string;
-  /** What it says beside that; '': nothing. */
+  /** The rest of the claim beside `who`; '': nothing. */
   readonly detail: string;
   /** Null: it does not say when. */
   readonly at: Instant | null;
@@ -61,7 +61,7 @@ export interface Successor {
 /** A departure, and who tells of it; left out: what leaders keep in the cluster. */
 export type ToldDeparture = Departure & { readonly toldBy?: Source };
 
-/** What was read; null: it may not be read, or there is none. */
+/** The sources as read; null: the source may not be read, or there is none. */
 export interface HistorySources {
   readonly at: Instant;
   readonly departures: readonly ToldDeparture[];
@@ -113,7 +113,7 @@ export interface Story {
   readonly by: Claim | null;
   /** Other sources say that it was somebody else. */
   readonly others: readonly Claim[];
-  /** What speaks for somebody, where only the way is known. */
+  /** The hints at the evictor, where only the way is known. */
   readonly hints: readonly string[];
   readonly taint: StoryTaint | null;
   readonly policy: string | null;
@@ -126,6 +126,6 @@ export interface Story {
   } | null;
   /** The next pod of its owner. */
   readonly successor: Successor | null;
-  /** What nobody says. */
+  /** The questions that no source answers. */
   readonly unknown: readonly string[];
 }

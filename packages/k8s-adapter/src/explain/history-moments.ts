@@ -1,4 +1,4 @@
-// What happened to a pod that left, one line for each moment, with its source.
+// The moments of a pod that left, one line for each, with its source.
 import { formatTaint } from '@taintmgr/core/model';
 import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Departure, Gap } from '../history/departure.ts';
@@ -100,7 +100,7 @@ function recordMoments(departure: ToldDeparture, gaps: readonly Gap[]): readonly
     }),
     ...refusals.flatMap(({ firstAt, lastAt, words, count: times, status }) => {
       const code = status === undefined ? '' : ` (${status})`;
-      // What happens to one that is not let go yet is written down within a minute.
+      // Refusals of a pod that is not let go yet are written down within a minute.
       const isLate = accepted === undefined || gaps.some((gap) => isCut(gap, firstAt, lastAt));
       const least = isLate ? 'at least ' : '';
       return moment(firstAt, `refused ${least}${count(times, 'time')}${code}: ${words}`, lastAt);

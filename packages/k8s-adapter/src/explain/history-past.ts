@@ -37,7 +37,7 @@ export interface Past {
     readonly to: Instant;
     readonly text: string;
   }[];
-  /** Whether earlier ones are left out. */
+  /** True: earlier pods are left out. */
   readonly isCut: boolean;
 }
 

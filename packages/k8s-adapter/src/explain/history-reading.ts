@@ -10,7 +10,7 @@ import { type Records, readRecords } from './history-records.ts';
 import { mergeStories } from './history-story.ts';
 import { eventTrace, nodeTrace, type PodTrace, podTrace } from './history-traces.ts';
 
-/** What is read of a cluster. */
+/** The part of a cluster that is read. */
 export interface HistoryScope {
   /** Null: all; where those may not be read, those of `fallback`. */
   readonly namespace: string | null;
@@ -22,7 +22,7 @@ export interface HistoryScope {
   readonly since?: Instant;
 }
 
-/** What was read, and where it was looked. */
+/** The sources that were read, and the places that were searched. */
 export interface HistoryRead {
   readonly sources: HistorySources;
   readonly records: Records;
@@ -43,7 +43,7 @@ export async function readHistory(
 ): Promise<HistoryRead> {
   const managers = reader.taintManagers();
   const recording = managers.then((all) => recordsOf(reader, all, scope));
-  // What is said first is told: what fails here is thrown where it is waited for.
+  // Failures are told in the order of the code: one here is thrown where the promise is awaited.
   recording.catch(() => undefined);
   const namespace = await readableNamespace(reader, scope);
   // Pods come last: who is not among them and has Events, is gone.

@@ -8,7 +8,7 @@ import type { LeaseName } from '../proto/lease-requests.ts';
 import { type ClusterReader, inTurns } from '../survey/reader.ts';
 import { unless } from '../survey/refusals.ts';
 
-/** What leaders have kept. */
+/** The records that leaders have kept. */
 export interface Records {
   readonly departures: readonly Departure[];
   readonly gaps: readonly Gap[];

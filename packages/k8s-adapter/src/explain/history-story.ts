@@ -102,7 +102,7 @@ function stateOf(
   return departures.length > 0 || isMarked ? 'unseen' : null;
 }
 
-/** What speaks for somebody: drains, a webhook that keeps evictions for itself, and that the node is gone. */
+/** The hints at the evictor: drains, a webhook that keeps evictions for itself, and that the node is gone. */
 function hintsOf(
   instance: Instance,
   trace: NodeTrace | null | undefined,

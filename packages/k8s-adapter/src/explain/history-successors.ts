@@ -1,4 +1,4 @@
-// What came in place of pods that left: the next pod of the same owner.
+// The successors of pods that left: the next pod of the same owner.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Departure } from '../history/departure.ts';
 import { compare, recordOf } from './history-claims.ts';

@@ -125,7 +125,7 @@ export function reasonText(story: Story): string {
   return `${taint.isSaid ? '' : 'most likely '}${taint.name}`;
 }
 
-/** What the claim says beside who: for which pod, what the node was short of. */
+/** The rest of the claim beside who: for which pod, what the node was short of. */
 function forText({ by, taint }: Story): string {
   if (by === null || by.detail === '' || (taint !== null && by.kind === 'taintmgr')) return '';
   return by.kind === 'preemption' ? ` ${by.detail}` : `: ${by.detail.replace(/\.$/, '')}`;

@@ -17,7 +17,7 @@ import type { Notes } from './notes.ts';
 /** A workload whose pods can be asked about. */
 export type OwnerKind = Exclude<WorkloadKind, 'PodDisruptionBudget' | 'Namespace'>;
 
-/** Whose history is asked for. */
+/** The subject whose history is asked for. */
 export type HistorySubject =
   /** All pods of a namespace; null: of all. */
   | { readonly kind: 'namespace'; readonly namespace: string | null }
@@ -32,11 +32,11 @@ export type HistorySubject =
       readonly name: string;
     };
 
-/** What is left out is not narrowed. */
+/** An option that is left out narrows nothing. */
 export interface HistoryOptions {
   /** Those that were asked to leave then or later; left out: all that is known. */
   readonly since?: Instant;
-  /** What flight records tell of, beside what leaders keep in the cluster: `FlightDepartures`; left out: nothing. */
+  /** The departures in flight records, beside what leaders keep in the cluster: `FlightDepartures`; left out: none. */
   readonly flights?: readonly ToldDeparture[];
 }
 
@@ -50,9 +50,9 @@ export interface History {
   readonly gaps: readonly Gap[];
   /** The answer as JSON: what `kubectl taintmgr history -o json` prints. */
   readonly document: DepartureList;
-  /** What a reader should know before believing the answer. */
+  /** The notes that a reader should know before believing the answer. */
   readonly notes: Notes;
-  /** What could not be read for want of rights, in the API server's words; empty: everything was. */
+  /** The reads that failed for want of rights, in the API server's words; empty: none failed. */
   readonly refused: readonly string[];
   /** Where it was looked, in words. */
   readonly looked: string;

@@ -39,7 +39,7 @@ export interface Replacement {
   readonly node: string | null;
   /** Why no node takes it, in kube-scheduler's words; null: one does. */
   readonly why: string | null;
-  /** What nobody has looked at; null: nothing. */
+  /** The aspect that nobody has looked at; null: none. */
   readonly ignores: 'volumes' | 'devices' | null;
 }
 

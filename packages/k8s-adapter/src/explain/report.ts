@@ -30,9 +30,9 @@ export interface PodReport {
   readonly explanation: PodExplanation;
   /** Who makes it go; null: nobody does, or nobody can tell. */
   readonly evictor: PodEvictor;
-  /** Whether it has to go and nobody here evicts. */
+  /** True: the pod has to go and nobody here evicts pods. */
   readonly lacksEvictor: boolean;
-  /** Whether it is due before the moment that was asked about, and nothing blocks it as of now. */
+  /** True: the pod is due before the moment asked about, and nothing blocks the pod as of now. */
   readonly isGone: boolean;
   /** Whether its time is an estimate. */
   readonly isEstimate: boolean;
@@ -48,7 +48,7 @@ export interface PodReport {
   readonly blockers: readonly PredictedBlocker[];
   /** The budgets that have a say in its eviction, where it is to be evicted; none where they could not be read. */
   readonly budgets: readonly Budget[];
-  /** Whether whoever evicts it asks budgets, or may. */
+  /** True: the evictor asks budgets, or may. */
   readonly asksBudgets: boolean;
   /** Whether its budgets are known, or nobody asks them. */
   readonly knowsBudgets: boolean;
@@ -334,7 +334,7 @@ export function isUnknown({ explanation }: Pick<PodReport, 'explanation'>): bool
   return reason?.code === 'DevicesUnknown' || (reason?.code === 'NodeUnknown' && !!reason.hidden);
 }
 
-/** Whether the one who evicts was refused and does not try again. */
+/** True: the evictor was refused and does not try again. */
 export function isGivenUp({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   const [reason] = explanation.decision.because;
   return reason?.code === 'GivenUp' && explanation.pod.deletionTimestamp === null;

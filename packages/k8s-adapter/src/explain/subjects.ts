@@ -89,7 +89,7 @@ export function nodeSubject(name: string): Subject<NodeAnswer> {
   };
 }
 
-/** What is answered about a node. */
+/** The answer about a node. */
 export function nodeAnswer(
   report: NodeReport,
   { survey, question: { after } }: AnswerContext,
@@ -147,7 +147,7 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
   };
 }
 
-/** What was read of a pod that is terminating. */
+/** The survey with the story of a pod that is terminating. */
 interface PodSurvey extends ForecastSurvey {
   /** Left out: it is not, or nobody says anything. */
   readonly leaving?: Story;
@@ -173,7 +173,7 @@ async function leavingStory(
   return stories.find((story) => story.uid === uid) ?? null;
 }
 
-/** What is answered about a pod; `node`: null: it is on none that is known. */
+/** The answer about a pod; `node`: null: the pod is on no node that is known. */
 export function podAnswer(
   pod: PodReport,
   node: NodeReport | null,

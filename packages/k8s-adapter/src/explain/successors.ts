@@ -1,4 +1,4 @@
-// What comes in the place of pods that leave: who creates new ones, and where nobody does.
+// The successors of pods that leave: who creates new ones, and where nobody does.
 import { jobEnd } from '../survey/job-ends.ts';
 import type { Workload } from '../survey/workloads.ts';
 import { count, listText } from '../text/count.ts';

@@ -1,4 +1,4 @@
-// What becomes of the pods of a workload, a disruption budget or a namespace, as data.
+// The fate of the pods of a workload, a disruption budget or a namespace, as data.
 import type { Pod } from '@taintmgr/core';
 import { type Budget, budgetsOver, isShut } from '@taintmgr/core/drain';
 import type { ForecastSurvey } from '../survey/survey.ts';
@@ -20,24 +20,24 @@ export interface WorkloadReport {
   readonly nodes: readonly NodeReport[];
   /** Next to go first; without those that have ended. */
   readonly pods: readonly PodReport[];
-  /** How many of its pods have ended. */
+  /** The number of pods that have ended. */
   readonly ended: number;
   readonly tally: Tally;
-  /** How many pods it is meant to have; null: nobody says. */
+  /** The number of pods that the workload asks for; null: nobody says. */
   readonly wanted: number | null;
   readonly ready: number;
   /**
-   * How many of them stay ready if all that may leave at once do and nothing has come in their place. Budgets count
-   * that are asked for as long as it takes.
+   * The number of pods still ready if all that may leave at once do and nothing has come in their
+   * place. Budgets count that are asked for as long as it takes.
    */
   readonly readyAtLeast: number;
   /** The budgets over its pods; null: we may not read them. */
   readonly budgets: readonly BudgetReport[] | null;
-  /** What happens when pods have left, one line each. */
+  /** The effects once pods have left, one line each. */
   readonly next: readonly string[];
 }
 
-/** What a budget does for the pods of a workload. */
+/** The effect of a budget on the pods of a workload. */
 export interface BudgetReport {
   readonly budget: Budget;
   /** Those of its pods that are to leave. */
@@ -46,7 +46,7 @@ export interface BudgetReport {
   readonly unasked: readonly PodReport[];
   /** Those of them that it refuses as of now. */
   readonly refused: readonly PodReport[];
-  /** Whether it lets no pod go even if all of them are healthy. */
+  /** True: the budget lets no pod go even if all of them are healthy. */
   readonly isShut: boolean;
   /** Other budgets over the same pods: the Eviction API refuses such pods. */
   readonly overlaps: readonly string[];
@@ -81,17 +81,17 @@ function hasEnded({ phase }: Pod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** Whether the pod counts as healthy for budgets. */
+/** True: the pod counts as healthy for budgets. */
 export function isReady({ facts: { pod } }: PodReport): boolean {
   return pod.ready === 'True' && pod.deletionTimestamp === null;
 }
 
-/** Whether the pod is to be evicted; not one that terminates already. */
+/** True: the pod is to be evicted and does not terminate already. */
 export function isLeaving({ facts, explanation }: PodReport): boolean {
   return facts.pod.deletionTimestamp === null && explanation.decision.kind !== 'keep';
 }
 
-/** How many of these pods may be gone at the same time. */
+/** The number of these pods that may be gone at the same time. */
 function mostAtOnce(leaving: readonly PodReport[], budgets: readonly Budget[]): number {
   const free = leaving.filter((pod) => !waitsForBudgets(pod));
   const bound = new Map<Budget, number>();
@@ -105,7 +105,7 @@ function mostAtOnce(leaving: readonly PodReport[], budgets: readonly Budget[]): 
   return allowed.reduce((sum, pods) => sum + pods, free.length);
 }
 
-/** Whether it goes only when its budgets let it, however long that takes. */
+/** True: the pod goes only when its budgets let it, however long that takes. */
 function waitsForBudgets({ asksBudgets, evictor, explanation, deletedAt }: PodReport): boolean {
   const isSure = asksBudgets && evictor !== null && deletedAt === null;
   return isSure && explanation.budgets.kind !== 'deleteAfter';

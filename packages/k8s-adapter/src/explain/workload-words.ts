@@ -1,4 +1,4 @@
-// What is said of a workload, a disruption budget or a namespace, line by line.
+// The lines about a workload, a disruption budget or a namespace.
 import { describeReason } from '@taintmgr/core';
 import { operatorOf, operatorSignOf } from '@taintmgr/core/drain';
 import type { Instant, Millis } from '@taintmgr/core/time';
@@ -67,7 +67,7 @@ function podsText({ pods, wanted, ended }: WorkloadReport): string {
   return `${pods.length}${of}${on}${more}`;
 }
 
-/** How many leave and when, how many stay and why. */
+/** The pods that leave and when, and the pods that stay and why. */
 function fateFields(pods: readonly PodReport[], now: Instant): readonly WorkloadField[] {
   const isGoing = (pod: PodReport): boolean => pod.facts.pod.deletionTimestamp !== null;
   const { evict, gone, next, last } = tally(pods);

@@ -10,7 +10,7 @@ const deadAfterMs: Millis = 300_000;
 /** The taint by which an administrator says that the machine is off. */
 export const outOfServiceKey = 'node.kubernetes.io/out-of-service';
 
-/** Whether a node has been silent for longer than a reboot takes. */
+/** True: the node has been silent for longer than a reboot takes. */
 export function isDead({ status, since }: Readiness, at: Instant): boolean {
   return status === 'Unknown' && since !== null && at - since >= deadAfterMs;
 }
@@ -35,7 +35,7 @@ interface AttachmentObject {
 
 const attachmentsPath = '/apis/storage.k8s.io/v1/volumeattachments';
 
-/** What was read before. */
+/** The survey as read before. */
 interface Given {
   readonly at: Instant;
   readonly nodes: readonly NodeFacts[];

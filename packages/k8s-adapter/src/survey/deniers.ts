@@ -27,7 +27,7 @@ interface WebhookObject {
 const root = '/apis/admissionregistration.k8s.io/v1';
 
 /**
- * Whether kube-controller-manager has marked the pod and then not deleted the pod: the deletion was refused. It does not
+ * True: kube-controller-manager marked the pod and then did not delete the pod: the deletion was refused. It does not
  * try again, and after two minutes the mark is taken back.
  */
 function wasRefused({ pod, unmarkedAt }: PodFacts): boolean {

@@ -53,7 +53,7 @@ export interface PodFacts {
   readonly version: string;
 }
 
-/** What a scheduler says of a pod that has no node. */
+/** The report of a scheduler on a pod that has no node. */
 interface Unscheduled {
   readonly since: Instant | null;
   readonly reason: string;

@@ -1,4 +1,4 @@
-// What people own who own no nodes: workloads, disruption budgets and namespaces, with their pods.
+// The objects of people without nodes: workloads, disruption budgets, namespaces, with their pods.
 import type { LabelSelector, Owner, Pod } from '@taintmgr/core';
 import { selectorText } from '../text/label-selector.ts';
 import type { ObjectMeta, PodFacts } from './facts.ts';
@@ -14,7 +14,7 @@ const collections = {
   PodDisruptionBudget: ['/apis/policy/v1', 'poddisruptionbudgets'],
 } as const;
 
-/** What can be asked about beside nodes and pods. */
+/** The kinds that can be asked about beside nodes and pods. */
 export type WorkloadKind = keyof typeof collections | 'Namespace';
 
 /** One of them by its name; `namespace` of a Namespace is its own name. */
@@ -152,7 +152,7 @@ async function readJobs(
   return new Map((jobs as readonly WorkloadObject[]).map((job) => [job.metadata.name, job]));
 }
 
-/** Whether a pod that is selected belongs to it: a selector may find pods of others. */
+/** True: the selected pod belongs to the workload: a selector may find pods of others. */
 function isOf(
   { kind, name }: WorkloadName,
   { owner }: Pod,
