@@ -5,7 +5,7 @@ import { defineConfig, type Options } from 'tsup';
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
-/** What few log in with, and nearly half of all code: a file of its own. */
+/** The login that few use, and nearly half of all code: a file of its own. */
 const loginApart: Plugin = {
   name: 'login-apart',
   setup(bundler) {
@@ -15,7 +15,7 @@ const loginApart: Plugin = {
   },
 };
 
-// What is published needs no dependencies and starts fast: one file with everything in it, as CommonJS, which
+// The package needs no dependencies and starts fast: one file with everything in it, as CommonJS, which
 // bin/kept-code.js keeps compiled.
 export default defineConfig({
   entry: {

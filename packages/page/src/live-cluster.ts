@@ -14,7 +14,7 @@ import { count } from './model/words.ts';
 
 type Explained = Pick<PodExplanation, 'pod' | 'decision'>;
 
-/** What an explanation does not say of a pod. */
+/** The facts of a pod that an explanation does not give. */
 interface Beside extends Pick<LivePod, 'evictor' | 'isEstimate' | 'holds'> {
   readonly at: number;
   readonly state: LivePod['state'] | 'Keep' | 'Blocked';

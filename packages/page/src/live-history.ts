@@ -66,7 +66,7 @@ export class LiveHistory {
     this.#startsAt = openedAt - beforeOpeningMs;
   }
 
-  /** What history knows now, in place of what it knew before. The first one may move the beginning of the chart. */
+  /** Replaces the past by what history knows now. The first call may move the beginning of the chart. */
   remember({ pods, gaps: given, isCut }: LivePast): void {
     const last = [...pods].sort((one, other) => one.at - other.at).slice(-pastMax);
     const gaps = isCut || last.length < pods.length ? afterFirst(last, given) : given;

@@ -1,4 +1,4 @@
-// What the live page shows: how a cluster is, who is to leave it when, who left it lately, and what was seen of it since the page was opened.
+// The data of the live page: how a cluster is, who is to leave it when, who left it lately, and what was seen of it since the page was opened.
 import type {
   DeadlineSeen,
   EvictionSeen,
@@ -118,11 +118,11 @@ export interface PastGap {
   readonly text: string;
 }
 
-/** What history knows. Who makes one has times in milliseconds of the calendar. */
+/** The past that history knows. Who makes one has times in milliseconds of the calendar. */
 export interface LivePast {
   readonly pods: readonly PastPod[];
   readonly gaps: readonly PastGap[];
-  /** Whether it knows of earlier ones that are left out. */
+  /** True: history knows of earlier pods that are left out. */
   readonly isCut: boolean;
 }
 
@@ -137,7 +137,7 @@ export interface LiveEvent {
   readonly text: string;
 }
 
-/** What was seen since the page was opened, and who left before that. */
+/** The record since the page was opened, and of the pods that left before that. */
 export interface LiveRecord {
   readonly zones: readonly ZoneSeen[];
   readonly nodes: readonly NodeSeen[];

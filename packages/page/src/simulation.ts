@@ -156,12 +156,12 @@ export interface EvictionSeen extends PodOnNode {
   readonly story?: PodStory;
 }
 
-/** What history knows of a pod that left a live cluster, in the words of `history pod`. */
+/** The story of a pod that left a live cluster, in the words of `history pod`. */
 export interface PodStory {
   readonly evictedBy: string;
   /** For what it was evicted, such as a taint; '': nobody says. */
   readonly reason: string;
-  /** What came in its place, and after how long; '': nothing is known of it. */
+  /** The pod that came in its place, and after how long; '': nothing is known of it. */
   readonly replacedBy: string;
   /** Who says so. */
   readonly sources: readonly string[];

@@ -147,7 +147,7 @@ async function pressureOf(
   return new PressureController({ config, settings, kubelets, meter, log, signal });
 }
 
-/** What is kept beside the lease of the election. */
+/** The options for the records that are kept beside the lease of the election. */
 function remembered(
   settings: Choices['settings'],
   lease: LeaseName,

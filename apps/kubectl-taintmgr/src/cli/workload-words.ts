@@ -29,14 +29,14 @@ export function workloadKindOf(word: string): WorkloadKind | typeof eitherWord |
   return kinds.find((kind) => workloadWords[kind].includes(plain)) ?? null;
 }
 
-/** Whether a word names what can be explained; `isKind`: whether it is a command of its own. */
+/** True: the word names a kind to explain; `isKind`: true for a command of its own. */
 export function namesKind(word: string, isKind: (word: string) => boolean): boolean {
   const [, kind = word] = /^([a-z.]+)\/.+$/s.exec(word) ?? [];
   return workloadKindOf(kind) !== null || isKind(kind);
 }
 
 /**
- * What comes after `explain`, with the command that it means: `deployment/web` is `workload deployment web`, and a
+ * The words after `explain`, with the command that they mean: `deployment/web` is `workload deployment web`, and a
  * name alone that is no kind is a node or a pod.
  */
 export function subjectWords(

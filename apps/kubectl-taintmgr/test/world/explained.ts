@@ -27,7 +27,7 @@ export function explain(survey: ForecastSurvey, flags: QuestionFlags = {}): Expl
   return answerOf(nodeView(one.node.name), survey, flags);
 }
 
-/** What a view shows of a survey. */
+/** The answer that a view shows for a survey. */
 export function answerOf(view: View, survey: ForecastSurvey, flags: QuestionFlags = {}): Explained {
   const explained = explainSurvey(survey, view.subject, readQuestion(flags));
   const { table } = view.show(explained, plain);

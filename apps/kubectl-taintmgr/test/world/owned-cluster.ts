@@ -130,7 +130,7 @@ function addPod(
     ...made,
     metadata: { ...made.metadata, ...(owner && ownedBy(owner)) },
   });
-  // What is created is new; what is loaded is as old as it says.
+  // A created pod is new; a loaded pod is as old as it says.
   api.delete('pods', 'shop', name, { gracePeriodSeconds: 0 });
   const lastTransitionTime = ago(5 * day + 12 * 3600);
   const conditions = ['PodScheduled', 'Ready'].map((type) => {

@@ -125,7 +125,7 @@ export class LeaderDuties {
     return this.#publisher?.resign(now) ?? [];
   }
 
-  /** What was begun has come to its end: what is known of departures is written a last time. */
+  /** Writes the departures a last time, once everything that was begun has come to its end. */
   end(now: Instant): readonly LeaderEffect[] {
     return this.#keeper?.end(now) ?? nothing;
   }

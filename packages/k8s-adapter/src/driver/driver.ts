@@ -17,7 +17,7 @@ export interface DriveOptions<E = Event, N extends OfKind = Notice> {
   /** Called for each notice, in order; `wall` is what the cluster's clock shows. */
   readonly onNotice: (notice: N, wall: Instant) => void;
   /**
-   * How long a collection may fail before everything was read once: at the first failure after that time `drive`
+   * The time a collection may fail before everything was read once: at the first failure after that time `drive`
    * rejects. 10 s when left out. Infinity: it never rejects for what is outside, not for a refusal either, as
    * in a controller, which waits for its API server, its credentials and its rights.
    */

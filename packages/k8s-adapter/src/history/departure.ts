@@ -118,7 +118,7 @@ export interface DeadlineMove {
 export interface Refusal {
   /** HTTP status; left out: no answer came, or a budget refuses (429, in some cases 403). */
   readonly status?: number;
-  /** What is in the way, by the code that the engine gives it (`Blocker` of @taintmgr/core), as `Budget`. */
+  /** The blocker, by the code that the engine gives it (`Blocker` of @taintmgr/core), as `Budget`. */
   readonly code?: string;
   readonly words: string;
   readonly count: number;

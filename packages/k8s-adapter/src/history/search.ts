@@ -4,7 +4,7 @@ import type { JsonRecord } from '../proto/json.ts';
 import { type Departure, departureFrom, type Gap, gapFrom } from './departure.ts';
 import { type Compression, linesOf, shortUid } from './segment.ts';
 
-/** What is left out is not asked for. */
+/** A field that is left out does not narrow the search. */
 export interface HistoryQuery {
   readonly namespace?: string;
   readonly pod?: string;

@@ -45,7 +45,7 @@ function budget(name: string, fields: Partial<Budget>): Budget {
   };
 }
 
-/** What the answer about n1 says of when it is empty. */
+/** The texts of the answer about n1 that say when the node is empty. */
 function answer({ node: one, pods = [], with: more, ask = {} }: Case): readonly (string | null)[] {
   const question = readQuestion(ask);
   const explainer = new Explainer(question);

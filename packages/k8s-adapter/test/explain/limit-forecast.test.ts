@@ -76,12 +76,12 @@ const counted = (fields: Partial<LimitRecord[string]>): LimitRecord => ({
   'total policy=p@60s': { evicted: [], of: 3, tripped: null, ...fields },
 });
 
-/** What `explain node` says of n1. */
+/** The answer of `explain node` about n1. */
 function explain(survey: ForecastSurvey) {
   return explainSurvey(survey, nodeSubject('n1'), readQuestion({}));
 }
 
-/** What holds each pod, and until when. */
+/** The limits and budgets that hold each pod, and until when. */
 function leavingOf({ pods = [] }: NodeAnswer): readonly string[] {
   const inSeconds = (at: string | undefined): string =>
     `in ${(Date.parse(at ?? '') - now) / 1000} s`;

@@ -85,7 +85,7 @@ export const nobody: Evictors = {
   taintmgr: absent,
 };
 
-/** What was read of these nodes and pods, where taintmgr-controller evicts, at `now`; the rest of their zones may not be seen. */
+/** The survey of these nodes and pods, where taintmgr-controller evicts, at `now`; the rest of their zones may not be seen. */
 export function surveyOf(
   nodes: readonly NodeFacts[],
   pods: readonly PodFacts[],

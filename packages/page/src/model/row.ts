@@ -18,7 +18,7 @@ export interface About {
   readonly at: number;
   readonly title: string;
   readonly facts: readonly (readonly [string, string])[];
-  /** What somebody else tells of it, line by line. */
+  /** The story that another source tells of it, line by line. */
   readonly lines?: readonly string[];
 }
 

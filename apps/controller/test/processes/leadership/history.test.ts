@@ -105,7 +105,7 @@ it('has what the leader before it has evicted', async (t) => {
   );
 });
 
-/** What is stored, as whoever may read the ConfigMaps finds it. */
+/** The stored history, as whoever may read the ConfigMaps finds it. */
 function stored({ api }: TestApi): HistorySearch['found'] {
   const search = new HistorySearch({});
   for (const { binaryData = {} } of api.list('configmaps') as unknown as readonly Stored[]) {

@@ -6,7 +6,7 @@ import { pastIn } from '../../../src/server/live/past.ts';
 import type { RunningController } from '../../../src/stats/process-stats.ts';
 import { due, idle } from '../../metrics/measured.ts';
 
-// What the live page is told of who left, by what the leader has kept.
+// The departures that the live page is told of, from the records of the leader.
 
 const minute = 60_000;
 

@@ -19,7 +19,7 @@ import type { ExplainFlags, SubjectKind } from './flags.ts';
 import { nodeView } from './node-table.ts';
 import { answerOf, type View } from './view.ts';
 
-/** What is asked about; a name alone is that of a node or a pod. */
+/** The kind that the question is about; a name alone is that of a node or a pod. */
 type Kind = SubjectKind | WorkloadKind | 'node-or-pod';
 
 /** `explain KIND NAME...`: reads what matters once, or again and again, and says what will become of it. */

@@ -19,7 +19,7 @@ export interface ExplainFlags extends QuestionFlags, PolicyFlag, OutputFlags {
   readonly selector?: string | undefined;
 }
 
-/** What can be explained by a command of its own. */
+/** The kinds that have an `explain` command of their own. */
 export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
 
 /** What the help says about each. */

@@ -1,4 +1,4 @@
-// What is said of a pod that is not there: its history, or that nobody knows of it.
+// The answer about a pod that is not there: its history, or that nobody knows of it.
 import { type ApiError, printable } from '@taintmgr/k8s-adapter/command-line';
 import { history } from '@taintmgr/k8s-adapter/explain';
 import type { OutputFlags } from '../../cli/common-flags.ts';

@@ -93,7 +93,7 @@ async function listen(
     nextWake: () => null,
   };
   const loop = new Loop({ machine, random: Math.random, ...watched });
-  // What cannot be watched is read every few seconds, which says why it fails.
+  // A collection that cannot be watched is read every few seconds, which says why it fails.
   const patienceMs = Number.POSITIVE_INFINITY;
   await drive({ loop, transport, signal, patienceMs, onNotice: () => {} });
 }

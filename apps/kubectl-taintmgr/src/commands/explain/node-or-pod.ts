@@ -1,4 +1,4 @@
-// What is said of words after explain of which none is a kind.
+// The answers to words after explain of which none is a kind.
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { history } from '@taintmgr/k8s-adapter/explain';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';

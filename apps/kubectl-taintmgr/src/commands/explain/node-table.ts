@@ -79,7 +79,7 @@ export interface PodColumns {
   readonly whatIf: boolean;
   /** How long after the reading the answer is meant. */
   readonly after: number;
-  /** Whether a row says where its pod is, all being of one namespace; left out: all are on one node. */
+  /** True: a row names its node, all pods being of one namespace; left out: all are on one node. */
   readonly byNode?: boolean;
   readonly evictor: Evictor;
   readonly now: Instant;

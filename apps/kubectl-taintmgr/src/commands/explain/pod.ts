@@ -145,7 +145,7 @@ function podHints(
   return [place, ...(isNamesake ? [before] : [])];
 }
 
-/** What becomes of its Job: where several pods are asked about, others may have other Jobs. */
+/** The lines about its own Job: where several pods are asked about, others may have other Jobs. */
 function jobEndsOf(
   { facts: { pod } }: PodReport,
   { jobEnds = [] }: Explained['survey'],

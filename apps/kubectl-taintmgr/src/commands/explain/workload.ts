@@ -53,7 +53,7 @@ const workloadColumns: readonly Column<WorkloadRow>[] = [
   ['BLOCKED BY', heldBy],
 ];
 
-/** What blocks its pods, each thing once. */
+/** The blockers of the workload's pods, each text once. */
 function heldBy({ pods }: WorkloadRow): string {
   const texts = pods
     .filter(({ facts, explanation }) => {

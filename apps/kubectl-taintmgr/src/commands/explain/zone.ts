@@ -49,7 +49,7 @@ export function zoneView(name: string): View<ZoneAnswer> {
   };
 }
 
-/** What is shown of an answer about several nodes. */
+/** The shown parts of an answer about several nodes. */
 export function nodesShown(
   explained: Explained<NodesAnswer<string>>,
   table: Answer['table'],
@@ -63,7 +63,7 @@ export function nodesShown(
   };
 }
 
-/** What becomes of the pods of several nodes, as far as they are counted. */
+/** The counts of pods by their fate on several nodes, and the nodes without counts. */
 export function countsText(nodes: readonly NodeReport[]): string {
   const { counts, notCounted } = countsOf(nodes);
   if (notCounted === 0) return tallyText(counts);

@@ -46,7 +46,7 @@ export class PastFeed {
   }
 }
 
-/** What comes of asking a cluster, and is no fault of ours. */
+/** True: the error comes of asking a cluster, and is no fault of ours. */
 export function isOfServer(error: unknown): error is ApiError | ConnectionError {
   return error instanceof ConnectionError || error instanceof ApiError;
 }

@@ -22,7 +22,7 @@ const viewer = parse(
     'utf8',
   ),
 );
-/** What docs/commands/README.md gives to those who ask. */
+/** The rights that docs/commands/README.md gives to those who ask. */
 const asker = {
   metadata: { name: 'taintmgr-asker' },
   rules: [

@@ -9,7 +9,7 @@ import {
   type TestCluster,
 } from '../../world/test-cluster.ts';
 
-// Whether the replacements of pods that an assumed taint evicts find room on the nodes that are left.
+// The replacements of pods that an assumed taint evicts, and the room on the nodes that are left.
 
 const whatIf = ['--with-taint=bad=x:NoExecute'];
 const cpu = (amount: string) => ({ cpu: amount, memory: '1Gi', pods: '10' });

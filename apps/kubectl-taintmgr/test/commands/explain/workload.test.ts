@@ -1,4 +1,4 @@
-// What those are told who own workloads, and nodes and pods several at a time: whole texts.
+// The answers about workloads, and about several nodes and pods at a time: whole texts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Rule } from '@taintmgr/sim-cluster';

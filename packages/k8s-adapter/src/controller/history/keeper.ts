@@ -87,7 +87,7 @@ export class HistoryKeeper {
   #serial = 0;
   #phase: 'standby' | 'reading' | 'adopting' | 'keeping' | 'ended' = 'standby';
   #ring: Ring;
-  /** What is kept while the segments cannot be read; null: they can, or nobody has tried. */
+  /** The lines kept while the segments cannot be read; null: they can, or nobody has tried. */
   #unstored: Ring | null = null;
   /** The blocks that are to be read still, and what those before had. */
   #adopting: { readonly blocks: readonly string[]; readonly search: HistorySearch } | null = null;
@@ -203,7 +203,7 @@ export class HistoryKeeper {
     if (this.#phase !== 'keeping' || this.#newsAt !== null) return;
     const at = this.#options.witness.nextDue();
     if (at === null || at > this.#wall(now)) return;
-    // What has waited for its turn is not gathered any longer.
+    // News that have waited for their turn are not gathered any longer.
     this.#newsAt = now - this.#sentAt <= periodMs ? now - gatherMs : now;
   }
 
@@ -316,7 +316,7 @@ export class HistoryKeeper {
     const failure = succeeded(answer) ? null : failureOf(answer);
     if (failure && failure.status !== 404) {
       this.#failed(now, slot, failure);
-      // What cannot be read is not waited for: it is kept in memory until it can.
+      // Nothing waits for an unreadable segment: news are kept in memory until it can be read.
       this.#unstored ??= this.#newRing();
       this.#ring = this.#newRing();
       return;

@@ -3,7 +3,7 @@ import type { Failure } from '../../proto/answer.ts';
 
 /** The reports about the memory of departures that a leader keeps. */
 export type HistoryNotice =
-  /** What leaders before us have kept was read, and is kept from now on. */
+  /** The departures that leaders before us have kept were read, and are kept from now on. */
   | {
       readonly kind: 'historyKept';
       readonly departures: number;

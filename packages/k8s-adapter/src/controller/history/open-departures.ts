@@ -152,7 +152,7 @@ export class OpenDepartures {
   }
 }
 
-/** What was written counts, and refusals since then. */
+/** The fields that were written win over ours; the refusals since then are added. */
 function joined(mine: Departure, written: Departure): Departure {
   const before = new Map((written.refusals ?? []).map((one) => [one.words, one] as const));
   const since = (mine.refusals ?? []).filter(({ words, lastAt }) => {

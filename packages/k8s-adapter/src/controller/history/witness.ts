@@ -147,7 +147,7 @@ export class Witness {
     }
   }
 
-  /** Whether what counts as written was stored is not known any more. */
+  /** Takes nothing for written any more: nobody knows whether it was stored. */
   forgetWritten(): void {
     this.#open.forgetWritten();
   }
@@ -156,7 +156,7 @@ export class Witness {
     if (now - this.#sweptAt < sweepMs) return;
     this.#sweptAt = now;
     this.#open.sweep(now, leads);
-    // What a standby has left out the leader has kept.
+    // The leader has kept the departures that a standby has left out.
     if (!leads) this.#others.take();
   }
 
@@ -321,7 +321,7 @@ export class Witness {
     return this.#open.get(uid)?.by.source === 'ownAct';
   }
 
-  /** What was seen of the pod before the answer came is kept. */
+  /** Keeps the facts that were seen of the pod before the answer came. */
   #beginOurs(now: Instant, { pod, because: [decisive], ...command }: Removal): void {
     const { moves = [], ...plan } = this.#plans.get(pod.uid) ?? {};
     const before = this.#open.get(pod.uid);

@@ -171,7 +171,7 @@ class World {
     next.lead(this.now);
   }
 
-  /** What is under way comes to its end before the last write. */
+  /** Requests under way come to their end before the last write. */
   #stop(): void {
     const { leader } = this;
     for (let turn = 0; turn < 100; turn++) {
