@@ -208,9 +208,8 @@ export function zoneSubject(name: string): Subject<ZoneAnswer> {
       const all = await reader.nodes();
       const nodes = all.filter(({ node }) => zoneNames(node.labels ?? {}).includes(name));
       if (nodes.length === 0) throw new UsageError(noSuchZone(name, all));
-      const withPods = nodes.filter(mattersIn(question, reader.now()));
       const options = { ...surveyOptions(question), allNodes: all };
-      return await surveyForecast(reader, nodes, withPods, options);
+      return await surveyForecast(reader, nodes, nodes, options);
     },
     document: ({ nodes }, context) => {
       const { forecast } = nodes[0] ?? {};
