@@ -164,7 +164,7 @@ function claimText(claim: Claim, isOfAct: boolean, now: Instant): string {
 
 function goneText({ goneAt, askedAt }: Story, today: string): string {
   if (goneAt === null) return '';
-  const after = askedAt ? `, ${formatDuration(goneAt - askedAt.at)} later` : '';
+  const after = askedAt ? `, ${afterText(askedAt.at, goneAt)}` : '';
   return ` It was gone at ${clockText(goneAt, today)}${after}.`;
 }
 
@@ -190,6 +190,10 @@ function successorText(story: Story): string {
   return `Instead: no source names a later pod of ${owner.kind} ${owner.name}.`;
 }
 
+function afterText(from: Instant, to: Instant): string {
+  return to - from < 1000 ? 'within a second' : `${formatDuration(to - from)} later`;
+}
+
 /** `most likely web-9 on b-1, ready 12s later`; null: no source names one. */
 export function insteadText({ successor, askedAt }: Story): string | null {
   if (successor === null) return null;
@@ -197,7 +201,7 @@ export function insteadText({ successor, askedAt }: Story): string | null {
   const since = askedAt?.at ?? null;
   const after = (at: Instant): string => {
     if (since === null) return `at ${formatTime(at)}`;
-    return at - since < 1000 ? 'within a second' : `${formatDuration(at - since)} later`;
+    return afterText(since, at);
   };
   const where = node === '' ? ', on no node yet' : ` on ${node}`;
   const state =

@@ -10,7 +10,7 @@ import { node, now, pod, taint, tolerates } from '../world/values.ts';
 
 const ahead = 2000;
 
-const told = `shop/web-0 was evicted from n1 at 03:04:17Z (47s ago) by taintmgr-controller, for taint maint=x:NoExecute. It was gone at 03:04:18Z, 0s later.
+const told = `shop/web-0 was evicted from n1 at 03:04:17Z (47s ago) by taintmgr-controller, for taint maint=x:NoExecute. It was gone at 03:04:18Z, within a second.
 
 Times (UTC):
   03:04:05Z  decided: it was to leave at 03:04:11Z [flight record]
