@@ -7,7 +7,7 @@ import {
   history,
   type OwnerKind,
   type ToldDeparture,
-} from '@taintmgr/k8s-adapter/explain';
+} from '@taintmgr/k8s-adapter/history';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type { OutputFlags } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';

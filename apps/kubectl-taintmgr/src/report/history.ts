@@ -1,14 +1,13 @@
 // Who left, as commands print it: the whole story of a pod, or a table of many.
 import type { Instant } from '@taintmgr/core/time';
+import { ago, none } from '@taintmgr/k8s-adapter/explain';
 import {
-  ago,
   type History,
   insteadText,
-  none,
   reasonText,
   type Story,
   storyText,
-} from '@taintmgr/k8s-adapter/explain';
+} from '@taintmgr/k8s-adapter/history';
 import type { Answer } from '../render/printer.ts';
 import { type Column, renderColumns } from '../render/table.ts';
 

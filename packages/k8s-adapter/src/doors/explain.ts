@@ -5,7 +5,6 @@ export type {
   DecisionDocument,
   DecisionName,
   DepartureDocument,
-  DepartureList,
   EvictionRequestDocument,
   EvictorDocument,
   FateName,
@@ -54,18 +53,7 @@ export {
 } from '../explain/explained.ts';
 export { Explainer } from '../explain/explainer.ts';
 export { givenUpLines, refusedByText } from '../explain/given-up.ts';
-export {
-  type History,
-  type HistoryOptions,
-  type HistorySubject,
-  history,
-  type OwnerKind,
-} from '../explain/history.ts';
-export { FlightDepartures } from '../explain/history-flight.ts';
-export type { HistorySources, Story, ToldDeparture } from '../explain/history-model.ts';
-export { type Past, pastOf } from '../explain/history-past.ts';
-export { mergeStories } from '../explain/history-story.ts';
-export { headline, insteadText, reasonText, storyText } from '../explain/history-words.ts';
+export { headline } from '../explain/history-words.ts';
 export { limitsDocument, trippedDocument } from '../explain/holding-limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {

@@ -1,7 +1,7 @@
 // Who left lately, for the live page: what the leader has kept of it.
 import { setImmediate as pause } from 'node:timers/promises';
 import { gzip, HistorySearch } from '@taintmgr/k8s-adapter';
-import { mergeStories, pastOf } from '@taintmgr/k8s-adapter/explain';
+import { mergeStories, pastOf } from '@taintmgr/k8s-adapter/history';
 import type { LivePast } from '@taintmgr/page';
 import type { RunningController } from '../../stats/process-stats.ts';
 

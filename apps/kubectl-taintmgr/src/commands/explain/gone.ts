@@ -1,6 +1,6 @@
 // The answer about a pod that is not there: its history, or that nobody knows of it.
 import { type ApiError, printable } from '@taintmgr/k8s-adapter/command-line';
-import { history } from '@taintmgr/k8s-adapter/explain';
+import { history } from '@taintmgr/k8s-adapter/history';
 import type { OutputFlags } from '../../cli/common-flags.ts';
 import type { Connection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';

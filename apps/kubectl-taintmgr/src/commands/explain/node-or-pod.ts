@@ -1,6 +1,6 @@
 // The answers to words after explain of which none is a kind.
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
-import { history } from '@taintmgr/k8s-adapter/explain';
+import { history } from '@taintmgr/k8s-adapter/history';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import { type ClusterReader, ifThere } from '@taintmgr/k8s-adapter/survey';
 import { workloadKindWords } from '../../cli/workload-words.ts';

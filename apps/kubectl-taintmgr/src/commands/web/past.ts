@@ -1,6 +1,6 @@
 // Who left lately, for the live page: what `kubectl taintmgr history` says of all namespaces.
 import { type ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
-import { history, pastOf } from '@taintmgr/k8s-adapter/explain';
+import { history, pastOf } from '@taintmgr/k8s-adapter/history';
 import type { LiveHistory, LivePast } from '@taintmgr/page';
 
 /** It is read again so often while somebody looks, */

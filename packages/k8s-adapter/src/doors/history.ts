@@ -1,0 +1,16 @@
+// The door of those who ask about pods that left: who evicted them, and why. It is a door of its own so that who
+// explains pods that are there loads no merging of sources, and nothing of the leader's memory.
+
+export type { DepartureDocument, DepartureList } from '../explain/answers.ts';
+export {
+  type History,
+  type HistoryOptions,
+  type HistorySubject,
+  history,
+  type OwnerKind,
+} from '../explain/history.ts';
+export { FlightDepartures } from '../explain/history-flight.ts';
+export type { HistorySources, Story, ToldDeparture } from '../explain/history-model.ts';
+export { type Past, pastOf } from '../explain/history-past.ts';
+export { mergeStories } from '../explain/history-story.ts';
+export { insteadText, reasonText, storyText } from '../explain/history-words.ts';
