@@ -19,7 +19,7 @@ import { describeHold, describeLifecycleReason, type Forecast } from '@taintmgr/
 import { formatDeadline, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts, PodFacts } from '../survey/facts.ts';
-import { count } from '../text/count.ts';
+import { count, groupBy } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
 import type {
   BlockerDocument,
@@ -389,11 +389,7 @@ export function nodeEvictedBy({ drains }: NodeReport, evictor: Evictor): string 
 
 /** Of several nodes: where drains differ by node, on which ones each acts. */
 export function nodesEvictedBy(nodes: readonly NodeReport[], evictor: Evictor): string {
-  const byText = new Map<string, NodeReport[]>();
-  for (const node of nodes.filter(isConcerned)) {
-    const text = nodeEvictedBy(node, evictor);
-    byText.set(text, [...(byText.get(text) ?? []), node]);
-  }
+  const byText = groupBy(nodes.filter(isConcerned), (node) => nodeEvictedBy(node, evictor));
   const elsewhere = evictorText(evictor);
   const [only, ...more] = byText.keys();
   if (more.length === 0) return only ?? elsewhere;

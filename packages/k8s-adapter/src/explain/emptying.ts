@@ -1,10 +1,16 @@
 // When a node will have no pods but those of DaemonSets and static pods, or never, and because of whom.
 import { type Decision, describeReason } from '@taintmgr/core';
-import type { Budget } from '@taintmgr/core/drain';
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
-import { count, listText } from '../text/count.ts';
+import { count, groupBy, listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
-import { isGivenUp, isPaused, isUnknown, type NodeReport, type PodReport } from './report.ts';
+import {
+  hasEnded,
+  isGivenUp,
+  isPaused,
+  isUnknown,
+  type NodeReport,
+  type PodReport,
+} from './report.ts';
 import { blockerText, isOpenEnded } from './words.ts';
 
 /**
@@ -62,7 +68,9 @@ export function emptyingOf(
   if (pods === null || !(isLeft || pods.some(isToGo))) return null;
   const queues = queuesOf(pods);
   const owned = pods.filter((pod) => belongsToNode(pod) && !leaves(pod));
-  const finished = pods.filter((pod) => !belongsToNode(pod) && isFinished(pod) && !leaves(pod));
+  const finished = pods.filter(
+    (pod) => !belongsToNode(pod) && hasEnded(pod.facts.pod) && !leaves(pod),
+  );
   const others = pods.filter((pod) => !belongsToNode(pod) && !finished.includes(pod));
   const ways = others
     .filter((pod) => !(isLater && isGoneBefore(pod, at)))
@@ -175,14 +183,13 @@ function wayOf(report: PodReport, queue: string | undefined, at: Instant): Way {
 
 /** The budgets that let some of these pods go now, and not as many as have to: the others wait for replacements. */
 function queuesOf(pods: readonly PodReport[]): ReadonlyMap<PodReport, string> {
-  const waiting = new Map<Budget, PodReport[]>();
-  for (const report of pods) {
-    const [budget] = report.asksBudgets ? report.budgets : [];
-    if (budget) waiting.set(budget, [...(waiting.get(budget) ?? []), report]);
-  }
+  const waiting = pods.flatMap((pod) => {
+    const [budget] = pod.asksBudgets ? pod.budgets : [];
+    return budget ? [{ budget, pod }] : [];
+  });
   return new Map(
-    [...waiting].flatMap(([{ name, allowed }, reports]) =>
-      reports.slice(allowed).map((one) => [one, queueText(name, allowed, reports.length)] as const),
+    [...groupBy(waiting, ({ budget }) => budget)].flatMap(([{ name, allowed }, all]) =>
+      all.slice(allowed).map(({ pod }) => [pod, queueText(name, allowed, all.length)] as const),
     ),
   );
 }
@@ -223,10 +230,6 @@ function isOne({ daemonSetPods, staticPods, finishedPods }: Emptying): boolean {
 
 function belongsToNode({ facts: { pod } }: PodReport): boolean {
   return pod.mirror || pod.owner?.kind === 'DaemonSet';
-}
-
-function isFinished({ facts: { pod } }: PodReport): boolean {
-  return pod.phase === 'Succeeded' || pod.phase === 'Failed';
 }
 
 function leaves(report: PodReport): boolean {

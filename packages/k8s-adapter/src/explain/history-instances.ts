@@ -1,6 +1,7 @@
 // Which source is about which pod: pods of one name follow one another, and Events may name only the name.
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Departure, Owner } from '../history/departure.ts';
+import { groupBy } from '../text/count.ts';
 import { compare } from './history-claims.ts';
 import type { HistorySources } from './history-model.ts';
 import type { EventTrace, PodTrace } from './history-traces.ts';
@@ -248,21 +249,6 @@ function ownersIn(events: readonly EventTrace[]): ReadonlyMap<string, Owner> {
 export function unique<T extends object>(values: readonly T[]): readonly T[] {
   const byText = new Map(values.map((value) => [JSON.stringify(value), value] as const));
   return [...byText].sort(([a], [b]) => compare(a, b)).map(([, value]) => value);
-}
-
-/** Groups in the order of their first. */
-export function groupBy<T>(
-  values: readonly T[],
-  keyOf: (value: T) => string,
-): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    const group = groups.get(key);
-    if (group) group.push(value);
-    else groups.set(key, [value]);
-  }
-  return groups;
 }
 
 function compareAll(a: object, b: object): number {

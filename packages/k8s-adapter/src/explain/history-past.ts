@@ -1,9 +1,8 @@
 // Who left lately as a live page lists them: each story in the cells of a table, and in all its lines.
 import type { Instant } from '@taintmgr/core/time';
 import type { Gap } from '../history/departure.ts';
-import { listText } from '../text/count.ts';
+import { groupBy, listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
-import { groupBy } from './history-instances.ts';
 import type { Source, Story } from './history-model.ts';
 import { gapReason } from './history-story.ts';
 import { evictedByText, insteadText, reasonText, storyText } from './history-words.ts';

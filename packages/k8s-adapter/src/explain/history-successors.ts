@@ -1,8 +1,9 @@
 // The successors of pods that left: the next pod of the same owner.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Departure } from '../history/departure.ts';
+import { groupBy } from '../text/count.ts';
 import { compare, recordOf } from './history-claims.ts';
-import { groupBy, podIn, unique } from './history-instances.ts';
+import { podIn, unique } from './history-instances.ts';
 import type { HistorySources, Story, Successor } from './history-model.ts';
 import type { EventTrace } from './history-traces.ts';
 

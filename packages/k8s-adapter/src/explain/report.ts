@@ -237,8 +237,7 @@ function ofHiddenNode(explanation: PodExplanation, pod: Pod): PodExplanation {
   const { nodeName, phase, mirror, optedOut } = pod;
   const [found] = explanation.decision.because;
   if (found?.code !== 'NodeUnknown') return explanation;
-  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
-  const reason: Reason = hasEnded
+  const reason: Reason = hasEnded(pod)
     ? { code: 'Finished', phase }
     : mirror
       ? { code: 'StaticPod' }
@@ -283,11 +282,17 @@ function deletedAt(
   return limit.goesAt === null ? null : Math.max(at, limit.goesAt);
 }
 
+/** Those that are to go first. */
 function byTimeLeft(a: PodReport, b: PodReport): number {
   const left = a.explanation.remaining ?? Number.POSITIVE_INFINITY;
   const right = b.explanation.remaining ?? Number.POSITIVE_INFINITY;
   if (left === right) return 0;
   return left < right ? -1 : 1;
+}
+
+/** The same, those of the same moment by name. */
+export function byTimeLeftAndName(a: PodReport, b: PodReport): number {
+  return byTimeLeft(a, b) || (a.facts.pod.name < b.facts.pod.name ? -1 : 1);
 }
 
 function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
@@ -375,8 +380,13 @@ export function tally(pods: readonly PodReport[]): Tally {
 type Bare = Pick<Pod, 'owner' | 'mirror' | 'phase'>;
 
 /** Whether nobody recreates the pod; the kubelet sees to static pods, and a finished pod is done. */
-export function isBare({ owner, mirror, phase }: Bare): boolean {
-  return owner === null && !mirror && phase !== 'Succeeded' && phase !== 'Failed';
+export function isBare(pod: Bare): boolean {
+  return pod.owner === null && !pod.mirror && !hasEnded(pod);
+}
+
+/** True: the containers have ended, and nobody starts them again. */
+export function hasEnded({ phase }: Pick<Pod, 'phase'>): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /**

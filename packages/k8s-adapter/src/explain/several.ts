@@ -7,9 +7,8 @@ import { surveyForecast, surveyPods } from '../survey/survey.ts';
 import type { ListAnswer, NodeAnswer, PodAnswer } from './answers.ts';
 import { type Subject, surveyOptions } from './explained.ts';
 import { mattersIn } from './question.ts';
-import { type PodReport, podsIn, type Report } from './report.ts';
+import { byTimeLeftAndName, type PodReport, podsIn, type Report } from './report.ts';
 import { nodeAnswer, podAnswer } from './subjects.ts';
-import { byTimeLeft } from './workload-report.ts';
 
 /** Objects by their names; without names those that a label selector leaves, '': all. */
 export interface Several {
@@ -72,7 +71,7 @@ export function podsSubject(
 
 /** The pods of an answer: in the order of their names, where they were named, else next to go first. */
 export function podsAsked(report: Report, names: readonly string[]): readonly PodReport[] {
-  const pods = [...podsIn(report)].sort(byTimeLeft);
+  const pods = [...podsIn(report)].sort(byTimeLeftAndName);
   if (names.length === 0) return pods;
   const turnOf = ({ facts }: PodReport): number => names.indexOf(facts.pod.name);
   return pods.sort((one, other) => turnOf(one) - turnOf(other));

@@ -1,17 +1,21 @@
 // The successors of pods that leave: who creates new ones, and where nobody does.
 import { jobEnd } from '../survey/job-ends.ts';
 import type { Workload } from '../survey/workloads.ts';
-import { count, listText } from '../text/count.ts';
+import { count, groupBy, listText } from '../text/count.ts';
 import type { PodReport } from './report.ts';
 
 /** Who creates pods in the place of those that leave. */
 export function nextLines(workload: Workload, leaving: readonly PodReport[]): readonly string[] {
-  const byOwner = new Map<string, PodReport[]>();
-  for (const pod of leaving) {
-    const { owner } = pod.facts.pod;
-    const key = owner ? `${owner.kind} ${owner.name}` : '';
-    byOwner.set(key, [...(byOwner.get(key) ?? []), pod]);
-  }
+  const byOwner = groupBy(
+    leaving,
+    ({
+      facts: {
+        pod: { owner },
+      },
+    }) => {
+      return owner ? `${owner.kind} ${owner.name}` : '';
+    },
+  );
   const lines = [...byOwner].flatMap(([owner, pods]) => nextOf(workload, owner, pods));
   const more = lines.length - nextLinesMax;
   return more <= 0 ? lines : [...lines.slice(0, nextLinesMax), `and ${count(more, 'more line')}`];
@@ -39,7 +43,7 @@ function nextOf({ jobs }: Workload, owner: string, pods: readonly PodReport[]): 
       return daemonLines(owner, pods);
     case 'Job': {
       const job = jobs.get(name);
-      const why = jobEnd((job as Parameters<typeof jobEnd>[0]) ?? null, pods.length);
+      const why = jobEnd(job ?? null, pods.length);
       if (why !== null) return [`${owner} fails: ${why}`];
       return [
         job

@@ -1,9 +1,11 @@
 // The fate of the pods of a workload, a disruption budget or a namespace, as data.
-import type { Pod } from '@taintmgr/core';
 import { type Budget, budgetsOver, isShut } from '@taintmgr/core/drain';
 import type { ForecastSurvey } from '../survey/survey.ts';
 import type { Workload } from '../survey/workloads.ts';
+import { groupBy } from '../text/count.ts';
 import {
+  byTimeLeftAndName,
+  hasEnded,
   isBare,
   type NodeReport,
   type PodReport,
@@ -59,7 +61,7 @@ export function workloadReport(
 ): WorkloadReport {
   if (!workload) throw new Error('no workload was read');
   const all = podsIn(report);
-  const pods = all.filter(({ facts }) => !hasEnded(facts.pod)).sort(byTimeLeft);
+  const pods = all.filter(({ facts }) => !hasEnded(facts.pod)).sort(byTimeLeftAndName);
   const leaving = pods.filter(isLeaving);
   return {
     workload,
@@ -75,10 +77,6 @@ export function workloadReport(
       ? ['it is being deleted: nobody creates pods in the place of those that leave']
       : nextLines(workload, leaving),
   };
-}
-
-function hasEnded({ phase }: Pod): boolean {
-  return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /** True: the pod counts as healthy for budgets. */
@@ -111,14 +109,6 @@ function waitsForBudgets({ asksBudgets, evictor, explanation, deletedAt }: PodRe
   return isSure && explanation.budgets.kind !== 'deleteAfter';
 }
 
-/** Those that are to go first; then by name. */
-export function byTimeLeft(one: PodReport, other: PodReport): number {
-  const [a, b] = [one, other].map(({ explanation }) => explanation.remaining);
-  const left = (a ?? Number.POSITIVE_INFINITY) - (b ?? Number.POSITIVE_INFINITY);
-  if (left !== 0 && !Number.isNaN(left)) return left;
-  return one.facts.pod.name < other.facts.pod.name ? -1 : 1;
-}
-
 /** A Deployment without replicas has one. */
 function wantedOf({ kind, object }: Workload): number | null {
   const { replicas = 1, parallelism = 1 } = object?.spec ?? {};
@@ -139,20 +129,14 @@ function budgetReports(
   budgets: readonly Budget[],
   pods: readonly PodReport[],
 ): readonly BudgetReport[] {
-  const over = new Map<Budget, PodReport[]>();
-  const overlaps = new Map<Budget, Set<string>>();
-  for (const pod of pods) {
+  const covers = pods.flatMap((pod) => {
     const mine = budgetsOver(pod.facts.pod, budgets);
-    for (const budget of mine) {
-      over.set(budget, [...(over.get(budget) ?? []), pod]);
-      const others = overlaps.get(budget) ?? new Set();
-      for (const other of mine) if (other !== budget) others.add(other.name);
-      overlaps.set(budget, others);
-    }
-  }
-  return [...over].flatMap(([budget, covered]) => {
+    return mine.map((budget) => ({ budget, pod, others: mine.filter((one) => one !== budget) }));
+  });
+  return [...groupBy(covers, ({ budget }) => budget)].flatMap(([budget, covered]) => {
     if (kind === 'PodDisruptionBudget' && budget.name !== name) return [];
-    const leaving = covered.filter(isLeaving);
+    const leaving = covered.map(({ pod }) => pod).filter(isLeaving);
+    const overlaps = covered.flatMap(({ others }) => others.map((other) => other.name));
     const isRefused = ({ blockers }: PodReport): boolean =>
       blockers.some((blocker) => blocker.budgets.some((one) => one.name === budget.name));
     return {
@@ -161,7 +145,7 @@ function budgetReports(
       unasked: leaving.filter(({ asksBudgets }) => !asksBudgets),
       refused: leaving.filter(isRefused),
       isShut: isShut(budget),
-      overlaps: [...(overlaps.get(budget) ?? [])].sort(),
+      overlaps: [...new Set(overlaps)].sort(),
     };
   });
 }
@@ -177,11 +161,7 @@ export interface WorkloadRow {
 
 /** The workloads of a namespace that have pods, next to lose one first. */
 export function workloadRows({ workload, pods }: WorkloadReport): readonly WorkloadRow[] {
-  const byOwner = new Map<string, PodReport[]>();
-  for (const pod of pods) {
-    const owner = ownerOf(workload, pod);
-    byOwner.set(owner, [...(byOwner.get(owner) ?? []), pod]);
-  }
+  const byOwner = groupBy(pods, (pod) => ownerOf(workload, pod));
   return [...byOwner].map(([owner, own]) => {
     return { owner, pods: own, ready: own.filter(isReady).length, tally: tally(own) };
   });

@@ -5,6 +5,7 @@ import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import { losingPods } from '../survey/drained-nodes.ts';
 import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts } from '../survey/facts.ts';
+import { groupBy } from '../text/count.ts';
 import { isPaused, isUnknown, type NodeReport, type PodReport, runningWaits } from './report.ts';
 
 /** A pod that should have ended so long ago is stuck. */
@@ -47,17 +48,11 @@ export function zonesIn(
   reports: readonly NodeReport[],
 ): readonly ZoneCounts[] {
   const byName = new Map(reports.map((report) => [report.facts.node.name, report] as const));
-  const zones = new Map<string, NodeFacts[]>();
-  for (const facts of nodes) {
-    const members = zones.get(zoneOf(facts)) ?? [];
-    members.push(facts);
-    zones.set(zoneOf(facts), members);
-  }
   const { settings } = evictor;
   const { unhealthyZoneThreshold } = resolveLifecycleConfig(
     settings?.watchesNodes ? settings.lifecycle : {},
   );
-  const inOrder = [...zones].sort(([a], [b]) => (a < b ? -1 : 1));
+  const inOrder = [...groupBy(nodes, zoneOf)].sort(([a], [b]) => (a < b ? -1 : 1));
   return inOrder.map(([name, members]) => {
     const pods = members.flatMap(({ node }) => byName.get(node.name)?.pods ?? []);
     return zoneCounts(at, name, members, pods, unhealthyZoneThreshold);

@@ -1,9 +1,10 @@
 // Which Jobs fail when pods of theirs are evicted: an evicted pod counts as failed.
 import type { Pod } from '@taintmgr/core';
+import { groupBy } from '../text/count.ts';
 import { type ClusterReader, inTurns } from './reader.ts';
 
 /** A Job as the API server has it, as far as it decides what an eviction means to it. */
-interface JobObject {
+export interface JobObject {
   readonly spec?: {
     readonly backoffLimit?: number;
     readonly backoffLimitPerIndex?: number;
@@ -27,14 +28,10 @@ export async function jobEnds(
   reader: ClusterReader,
   pods: readonly Pod[],
 ): Promise<readonly string[]> {
-  const byJob = new Map<string, Pod[]>();
-  for (const pod of pods) {
-    if (pod.owner?.kind !== 'Job' || !pod.owner.apiVersion.startsWith('batch/')) continue;
-    const key = `${pod.namespace}/${pod.owner.name}`;
-    const known = byJob.get(key);
-    if (known) known.push(pod);
-    else byJob.set(key, [pod]);
-  }
+  const owned = pods.filter(({ owner }) => {
+    return owner?.kind === 'Job' && owner.apiVersion.startsWith('batch/');
+  });
+  const byJob = groupBy(owned, ({ namespace, owner }) => `${namespace}/${owner?.name}`);
   const lines = await inTurns([...byJob].slice(0, jobsMax), async ([key, { length }]) => {
     const [namespace = '', name = ''] = key.split('/').map(encodeURIComponent);
     const path = `/apis/batch/v1/namespaces/${namespace}/jobs/${name}`;

@@ -2,6 +2,7 @@
 import type { LabelSelector, Owner, Pod } from '@taintmgr/core';
 import { selectorText } from '../text/label-selector.ts';
 import type { ObjectMeta, PodFacts } from './facts.ts';
+import type { JobObject } from './job-ends.ts';
 import { type ClusterReader, namespacePath } from './reader.ts';
 
 /** Where the API server has the objects of each kind. */
@@ -45,7 +46,7 @@ export interface Workload extends WorkloadName {
   /** Who controls each ReplicaSet that has pods among these, by its name; one that nobody does is left out. */
   readonly controllers: ReadonlyMap<string, Owner>;
   /** The Jobs that have pods among these, by name; none of those that we may not read. */
-  readonly jobs: ReadonlyMap<string, WorkloadObject>;
+  readonly jobs: ReadonlyMap<string, JobObject>;
 }
 
 /**
@@ -143,13 +144,15 @@ async function readJobs(
   { kind, namespace, name }: WorkloadName,
   object: WorkloadObject | null,
   pods: readonly PodFacts[],
-): Promise<ReadonlyMap<string, WorkloadObject>> {
-  if (kind === 'Job') return object ? new Map([[name, object]]) : new Map();
+): Promise<ReadonlyMap<string, JobObject>> {
+  if (kind === 'Job') return object ? new Map([[name, object as JobObject]]) : new Map();
   const isAsked = kind === 'Namespace' || kind === 'PodDisruptionBudget';
   if (!isAsked || !pods.some(({ pod }) => pod.owner?.kind === 'Job')) return new Map();
   const path = collectionPath('Job', namespace);
   const jobs = (await reader.ifAllowed(() => reader.objects(path))) ?? [];
-  return new Map((jobs as readonly WorkloadObject[]).map((job) => [job.metadata.name, job]));
+  return new Map(
+    (jobs as readonly (WorkloadObject & JobObject)[]).map((job) => [job.metadata.name, job]),
+  );
 }
 
 /** True: the selected pod belongs to the workload: a selector may find pods of others. */

@@ -43,3 +43,18 @@ export function countBy(names: readonly string[]): ReadonlyMap<string, number> {
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }
+
+/** The values by their keys, in the order of the first of each. */
+export function groupBy<T, K>(
+  values: readonly T[],
+  keyOf: (value: T) => K,
+): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group) group.push(value);
+    else groups.set(key, [value]);
+  }
+  return groups;
+}
