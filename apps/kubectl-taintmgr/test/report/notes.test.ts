@@ -15,20 +15,18 @@ import {
 import { assumingNumbers } from '@taintmgr/k8s-adapter/survey';
 import { pendingColumns } from '../../src/commands/pending.ts';
 import { acts, by, explain, may, survey, withUpstream } from '../world/explained.ts';
-import { node, nodeFactsOf, now, pod, podFactsOf, surveyOf, taint } from '../world/values.ts';
+import {
+  budgetOf,
+  node,
+  nodeFactsOf,
+  now,
+  pod,
+  podFactsOf,
+  surveyOf,
+  taint,
+} from '../world/values.ts';
 
-const shut: Budget = {
-  namespace: 'shop',
-  name: 'db',
-  selector: {},
-  allowed: 0,
-  healthy: 1,
-  desired: 1,
-  expected: 1,
-  upToDate: true,
-  alwaysEvictUnhealthy: false,
-  refusal: null,
-};
+const shut = budgetOf('db', { healthy: 1, desired: 1, expected: 1 });
 const cluster = { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', name: 'db' };
 const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm' };
 const needs = 'The disruption budget db needs 1 healthy pods and has 1 currently';

@@ -11,6 +11,7 @@ import {
 } from '@taintmgr/k8s-adapter/survey';
 import { explain } from '../world/explained.ts';
 import {
+  budgetOf,
   nobody,
   node,
   nodeFactsOf,
@@ -38,17 +39,7 @@ const evictors = {
     evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 } as const],
   },
 };
-const budget = {
-  ...{ namespace: 'shop', name: 'web', selector: {}, refusal: null },
-  ...{
-    allowed: 0,
-    healthy: 2,
-    desired: 2,
-    expected: 2,
-    upToDate: true,
-    alwaysEvictUnhealthy: false,
-  },
-};
+const budget = budgetOf('web');
 const pause = {
   ...{ name: 'night', uid: 'u', readiness: false, deadlines: true, reason: '', until: null },
   scope: { zones: [], nodes: null, taintKeys: [], namespaces: [] },

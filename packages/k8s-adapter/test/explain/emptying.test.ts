@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
-import type { Budget } from '@taintmgr/core/drain';
 import { emptyingCell, emptyingOf, emptyingText } from '../../src/explain/emptying.ts';
 import { Explainer } from '../../src/explain/explainer.ts';
 import { type QuestionFlags, readQuestion } from '../../src/explain/question.ts';
@@ -9,6 +8,7 @@ import { reportOn } from '../../src/explain/report.ts';
 import type { NodeFacts, PodFacts } from '../../src/survey/facts.ts';
 import type { ForecastSurvey } from '../../src/survey/survey.ts';
 import {
+  budgetOf,
   nobody,
   node,
   nodeFactsOf,
@@ -34,15 +34,6 @@ interface Case {
   /** The line, or null where there is none. */
   readonly says: string | null;
   readonly cell?: string;
-}
-
-function budget(name: string, fields: Partial<Budget>): Budget {
-  return {
-    ...{ namespace: 'shop', name, selector: { matchLabels: {} }, allowed: 0 },
-    ...{ healthy: 3, desired: 3, expected: 4, upToDate: true, alwaysEvictUnhealthy: false },
-    refusal: null,
-    ...fields,
-  };
 }
 
 /** The texts of the answer about n1 that say when the node is empty. */
@@ -100,12 +91,12 @@ describe('when a node is empty', () => {
     },
     'a budget lets nobody go': {
       pods: [pod('a', { ready: 'True' })],
-      with: { budgets: [budget('web', {})] },
+      with: { budgets: [budgetOf('web', { expected: 3 })] },
       says: 'unknown: held by PDB web (needs time)',
     },
     'a budget lets one of two go at a time': {
       pods: [pod('a', { ready: 'True' }), pod('b', { ready: 'True', ...tolerates('', 90) })],
-      with: { budgets: [budget('web', { allowed: 1, healthy: 4 })] },
+      with: { budgets: [budgetOf('web', { allowed: 1 })] },
       says: 'unknown: held by PDB web (lets 1 of 2 pods go, the others when those are replaced); the others end in 30s at most',
     },
     'a finalizer holds one': {

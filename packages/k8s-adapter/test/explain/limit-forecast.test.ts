@@ -14,6 +14,7 @@ import { policyEvent } from '../../src/manifests/followed.ts';
 import { noPolicies } from '../../src/survey/policies.ts';
 import type { ForecastSurvey } from '../../src/survey/survey.ts';
 import {
+  budgetOf,
   node,
   nodeFactsOf,
   now,
@@ -143,12 +144,10 @@ describe('the forecast of limits', () => {
     const [event] = limiting(one);
     assert.ok(event?.kind === 'policyUpsert');
     const objects = [{ kind: 'EvictionPolicy', value: event.policy } as const];
-    const counts = { allowed: 0, healthy: 2, desired: 2, expected: 2, upToDate: true };
-    const budget = { namespace: 'shop', name: 'web', selector: {}, refusal: null, ...counts };
     const survey = surveyOf(nodes, pods, {
       crowd: { nodes, pods },
       policies: { ...noPolicies, objects },
-      budgets: [{ ...budget, alwaysEvictUnhealthy: false }],
+      budgets: [budgetOf('web')],
     });
     const { document } = explain({ ...survey, evictor: { ...survey.evictor, settings } });
     assert.deepEqual(leavingOf(document), [

@@ -12,6 +12,7 @@ import { followed, noPolicies } from '../../src/survey/policies.ts';
 import type { ForecastSurvey } from '../../src/survey/survey.ts';
 import type { Workload } from '../../src/survey/workloads.ts';
 import {
+  budgetOf,
   nobody,
   node,
   nodeFactsOf,
@@ -34,12 +35,7 @@ function workload(kind: Workload['kind'], fields: Partial<Workload> = {}): Workl
 }
 
 function budget(name: string, fields: Partial<Budget> = {}): Budget {
-  return {
-    ...{ namespace: 'shop', name, selector: { matchLabels: {} }, allowed: 1 },
-    ...{ healthy: 3, desired: 2, expected: 3, upToDate: true, alwaysEvictUnhealthy: false },
-    refusal: null,
-    ...fields,
-  };
+  return budgetOf(name, { allowed: 1, healthy: 3, expected: 3, ...fields });
 }
 
 const ready = { ready: 'True' };

@@ -1,4 +1,5 @@
 import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
+import type { Budget } from '@taintmgr/core/drain';
 import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
 import type { NodeFacts, PodFacts } from '../../src/survey/facts.ts';
 import { noPolicies } from '../../src/survey/policies.ts';
@@ -49,6 +50,15 @@ export function tolerates(
 export const ofDaemonSet: Pick<Pod, 'owner'> = {
   owner: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
 };
+
+/** A budget of namespace shop over all its pods, which needs the two that it has. */
+export function budgetOf(name: string, fields: Partial<Budget> = {}): Budget {
+  return {
+    ...{ namespace: 'shop', name, selector: {}, allowed: 0, healthy: 2, desired: 2, expected: 2 },
+    ...{ upToDate: true, alwaysEvictUnhealthy: false, refusal: null },
+    ...fields,
+  };
+}
 
 /** The facts of a node that is Ready and in no zone. */
 export function nodeFactsOf(one: Node, fields: Partial<NodeFacts> = {}): NodeFacts {

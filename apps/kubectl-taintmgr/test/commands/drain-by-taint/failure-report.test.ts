@@ -7,22 +7,11 @@ import { unseen } from '../../../src/commands/drain-by-taint/carry-out.ts';
 import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
 import { blocked, Drain, db, refusal, web } from '../../world/progressing-drain.ts';
-import { node, now, pod, tolerates } from '../../world/values.ts';
+import { budgetOf, node, now, pod, tolerates } from '../../world/values.ts';
 
 describe('what a drain leaves behind', () => {
   const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
-  const budget: Budget = {
-    namespace: 'shop',
-    name: 'web',
-    selector: {},
-    allowed: 0,
-    healthy: 2,
-    desired: 2,
-    expected: 3,
-    upToDate: true,
-    alwaysEvictUnhealthy: false,
-    refusal: null,
-  };
+  const budget = budgetOf('web', { expected: 3 });
   const hint =
     'hint: PDB shop/web: scale up or relax the PDB, or use --pdb-policy=delete-after:DURATION';
   const timeouts = { ...plainDrainSpec.timeouts, node: 5000 };

@@ -16,7 +16,7 @@ import {
   renderPlan,
 } from '../../../src/commands/drain-by-taint/plan-table.ts';
 import { flagsFault } from '../../../src/commands/drain-by-taint/refusals.ts';
-import { node, now, ofDaemonSet, pod, taint, tolerates } from '../../world/values.ts';
+import { budgetOf, node, now, ofDaemonSet, pod, taint, tolerates } from '../../world/values.ts';
 
 const maintenance = taint('maintenance=kernel:NoExecute');
 const noFlags = { takesAll: false, leavesDaemonSets: false };
@@ -204,18 +204,8 @@ describe('what the DaemonSet controller will do', () => {
 });
 
 describe('what a plan says is in the way', () => {
-  const shut: Budget = {
-    namespace: 'shop',
-    name: 'web',
-    selector: { matchLabels: { app: 'web' } },
-    allowed: 0,
-    healthy: 5,
-    desired: 5,
-    expected: 5,
-    upToDate: true,
-    alwaysEvictUnhealthy: false,
-    refusal: null,
-  };
+  const counts = { healthy: 5, desired: 5, expected: 5 };
+  const shut = budgetOf('web', { selector: { matchLabels: { app: 'web' } }, ...counts });
   const webs = [1, 2, 3, 4, 5].map((number) => pod(`web-${number}`, { labels: { app: 'web' } }));
 
   it('each budget once, with the pods that it holds', () => {

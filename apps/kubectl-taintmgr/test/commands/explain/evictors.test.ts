@@ -13,6 +13,7 @@ import { run } from '../../world/run.ts';
 import { ago } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster } from '../../world/test-cluster.ts';
 import {
+  budgetOf,
   nobody,
   node,
   nodeFactsOf,
@@ -30,18 +31,7 @@ import {
 const bad = 'bad=disk:NoExecute';
 
 describe('by the rules of the one who evicts', () => {
-  const budget = {
-    namespace: 'shop',
-    name: 'web',
-    selector: {},
-    allowed: 0,
-    healthy: 2,
-    desired: 2,
-    expected: 2,
-    upToDate: true,
-    alwaysEvictUnhealthy: false,
-    refusal: null,
-  };
+  const budget = budgetOf('web');
   const budgets = [budget];
   const ready = { labels: {}, ready: 'True' };
   const pods = [pod('due', ready), pod('later', { ...ready, ...tolerates('bad', 63) })];

@@ -5,6 +5,7 @@ import { policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import { nodeFacts, noPolicies } from '@taintmgr/k8s-adapter/survey';
 import { acts, by, explain, may, survey, withUpstream } from '../../world/explained.ts';
 import {
+  budgetOf,
   nobody,
   node,
   nodeFactsOf,
@@ -137,16 +138,8 @@ describe('the answer to explain node', () => {
 });
 
 describe('a cordoned node that no taint empties', () => {
-  const budget = (name: string, allowed: number) => ({
-    ...{
-      namespace: 'shop',
-      name,
-      selector: { matchLabels: { app: name } },
-      refusal: null,
-      allowed,
-    },
-    ...{ healthy: 2, desired: 2, expected: 2, upToDate: true, alwaysEvictUnhealthy: false },
-  });
+  const budget = (name: string, allowed: number) =>
+    budgetOf(name, { selector: { matchLabels: { app: name } }, allowed });
   const of = (app: string): Partial<Pod> => ({ labels: { app }, ready: 'True' });
   const cordonWritten = { by: 'kubectl-drain', at: now - 300_000 };
   const facts = nodeFactsOf(node('n1'), { cordoned: true, cordonWritten });
