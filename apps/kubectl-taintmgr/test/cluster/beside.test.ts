@@ -3,18 +3,14 @@ import { describe, it } from 'node:test';
 import { parseTaint } from '@taintmgr/core';
 import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
 import { readManifest } from '@taintmgr/k8s-adapter/kinds';
-import { type Evictor, readEvictor, taintManagersIn } from '@taintmgr/k8s-adapter/survey';
+import type { Evictor } from '@taintmgr/k8s-adapter/survey';
 import { overlapFault } from '../../src/commands/drain-by-taint/refusals.ts';
 import { evictorWarnings, leavesOut } from '../../src/commands/pause.ts';
 import { may } from '../world/explained.ts';
+import { evictorWhere, leads } from '../world/values.ts';
 
 // taintmgr-controller acts, asks budgets, and leaves pods to drains. Somebody else may take them all the same.
 
-const holder = 'cp_1';
-const lease = {
-  ...{ namespace: 'kube-system', name: 'taintmgr-controller', uid: 'u', resourceVersion: '1' },
-  ...{ holder, duration: 15_000, renewedAt: Date.now(), acquiredAt: null },
-};
 const none: DutyVerdict = { kind: 'doesNotAct', evidence: [] };
 const acts: DutyVerdict = { kind: 'acts', who: 'kcm', evidence: [] };
 
@@ -25,28 +21,15 @@ function evictorsWith(upstream: DutyVerdict): Evictors {
       'node-lifecycle-controller': none,
       'device-taint-eviction-controller': none,
     },
-    taintmgr: {
-      kind: 'acts',
-      who: holder,
-      evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 }],
-    },
+    taintmgr: leads(Date.now()),
   };
 }
 
 /** How our controller runs, by what its leader publishes. */
 function ownWith(evictors: Evictors, settings: Record<string, string>): Promise<Evictor> {
-  const manager = {
-    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
-    metadata: { name: 'taintmgr', uid: 'u1' },
-    status: {
-      ...{ leader: holder, renewTime: new Date().toISOString(), features: ['drain-marks'] },
-      settings: { mode: 'evict', ...settings },
-    },
-  };
-  return readEvictor(evictors, {
-    taintManagers: () => Promise.resolve(taintManagersIn([manager])),
-    podObject: () => Promise.resolve(null),
-  });
+  const features = ['drain-marks'];
+  const published = { features, settings: { mode: 'evict', ...settings } };
+  return evictorWhere(evictors, published, Date.now());
 }
 
 const takeover = { takeover: 'true' };

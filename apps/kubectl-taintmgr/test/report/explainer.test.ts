@@ -2,17 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DutyVerdict, Evictors } from '@taintmgr/k8s-adapter';
 import { Explainer, readQuestion, reportOn } from '@taintmgr/k8s-adapter/explain';
-import {
-  type ForecastSurvey,
-  noPolicies,
-  readEvictor,
-  taintManagersIn,
-} from '@taintmgr/k8s-adapter/survey';
+import { type ForecastSurvey, noPolicies } from '@taintmgr/k8s-adapter/survey';
 import { checkOverlap } from '../../src/commands/doctor/controller-checks.ts';
 import { podView } from '../../src/commands/explain/pod.ts';
 import { pendingColumns } from '../../src/commands/pending.ts';
 import { answerOf, explain, may } from '../world/explained.ts';
 import {
+  evictorWhere,
+  leads,
   nobody,
   node,
   nodeFactsOf,
@@ -26,21 +23,7 @@ import {
 
 // What is said where the leader runs with --takeover: each decides about namespaces of its own.
 
-const holder = 'cp_1';
-const lease = {
-  ...{ namespace: 'kube-system', name: 'taintmgr-controller', uid: 'u', resourceVersion: '1' },
-  ...{ holder, duration: 15_000, renewedAt: now, acquiredAt: null },
-};
-const ours = {
-  ...({ kind: 'acts', who: holder } as const),
-  evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 } as const],
-};
-const acts: DutyVerdict = {
-  ...({ kind: 'acts', who: 'cp' } as const),
-  evidence: [
-    { kind: 'lease', lease: { ...lease, name: 'kcm' }, life: 'alive', age: 1000 } as const,
-  ],
-};
+const acts = leads(now, 'kcm', 'cp');
 
 const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString();
 
@@ -52,23 +35,9 @@ async function surveyWith(
   tolerations = tolerates('bad', 63),
 ): Promise<ForecastSurvey> {
   const upstream = { ...nobody.upstream, 'taint-eviction-controller': manager };
-  const evictors: Evictors = { upstream, taintmgr: ours };
-  const published = {
-    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
-    metadata: { name: 'taintmgr', uid: 'u1' },
-    status: {
-      ...{ leader: holder, renewTime: new Date(now).toISOString() },
-      settings: { mode: 'evict', takeover: 'true' },
-    },
-  };
-  const evictor = await readEvictor(
-    evictors,
-    {
-      taintManagers: () => Promise.resolve(taintManagersIn([published])),
-      podObject: () => Promise.resolve(null),
-    },
-    now,
-  );
+  const evictors: Evictors = { upstream, taintmgr: leads() };
+  const settings = { mode: 'evict', takeover: 'true' };
+  const evictor = await evictorWhere(evictors, { settings });
   const labels: Record<string, string> = isTakenOver ? { 'taintmgr.dev/takeover': 'enabled' } : {};
   const policies = { ...noPolicies, namespaces: [{ name: 'shop', labels }] };
   const pods = [podFactsOf(pod('web-0', tolerations))];

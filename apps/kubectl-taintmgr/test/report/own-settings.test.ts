@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '@taintmgr/core';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
-import {
-  type ForecastSurvey,
-  noPolicies,
-  policiesInForce,
-  readEvictor,
-  taintManagersIn,
-} from '@taintmgr/k8s-adapter/survey';
+import { type ForecastSurvey, noPolicies, policiesInForce } from '@taintmgr/k8s-adapter/survey';
 import { explain } from '../world/explained.ts';
 import {
   budgetOf,
+  evictorWhere,
+  leads,
   nobody,
   node,
   nodeFactsOf,
@@ -27,18 +23,7 @@ import {
 
 type Settings = Readonly<Record<string, string>>;
 
-const holder = 'cp_1';
-const lease = {
-  ...{ namespace: 'kube-system', name: 'taintmgr-controller', uid: 'u', resourceVersion: '1' },
-  ...{ holder, duration: 15_000, renewedAt: now, acquiredAt: null },
-};
-const evictors = {
-  ...nobody,
-  taintmgr: {
-    ...({ kind: 'acts', who: holder } as const),
-    evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 } as const],
-  },
-};
+const evictors = { ...nobody, taintmgr: leads() };
 const budget = budgetOf('web');
 const pause = {
   ...{ name: 'night', uid: 'u', readiness: false, deadlines: true, reason: '', until: null },
@@ -53,22 +38,12 @@ async function surveyWith(
   fields: Partial<ForecastSurvey> = {},
   cluster: readonly PolicyObject[] = [],
 ): Promise<ForecastSurvey> {
-  const time = (at: number): string => new Date(at).toISOString();
-  const manager = {
-    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
-    metadata: { name: 'taintmgr', uid: 'u1' },
-    status: {
-      ...{ leader: holder, renewTime: time(now), startedAt: time(now - 20_000) },
-      controllers: ['taint-eviction-controller', 'node-lifecycle-controller'],
-      features: ['last-replica'],
-      settings,
-    },
-  };
-  const reader = {
-    taintManagers: () => Promise.resolve(taintManagersIn([manager])),
-    podObject: () => Promise.resolve(null),
-  };
-  const evictor = await readEvictor(evictors, reader, now);
+  const evictor = await evictorWhere(evictors, {
+    startedAt: new Date(now - 20_000).toISOString(),
+    controllers: ['taint-eviction-controller', 'node-lifecycle-controller'],
+    features: ['last-replica'],
+    settings,
+  });
   const nodes = [nodeFactsOf(node('n1', taint('bad:NoExecute', 40)))];
   const one = pod('web-0', {
     ...{ labels: {}, ready: 'True', boundAt: now - 3_600_000 },

@@ -2,14 +2,13 @@
 // of its own so that short commands load no loop and nothing that a controller acts with.
 
 export { ApiClient, type ApiClientOptions } from '../client/client.ts';
-export { EvictorSearch } from '../client/find-evictors.ts';
 export { closeToOthers, openPrivate } from '../client/private-file.ts';
 export type { Evictors } from '../evictors/judge.ts';
 export { taintEvictors } from '../evictors/verdict-words.ts';
 export { connectionOptions } from '../kubeconfig/connection-flags.ts';
 export { extraHeader } from '../kubeconfig/entries.ts';
 export { type ClusterConfig, loadKubeconfig, withheldText } from '../kubeconfig/kubeconfig.ts';
-export { decidingKinds, policyEvent } from '../manifests/followed.ts';
+export { decidingKinds } from '../manifests/followed.ts';
 export { isMissing } from '../proto/answer.ts';
 export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
 export {

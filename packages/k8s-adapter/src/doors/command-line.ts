@@ -20,9 +20,4 @@ export {
   shellWord,
 } from '../text/printable.ts';
 export { fileFault, UsageError } from '../text/usage-error.ts';
-export {
-  ApiError,
-  ConnectionError,
-  KubeconfigError,
-  WrongServerError,
-} from '../transport/errors.ts';
+export { ApiError, ConnectionError, KubeconfigError } from '../transport/errors.ts';

@@ -1,9 +1,11 @@
 import { type Node, type Pod, parseTaint, type Taint } from '@taintmgr/core';
 import type { Budget } from '@taintmgr/core/drain';
-import { actorOf, type Evictors } from '@taintmgr/k8s-adapter';
+import { actorOf, type DutyVerdict, type Evictors } from '@taintmgr/k8s-adapter';
+import { type Evictor, readEvictor } from '../../src/survey/evictors.ts';
 import type { NodeFacts, PodFacts } from '../../src/survey/facts.ts';
 import { noPolicies } from '../../src/survey/policies.ts';
 import type { ForecastSurvey } from '../../src/survey/survey.ts';
+import { taintManagersIn } from '../../src/survey/taint-managers.ts';
 
 /** A round instant: what a test prints is easy to compute. */
 export const now: number = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -94,6 +96,32 @@ export const nobody: Evictors = {
   },
   taintmgr: absent,
 };
+
+const leader = 'cp_1';
+
+/** The verdict on a controller that holds a lease and renewed the lease at `at`. */
+export function leads(at: number = now, name = 'taintmgr-controller', who = leader): DutyVerdict {
+  const lease = {
+    ...{ namespace: 'kube-system', name, uid: 'u', resourceVersion: '1', holder: leader },
+    ...{ duration: 15_000, renewedAt: at, acquiredAt: null },
+  };
+  return { kind: 'acts', who, evidence: [{ kind: 'lease', lease, life: 'alive', age: 1000 }] };
+}
+
+/** Who evicts where the leader of taintmgr-controller publishes this. */
+export function evictorWhere(
+  evictors: Evictors,
+  published: object,
+  at: number = now,
+): Promise<Evictor> {
+  const manager = {
+    ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'TaintManager' },
+    metadata: { name: 'taintmgr', uid: 'u1' },
+    status: { leader, renewTime: new Date(at).toISOString(), ...published },
+  };
+  const taintManagers = () => Promise.resolve(taintManagersIn([manager]));
+  return readEvictor(evictors, { taintManagers, podObject: () => Promise.resolve(null) }, at);
+}
 
 /** The survey of these nodes and pods, where taintmgr-controller evicts, at `now`; the rest of their zones may not be seen. */
 export function surveyOf(
