@@ -1,0 +1,140 @@
+// The runs that are played beside each other: by whose rules, with which policies, in which cluster.
+import type { Instant } from '@taintmgr/core/time';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
+import { PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
+import { filesFirst } from '@taintmgr/k8s-adapter/survey';
+import { type SimulateFlags, unchangedWord, upstreamWord, type VariantFlag } from './flags.ts';
+import type { Script } from './script/script.ts';
+import type { ClusterSource } from './source/source.ts';
+import type { Semantics } from './stage/run.ts';
+
+/** One of the runs that are compared. */
+export interface Variant {
+  readonly name: string;
+  /** The cluster in which it is played. */
+  readonly source: ClusterSource;
+  readonly semantics: Semantics;
+  readonly policies: readonly PolicyObject[];
+}
+
+/** What is played beside each other: variants, or the rules of the script and maybe the other ones. */
+export function variantsIn(
+  flags: SimulateFlags,
+  script: Script,
+  source: ClusterSource,
+): readonly Variant[] {
+  const policies = policiesOf(flags, script, source);
+  const [own = 'precise', ...others] = rulesIn(flags, script, source);
+  const { variant = [] } = flags;
+  if (variant.length > 0) {
+    const ofFiles = ownRules(script, source);
+    return variantsOf(variant, { own, ofFiles, policies, source });
+  }
+  return [own, ...others].map((semantics) => ({
+    name: semantics,
+    source,
+    semantics,
+    policies,
+  }));
+}
+
+/** Whose rules are played where no variant is named. */
+export function rulesIn(
+  flags: SimulateFlags,
+  script: Script,
+  source: ClusterSource,
+): readonly Semantics[] {
+  const own = isAsItActs(flags, script, source) ? 'upstream-1.36' : ownRules(script, source);
+  return flags.compare ? [own, other(own)] : [own];
+}
+
+/** The rules by which taintmgr-controller is set up. */
+function ownRules({ engine }: Script, source: ClusterSource): Semantics {
+  return engine.semantics ?? source.engine?.semantics ?? 'precise';
+}
+
+/** Whether kube-controller-manager is played because it acts there, and nobody asks for what only ours does. */
+function isAsItActs(flags: SimulateFlags, script: Script, source: ClusterSource): boolean {
+  if (source.actor?.name !== 'kube-controller-manager') return false;
+  const { policy = [] } = flags;
+  const own = [...policy, ...Object.keys(script.engine), ...script.policies(source.startsAt)];
+  return own.length === 0;
+}
+
+/** Why it is kube-controller-manager that is played. */
+export function actorNotes(
+  flags: SimulateFlags,
+  script: Script,
+  source: ClusterSource,
+): readonly string[] {
+  if (flags.variant || !isAsItActs(flags, script, source)) return [];
+  const { source: shown = null } = source.actor ?? {};
+  const why =
+    shown === null
+      ? 'nothing says who evicts here, and it usually does'
+      : `it evicts here (${shown})`;
+  const more = flags.compare ? '' : '; --compare plays taintmgr beside it';
+  return [`kube-controller-manager is played: ${why}${more}`];
+}
+
+/** What is in force: by files, whose pauses hold from the start, and by the cluster that is copied. */
+function policiesOf(
+  { policy = [] }: SimulateFlags,
+  { policies }: Script,
+  { startsAt, policies: ofCluster }: ClusterSource,
+): readonly PolicyObject[] {
+  try {
+    return filesFirst(readPolicyFiles(policy, startsAt, policies(startsAt)), ofCluster);
+  } catch (error) {
+    if (error instanceof PolicyPathError) throw new UsageError(`--policy ${error.message}`);
+    throw error;
+  }
+}
+
+function other(semantics: Semantics): Semantics {
+  return semantics === 'precise' ? 'upstream-1.36' : 'precise';
+}
+
+/** What is in force in each variant: what its own files say counts before all others. */
+function variantsOf(
+  flags: readonly VariantFlag[],
+  {
+    own,
+    ofFiles,
+    policies,
+    source,
+  }: {
+    /** The rules of what is in force without a variant. */
+    readonly own: Semantics;
+    /** Those of the one who follows policies. */
+    readonly ofFiles: Semantics;
+    /** What is in force without a variant. */
+    readonly policies: readonly PolicyObject[];
+    readonly source: ClusterSource;
+  },
+): readonly Variant[] {
+  return flags.map(({ name, from }) => {
+    if (from === unchangedWord) return { name, source, semantics: own, policies };
+    if (from === upstreamWord) return { name, source, semantics: 'upstream-1.36', policies };
+    return {
+      name,
+      source,
+      semantics: ofFiles,
+      policies: filesFirst(readVariant(name, from, source.startsAt), policies),
+    };
+  });
+}
+
+/** `now`: since when a pause of a file holds that does not say so. */
+function readVariant(name: string, from: string, now: Instant): readonly PolicyObject[] {
+  try {
+    return readPolicyFiles([from], now);
+  } catch (error) {
+    if (!(error instanceof PolicyPathError)) throw error;
+    const reserved = `${unchangedWord} or ${upstreamWord}`;
+    throw new UsageError(
+      `--variant ${name}=${error.message}; want a file, a directory, ${reserved}`,
+    );
+  }
+}
