@@ -84,7 +84,7 @@ export const houses: Readonly<Record<string, House>> = {
       'build.ts',
       'browser/',
       'model/ < live-cluster.ts live-history.ts',
-      'live.ts',
+      'each.ts live.ts',
       'simulation.ts what-if.ts',
     ],
   },

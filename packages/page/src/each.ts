@@ -1,0 +1,78 @@
+// The answer of `simulate --each`: one part of the cluster after the other is lost, each in a copy of its own, as its
+// JSON says it and as its page shows it. Times are seconds of the simulated cluster.
+import type { BudgetSummary, Named, Summary, WorkloadSummary } from './simulation.ts';
+
+/** One of the events of the form of what-if: how a part is lost. */
+export type LostBy = 'down' | 'cut-off' | 'drain' | 'taint';
+
+/** The answer of `simulate --each` as json and yaml have it, and the page. */
+export interface EachDocument {
+  readonly apiVersion: string;
+  readonly kind: 'LossSimulation';
+  /** The files or the cluster it was played in. */
+  readonly source: string;
+  /** `node`, `zone`, or the key of a label of nodes: what is lost each time. */
+  readonly each: string;
+  readonly by: LostBy;
+  readonly seed: number;
+  /** How many were played from it on: figures are medians. Left out: one. */
+  readonly seeds?: number;
+  /** The only instant of the calendar: where seconds count from. */
+  readonly startsAt: string;
+  readonly untilSeconds: number;
+  /** Who evicts in each copy. */
+  readonly rules: 'kube-controller-manager' | 'taintmgr';
+  /** The flags by which kube-controller-manager was played; left out: it was not. */
+  readonly managerFlags?: string;
+  /** Whether the whole cluster could be taken, and what could not. */
+  readonly complete: boolean;
+  readonly missing: readonly string[];
+  readonly notes: readonly string[];
+  /** As typed in a shell, what plays one loss alone once ` --event` and its `event` follow: `kubectl taintmgr simulate -f a.json --until 30m`. */
+  readonly command: string;
+  /** The names of losses that were not played, as it was stopped before. */
+  readonly unplayed: readonly string[];
+  /** Those that were played, the worst first. */
+  readonly losses: readonly Loss[];
+}
+
+/** A part of the cluster was lost: what came of it. */
+export interface Loss {
+  /** `node-1`, `eu/eu-a`, or the value of the label. */
+  readonly name: string;
+  /** Where it is lost by a taint: `key=value:NoExecute`. */
+  readonly taint?: string;
+  /** The event that plays it alone, as a script has it: `{at: 1m, stopKubelet: {node: node-1}}`. */
+  readonly event: string;
+  /** The names of the nodes that are lost. */
+  readonly nodes: readonly string[];
+  /** How many pods are on them at the beginning. */
+  readonly pods: number;
+  /** Why it could not be played, and its figures are 0; null: it was. */
+  readonly failed: string | null;
+  readonly evictions: number;
+  /** Of all workloads: one pod that is down for a minute is one. */
+  readonly podMinutesLost: number;
+  /** Pods that fitted on no node: all of them, the most at once, those at the end. */
+  readonly unplaced: Summary['unplaced'];
+  /** Evictions that budgets refused, every attempt counted. */
+  readonly refusals: number;
+  /** Pods on its nodes at the end that a budget keeps from leaving, where it is drained. */
+  readonly blocked: number;
+  /** Those alone that were harmed, the worst first. */
+  readonly workloads: readonly LossWorkload[];
+  /** Those alone that were broken or refused an eviction. */
+  readonly budgets: readonly BudgetSummary[];
+}
+
+/** How bad it got for a workload. */
+export interface LossWorkload
+  extends Named,
+    Pick<
+      WorkloadSummary,
+      'kind' | 'unknown' | 'wanted' | 'downMax' | 'downWorstWanted' | 'downSeconds'
+    >,
+    Pick<WorkloadSummary, 'outageSeconds' | 'podMinutesLost' | 'downAtEnd' | 'evictions'> {
+  /** Pods of it that fit on no node at the end. */
+  readonly unplacedAtEnd: number;
+}
