@@ -23,7 +23,7 @@ import {
 import { silentNodes } from '../stage/stage.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
 import { selectsDevice } from './device-selector.ts';
-import { type Actor, type ClusterSource, podsMax } from './source.ts';
+import { type Actor, type Building, type ClusterSource, podsMax } from './source.ts';
 import { hasAutoscaler, strangerOf, unknownsIn } from './unknowns.ts';
 
 interface SnapshotOptions {
@@ -46,19 +46,9 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
   }
   const startsAt = latestTime(values);
   const { objects: policies, notes, others: snapshot } = takePolicies(values);
-  const make: ClusterSource['make'] = (clock, { seed, times }) =>
-    new Cluster({
-      clock,
-      seed,
-      snapshot,
-      adopt: true,
-      selectsDevice,
-      timing: { spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) },
-      without: ['conditionTaints'],
-      apiServer: { brief: true },
-    });
+  const building = snapshotBuilding(snapshot);
   const look = { seed: seedForLook, times: new PodTimes(), resting: null };
-  const cluster = make(new VirtualClock(startsAt), look);
+  const cluster = building.make(new VirtualClock(startsAt), look);
   const { api, loadReport } = cluster;
   const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
   const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));
@@ -74,7 +64,6 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
   return {
     name,
     startsAt,
-    bringToRest: null,
     missing,
     policies,
     notes: [
@@ -95,7 +84,26 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
       loadReport.unloaded.map(({ kind }) => kind),
     ),
     observed: observedStarts(api.list('pods')),
-    make,
+    parts: { kind: 'snapshot', snapshot },
+    ...building,
+  };
+}
+
+/** Builds the cluster of a snapshot as it was read. */
+export function snapshotBuilding(snapshot: readonly unknown[]): Building {
+  return {
+    bringToRest: null,
+    make: (clock, { seed, times }) =>
+      new Cluster({
+        clock,
+        seed,
+        snapshot,
+        adopt: true,
+        selectsDevice,
+        timing: { spreadsHeartbeats: true, ofPod: (pod) => times.of(pod) },
+        without: ['conditionTaints'],
+        apiServer: { brief: true },
+      }),
   };
 }
 

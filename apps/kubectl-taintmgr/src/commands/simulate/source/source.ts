@@ -2,7 +2,14 @@ import { type Config, parseQuantity } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
-import type { Cluster, RangeMs, RestingCluster, VirtualClock } from '@taintmgr/sim-cluster';
+import type {
+  Cluster,
+  KubeObject,
+  NodeDescription,
+  RangeMs,
+  RestingCluster,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
 import type { PodTimes } from '../times/pod-times.ts';
 import type { Unknowns } from './unknowns.ts';
 
@@ -36,8 +43,22 @@ export interface ClusterSource {
   readonly notes: readonly string[];
   /** How long pods of workloads took to start in it, as far as one can see. */
   readonly observed: ReadonlyMap<string, RangeMs>;
+  /** What `make` and `bringToRest` make it of, which another thread can be given. */
+  readonly parts: ClusterParts;
   readonly make: (clock: VirtualClock, how: MakeOptions) => Cluster;
 }
+
+/** Of a snapshot its objects, single ones and lists; of one that is made up its machines and objects. */
+export type ClusterParts =
+  | { readonly kind: 'snapshot'; readonly snapshot: readonly unknown[] }
+  | {
+      readonly kind: 'topology';
+      readonly nodes: readonly NodeDescription[];
+      readonly objects: readonly KubeObject[];
+    };
+
+/** How the cluster of a source is built, again and again. */
+export type Building = Pick<ClusterSource, 'make' | 'bringToRest'>;
 
 /** The controller that acts in a cluster. */
 export interface Actor {

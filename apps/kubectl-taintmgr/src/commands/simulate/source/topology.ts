@@ -27,6 +27,8 @@ import { attempt } from '../script/script.ts';
 import { type PodTimes, rangeNotation, rangeOf, timeAnnotations } from '../times/pod-times.ts';
 import {
   amountsOf,
+  type Building,
+  type ClusterParts,
   type ClusterSource,
   keyOf,
   labelsOf,
@@ -87,8 +89,6 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
   return {
     name: file,
     startsAt,
-    bringToRest: (seed, times) =>
-      bringToRest({ startsAt, seed, timing: timingOf(times), nodes, objects }),
     missing: [],
     policies: [],
     notes: [],
@@ -98,18 +98,31 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
     unknowns: new Map(),
     getsNodes: false,
     observed: new Map(),
+    parts: { kind: 'topology', nodes, objects },
+    ...topologyBuilding({ nodes, objects }),
+  };
+}
+
+/** Builds the cluster of a topology, which comes to rest once. */
+export function topologyBuilding({
+  nodes,
+  objects,
+}: Pick<Extract<ClusterParts, { readonly kind: 'topology' }>, 'nodes' | 'objects'>): Building {
+  return {
+    bringToRest: (seed, times) =>
+      bringToRest({ startsAt, seed, timing: timingOf(times), nodes, objects }),
     make: (clock, { seed, times, resting: from }) =>
       new Cluster({
         clock,
         seed,
         timing: timingOf(times),
-        ...parts,
+        ...surroundings,
         ...(from && { resting: from }),
       }),
   };
 }
 
-const parts = {
+const surroundings = {
   /** Our own controller is there in its place. */
   without: ['conditionTaints'],
   apiServer: { brief: true },
