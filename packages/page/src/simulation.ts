@@ -351,10 +351,10 @@ export interface Differences {
   readonly nodesTainted: number;
   readonly workloads: readonly (WorkloadId &
     Record<
-      'downMax' | 'downSeconds' | 'outageSeconds' | 'podMinutesLost' | 'unavailableMax',
+      'downMax' | 'downPercentMax' | 'downSeconds' | 'outageSeconds' | 'podMinutesLost',
       number
     > &
-    Record<'unavailableSeconds' | 'evictions' | 'longestGapSeconds', number>)[];
+    Record<'unavailableMax' | 'unavailableSeconds' | 'evictions' | 'longestGapSeconds', number>)[];
   readonly budgets: readonly (Named & Record<'refusals' | 'belowSeconds' | 'belowMax', number>)[];
 }
 

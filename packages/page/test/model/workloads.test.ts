@@ -134,7 +134,7 @@ describe('how much longer a workload was down than in the first run', () => {
   const first = totals('web', { downMax: 2, downSeconds: 33 });
   const id = { kind: own.kind, namespace: own.namespace, name: own.name };
   const nothing = { outageSeconds: 0, podMinutesLost: 0, unavailableMax: 0, downMax: 0 };
-  const less = { unavailableSeconds: 0, evictions: 0, longestGapSeconds: 0 };
+  const less = { downPercentMax: 0, unavailableSeconds: 0, evictions: 0, longestGapSeconds: 0 };
   const settledAt = (downSeconds: number) => ({
     ...run({ summary: [own] }),
     bands: { workloads: [] },

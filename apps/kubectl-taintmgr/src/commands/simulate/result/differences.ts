@@ -6,6 +6,7 @@ import { beyondChance, paired, sameAs } from './draws.ts';
 /** What is compared of a workload; each is that of the other run less that of the first. */
 const ofWorkload = [
   'downMax',
+  'downPercentMax',
   'downSeconds',
   'outageSeconds',
   'podMinutesLost',

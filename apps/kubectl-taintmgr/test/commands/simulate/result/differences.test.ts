@@ -58,6 +58,14 @@ describe('the differences of two runs', () => {
     assert.deepEqual(budgets, [{ ...of, refusals: -3, belowSeconds: 3, belowMax: 2 }]);
   });
 
+  it('are of the share too, since runs may want more and fewer pods', () => {
+    const half = workload({ wanted: 2, downMax: 1, downPercentMax: 50 });
+    const quarter = workload({ wanted: 4, downMax: 1, downPercentMax: 25 });
+    const [first, other] = [quarter, half].map((one) => ({ ...calm, workloads: [one] }));
+    const [found] = differencesOf([first ?? calm], [other ?? calm])?.workloads ?? [];
+    assert.deepEqual([found?.downMax, found?.downPercentMax], [0, 25]);
+  });
+
   it('are of what is in both, by kind and name', () => {
     const [deployment, set] = [workload({}), workload({ kind: 'StatefulSet', evictions: 9 })];
     const first = { ...calm, workloads: [workload({ evictions: 1 }), workload({ name: 'old' })] };
