@@ -43,15 +43,26 @@ export function claimsOf(evidence: Evidence): readonly Claim[] {
     ...events.flatMap((event) => eventClaim(event, node, names)),
     ...deletions.map(ownerClaim),
   ];
-  const kinds = new Set(all.map(({ kind }) => kind));
-  const merged = Array.from(kinds, (kind) => mergedClaim(all.filter((one) => one.kind === kind)));
+  const acts = new Set(all.map(actOf));
+  const merged = Array.from(acts, (act) => mergedClaim(all.filter((one) => actOf(one) === act)));
   return merged.sort((a, b) => rankOf(a) - rankOf(b) || compare(a.kind, b.kind));
 }
 
-/** Those that say something else than the first: what is evicted by the Eviction API, somebody evicts by it. */
+/** Claims of one act are one; drains have names. */
+function actOf({ kind, who }: Claim): string {
+  return kind === 'drain' ? who : kind;
+}
+
+/**
+ * Those that say something else than the first: what is evicted by the Eviction API, somebody evicts by it, and of a
+ * NodeDrain that taintmgr-controller carries out its Events say only who it is.
+ */
 export function contradictions([best, ...others]: readonly Claim[]): readonly Claim[] {
   const usesApi = best?.kind === 'taintmgr' || best?.kind === 'drain';
-  return others.filter(({ kind }) => !(usesApi && kind === 'evictionApi'));
+  const isByController = best?.kind === 'drain' && best.who !== drainByTaint;
+  return others.filter(({ kind }) => {
+    return !(usesApi && kind === 'evictionApi') && !(isByController && kind === 'taintmgr');
+  });
 }
 
 /** An own act first; then conditions, Events, and what does not say who. */
@@ -87,14 +98,14 @@ function recordClaim(departure: ToldDeparture, node: string): readonly Claim[] {
   const at = answeredAt ?? askedAt ?? seenAt;
   if (by.source === 'ownAct') {
     const who =
-      by.kind === 'drain' && by.drain
-        ? `NodeDrain ${by.drain} (taintmgr-controller)`
-        : 'taintmgr-controller';
+      by.kind === 'drain' && by.drain ? `NodeDrain ${by.drain} (${controller})` : controller;
     return [{ kind: by.kind, who, detail: '', at, sources: [recordOf(departure)] }];
   }
   if (by.source === 'deletion' || by.kind === 'unknown') return [];
   const mark = { reason: by.reason ?? '', manager: by.manager ?? null, message: '' };
-  return [{ ...markClaim(mark, node), kind: by.kind, at, sources: [recordedCondition] }];
+  const claim = markClaim(mark, node);
+  const kind = claim.kind === 'unknown' ? by.kind : claim.kind;
+  return [{ ...claim, kind, at, sources: [recordedCondition] }];
 }
 
 function podClaims({ mark, phase, reason, message, node }: PodTrace): readonly Claim[] {
@@ -116,7 +127,7 @@ function markClaim(mark: Mark, node: string): Pick<Claim, 'kind' | 'who' | 'deta
   const known = (kind: ClaimKind, who: string, detail = '') => ({ kind, who, detail });
   switch (reason) {
     case 'DeletionByTaintManager':
-      if (manager !== null && isOurs(manager)) return known('taintmgr', manager);
+      if (manager !== null && isOurs(manager)) return { ...ourAct(manager), detail: '' };
       return known('taintManager', manager ?? 'a program that evicts for taints');
     case 'DeletionByDeviceTaintManager': {
       const who = manager ?? 'a program';
@@ -154,7 +165,10 @@ function eventClaim(
   switch (event.reason) {
     case 'TaintManagerEviction':
       if (!message.startsWith('Marking for deletion')) return [];
-      if (isOurs(by)) return claim('taintmgr', 'taintmgr-controller', becauseIn(message));
+      if (isOurs(by)) {
+        const { kind, who } = ourAct(by);
+        return claim(kind, who, becauseIn(message));
+      }
       return claim('taintManager', upstreamReporters.includes(by) ? upstream : by || 'somebody');
     case 'DeviceTaintManagerEviction':
       if (!message.startsWith('Marking for deletion')) return [];
@@ -164,13 +178,22 @@ function eventClaim(
     case 'Evicted':
       return claim('kubelet', isOurs(by) ? by : kubeletOf(event.host || node), message);
     case 'NodeControllerEviction':
-      return claim('nodeLost', isOurs(by) ? 'taintmgr-controller' : by, message);
+      return claim('nodeLost', isOurs(by) ? controller : by, message);
     default:
       return [];
   }
 }
 
 const upstream = 'kube-controller-manager';
+const controller = 'taintmgr-controller';
+const drainByTaint = 'kubectl taintmgr drain-by-taint';
+
+/** The plugin evicts by itself only when it drains. */
+function ourAct(name: string): Pick<Claim, 'kind' | 'who'> {
+  return name.startsWith('kubectl')
+    ? { kind: 'drain', who: drainByTaint }
+    : { kind: 'taintmgr', who: controller };
+}
 
 /** `Marking for deletion Pod shop/web: no toleration for x:NoExecute` has a cause. */
 function becauseIn(message: string): string {

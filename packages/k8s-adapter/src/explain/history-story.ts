@@ -180,8 +180,7 @@ function taintOf(
     const name = `${formatTaint(recorded)}${device === undefined ? '' : ` of device ${device}`}`;
     return { name, source: recordOf(telling), isSaid: true, since, setBy };
   }
-  const isByTaint = by?.kind === 'taintmgr' || by?.kind === 'taintManager';
-  if (!by || !isByTaint) return null;
+  if (!by || !['taintmgr', 'drain', 'taintManager'].includes(by.kind)) return null;
   const said = /(?:^|\s)([^\s:,]+:NoExecute)(?:$|[\s,])/.exec(by.detail)?.[1];
   const present = taintsThen(trace, askedAt);
   const source: Source = { kind: 'node', name: `taints of ${node}` };

@@ -127,7 +127,8 @@ export function reasonText(story: Story): string {
 
 /** The rest of the claim beside who: for which pod, what the node was short of. */
 function forText({ by, taint }: Story): string {
-  if (by === null || by.detail === '' || (taint !== null && by.kind === 'taintmgr')) return '';
+  if (by === null || by.detail === '') return '';
+  if (taint !== null && (by.kind === 'taintmgr' || by.kind === 'drain')) return '';
   return by.kind === 'preemption' ? ` ${by.detail}` : `: ${by.detail.replace(/\.$/, '')}`;
 }
 

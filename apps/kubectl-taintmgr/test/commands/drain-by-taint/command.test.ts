@@ -115,6 +115,9 @@ describe('drain-by-taint', { concurrency: 4 }, () => {
     const taintedAt = Date.parse(timeAdded);
     assert.ok(taintedAt > begunAt - 1000 && taintedAt <= endedAt, timeAdded);
     await until('web to run elsewhere', () => scenario.runElsewhere('web', 2, nodeName));
+    const history = ['history', '-n', 'plain', '-o', 'jsonpath={.items[*].by.who}'];
+    const who = names.map(() => 'kubectl taintmgr drain-by-taint').join(' ');
+    assert.equal((await run(...history)).out, who);
     const again = ['already cordoned', 'already tainted', 'drained (0 pods)'];
     assert.deepEqual(await drain(nodeName), {
       code: 0,
