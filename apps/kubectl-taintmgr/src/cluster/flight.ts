@@ -10,8 +10,7 @@ import {
   flightHeadFrom,
   flightLineFrom,
 } from '@taintmgr/k8s-adapter';
-import { fileFault } from '@taintmgr/k8s-adapter/command-line';
-import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
+import { fileFault, shellWord, UsageError } from '@taintmgr/k8s-adapter/command-line';
 
 /** What stands on one line of a flight record, from 1. */
 export type FlightLine =
@@ -29,8 +28,8 @@ interface TextLine {
 }
 
 /**
- * Reads a flight record line by line: it may be larger than memory. Throws FaultyFile at the first
- * line that is not as a recorder writes it, and UsageError where there is no file.
+ * Reads a flight record line by line: it may be larger than memory. Throws UsageError at the first
+ * line that is not as a recorder writes it, and where there is no file.
  */
 export async function* readFlight(
   file: string,
@@ -42,7 +41,7 @@ export async function* readFlight(
   for await (const line of linesOf(file, flag)) {
     number = line.number;
     const refuse = (text: string): never => {
-      throw new FaultyFile([`${file}:${number}: ${text}`]);
+      throw damage(file, number, text);
     };
     if (isOver) refuse('nothing is expected after the end');
     const value = parsed(line, refuse);
@@ -68,9 +67,18 @@ export async function* readFlight(
     yield { kind: 'step', line: number, step: found };
   }
   if (number === 0) {
-    const want = 'a recording of taintmgr-controller --flight-record';
-    throw new FaultyFile([`${file}:1: the file is empty, want ${want}`]);
+    throw damage(file, 1, 'the file is empty');
   }
+}
+
+const recording = 'a recording of taintmgr-controller --flight-record';
+
+/** The fault of a line, and what to do: a step builds on all before it. */
+function damage(file: string, line: number, text: string): UsageError {
+  const whole = `gzip -cdf ${shellWord(file)} | head -n ${line - 1} > PART`;
+  const before = line > 2 ? `, or read what stands before: ${whole}` : '';
+  const next = line === 1 ? `, want ${recording}` : `; copy the recording again${before}`;
+  return new UsageError(`${file}:${line}: ${text}${next}`);
 }
 
 /** What is wrong with a step after the one before it; null: nothing. */
@@ -117,7 +125,7 @@ async function* linesOf(file: string, flag: string): AsyncGenerator<TextLine> {
       rest.push(first);
       length += first.length;
       if (length > lineLengthMax) {
-        throw new FaultyFile([`${file}:${number + 1}: longer than any line of a recording`]);
+        throw damage(file, number + 1, 'longer than any line of a recording');
       }
       for (const next of others) {
         yield { number: ++number, text: rest.join(''), isWhole: true };
@@ -126,7 +134,7 @@ async function* linesOf(file: string, flag: string): AsyncGenerator<TextLine> {
     }
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    if (code.startsWith('Z_')) throw new FaultyFile([`${file}:${number + 1}: ${message}`]);
+    if (code.startsWith('Z_')) throw damage(file, number + 1, `gzip: ${message}`);
     throw fileFault(`${flag} ${file}`, error);
   }
   if (length > 0) yield { number: ++number, text: rest.join(''), isWhole: false };

@@ -12,7 +12,7 @@ import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type { OutputFlags } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
 import { type ExitCode, exitCode } from '../cli/exit.ts';
-import { writeNotes } from '../cli/output.ts';
+import { type Output, warn, writeNotes } from '../cli/output.ts';
 import type { Invocation } from '../cli/registry.ts';
 import { isObjectName } from '../cli/values.ts';
 import { workloadKindOf } from '../cli/workload-words.ts';
@@ -34,7 +34,8 @@ export async function run(
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
-  const flights = flags.flightRecord === undefined ? [] : await flightsIn(flags.flightRecord);
+  const flights =
+    flags.flightRecord === undefined ? [] : await flightsIn(flags.flightRecord, output);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const subject = subjectOf(first, second, cluster.namespace, flags.allNamespaces === true);
     const since = flags.since === undefined ? {} : { since: Date.now() - flags.since };
@@ -61,12 +62,15 @@ export async function run(
   });
 }
 
-/** The departures of a flight record. Throws FaultyFile and UsageError. */
-async function flightsIn(file: string): Promise<readonly ToldDeparture[]> {
+/** The departures of a flight record. Throws UsageError. */
+async function flightsIn(file: string, output: Output): Promise<readonly ToldDeparture[]> {
   const { readFlight } = await import('../cluster/flight.ts');
   const flight = new FlightDepartures();
   let latest = 0;
   for await (const line of readFlight(file, '--flight-record')) {
+    if (line.kind === 'cut') {
+      warn(output, `${file}:${line.line}: the last line is cut off; all before it was read`);
+    }
     if (line.kind !== 'step') continue;
     flight.take(line.step);
     latest = line.step.at;
