@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Event, type Outcome, type Pod, parseTaint } from '@taintmgr/core';
 import type { DrainCommand } from '@taintmgr/core/drain';
@@ -220,11 +219,4 @@ describe('a drain beside a taint manager', () => {
       assert.ok(fc.check(property, runs).failed);
     });
   }
-
-  it('docs/seeds.md tells of them all', () => {
-    const page = readFileSync(new URL('../../../../docs/seeds.md', import.meta.url), 'utf8');
-    const rows = Object.entries(faults).map(([name, [breaks]]) => `| ${name} | ${breaks} |`);
-    const table = ['| planted fault: a drain that | found by |', '|---|---|', ...rows].join('\n');
-    assert.ok(page.includes(table), `docs/seeds.md has to have:\n${table}`);
-  });
 });

@@ -60,15 +60,3 @@ export function hunt(name: string, from: number, count: number): Found | null {
   }
   return null;
 }
-
-/** The faults as a table in Markdown. */
-export function sabotageTable(): string {
-  const rows = Object.entries(sabotages).map(
-    ([name, { story, seed, breaks }]) => `| ${name} | ${story} | ${breaks.join(', ')} | ${seed} |`,
-  );
-  const head = [
-    '| planted fault: a controller that | story | found by | after seeds |',
-    '|---|---|---|---|',
-  ];
-  return [...head, ...rows].join('\n');
-}

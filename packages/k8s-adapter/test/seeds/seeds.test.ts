@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { playSeed, storyOf } from './play.ts';
 import type { StoryName } from './plots.ts';
-import { type Planted, sabotages, sabotageTable } from './sabotages.ts';
+import { type Planted, sabotages } from './sabotages.ts';
 import type { Outcome } from './stage.ts';
 import { runSeed } from './story.ts';
 
@@ -52,8 +52,9 @@ describe('the checkers find a controller that', () => {
     });
   }
 
-  it('all of which the docs list', () => {
+  it('all of which the docs count', () => {
     const page = readFileSync(new URL('../../../../docs/seeds.md', import.meta.url), 'utf8');
-    assert.ok(page.includes(sabotageTable()), `docs/seeds.md has to have:\n${sabotageTable()}`);
+    const { length } = Object.keys(sabotages);
+    assert.match(page, new RegExp(`The tests plant ${length} faults in the controller`));
   });
 });
