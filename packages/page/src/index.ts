@@ -18,6 +18,7 @@ export type {
 export { livePause, livePodOf, liveRules, trippedLimit } from './live-cluster.ts';
 export { LiveHistory } from './live-history.ts';
 export type {
+  AppliedObject,
   AssumedTime,
   Assumption,
   BudgetSummary,
@@ -43,6 +44,7 @@ export type {
   RecordedReason,
   Recording,
   RefusalTrack,
+  Rollout,
   RunDocument,
   SimulationDocument,
   Step,

@@ -127,6 +127,27 @@ export interface PodTrack extends PodOnNode {
   }>[];
 }
 
+/** A manifest that was laid over the cluster. */
+export interface AppliedObject extends Named {
+  readonly file: string;
+  /** Of its name, or of where it begins. */
+  readonly line: number;
+  readonly kind: string;
+  readonly change: 'created' | 'changed' | 'unchanged';
+  /** `spec.replicas 3 -> 1`; none of one that is created. */
+  readonly fields: readonly string[];
+}
+
+/** What a run began with, where manifests are laid over the cluster. */
+export interface Rollout {
+  /** How long the cluster with them took to come to rest; it is as long in the one without them. */
+  readonly seconds: number;
+  /** What did not come to rest, as `Deployment shop/web`, and why. */
+  readonly unfinished: readonly { readonly workload: string; readonly text: string }[];
+  /** The budgets that allow no eviction though all their pods are well. */
+  readonly closedBudgets: readonly (Named & { readonly pods: number })[];
+}
+
 /** The time a pod was given, and how that ended. */
 export interface DeadlineSeen extends PodOnNode {
   readonly setAt: number;
@@ -383,6 +404,8 @@ export interface RunDocument extends Recording {
   /** What it has more than the first run; 0 where several seeds differ as much by chance. Null: it is the first. */
   readonly differences: Differences | null;
   readonly events: readonly PlayedEvent[];
+  /** Left out: no manifests are laid over the cluster. */
+  readonly rollout?: Rollout;
 }
 
 /** How long something takes, and who says so: the first that says something. */
@@ -448,6 +471,8 @@ export interface SimulationDocument {
   readonly assumptions: readonly Assumption[];
   /** The flags by which kube-controller-manager was played; left out: it was not. */
   readonly managerFlags?: string;
+  /** The manifests that are laid over the cluster in the run `after`; left out: none are. */
+  readonly applied?: readonly AppliedObject[];
   /** The conditions of --fail-if, in their order. */
   readonly limits: readonly FailIfOutcome[];
   /** The variants in the order in which they were named. */

@@ -5,7 +5,7 @@ import { ConditionTaints } from './controllers/condition-taints.ts';
 import type { Controller, ControllerContext } from './controllers/controller.ts';
 import { EndpointSlices } from './controllers/endpoint-slices.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
-import { isIdle } from './controllers/idle.ts';
+import { isIdle, isSettled } from './controllers/idle.ts';
 import { Lookup } from './controllers/lookup.ts';
 import { Namespaces } from './controllers/namespaces.ts';
 import { PodCollector } from './controllers/pod-collector.ts';
@@ -287,6 +287,12 @@ export class Cluster {
       this.#kubelets.areRegistered() &&
       isIdle(this.api)
     );
+  }
+
+  /** Whether an object waits for none of the cluster's own parts; one that is not there never does. */
+  isSettled(resource: string, namespace: string, name: string): boolean {
+    const object = this.api.get(resource, namespace, name);
+    return object === null || isSettled(resource, object);
   }
 
   #populate(): void {

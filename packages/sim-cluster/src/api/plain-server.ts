@@ -11,6 +11,7 @@ import type { Change, ClusterApi, DeleteOptions, StoredKind } from '../store/clu
 import { expireEvents } from '../store/event-expiry.ts';
 import { Store } from '../store/store.ts';
 import type { Exchange } from '../wire/exchange.ts';
+import { type Applied, applyObject } from '../write/apply.ts';
 import { type Backend, unknownManager } from '../write/backend.ts';
 import { BriefWrites, freezesBriefly } from '../write/brief.ts';
 import { type LoadReport, loadObjects } from '../write/load.ts';
@@ -153,6 +154,17 @@ export class PlainServer implements ClusterApi {
     const report = loadObjects(this.#backend, values);
     this.#front.loaded();
     return report;
+  }
+
+  /**
+   * Applies the manifest of a kind that is served, as kubectl does without the wire. Throws ApiError, and Error for
+   * another kind.
+   */
+  apply(manifest: KubeObject): Applied {
+    const { apiVersion = '', kind = '' } = manifest;
+    const resource = this.#backend.served.findKind(apiVersion, kind);
+    if (!resource) throw new Error(`${apiVersion} ${kind} is not served`);
+    return applyObject(this.#backend, resource, manifest);
   }
 
   /** Says what is at the other end of the lines to the nodes; at first nobody is. */

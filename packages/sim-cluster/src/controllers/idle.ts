@@ -19,7 +19,10 @@ const idleWhen: Readonly<Record<string, (object: KubeObject) => boolean>> = {
   statefulsets: ({ spec, status }) =>
     [status?.replicas, status?.readyReplicas].every((count) => (count ?? 0) === spec.replicas) &&
     (status?.updatedReplicas ?? 0) >= updatedAtRest(spec),
-  daemonsets: ({ status }) => status?.numberReady === status?.desiredNumberScheduled,
+  daemonsets: ({ spec, status }) =>
+    status?.numberReady === status?.desiredNumberScheduled &&
+    (spec.updateStrategy?.type === 'OnDelete' ||
+      (status?.updatedNumberScheduled ?? 0) === status?.desiredNumberScheduled),
   jobs: (job) =>
     ['Complete', 'Failed'].some((type) => conditionOf(job, type)) ||
     (job.spec.suspend ? !job.status?.active : (job.status?.ready ?? 0) > 0),
@@ -34,9 +37,14 @@ function updatedAtRest({ replicas, updateStrategy }: KubeObject['spec']): number
 
 /** Whether no object in the cluster waits for one of the cluster's own parts. */
 export function isIdle(api: ClusterApi): boolean {
-  return Object.entries(idleWhen).every(([resource, test]) =>
-    api.list(resource).every((object) => isObserved(object) && test(object)),
+  return Object.keys(idleWhen).every((resource) =>
+    api.list(resource).every((object) => isSettled(resource, object)),
   );
+}
+
+/** Whether one object waits for none of them; one of a kind that nobody acts on never does. */
+export function isSettled(resource: string, object: KubeObject): boolean {
+  return idleWhen[resource] === undefined || (isObserved(object) && idleWhen[resource](object));
 }
 
 /** Jobs have no observedGeneration, nodes no generation; of pods only the kubelet's is kept. */

@@ -239,7 +239,7 @@ function mergeList(
 }
 
 /** The shape of a list that is merged with what a patch has of it; null for one that is replaced. */
-function mergedList(shape: Shape | undefined): List | null {
+export function mergedList(shape: Shape | undefined): List | null {
   if (typeof shape !== 'object' || shape.type !== 'list') return null;
   return shape.mergeKey !== undefined || (shape.set && !shape.isReplaced) ? shape : null;
 }

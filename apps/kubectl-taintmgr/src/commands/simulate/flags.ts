@@ -14,6 +14,7 @@ export interface SimulateFlags extends OutputFlags {
   readonly script?: string | undefined;
   readonly event?: readonly string[] | undefined;
   readonly policy?: readonly string[] | undefined;
+  readonly apply?: readonly string[] | undefined;
   readonly until: Millis;
   readonly seed: number;
   readonly seeds: number;
@@ -37,6 +38,7 @@ const ofScripts = [
   'script',
   'event',
   'policy',
+  'apply',
   'until',
   'seed',
   'seeds',
@@ -61,6 +63,12 @@ Examples:
   kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'
   kubectl taintmgr simulate -f cluster.json --script outage.yaml --variant A=policies --variant B=new \\
     --fail-if 'downtime(shop/web, B) > downtime(shop/web, A)'
+
+  kubectl taintmgr simulate -f cluster.json --apply deploy --script outage.yaml --seeds 20 \\
+    --fail-if 'lost(shop/web, after) > lost(shop/web, before)'
+
+--apply lays manifests over the cluster as kubectl apply does, lets it come to rest, and plays the same
+events before and after. Objects that are only in the cluster stay; --policy counts for both.
 
 An event names a zone as status prints it, region/zone, or by its zone label alone.
 
@@ -92,6 +100,14 @@ export function simulateCommand(): CommandUnknownOpts {
         '--policy <path>',
         'file or directory with EvictionPolicy, NodeTaintRule and EvictionPause; may be repeated',
       ).argParser(collect),
+    )
+    .addOption(
+      new Option(
+        '--apply <path>',
+        'also play it with these manifests laid over the cluster: file, folder or -; may be repeated',
+      )
+        .argParser(collect)
+        .conflicts(['variant', 'compare']),
     )
     .addOption(
       new Option('--until <duration>', 'how much time of the cluster to simulate')
@@ -168,6 +184,10 @@ export interface VariantFlag {
 export const upstreamWord = 'kube-controller-manager';
 /** What is in force without a variant, in place of a file. */
 export const unchangedWord = 'unchanged';
+
+/** The runs of --apply: the cluster as it is, and with the manifests. */
+export const beforeName = 'before';
+export const afterName = 'after';
 
 const namePattern = /^[A-Za-z][\w.-]{0,39}$/;
 

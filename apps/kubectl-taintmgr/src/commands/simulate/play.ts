@@ -1,5 +1,6 @@
 // Plays what is asked for: each variant with each seed.
 import type { Invocation } from '../../cli/registry.ts';
+import { Rollout } from './apply/rollout.ts';
 import type { SimulateFlags } from './flags.ts';
 import {
   type Result,
@@ -11,7 +12,13 @@ import {
 import type { FailIf } from './result/fail-if.ts';
 import type { Script } from './script/script.ts';
 import type { ClusterSource } from './source/source.ts';
-import { Beginning, managerSettings, type Run, type RunOptions } from './stage/run.ts';
+import {
+  Beginning,
+  managerSettings,
+  type RolloutStep,
+  type Run,
+  type RunOptions,
+} from './stage/run.ts';
 import type { Variant } from './variants.ts';
 import { watched } from './watched.ts';
 
@@ -28,8 +35,11 @@ export async function play(
   for (let draw = 0; draw < seeds; draw++) {
     const common = { source, script, seed: seed + draw, until };
     const beginnings = beginningsOf(variants, common);
-    const runs: RunResult[] = [];
-    for (const { name, source: cluster, semantics, policies } of variants) {
+    const runs = new Map<string, RunResult>();
+    const overlay = variants.find((variant) => variant.overlay)?.overlay;
+    const rollout = overlay ? new Rollout(overlay) : null;
+    for (const variant of inOrder(variants)) {
+      const { name, source: cluster, semantics, policies } = variant;
       const onStart = (run: Run): void => {
         for (const condition of conditions) condition.check(withSummary(run, until, name));
       };
@@ -37,13 +47,14 @@ export async function play(
       const options = {
         ...{ ...common, source: cluster, policies, semantics, onStart },
         ...(beginning && { beginning }),
+        ...(rollout && { rollout: stepOf(rollout, variant) }),
       };
       const which = seeds > 1 ? `seed ${common.seed}: ` : '';
       const what = variants.length > 1 ? `${which}${shownName({ name, semantics })}: ` : which;
       const run = withSummary(await watched(options, what, audience), until, name);
-      runs.push(draw === 0 ? run : withoutCourse(run));
+      runs.set(name, draw === 0 ? run : withoutCourse(run));
     }
-    draws.push(runs);
+    draws.push(variants.flatMap(({ name }) => runs.get(name) ?? []));
   }
   const limits = conditions.map((condition) => condition.judge(draws));
   const [first = [], ...others] = draws;
@@ -55,7 +66,18 @@ export async function play(
   });
   const isManager = runs.some(({ semantics }) => semantics === 'upstream-1.36');
   const manager = isManager ? managerSettings(source, script) : null;
-  return { source, script: scriptName(flags), seed, seeds, until, runs, limits, manager };
+  const { applied } = variants.find(({ overlay }) => overlay)?.overlay ?? {};
+  const asked = { script: scriptName(flags), seed, seeds, until };
+  return { source, ...asked, runs, limits, applied, manager };
+}
+
+function stepOf(rollout: Rollout, { overlay }: Variant): RolloutStep {
+  return (...given) => (overlay ? rollout.after(...given) : rollout.before(...given));
+}
+
+/** The one that says how long the others wait goes first. */
+function inOrder(variants: readonly Variant[]): readonly Variant[] {
+  return variants.toSorted((one, other) => Number(!one.overlay) - Number(!other.overlay));
 }
 
 /** Where the events come from; null: there are none. */

@@ -6,7 +6,8 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
-import type { SimulateFlags } from './flags.ts';
+import { overlayOf } from './apply/apply.ts';
+import { afterName, beforeName, type SimulateFlags } from './flags.ts';
 import { play } from './play.ts';
 import { replayCommand } from './replay/replay.ts';
 import { checkReportFile, writeReportFile } from './report-file.ts';
@@ -44,10 +45,15 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   // A cluster may take long to read.
   conditionsOf(flags, null);
   const read = await sourceOf(invocation);
-  const source = { ...read, notes: [...actorNotes(flags, script, read), ...read.notes] };
+  const { apply: paths, seed } = flags;
+  const overlay = paths ? await overlayOf(read, { paths, script, seed }) : null;
+  // What is said of the cluster with manifests is said of it without them too.
+  const { missing, notes, actor } = overlay?.source ?? read;
+  const told = { ...read, missing, actor };
+  const source = { ...told, notes: [...actorNotes(flags, script, told), ...notes] };
   const conditions = conditionsOf(flags, rulesIn(flags, script, source));
   if (!isWhole(source, flags, output)) return exitCode.error;
-  const variants = variantsIn(flags, script, source);
+  const variants = variantsIn(flags, script, source, overlay);
   const result = await play(source, { script, variants }, invocation, conditions);
   // Before anything is printed: who reads that may go away early.
   const unwritten =
@@ -61,9 +67,10 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
 
 /** The conditions of --fail-if, which may name the runs that there will be; null: that is not known yet. */
 function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[] | null): readonly FailIf[] {
-  const { failIf = [], variant = [], allowUnknown: allowsUnknown = false } = flags;
-  const mustName = variant.length > 0;
-  const names = mustName ? variant.map(({ name }) => name) : rules;
+  const { failIf = [], variant = [], apply, allowUnknown: allowsUnknown = false } = flags;
+  const own = apply ? [beforeName, afterName] : variant.map(({ name }) => name);
+  const mustName = own.length > 0;
+  const names = mustName ? own : rules;
   const shown = mustName
     ? names
     : (rules?.map((semantics) => shownName({ name: semantics, semantics })) ?? null);

@@ -4,7 +4,15 @@ import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { filesFirst } from '@taintmgr/k8s-adapter/survey';
-import { type SimulateFlags, unchangedWord, upstreamWord, type VariantFlag } from './flags.ts';
+import type { Overlay } from './apply/apply.ts';
+import {
+  afterName,
+  beforeName,
+  type SimulateFlags,
+  unchangedWord,
+  upstreamWord,
+  type VariantFlag,
+} from './flags.ts';
 import type { Script } from './script/script.ts';
 import type { ClusterSource } from './source/source.ts';
 import type { Semantics } from './stage/run.ts';
@@ -16,6 +24,8 @@ export interface Variant {
   readonly source: ClusterSource;
   readonly semantics: Semantics;
   readonly policies: readonly PolicyObject[];
+  /** The manifests that are laid over the cluster; left out: none are. */
+  readonly overlay?: Overlay;
 }
 
 /** What is played beside each other: variants, or the rules of the script and maybe the other ones. */
@@ -23,7 +33,9 @@ export function variantsIn(
   flags: SimulateFlags,
   script: Script,
   source: ClusterSource,
+  overlay: Overlay | null = null,
 ): readonly Variant[] {
+  if (overlay) return beforeAndAfter(flags, script, source, overlay);
   const policies = policiesOf(flags, script, source);
   const [own = 'precise', ...others] = rulesIn(flags, script, source);
   const { variant = [] } = flags;
@@ -37,6 +49,24 @@ export function variantsIn(
     semantics,
     policies,
   }));
+}
+
+/** By the same rules: those of whoever follows policies, where manifests are such. */
+function beforeAndAfter(
+  flags: SimulateFlags,
+  script: Script,
+  before: ClusterSource,
+  overlay: Overlay,
+): readonly Variant[] {
+  const { source: after } = overlay;
+  const [semantics = 'precise'] = rulesIn(flags, script, after);
+  const of = (source: ClusterSource) => {
+    return { source, semantics, policies: policiesOf(flags, script, source) };
+  };
+  return [
+    { name: beforeName, ...of(before) },
+    { name: afterName, ...of(after), overlay },
+  ];
 }
 
 /** Whose rules are played where no variant is named. */

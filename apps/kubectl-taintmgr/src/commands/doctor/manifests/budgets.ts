@@ -1,7 +1,8 @@
 // Budgets of manifests that let no pod be evicted, and workloads that lack one.
 import { type LabelExpression, type LabelSelector, type Labels, selects } from '@taintmgr/core';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
-import { aboutOf, findingAt, type Manifest, type PlacedFinding, placeOf } from './files.ts';
+import type { Manifest } from '../../../cluster/manifests.ts';
+import { aboutOf, findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
 
 const check = 'budgets';
 const policies = ['AlwaysAllow', 'IfHealthyBudget'];

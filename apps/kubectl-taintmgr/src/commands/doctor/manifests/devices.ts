@@ -1,5 +1,6 @@
 // Rules that taint devices and claims that tolerate such taints, as manifests have them.
 import type { Instant } from '@taintmgr/core/time';
+import type { Manifest } from '../../../cluster/manifests.ts';
 import {
   claimFaults,
   classFaults,
@@ -10,7 +11,7 @@ import {
   selectionText,
   sliceFaults,
 } from '../devices.ts';
-import { findingAt, type Manifest, type PlacedFinding } from './files.ts';
+import { findingAt, type PlacedFinding } from './placed-finding.ts';
 
 const check = 'devices';
 

@@ -7,19 +7,13 @@ import type { Log, ReportingDescriptor, Result } from 'sarif';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
+import { type Manifest, type Manifests, readManifests } from '../../../cluster/manifests.ts';
 import { type Answer, printAnswer, readFormat } from '../../../render/printer.ts';
 import { type Column, renderColumns } from '../../../render/table.ts';
 import { type DoctorFlags, type Level, levelTones } from '../finding.ts';
 import { checkBudgets, workloadsIn } from './budgets.ts';
 import { checkDevices } from './devices.ts';
-import {
-  findingAt,
-  type Manifest,
-  type Manifests,
-  type PlacedFinding,
-  placeOf,
-  readManifests,
-} from './files.ts';
+import { findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
 import { checkPolicies, isOfOurs } from './policies.ts';
 
 /** Reads the files and says what is wrong with them; errors make it 1. */
@@ -30,7 +24,7 @@ export async function checkFiles(
   const isSarif = flags.output === 'sarif';
   const format = await readFormat(isSarif ? 'json' : flags.output);
   const { namespace = 'default', recursive = false } = flags;
-  const read = await readManifests({ paths, recursive, namespace });
+  const read = await readManifests({ flag: '-f', paths, recursive, namespace });
   const findings = checkManifests(read, Date.now());
   const errors = findings.filter(({ level }) => level === 'FAIL').length;
   const warnings = findings.filter(({ level }) => level === 'WARN').length;

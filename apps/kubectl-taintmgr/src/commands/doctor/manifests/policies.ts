@@ -16,7 +16,8 @@ import {
   readManifest,
 } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean, windowFault } from '@taintmgr/k8s-adapter/manifests';
-import { findingAt, type Manifest, type PlacedFinding, placeOf } from './files.ts';
+import type { Manifest } from '../../../cluster/manifests.ts';
+import { findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
 
 /** Every fault of each of them, and of them together. `now` is for what ends. */
 export function checkPolicies(

@@ -2,6 +2,7 @@
 import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import type {
+  AppliedObject,
   FailIfOutcome,
   RunDocument,
   SimulationDocument,
@@ -52,6 +53,8 @@ export interface Result {
   /** The first is what is asked for, others stand beside it. */
   readonly runs: readonly RunResult[];
   readonly limits: readonly FailIfOutcome[];
+  /** The manifests that are laid over the cluster; left out: none are. */
+  readonly applied?: readonly AppliedObject[] | undefined;
   /** How kube-controller-manager is set up; null: it is in no run. */
   readonly manager: ManagerSettings | null;
 }
@@ -70,7 +73,7 @@ export function withDraws(run: RunResult, others: readonly Summary[]): RunResult
 
 /** Puts the answer together. */
 export function simulationDocument(result: Result): SimulationDocument {
-  const { source, script, seed, seeds, until, runs, limits, manager } = result;
+  const { source, script, seed, seeds, until, runs, limits, applied, manager } = result;
   const [first] = runs;
   return {
     apiVersion,
@@ -86,6 +89,7 @@ export function simulationDocument(result: Result): SimulationDocument {
     notes: source.notes,
     assumptions: first?.assumptions ?? [],
     ...(manager && { managerFlags: managerFlagsText(manager) }),
+    ...(applied && { applied }),
     limits,
     runs: runs.map((run) => runDocument(run, first)),
   };
@@ -111,7 +115,7 @@ function bandsOf({ draws }: RunResult): Pick<RunDocument, 'bands'> {
 }
 
 function runDocument(run: RunResult, first: RunResult | undefined): RunDocument {
-  const { name, semantics, playedEvents, summary, recording } = run;
+  const { name, semantics, playedEvents, summary, recording, rollout } = run;
   const differences = first && first !== run ? differencesOf(first.draws, run.draws) : null;
   return {
     name,
@@ -120,6 +124,7 @@ function runDocument(run: RunResult, first: RunResult | undefined): RunDocument 
     ...bandsOf(run),
     differences,
     events: playedEvents,
+    ...(rollout && { rollout }),
     ...recording,
   };
 }

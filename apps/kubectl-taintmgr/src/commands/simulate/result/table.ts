@@ -8,13 +8,15 @@ import type {
   BudgetSummary,
   Cause,
   JobSummary,
+  Named,
   WorkloadSummary,
 } from '@taintmgr/page';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
+import { appliedText } from '../apply/applied-text.ts';
 import { managerFlagsText } from '../stage/manager-flags.ts';
 import { rangeText } from '../times/pod-times.ts';
 import { type Result, type RunResult, seconds, shownName } from './documents.ts';
-import { beyondChance, paired } from './draws.ts';
+import { beyondChance, paired, sameAs } from './draws.ts';
 
 /** What happened, for a person: a few tables and a sentence on each. */
 export function simulationTable(result: Result, options: TableOptions): string {
@@ -28,7 +30,7 @@ export function simulationTable(result: Result, options: TableOptions): string {
   ];
   const hasChance = tables.some((table) => table.includes(` ${byChance}`));
   const parts = [
-    fitting([headline(result, first)], options),
+    fitting([headline(result, first), ...appliedLines(result)], options),
     ...tables,
     runs.length > 1 ? fitting(chanceLines(result, hasChance), options) : '',
     fitting(unknownLines(runs), options),
@@ -63,6 +65,24 @@ function headline(
   const partial = source.missing.length > 0 ? 'PARTIAL: ' : '';
   const played = script === null ? 'without events' : `with ${script}`;
   return `${partial}${formatDuration(until)} of ${what} ${played}, ${seedText(seed, seeds)}`;
+}
+
+/** What manifests make of the cluster before anything happens in it. */
+function appliedLines({ applied, runs }: Result): readonly string[] {
+  if (!applied) return [];
+  const [before, after] = runs.map(({ rollout }) => rollout);
+  const { seconds: lasted = 0, unfinished = [], closedBudgets = [] } = after ?? {};
+  const open = ({ namespace, name }: Named): boolean =>
+    !before?.closedBudgets.some((one) => one.namespace === namespace && one.name === name);
+  const closed = closedBudgets.filter(open).map(({ namespace, name, pods }) => {
+    return `PDB ${namespace}/${name} allows no eviction after: 0 of ${pods} may be down`;
+  });
+  return [
+    `after: ${appliedText(applied)}`,
+    ...(lasted === 0 ? [] : [`events begin ${seconds(lasted)} after that, before as well`]),
+    ...unfinished.map(({ workload, text }) => `${workload} does not come to rest after: ${text}`),
+    ...closed,
+  ];
 }
 
 /** `?` behind a name: what decides about it and is not simulated. */
@@ -113,7 +133,7 @@ function rowTable<Item extends Counted>(
   options: TableOptions,
 ): string {
   const [first] = runs;
-  const items = first ? itemsOf(first.summary) : [];
+  const items = allOf(runs.map(({ summary }) => itemsOf(summary)));
   if (items.length === 0) return '';
   const pairs = runs.map(({ name, summary }) => {
     return { variant: name, byFirst: new Map(paired(items, itemsOf(summary))) };
@@ -142,6 +162,12 @@ function rowTable<Item extends Counted>(
     ...(calm.length === 0 ? [] : [calmLine(table.calmText, calm)]),
   ];
   return parts.join('\n');
+}
+
+/** Those of the first run, and what only others have. */
+function allOf<Item extends Counted>([first = [], ...others]: readonly (readonly Item[])[]) {
+  const more = others.flat().filter((item) => !sameAs(item, first));
+  return [...first, ...more.filter((item, at) => sameAs(item, more) === more[at])];
 }
 
 /** Kinds are said where names are not enough. */

@@ -32,6 +32,17 @@ export function unknownsIn(api: Cluster['api']): Unknowns {
   return new Map(Array.from(found, ([key, whats]) => [key, [...whats]] as const));
 }
 
+/** What the pods ask for that a workload will make; nothing for what makes none. */
+export function templateUnknowns(
+  { metadata, spec }: KubeObject,
+  api: Cluster['api'],
+): readonly string[] {
+  if (!spec?.template?.spec) return [];
+  const { name, namespace = '' } = metadata;
+  const pod = { ...spec.template, metadata: { ...spec.template.metadata, name, namespace } };
+  return unknownRulesOf(pod, api, selectsDevice).map(ruleText);
+}
+
 function ruleText(unknown: UnknownRule): string {
   return unknown.rule === 'schedulerName'
     ? `scheduler ${unknown.schedulerName} places its pods`

@@ -15,7 +15,7 @@ import { choicesText } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { didYouMean, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { zoneNames } from '@taintmgr/k8s-adapter/survey';
-import type { Assumption, PlayedEvent, Recording } from '@taintmgr/page';
+import type { Assumption, PlayedEvent, Recording, Rollout } from '@taintmgr/page';
 import {
   ApiError,
   type Cluster,
@@ -50,7 +50,15 @@ export interface RunOptions {
   readonly onStart?: (run: Run) => void;
   /** The one that it has in common with others; left out: one of its own. */
   readonly beginning?: Beginning;
+  /** What goes on before events may happen; left out: nothing. */
+  readonly rollout?: RolloutStep;
 }
+
+/** Plays a cluster that begins until events may; `runUntil` moves its time, and that of who acts in it. */
+export type RolloutStep = (
+  cluster: Cluster,
+  runUntil: (instant: Instant) => void,
+) => Generator<null, Rollout>;
 
 /** One run of a simulation from beginning to end. */
 export interface Run {
@@ -62,6 +70,8 @@ export interface Run {
   readonly recording: Recording;
   /** What decided about workloads and was not simulated. */
   readonly unknowns: Unknowns;
+  /** Left out: no manifests were laid over the cluster. */
+  readonly rollout?: Rollout;
 }
 
 const idleMsMax = 600_000;
@@ -124,9 +134,12 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
   });
   cluster.start();
   if (source.bringToRest) yield* comeToRest(source, { clock, cluster, times }, agents);
-  const simulation = new Simulation(options, { cluster, agents, times });
+  else if (options.rollout) agents.start();
+  const runUntil = (instant: Instant): void => agents.runUntil(instant);
+  const rollout = options.rollout ? yield* options.rollout(cluster, runUntil) : null;
+  const simulation = new Simulation(options, { cluster, agents, times, rollout });
   recorders.push(simulation.recorder);
-  if (!source.bringToRest) agents.start();
+  if (!source.bringToRest && !options.rollout) agents.start();
   return simulation;
 }
 
@@ -146,6 +159,7 @@ interface Rested {
   readonly cluster: Cluster;
   readonly agents: Agents;
   readonly times: PodTimes;
+  readonly rollout: Rollout | null;
 }
 
 /** A cluster that is at rest, and the script on its way through it. */
@@ -158,9 +172,14 @@ export class Simulation {
   readonly #startsAt: Instant;
   readonly #assumptions: readonly Assumption[];
   readonly #play: Play;
+  readonly #rollout: Rollout | null;
 
-  constructor({ source, script, semantics }: RunOptions, { cluster, agents, times }: Rested) {
+  constructor(
+    { source, script, semantics }: RunOptions,
+    { cluster, agents, times, rollout }: Rested,
+  ) {
     this.#source = source;
+    this.#rollout = rollout;
     this.#hasPools = script.autoscaler.length > 0;
     const { controller } = agents;
     this.#startsAt = cluster.api.clock.now();
@@ -192,6 +211,7 @@ export class Simulation {
       playedEvents: this.#play.playedEvents,
       recording,
       unknowns: getsNodes ? withUnplaced(unknowns, recording) : unknowns,
+      ...(this.#rollout && { rollout: this.#rollout }),
     };
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PlacedFinding } from '../../../../src/commands/doctor/manifests/files.ts';
 import { sarifOf } from '../../../../src/commands/doctor/manifests/manifests.ts';
+import type { PlacedFinding } from '../../../../src/commands/doctor/manifests/placed-finding.ts';
 import { run } from '../../../world/run.ts';
 
 // That the document has the shape of SARIF is checked by the compiler, with its published types.

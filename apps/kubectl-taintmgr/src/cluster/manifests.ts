@@ -1,11 +1,10 @@
 // Reads Kubernetes manifests from files and folders, so that every object knows its place.
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileFault } from '@taintmgr/k8s-adapter/command-line';
 import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
-import type { Finding, Level } from '../finding.ts';
 
 /** One object of a file. */
 export interface Manifest {
@@ -25,17 +24,23 @@ interface ManifestFault {
   readonly text: string;
   /** It stands in a folder, where other things may be as well, and is no object of Kubernetes. */
   readonly isForeign: boolean;
+  /** It is no YAML because Helm makes the file from it. */
+  readonly isTemplate: boolean;
 }
 
 /** What was found in all files. */
 export interface Manifests {
   readonly files: readonly string[];
+  /** What kustomize wants in a folder makes no objects itself. */
+  readonly kustomizations: readonly string[];
   readonly manifests: readonly Manifest[];
   readonly faults: readonly ManifestFault[];
 }
 
 /** Where manifests are looked for. */
 export interface ManifestSource {
+  /** By which somebody names them, `-f`. */
+  readonly flag: string;
   /** Files, folders, and `-` for standard input. */
   readonly paths: readonly string[];
   /** Folders in folders too. */
@@ -50,37 +55,40 @@ interface Source {
   readonly inFolder: boolean;
 }
 
-/** What kustomize wants in a folder makes no objects itself. */
 const kustomization = /^kustomization\.ya?ml$/;
 const endings = /\.(?:ya?ml|json)$/;
 
 /** Reads them all, in the order of their names. Throws UsageError for a path that cannot be read. */
 export async function readManifests(from: ManifestSource): Promise<Manifests> {
-  const sources: Source[] = [];
-  for (const path of from.paths) sources.push(...(await sourcesAt(path, from.recursive)));
-  const all = await Promise.all(sources.map((source) => readSource(source, from.namespace)));
+  const found: Source[] = [];
+  for (const path of from.paths) found.push(...(await sourcesAt(path, from)));
+  const isForKustomize = ({ file, inFolder }: Source): boolean =>
+    inFolder && kustomization.test(basename(file));
+  const sources = found.filter((source) => !isForKustomize(source));
+  const all = await Promise.all(sources.map((source) => readSource(source, from)));
   return {
     files: sources.map(({ file }) => file),
+    kustomizations: found.filter(isForKustomize).map(({ file }) => file),
     manifests: all.flatMap(({ manifests }) => manifests),
     faults: all.flatMap(({ faults }) => faults),
   };
 }
 
-async function sourcesAt(path: string, recursive: boolean): Promise<readonly Source[]> {
+async function sourcesAt(path: string, from: ManifestSource): Promise<readonly Source[]> {
   if (path === '-') return [{ file: path, inFolder: false }];
-  const found = await readable(path, () => stat(path));
-  return found.isDirectory() ? await filesIn(path, recursive) : [{ file: path, inFolder: false }];
+  const found = await readable(from, path, () => stat(path));
+  return found.isDirectory() ? await filesIn(path, from) : [{ file: path, inFolder: false }];
 }
 
-async function filesIn(folder: string, recursive: boolean): Promise<readonly Source[]> {
-  const entries = await readable(folder, () => readdir(folder, { withFileTypes: true }));
+async function filesIn(folder: string, from: ManifestSource): Promise<readonly Source[]> {
+  const entries = await readable(from, folder, () => readdir(folder, { withFileTypes: true }));
   const files: Source[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name.startsWith('.')) continue;
     const file = join(folder, entry.name);
     if (entry.isDirectory()) {
-      if (recursive) files.push(...(await filesIn(file, recursive)));
-    } else if (endings.test(entry.name) && !kustomization.test(entry.name)) {
+      if (from.recursive) files.push(...(await filesIn(file, from)));
+    } else if (endings.test(entry.name)) {
       files.push({ file, inFolder: true });
     }
   }
@@ -89,9 +97,9 @@ async function filesIn(folder: string, recursive: boolean): Promise<readonly Sou
 
 async function readSource(
   { file, inFolder }: Source,
-  namespace: string,
+  from: ManifestSource,
 ): Promise<Pick<Manifests, 'manifests' | 'faults'>> {
-  const content = await readable(file, () =>
+  const content = await readable(from, file, () =>
     file === '-' ? text(process.stdin) : readFile(file, 'utf8'),
   );
   const manifests: Manifest[] = [];
@@ -99,7 +107,7 @@ async function readSource(
   try {
     for (const document of readAllPositioned(file, content.replace(/^\uFEFF/, ''))) {
       for (const field of objectsIn(document)) {
-        const read = manifestOf(file, field, namespace);
+        const read = manifestOf(file, field, from.namespace);
         if (typeof read !== 'string') manifests.push(read);
         else
           faults.push({
@@ -107,12 +115,13 @@ async function readSource(
             line: field.line,
             text: read,
             isForeign: inFolder && !isOurs(field),
+            isTemplate: false,
           });
       }
     }
   } catch (error) {
     if (!(error instanceof FaultyFile)) throw error;
-    faults.push(...error.faults.map((fault) => syntaxFault(file, fault)));
+    faults.push(...error.faults.map((fault) => syntaxFault(file, fault, content)));
   }
   return { manifests, faults };
 }
@@ -161,55 +170,21 @@ function manifestOf(file: string, field: Field, namespace: string): Manifest | s
 }
 
 /** `FILE:LINE:COLUMN: text`, where the name of the file may have colons too. */
-function syntaxFault(file: string, fault: string): ManifestFault {
+function syntaxFault(file: string, fault: string, content: string): ManifestFault {
   const [, line = '1', text = fault] =
     /^(\d+):\d+: (.*)$/s.exec(fault.slice(file.length + 1)) ?? [];
-  return { file, line: Number(line), text, isForeign: false };
+  const isTemplate = /\{\{[-\s]*[\w.$]/.test(content);
+  return { file, line: Number(line), text, isForeign: false, isTemplate };
 }
 
-async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
+async function readable<T>(
+  { flag }: ManifestSource,
+  path: string,
+  read: () => Promise<T>,
+): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw fileFault(`-f ${path}`, error, 'no such file or folder');
+    throw fileFault(`${flag} ${path}`, error, 'no such file or folder');
   }
-}
-
-/** What a check of manifests finds, and where. */
-export interface PlacedFinding extends Finding {
-  readonly file: string;
-  readonly line: number;
-}
-
-/** A finding about an object; `at`: the value that is wrong, where there is one. */
-export function findingAt(
-  check: string,
-  level: Level,
-  { manifest, at }: { readonly manifest: Manifest; readonly at?: Field | null },
-  message: string,
-  fix: string = '',
-): PlacedFinding {
-  const { file, field } = manifest;
-  const line = lineOf(at ?? field.find(['metadata', 'name']) ?? field);
-  return { check, level, file, line, about: aboutOf(manifest), message, fix };
-}
-
-/** Kinds of Kubernetes that findings are about and that are in no namespace. */
-const clusterKinds = ['DeviceTaintRule', 'DeviceClass', 'ResourceSlice'];
-
-/** `pdb/web -n shop`, as kubectl takes it. Our kinds are in no namespace. */
-export function aboutOf({ apiVersion, kind, name, namespace }: Manifest): string {
-  const short = kind === 'PodDisruptionBudget' ? 'pdb' : kind.toLowerCase();
-  if (apiVersion === policyApiVersion || clusterKinds.includes(kind)) return `${short}/${name}`;
-  return `${short}/${name} -n ${namespace}`;
-}
-
-/** `FILE:LINE`, as editors and CI logs take it. */
-export function placeOf({ file, line }: Pick<PlacedFinding, 'file' | 'line'>): string {
-  return `${file}:${line}`;
-}
-
-/** The line of a value, or of its name where it goes on below. */
-function lineOf({ place }: Field): number {
-  return Number(/:(\d+):\d+$/.exec(place)?.[1] ?? 1);
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { type Finding, inEmptyFolder, ofWeb, pdb, workload } from '../../../world/doctor-files.ts';
-import { run } from '../../../world/run.ts';
+import { type Finding, inEmptyFolder, ofWeb, pdb, workload } from '../world/doctor-files.ts';
+import { run } from '../world/run.ts';
 
 // `doctor -f`: no cluster is there, and none is asked.
 

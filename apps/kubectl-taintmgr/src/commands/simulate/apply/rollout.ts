@@ -1,0 +1,156 @@
+// Lets a cluster come to rest over which manifests are laid, before anything of a script happens in it.
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import { countBy } from '@taintmgr/k8s-adapter/command-line';
+import type { AppliedObject, Rollout as RolloutDocument } from '@taintmgr/page';
+import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
+import { unplacedMessage } from '../result/recorder.ts';
+import type { RolloutStep } from '../stage/run.ts';
+import { workloadKeyOf } from '../times/pod-times.ts';
+import type { Overlay } from './apply.ts';
+
+/** Before manifests come, whoever keeps workloads has seen them as they were. */
+const leadMs: Millis = 1_000;
+const lookMs: Millis = 1_000;
+const pieceMs: Millis = 10_000;
+/** So long nothing may come nearer to its end: as Deployments have it by default. */
+const stuckMs: Millis = 600_000;
+const restMsMax: Millis = 7_200_000;
+
+/** What has pods, or counts them, by its kind. */
+const watched: Readonly<Record<string, string>> = {
+  Deployment: 'deployments',
+  ReplicaSet: 'replicasets',
+  StatefulSet: 'statefulsets',
+  DaemonSet: 'daemonsets',
+  Job: 'jobs',
+  Pod: 'pods',
+  PodDisruptionBudget: 'poddisruptionbudgets',
+};
+
+/** One rollout, and as long a wait in the cluster as it is, so that events find both at one age. */
+export class Rollout {
+  readonly #overlay: Pick<Overlay, 'objects' | 'applied'>;
+  #lasted: Millis = 0;
+
+  constructor(overlay: Pick<Overlay, 'objects' | 'applied'>) {
+    this.#overlay = overlay;
+  }
+
+  /** The way of the cluster with the manifests, which goes first: it says how long the other one waits. */
+  *after(...[cluster, runUntil]: Parameters<RolloutStep>): ReturnType<RolloutStep> {
+    const { objects, applied } = this.#overlay;
+    const begun = cluster.api.clock.now();
+    const moved = applied.filter(({ kind, change }) => change !== 'unchanged' && watched[kind]);
+    if (moved.length > 0) runUntil(begun + leadMs);
+    for (const object of objects) cluster.api.apply(object);
+    const unfinished = moved.length > 0 ? yield* settle(cluster, runUntil, moved) : [];
+    this.#lasted = cluster.api.clock.now() - begun;
+    return rolloutOf(cluster, this.#lasted, unfinished);
+  }
+
+  /** The way of the cluster as it is. */
+  *before(...[cluster, runUntil]: Parameters<RolloutStep>): ReturnType<RolloutStep> {
+    const begun = cluster.api.clock.now();
+    for (let waited = 0; waited < this.#lasted; ) {
+      waited = Math.min(this.#lasted, waited + pieceMs);
+      runUntil(begun + waited);
+      yield null;
+    }
+    return rolloutOf(cluster, this.#lasted, []);
+  }
+}
+
+/** Goes on until all of it is as it should be, or nothing comes nearer to that; returns what is not. */
+function* settle(
+  cluster: Cluster,
+  runUntil: (instant: Instant) => void,
+  moved: readonly AppliedObject[],
+): Generator<null, readonly AppliedObject[]> {
+  const { clock } = cluster.api;
+  const latest = clock.now() + restMsMax;
+  let [left, seen, seenAt] = [moved, '', clock.now()];
+  do {
+    runUntil(clock.now() + lookMs);
+    yield null;
+    left = left.filter(({ kind, namespace, name }) => {
+      return !cluster.isSettled(watched[kind] ?? '', namespace, name);
+    });
+    const state = JSON.stringify(left.map((one) => statusOf(cluster, one)));
+    if (state !== seen) [seen, seenAt] = [state, clock.now()];
+  } while (left.length > 0 && clock.now() < Math.min(latest, seenAt + stuckMs));
+  // Budgets hear of the last pods.
+  runUntil(clock.now() + lookMs);
+  return left;
+}
+
+function statusOf({ api }: Cluster, { kind, namespace, name }: AppliedObject): unknown {
+  return api.get(watched[kind] ?? '', namespace, name)?.status;
+}
+
+function rolloutOf(
+  cluster: Cluster,
+  lasted: Millis,
+  unfinished: readonly AppliedObject[],
+): RolloutDocument {
+  return {
+    seconds: lasted / 1000,
+    unfinished: unfinished.map((one) => {
+      const { kind, namespace, name } = one;
+      return { workload: `${kind} ${namespace}/${name}`, text: unfinishedText(cluster, one) };
+    }),
+    closedBudgets: closedBudgets(cluster),
+  };
+}
+
+/** How far it came, and what keeps it. */
+function unfinishedText({ api }: Cluster, { kind, namespace, name }: AppliedObject): string {
+  const { spec = {}, status = {} }: Partial<KubeObject> =
+    api.get(watched[kind] ?? '', namespace, name) ?? {};
+  const wanted = spec.replicas ?? status.desiredNumberScheduled ?? spec.parallelism ?? 1;
+  const updated = status.updatedReplicas ?? status.updatedNumberScheduled ?? 0;
+  const far = kind === 'Job' || kind === 'Pod' ? '' : `${updated} of ${wanted} pods updated; `;
+  const pods = api.list('pods', namespace).filter((pod) => {
+    return workloadKeyOf(pod) === `${namespace}/${name}`;
+  });
+  const { priorityClassName: priority } = spec.template?.spec ?? {};
+  if (priority && !api.get('priorityclasses', '', priority)) {
+    return `${far}its pods are refused: there is no PriorityClass ${priority}`;
+  }
+  return `${far}${reasonText(pods)}`;
+}
+
+/** The reason that most of the pods have that wait. */
+function reasonText(pods: readonly KubeObject[]): string {
+  const reasons = pods.flatMap((pod) => {
+    const message = unplacedMessage(pod);
+    return message === null ? [] : [message];
+  });
+  const counts = [...countBy(reasons)].sort(([, one], [, other]) => other - one);
+  const [[message = '', number = 0] = []] = counts;
+  if (number > 0)
+    return `${number} of its pods ${number === 1 ? 'fits' : 'fit'} on no node: ${message}`;
+  const unready = pods.find((pod) => !isReady(pod));
+  if (unready) {
+    return `pod ${unready.metadata.name} on ${unready.spec.nodeName ?? 'no node'} does not get ready`;
+  }
+  return `its pods were not made within ${formatDuration(stuckMs)}`;
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+}
+
+function isReady({ status }: KubeObject): boolean {
+  const conditions: readonly Condition[] = status?.conditions ?? [];
+  return conditions.some((one) => one.type === 'Ready' && one.status === 'True');
+}
+
+/** Those that ask for as many pods as there are: no pod may ever be evicted. */
+function closedBudgets({ api }: Cluster): RolloutDocument['closedBudgets'] {
+  return api.list('poddisruptionbudgets').flatMap(({ metadata, status }) => {
+    const { expectedPods = 0, desiredHealthy = 0 } = status ?? {};
+    if (expectedPods === 0 || desiredHealthy < expectedPods) return [];
+    return [{ namespace: metadata.namespace ?? '', name: metadata.name, pods: expectedPods }];
+  });
+}
