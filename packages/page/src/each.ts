@@ -1,6 +1,7 @@
 // The answer of `simulate --each`: one part of the cluster after the other is lost, each in a copy of its own, as its
 // JSON says it and as its page shows it. Times are seconds of the simulated cluster.
-import type { BudgetSummary, Named, Summary, WorkloadSummary } from './simulation.ts';
+import type { BudgetSummary, Named, Summary, WhatIfOrigin, WorkloadSummary } from './simulation.ts';
+import type { WhatIf } from './what-if.ts';
 
 /** One of the events of the form of what-if: how a part is lost. */
 export type LostBy = 'down' | 'cut-off' | 'drain' | 'taint';
@@ -75,4 +76,10 @@ export interface LossWorkload
     Pick<WorkloadSummary, 'outageSeconds' | 'podMinutesLost' | 'downAtEnd' | 'evictions'> {
   /** Pods of it that fit on no node at the end. */
   readonly unplacedAtEnd: number;
+}
+
+/** All that the page of it knows. */
+export interface EachPageInput extends EachDocument {
+  /** Left out: it was not asked for on a page. */
+  readonly asked?: WhatIfOrigin & { readonly question: WhatIf };
 }

@@ -1,8 +1,9 @@
 // Puts the page together: one HTML file that needs nothing but itself.
 import { createHash } from 'node:crypto';
 import { type PageParts, pageParts } from './build.ts';
+import type { EachDocument, EachPageInput } from './each.ts';
 import type { LiveSource } from './live.ts';
-import type { PageInput, WhatIfOrigin } from './simulation.ts';
+import type { PageInput, SimulationDocument } from './simulation.ts';
 
 /** A page, and what the browser may do with it. */
 export interface LivePage {
@@ -15,7 +16,7 @@ export interface LivePage {
  * Style, script and data are in it; its policy lets the browser run these alone, by their hashes, and
  * load nothing. Nothing of the data becomes markup: the script puts it there as text.
  */
-export async function pageHtml(input: PageInput): Promise<string> {
+export async function pageHtml(input: SimulationDocument | EachDocument): Promise<string> {
   return htmlOf(await pageParts(), input, { title: 'taintmgr simulation', connects: false }).html;
 }
 
@@ -28,8 +29,11 @@ export async function livePage(stream: string, whatIf?: string): Promise<LivePag
   return htmlOf(await pageParts(), source, { title: 'taintmgr', connects: true });
 }
 
-/** The page of a simulation that was asked for on the page of a live cluster. */
-export async function whatIfPage(input: PageInput, asked: WhatIfOrigin): Promise<LivePage> {
+/** The page of a simulation, or of losses, that was asked for on the page of a live cluster. */
+export async function whatIfPage(
+  input: SimulationDocument | EachDocument,
+  asked: NonNullable<EachPageInput['asked']>,
+): Promise<LivePage> {
   const shown = { title: 'taintmgr what if', connects: false };
   return htmlOf(await pageParts(), { ...input, asked }, shown);
 }
@@ -45,7 +49,7 @@ const unseen = /[\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 function htmlOf(
   parts: PageParts,
-  input: PageInput | LiveSource,
+  input: PageInput | EachPageInput | LiveSource,
   { title, connects }: Shown,
 ): LivePage {
   // Within a script element only `<` could end it; the others would reorder or hide what is read.

@@ -2,17 +2,22 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { livePage, pageHtml, whatIfPage } from '@taintmgr/page';
+import { losses, lossOf } from './world/losses.ts';
 import { run, simulation } from './world/simulation.ts';
 
 // Names come from whoever may make objects in the cluster.
 
 const hostile = '</script><script>alert(1)</script><!--<script>';
 const input = { ...simulation(run({ name: hostile })), source: hostile };
-const asked = { address: hostile, command: hostile };
+const question = { event: 'down', where: '', taint: '', lasts: '', until: '30m', both: '' };
+const asked = { address: hostile, command: hostile, question };
+
+const lost = losses([lossOf(hostile)]);
 
 const pages: readonly (readonly [name: string, html: () => Promise<string>, data: unknown])[] = [
   ['a simulation', () => pageHtml(input), input],
   ['an answer to what if', async () => (await whatIfPage(input, asked)).html, { ...input, asked }],
+  ['losses', () => pageHtml(lost), lost],
   ['a live cluster', async () => (await livePage(hostile)).html, { stream: hostile }],
 ];
 

@@ -1,5 +1,5 @@
 // Chooses what of the lanes and tables is shown: a namespace, a zone, an outcome, or only what is harmed; searches, and zooms.
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { type Filter, noFilter } from '../model/filter.ts';
 import { type ChartState, zoomed } from './state.ts';
@@ -81,7 +81,7 @@ interface ChoiceProps {
 }
 
 /** An address may name what is not there: then nothing is shown, and that is said. */
-function Choice({ label, value, choices, choose }: ChoiceProps) {
+export function Choice({ label, value, choices, choose }: ChoiceProps) {
   const isKnown = value === '' || choices.some(([name]) => name === value);
   return (
     <label>
@@ -103,16 +103,22 @@ interface OfChart {
   readonly state: ChartState;
 }
 
-export function Find({ state }: OfChart) {
+interface FindProps {
+  readonly query: Signal<string>;
+  /** What may be searched for. */
+  readonly what?: string;
+}
+
+export function Find({ query, what = 'workload, node, pod' }: FindProps) {
   return (
     <label>
       Find{' '}
       <input
         type="search"
-        placeholder="workload, node, pod"
-        value={state.query.value}
+        placeholder={what}
+        value={query.value}
         onInput={(event) => {
-          state.query.value = event.currentTarget.value;
+          query.value = event.currentTarget.value;
         }}
       />
     </label>

@@ -1,19 +1,25 @@
-// Starts the page: of a simulation with the data that is in it, of a live cluster with what is streamed.
+// Starts the page: of a simulation or of losses with the data that is in it, of a live cluster with what is streamed.
 import './page.css';
+import './heat-map.css';
 import './paper.css';
 import { signal } from '@preact/signals';
 import { render } from 'preact';
+import type { EachPageInput } from '../each.ts';
 import type { LiveSource } from '../live.ts';
+import { lossSentence } from '../model/losses.ts';
 import { sentenceOf } from '../model/sentence.ts';
 import type { PageInput } from '../simulation.ts';
+import { EachApp } from './each/app.tsx';
+import { eachStateOf } from './each/state.ts';
 import { startLive } from './live/start.tsx';
 import { App, stateOf, withPlainNames } from './simulation/app.tsx';
 
 const place = document.getElementById('page');
 const text = document.getElementById('data')?.textContent ?? null;
 if (place && text !== null) {
-  const data: PageInput | LiveSource = JSON.parse(text);
+  const data: PageInput | EachPageInput | LiveSource = JSON.parse(text);
   if ('stream' in data) startLive(place, data);
+  else if ('losses' in data) showLosses(place, data);
   else showSimulation(place, data);
 }
 
@@ -21,4 +27,9 @@ function showSimulation(where: Element, data: PageInput): void {
   const input = withPlainNames(data);
   document.title = `${sentenceOf(input)} - ${input.source}`;
   render(<App state={stateOf(signal(input))} />, where);
+}
+
+function showLosses(where: Element, input: EachPageInput): void {
+  document.title = `${lossSentence(input)} - ${input.source}`;
+  render(<EachApp state={eachStateOf(input)} />, where);
 }

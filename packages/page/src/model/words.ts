@@ -29,8 +29,8 @@ export function span(clock: Clock, from: number, until: number | null): string {
   return until === null ? `${clock(from)} ${clock.openEnd}` : `${clock(from)} – ${clock(until)}`;
 }
 
-export function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+export function count(amount: number, noun: string, nouns = `${noun}s`): string {
+  return `${amount} ${amount === 1 ? noun : nouns}`;
 }
 
 /** What a time has more or less than another, as both are written: `+4s`, `−2s`, or ''. */

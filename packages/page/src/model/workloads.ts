@@ -86,7 +86,7 @@ function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): read
 }
 
 /** `shop/web`, and what it is where it is no Deployment. */
-export function shortName({ kind, namespace, name }: WorkloadSummary | WorkloadTrack): string {
+export function shortName({ kind, namespace, name }: Identity): string {
   return kind === 'Deployment' ? `${namespace}/${name}` : `${namespace}/${name} (${kind})`;
 }
 

@@ -67,9 +67,10 @@ export class WhatIfAnswers {
       response.end();
       return;
     }
+    const question = whatIfOf(query);
     let args: readonly string[];
     try {
-      args = simulateArguments(whatIfOf(query), this.#surroundings.asked());
+      args = simulateArguments(question, this.#surroundings.asked());
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       begin(400);
@@ -80,7 +81,7 @@ export class WhatIfAnswers {
     begin(200);
     this.#isBusy = true;
     try {
-      say(await this.#play(args, response, say));
+      say(await this.#play({ question, args }, response, say));
     } finally {
       this.#isBusy = false;
       response.end();
@@ -88,7 +89,7 @@ export class WhatIfAnswers {
   }
 
   async #play(
-    args: readonly string[],
+    { question, args }: Played,
     response: ServerResponse,
     say: (line: WhatIfLine) => void,
   ): Promise<WhatIfLine> {
@@ -111,7 +112,7 @@ export class WhatIfAnswers {
       return { kind: 'error', text, next: `The same in a terminal: ${command}` };
     }
     const input: PageInput = JSON.parse(output.data);
-    return this.#keep(await whatIfPage(input, { address: '/', command }));
+    return this.#keep(await whatIfPage(input, { address: '/', command, question }));
   }
 
   #keep(page: LivePage): WhatIfLine {
@@ -123,6 +124,12 @@ export class WhatIfAnswers {
     }
     return { kind: 'page', address: `what-if/${name}` };
   }
+}
+
+/** A question, and the words that play it. */
+interface Played {
+  readonly question: WhatIf;
+  readonly args: readonly string[];
 }
 
 /** As it is typed in a shell. */

@@ -89,7 +89,7 @@ function Stale({ state }: { readonly state: LiveState }) {
 function Controls({ state }: { readonly state: LiveState }) {
   return (
     <div class="controls">
-      <Find state={state} />
+      <Find query={state.query} />
       <Filters state={state} {...livePlacesOf(state.input.value)} outcomes={liveOutcomes} />
       <Zoom state={state}>
         <button

@@ -7,7 +7,8 @@ import { rowsOf } from '../../model/rows.ts';
 import { besides, sentenceOf } from '../../model/sentence.ts';
 import { instantsOf, readerOf } from '../../model/steps.ts';
 import { clock, duration } from '../../model/words.ts';
-import type { PageInput, WhatIfOrigin } from '../../simulation.ts';
+import type { PageInput } from '../../simulation.ts';
+import { Asked } from '../asked.tsx';
 import { Chart } from '../chart.tsx';
 import { Filters, Find, Hint, Zoom } from '../filters.tsx';
 import { Legend } from '../legend.tsx';
@@ -56,22 +57,12 @@ export function App({ state }: { readonly state: PageState }) {
   );
 }
 
-/** The way back to the page that asked, and the same for a terminal. */
-function Asked({ asked: { address, command } }: { readonly asked: WhatIfOrigin }) {
-  return (
-    <p class="about">
-      What if, played in a copy of the cluster; <a href={address}>back to the cluster as it is</a>.
-      The same in a terminal: <code>{command}</code>
-    </p>
-  );
-}
-
 function Controls({ state }: { readonly state: PageState }) {
   const input = state.input.value;
   const places = useMemo(() => placesOf(input), [input]);
   return (
     <div class="controls">
-      <Find state={state} />
+      <Find query={state.query} />
       <Filters state={state} {...places} outcomes={outcomes} />
       <Zoom state={state}>
         <button

@@ -1,0 +1,180 @@
+// Losses in words: which hurts most, whom each hurts, for how long, which budgets break, and who finds no room.
+import type { EachDocument, Loss, LossWorkload } from '../each.ts';
+import { count, duration } from './words.ts';
+import { shortName } from './workloads.ts';
+
+/** Names a loss of a document. */
+export function lossKey({ name, taint }: Loss): string {
+  return taint === undefined ? name : `${name} ${taint}`;
+}
+
+/** `zone eu/eu-a`, `node node-1`, `rack=rack-7` */
+export function partOf({ each }: EachDocument, { name }: Pick<Loss, 'name'>): string {
+  return each === 'zone' || each === 'node' ? `${each} ${name}` : `${each}=${name}`;
+}
+
+/** `the loss of zone eu/eu-a`; a sentence goes on with a verb. */
+export function lossText(input: EachDocument, loss: Loss): string {
+  const part = partOf(input, loss);
+  switch (input.by) {
+    case 'down':
+      return `the loss of ${part}`;
+    case 'cut-off':
+      return `the isolation of ${part}`;
+    case 'drain':
+      return `the drain of ${part}`;
+    case 'taint':
+      return `the taint ${loss.taint ?? ''} on ${part}`;
+  }
+}
+
+/** The worst first; pods of DaemonSets cannot go elsewhere, and come after the others. */
+export function worstFirst(workloads: readonly LossWorkload[]): readonly LossWorkload[] {
+  return [...workloads].sort((one, other) => {
+    return isOfNodes(one) - isOfNodes(other) || other.podMinutesLost - one.podMinutesLost;
+  });
+}
+
+export function isOfNodes({ kind }: Pick<LossWorkload, 'kind'>): number {
+  return kind === 'DaemonSet' ? 1 : 0;
+}
+
+/** `3 of 4 down for 9m12s`, or that it only moved. */
+export function harmText({
+  downMax,
+  downWorstWanted,
+  downSeconds,
+  evictions,
+}: LossWorkload): string {
+  if (downMax === 0) return `never down, ${count(evictions, 'eviction')}`;
+  return `${downMax} of ${downWorstWanted} down for ${duration(downSeconds)}`;
+}
+
+/** The sentence that the page opens with. */
+export function lossSentence(input: EachDocument): string {
+  const played = input.losses.filter(({ failed }) => failed === null);
+  const worst = played.find(({ podMinutesLost }) => podMinutesLost > 0);
+  const [first] = worst ? worstFirst(worst.workloads) : [];
+  if (played.length === 0) return 'No loss was played.';
+  if (!worst || !first) {
+    return `${count(played.length, 'loss', 'losses')} played: none takes a pod of any workload down.`;
+  }
+  const others = worst.workloads.length - 1;
+  const is = first.downMax < first.downWorstWanted ? 'is partly down' : 'is down';
+  const most = `at most ${first.downMax} of ${first.downWorstWanted} pods`;
+  const more =
+    others === 0 ? '' : `${count(others, 'workload')} more ${others === 1 ? 'is' : 'are'} harmed, `;
+  const lost = `${minutesText(worst.podMinutesLost)} pod-minutes lost`;
+  return (
+    `${capital(lossText(input, worst))} hurts most: ${shortName(first)} ${is} for ` +
+    `${duration(first.downSeconds)}, ${most}; ${more}${lost}.`
+  );
+}
+
+/** What is to be said of all losses together. */
+export function besidesLosses({ losses }: EachDocument): string {
+  const number = (holds: (loss: Loss) => boolean): number => losses.filter(holds).length;
+  const counts: readonly (readonly [number, one: string, more: string])[] = [
+    [number((loss) => brokenIn(loss) > 0), 'breaks a budget', 'break a budget'],
+    [
+      number(({ unplaced }) => unplaced.atEnd > 0),
+      'leaves pods without room to the end',
+      'leave pods without room to the end',
+    ],
+    [
+      number(({ blocked }) => blocked > 0),
+      'leaves pods that budgets keep on their nodes',
+      'leave pods that budgets keep on their nodes',
+    ],
+    [number(isHarmless), 'harms nothing', 'harm nothing'],
+    [number(({ failed }) => failed !== null), 'could not be played', 'could not be played'],
+  ];
+  const texts = counts.flatMap(([amount, ...said]) => (amount > 0 ? [count(amount, ...said)] : []));
+  return texts.length === 0
+    ? ''
+    : `Of ${count(losses.length, 'loss', 'losses')} ${texts.join(', ')}.`;
+}
+
+function isHarmless({ failed, workloads }: Loss): boolean {
+  return failed === null && workloads.length === 0;
+}
+
+/** How many budgets had fewer healthy pods than they ask for. */
+export function brokenIn({ budgets }: Loss): number {
+  return budgets.filter(({ belowMax }) => belowMax > 0).length;
+}
+
+/** `0.4`, `12`, `1.2k`: with as many digits as tell something, and as little room as may be. */
+export function minutesText(minutes: number): string {
+  if (minutes === 0) return '0';
+  if (minutes < 0.05) return '<0.1';
+  if (minutes < 9.95) return minutes.toFixed(1);
+  if (minutes < 999.5) return String(Math.round(minutes));
+  const thousands = minutes / 1000;
+  return thousands < 9.95 ? `${thousands.toFixed(1)}k` : `${Math.round(thousands)}k`;
+}
+
+/** A term and a text, as the panel has them. */
+export type Fact = readonly [term: string, text: string];
+
+/** What is said of one workload. */
+export function workloadFacts(one: LossWorkload): readonly Fact[] {
+  const { outageSeconds, downAtEnd, unplacedAtEnd, unknown, evictions } = one;
+  const unsure = (unknown ?? []).map((what) => `${what}, which is not simulated`).join('; ');
+  return factsOf([
+    ['down', one.downMax === 0 ? 'never' : `at most ${one.downMax} of ${one.downWorstWanted} pods`],
+    ['for', one.downMax === 0 ? '' : duration(one.downSeconds)],
+    ['all down', outageSeconds === 0 ? '' : `for ${duration(outageSeconds)}`],
+    ['lost', one.podMinutesLost === 0 ? '' : `${one.podMinutesLost.toFixed(1)} pod-minutes`],
+    ['at the end', downAtEnd === 0 ? '' : `${downAtEnd} down`],
+    ['no room', unplacedAtEnd === 0 ? '' : `${count(unplacedAtEnd, 'pod')} at the end`],
+    ['evictions', evictions === 0 ? '' : String(evictions)],
+    ['not known', unsure],
+  ]);
+}
+
+/** So many names are listed. */
+const namesMax = 12;
+
+/** What is said of all of a loss. */
+export function lossFacts(input: EachDocument, loss: Loss): readonly Fact[] {
+  const { nodes, pods, evictions, refusals, unplaced, blocked, failed } = loss;
+  const many = nodes.length > namesMax ? ` and ${nodes.length - namesMax} more` : '';
+  const room = `${unplaced.atOnceMax} at once, ${unplaced.atEnd} at the end`;
+  const isAlone = input.each === 'node' && nodes.length === 1;
+  return factsOf([
+    ['failed', failed ?? ''],
+    ['nodes', isAlone ? '' : `${nodes.length}: ${nodes.slice(0, namesMax).join(', ')}${many}`],
+    ['pods', `${pods} on ${nodes.length === 1 ? 'it' : 'them'}`],
+    ['lost', loss.podMinutesLost === 0 ? '' : `${loss.podMinutesLost.toFixed(1)} pod-minutes`],
+    ['evictions', evictions === 0 ? '' : String(evictions)],
+    ['refused', refusals === 0 ? '' : `${count(refusals, 'eviction')}, by budgets`],
+    ['no room', unplaced.pods === 0 ? '' : `${count(unplaced.pods, 'pod')}: ${room}`],
+    ['blocked', blocked === 0 ? '' : `${count(blocked, 'pod')} at the end, kept by budgets`],
+  ]);
+}
+
+/** Which budgets are broken or refuse, and how. */
+export function budgetFacts({ budgets }: Loss): readonly Fact[] {
+  return budgets.map(({ namespace, name, belowMax, belowSeconds, refusals }): Fact => {
+    const texts = [
+      ...(belowMax > 0 ? [`at most ${belowMax} too few, for ${duration(belowSeconds)}`] : []),
+      ...(refusals > 0 ? [`refuses ${count(refusals, 'eviction')}`] : []),
+    ];
+    return [`${namespace}/${name}`, texts.join('; ')];
+  });
+}
+
+/** As typed in a shell, what plays this loss alone, in detail. */
+export function aloneCommand({ command }: EachDocument, { event }: Loss): string {
+  return `${command} --event '${event.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Those that say something. */
+function factsOf(facts: readonly Fact[]): readonly Fact[] {
+  return facts.filter(([, text]) => text !== '');
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

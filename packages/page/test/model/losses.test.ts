@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { EachDocument } from '../../src/each.ts';
+import {
+  aloneCommand,
+  besidesLosses,
+  budgetFacts,
+  type Fact,
+  lossFacts,
+  lossSentence,
+  minutesText,
+  workloadFacts,
+  worstFirst,
+} from '../../src/model/losses.ts';
+import { downFor, harmed, losses, lossOf } from '../world/losses.ts';
+
+const web = downFor('web', 10, { downMax: 3, podMinutesLost: 27.4 });
+const worst = lossOf('a-1', { workloads: [web] });
+const calm = lossOf('b-1', { workloads: [harmed('web', { evictions: 1 })] });
+
+const sentences: readonly (readonly [name: string, input: EachDocument, expected: string])[] = [
+  ['nothing was played', losses([lossOf('a', { failed: 'why' })]), 'No loss was played.'],
+  ['no pod is ever down', losses([calm]), '1 loss played: none takes a pod of any workload down.'],
+  [
+    'nodes die',
+    losses([worst, calm]),
+    'The loss of node a-1 hurts most: shop/web is partly down for 10m, at most 3 of 4 pods; 27 pod-minutes lost.',
+  ],
+  [
+    'all of a workload is down in a zone that is cut off, and others are harmed',
+    losses(
+      [
+        lossOf('eu/a', {
+          workloads: [
+            downFor('agent', 9, { kind: 'DaemonSet' }),
+            downFor('db', 5, { kind: 'StatefulSet', downMax: 4 }),
+            downFor('api', 1),
+          ],
+        }),
+      ],
+      { each: 'zone', by: 'cut-off' },
+    ),
+    'The isolation of zone eu/a hurts most: shop/db (StatefulSet) is down for 5m, at most 4 of 4 pods; ' +
+      '2 workloads more are harmed, 15 pod-minutes lost.',
+  ],
+  [
+    'racks are drained, and the first could not be played',
+    losses([lossOf('r0', { failed: 'why' }), lossOf('r7', { workloads: [web] })], {
+      ...{ each: 'rack', by: 'drain' },
+    }),
+    'The drain of rack=r7 hurts most: shop/web is partly down for 10m, at most 3 of 4 pods; 27 pod-minutes lost.',
+  ],
+  [
+    'nodes get a taint',
+    losses([lossOf('a-1', { taint: 'x=y:NoExecute', workloads: [web, downFor('api', 1)] })], {
+      by: 'taint',
+    }),
+    'The taint x=y:NoExecute on node a-1 hurts most: shop/web is partly down for 10m, at most 3 of 4 pods; ' +
+      '1 workload more is harmed, 28 pod-minutes lost.',
+  ],
+];
+
+describe('the sentence of losses', () => {
+  for (const [name, input, expected] of sentences) {
+    it(`says it where ${name}`, () => assert.equal(lossSentence(input), expected));
+  }
+
+  it('is followed by how many do what', () => {
+    const budget = { namespace: 'shop', name: 'web', refusals: 2, belowSeconds: 0, belowMax: 0 };
+    const input = losses([
+      lossOf('a', { budgets: [{ ...budget, belowMax: 1 }], workloads: [web] }),
+      lossOf('b', { budgets: [budget], unplaced: { pods: 3, atOnceMax: 2, atEnd: 1 }, blocked: 2 }),
+      lossOf('c', { unplaced: { pods: 3, atOnceMax: 2, atEnd: 0 } }),
+      lossOf('d', { failed: 'why' }),
+    ]);
+    assert.equal(
+      besidesLosses(input),
+      'Of 4 losses 1 breaks a budget, 1 leaves pods without room to the end, ' +
+        '1 leaves pods that budgets keep on their nodes, 2 harm nothing, 1 could not be played.',
+    );
+    assert.equal(besidesLosses(losses([worst])), '');
+  });
+});
+
+describe('pod-minutes', () => {
+  for (const [minutes, text] of [
+    [0, '0'],
+    [0.01, '<0.1'],
+    [0.05, '0.1'],
+    [9.94, '9.9'],
+    [9.96, '10'],
+    [999.4, '999'],
+    [999.6, '1.0k'],
+    [9940, '9.9k'],
+    [9960, '10k'],
+    [123_456, '123k'],
+  ] as const) {
+    it(`${minutes} are written ${text}`, () => assert.equal(minutesText(minutes), text));
+  }
+});
+
+it('workloads of a loss are the worst first, DaemonSets last', () => {
+  const daemons = downFor('agent', 9, { kind: 'DaemonSet' });
+  const all = [daemons, downFor('a', 1), downFor('b', 2)];
+  assert.deepEqual(
+    worstFirst(all).map(({ name }) => name),
+    ['b', 'a', 'agent'],
+  );
+});
+
+const facts: readonly (readonly [name: string, facts: readonly Fact[], expected: object])[] = [
+  [
+    'a workload that only moved',
+    workloadFacts(harmed('web', { evictions: 2 })),
+    { down: 'never', evictions: '2' },
+  ],
+  [
+    'a workload of which all was down, and some stays so',
+    workloadFacts(
+      downFor('web', 10, {
+        ...{ downMax: 4, outageSeconds: 60, downAtEnd: 2, unplacedAtEnd: 1 },
+        unknown: ['Foo scales it'],
+      }),
+    ),
+    {
+      ...{
+        down: 'at most 4 of 4 pods',
+        for: '10m',
+        'all down': 'for 1m',
+        lost: '10.0 pod-minutes',
+      },
+      ...{ 'at the end': '2 down', 'no room': '1 pod at the end', evictions: '1' },
+      'not known': 'Foo scales it, which is not simulated',
+    },
+  ],
+  ['a node to whose pods nothing happens', lossFacts(losses([]), lossOf('a')), { pods: '5 on it' }],
+  [
+    'a zone of many nodes',
+    lossFacts(
+      losses([], { each: 'zone' }),
+      lossOf('eu/a', {
+        nodes: Array.from({ length: 14 }, (_, index) => `n${index}`),
+        ...{ podMinutesLost: 3, evictions: 4, refusals: 1, blocked: 2 },
+        unplaced: { pods: 3, atOnceMax: 2, atEnd: 1 },
+      }),
+    ),
+    {
+      nodes: '14: n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, n10, n11 and 2 more',
+      ...{ pods: '5 on them', lost: '3.0 pod-minutes', evictions: '4' },
+      refused: '1 eviction, by budgets',
+      'no room': '3 pods: 2 at once, 1 at the end',
+      blocked: '2 pods at the end, kept by budgets',
+    },
+  ],
+  [
+    'a loss that could not be played',
+    lossFacts(losses([]), lossOf('a', { failed: 'it broke' })),
+    { failed: 'it broke', pods: '5 on it' },
+  ],
+  [
+    'budgets',
+    budgetFacts(
+      lossOf('a', {
+        budgets: [
+          { namespace: 'shop', name: 'web', refusals: 0, belowSeconds: 90, belowMax: 2 },
+          { namespace: 'shop', name: 'db', refusals: 1, belowSeconds: 0, belowMax: 0 },
+          { namespace: 'pay', name: 'api', refusals: 7, belowSeconds: 5, belowMax: 1 },
+        ],
+      }),
+    ),
+    {
+      'shop/web': 'at most 2 too few, for 1m30s',
+      'shop/db': 'refuses 1 eviction',
+      'pay/api': 'at most 1 too few, for 5s; refuses 7 evictions',
+    },
+  ],
+];
+
+describe('the panel of a loss', () => {
+  for (const [name, said, expected] of facts) {
+    it(`says of ${name} what there is to say`, () => {
+      assert.deepEqual(Object.fromEntries(said), expected);
+    });
+  }
+
+  it('has the command that plays it alone, as a shell takes it', () => {
+    const loss = lossOf('a', { event: "{at: 1m, stopKubelet: {node: 'a'}}" });
+    assert.equal(
+      aloneCommand(losses([loss]), loss),
+      `kubectl taintmgr simulate -f a.json --until 30m --event '{at: 1m, stopKubelet: {node: '\\''a'\\''}}'`,
+    );
+  });
+});
