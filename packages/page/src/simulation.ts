@@ -346,8 +346,30 @@ export interface EvictionLoop {
   readonly because: readonly string[];
 }
 
+/** Sums over workloads. */
+export interface Totals {
+  /** Workloads of which a pod was down or evicted. */
+  readonly workloads: number;
+  /** The most pods that were down at once. */
+  readonly downMax: number;
+  readonly podMinutesLost: number;
+  /** Of pods of Jobs, and of such that nobody owns, too. */
+  readonly evictions: number;
+  /** Pods that fitted on no node. */
+  readonly unplaced: number;
+}
+
+/** The same for one namespace or zone. */
+export interface PlaceTotals extends Totals {
+  readonly name: string;
+}
+
 /** What a run comes down to. */
 export interface Summary {
+  readonly totals: Totals;
+  readonly namespaces: readonly PlaceTotals[];
+  /** By where pods were when they were lost; '': nodes that name no zone, and pods that were nowhere before. */
+  readonly zones: readonly PlaceTotals[];
   readonly evictions: number;
   /** Pods that came back to where they were evicted from, again and again. */
   readonly loops: readonly EvictionLoop[];
@@ -367,6 +389,7 @@ export interface Summary {
 
 /** What another run has more than the first one; what is in one run only is left out. */
 export interface Differences {
+  readonly totals: Totals;
   readonly evictions: number;
   readonly refusals: number;
   readonly nodesTainted: number;

@@ -7,6 +7,7 @@ export {
   choicesText,
   count,
   countBy,
+  groupBy,
   leastOf,
   listText,
   mostOf,

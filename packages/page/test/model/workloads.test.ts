@@ -139,7 +139,7 @@ describe('how much longer a workload was down than in the first run', () => {
     ...run({ summary: [own] }),
     bands: { workloads: [] },
     differences: {
-      ...{ evictions: 0, refusals: 0, nodesTainted: 0, budgets: [] },
+      ...{ evictions: 0, refusals: 0, nodesTainted: 0, budgets: [], totals: run().summary.totals },
       workloads: [{ ...id, ...nothing, ...less, downSeconds }],
     },
   });

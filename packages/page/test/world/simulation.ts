@@ -56,7 +56,8 @@ export function run(said: SaidRun = {}): RunDocument {
   const things = { workloads: [], budgets: [], jobs: [], holds: [], refusals: [], failures: [] };
   const counts = { evictions: 0, refusals: 0, failures: 0, nodesTainted: 0 };
   const unplaced = { pods: 0, atOnceMax: 0, atEnd: 0 };
-  const kept = { causes: [], loops: [], budgets: [], jobs: [] };
+  const kept = { causes: [], loops: [], budgets: [], jobs: [], namespaces: [], zones: [] };
+  const totals = { workloads: 0, downMax: 0, podMinutesLost: 0, evictions: 0, unplaced: 0 };
   return {
     ...{ ...named, ...things, unplaced: [] },
     zones: zones.map(({ states, ...zone }) => ({
@@ -68,7 +69,7 @@ export function run(said: SaidRun = {}): RunDocument {
     deadlines: deadlines.map((deadline) => ({ reasons: [], ...deadline })),
     evictions: evictions.map((eviction) => ({ arrivedAt: 0, reasons: [], ...eviction })),
     ...others,
-    summary: { ...counts, ...kept, unplaced, workloads: summary },
+    summary: { ...counts, ...kept, totals, unplaced, workloads: summary },
   };
 }
 

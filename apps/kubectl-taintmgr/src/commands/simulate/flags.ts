@@ -22,6 +22,7 @@ export interface SimulateFlags extends OutputFlags {
   readonly compare?: true | undefined;
   readonly failIf?: readonly string[] | undefined;
   readonly allowUnknown?: true | undefined;
+  readonly top?: Top | undefined;
   readonly report?: string | undefined;
   readonly partial?: true | undefined;
   readonly replay?: string | undefined;
@@ -31,6 +32,7 @@ const untilMsUsual: Millis = 1_800_000;
 const untilMsMax: Millis = 7 * 86_400_000;
 const seedMax = 2 ** 31;
 const seedsMax = 1000;
+const topMax = 1_000_000;
 
 /** What says what happens, which a recording says itself. */
 const ofScripts = [
@@ -46,6 +48,7 @@ const ofScripts = [
   'compare',
   'failIf',
   'allowUnknown',
+  'top',
   'report',
   'partial',
 ];
@@ -135,7 +138,13 @@ export function simulateCommand(): CommandUnknownOpts {
         .argParser(addVariant)
         .conflicts('compare'),
     )
-    .option('--compare', 'play both kube-controller-manager 1.36 and taintmgr')
+    .option('--compare', 'play both kube-controller-manager 1.36 and taintmgr');
+  return addOutputFlags(addAnswerFlags(command).addHelpText('after', details));
+}
+
+/** What becomes of what was played. */
+function addAnswerFlags(command: CommandUnknownOpts): CommandUnknownOpts {
+  return command
     .addOption(
       new Option(
         '--fail-if <limit>',
@@ -143,6 +152,12 @@ export function simulateCommand(): CommandUnknownOpts {
       ).argParser(collect),
     )
     .option('--allow-unknown', 'judge --fail-if also by figures marked ?, which may be wrong')
+    .addOption(
+      new Option(
+        '--top <count>',
+        'only the worst so many rows of each table, or all; left out: what makes 100 lines',
+      ).argParser(topOf),
+    )
     .option('--report <file>', 'also write a page for a browser')
     .option('--partial', 'go on where something of the cluster could not be taken, and say so')
     .addOption(
@@ -150,9 +165,7 @@ export function simulateCommand(): CommandUnknownOpts {
         '--replay <file>',
         'play a flight record of the controller, and compare',
       ).conflicts(ofScripts),
-    )
-    .addHelpText('after', details);
-  return addOutputFlags(command);
+    );
 }
 
 function untilOf(text: string): Millis {
@@ -172,6 +185,16 @@ function seedsOf(text: string): number {
   if (/^\d+$/.test(text) && value >= 1 && value <= seedsMax) return value;
   throw new InvalidArgumentError(`Want a whole number from 1 to ${seedsMax}.`);
 }
+
+function topOf(text: string): Top {
+  const value = Number(text);
+  if (text === 'all') return text;
+  if (/^\d+$/.test(text) && value >= 1 && value <= topMax) return value;
+  throw new InvalidArgumentError(`Want a whole number from 1 to ${topMax}, or all.`);
+}
+
+/** How many rows of each table are shown: so many of the worst, or all. */
+export type Top = number | 'all';
 
 /** `--variant NAME=PATH`, as it is given. */
 export interface VariantFlag {

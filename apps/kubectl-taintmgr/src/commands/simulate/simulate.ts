@@ -7,7 +7,7 @@ import { type Output, warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { overlayOf } from './apply/apply.ts';
-import { afterName, beforeName, type SimulateFlags } from './flags.ts';
+import { afterName, beforeName, type SimulateFlags, type Top } from './flags.ts';
 import { play } from './play.ts';
 import { replayCommand } from './replay/replay.ts';
 import { checkReportFile, writeReportFile } from './report-file.ts';
@@ -58,7 +58,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   // Before anything is printed: who reads that may go away early.
   const unwritten =
     flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(result));
-  output.write(await printAnswer(answerOf(result), format, flags.headers !== false));
+  output.write(await printAnswer(answerOf(result, flags.top), format, flags.headers !== false));
   for (const note of source.notes) output.err(`Note: ${printable(note)}`);
   const code = reportLimits(result, output);
   if (unwritten) throw unwritten;
@@ -103,13 +103,13 @@ function isWhole({ missing }: ClusterSource, { partial }: SimulateFlags, output:
   return partial === true;
 }
 
-function answerOf(result: Result): Answer {
+function answerOf(result: Result, top: Top | undefined): Answer {
   const workloads = result.runs[0]?.summary.workloads ?? [];
   return {
     document: simulationDocument(result),
     rows: workloads,
     names: workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`),
-    table: (options) => simulationTable(result, options),
+    table: (options) => simulationTable(result, options, top),
   };
 }
 

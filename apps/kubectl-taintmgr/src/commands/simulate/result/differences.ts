@@ -1,5 +1,5 @@
 // What another run has more or less than the first of it, for each workload and budget.
-import type { BudgetSummary, Differences, Summary, WorkloadSummary } from '@taintmgr/page';
+import type { BudgetSummary, Differences, Summary, Totals, WorkloadSummary } from '@taintmgr/page';
 import { thousandths } from './downtime.ts';
 import { beyondChance, paired, sameAs } from './draws.ts';
 
@@ -20,6 +20,14 @@ const ofBudget = [
   'belowSeconds',
   'belowMax',
 ] as const satisfies readonly (keyof BudgetSummary)[];
+
+const ofTotals = [
+  'workloads',
+  'downMax',
+  'podMinutesLost',
+  'evictions',
+  'unplaced',
+] as const satisfies readonly (keyof Totals)[];
 
 /**
  * What the draws of another run have more than those of the first, which were played with the same seeds: 0
@@ -48,6 +56,7 @@ export function differencesOf(
     ) as Item;
   return {
     ...settled(shape, (draw) => draw),
+    totals: settled(shape.totals, ({ totals }) => totals),
     workloads: shape.workloads.map((item) =>
       settled(item, ({ workloads }) => sameAs(item, workloads)),
     ),
@@ -57,6 +66,7 @@ export function differencesOf(
 
 function differenceIn(first: Summary, other: Summary): Differences {
   return {
+    totals: less(first.totals, other.totals, ofTotals),
     evictions: other.evictions - first.evictions,
     refusals: other.refusals - first.refusals,
     nodesTainted: other.nodesTainted - first.nodesTainted,

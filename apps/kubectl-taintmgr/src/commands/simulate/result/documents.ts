@@ -43,7 +43,7 @@ export function seconds(value: number): string {
 
 /** Everything that the answer says. */
 export interface Result {
-  readonly source: ClusterSource;
+  readonly source: Pick<ClusterSource, 'name' | 'startsAt' | 'missing' | 'notes'>;
   /** The file of events; null: none. */
   readonly script: string | null;
   readonly seed: number;

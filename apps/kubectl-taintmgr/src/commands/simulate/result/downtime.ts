@@ -10,8 +10,12 @@ interface Down {
   readonly down: number;
 }
 
-/** The down pods of a workload, from instant to instant. */
-function downSteps({ states, serving }: WorkloadTrack): readonly Step<Down>[] {
+/** The down pods of a workload up to `end`, from instant to instant. */
+export function downSteps(track: WorkloadTrack, end: number): readonly Step<Down>[] {
+  return lasting(stepsOf(track).filter(({ at }) => at < end));
+}
+
+function stepsOf({ states, serving }: WorkloadTrack): readonly Step<Down>[] {
   const instants = [...new Set([...states, ...serving].map(({ at }) => at))].sort((a, b) => a - b);
   let [state, count] = [0, 0];
   return instants.map((at) => {
@@ -24,7 +28,7 @@ function downSteps({ states, serving }: WorkloadTrack): readonly Step<Down>[] {
 
 /** What a workload has been through up to `end`, in seconds. */
 export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
-  const steps = lasting(downSteps(track).filter(({ at }) => at < end));
+  const steps = downSteps(track, end);
   const spans = steps.map((step, index) => {
     return { ...step, seconds: (steps[index + 1]?.at ?? end) - step.at };
   });

@@ -41,6 +41,12 @@ export function typicalSummary(draws: readonly Summary[]): Summary | undefined {
       draws.map(({ unplaced }) => unplaced),
       first.unplaced,
     ),
+    totals: typical(
+      draws.map(({ totals }) => totals),
+      first.totals,
+    ),
+    namespaces: eachTypical(draws, ({ namespaces }) => namespaces),
+    zones: eachTypical(draws, ({ zones }) => zones),
     workloads: eachTypical(draws, ({ workloads }) => workloads).map((workload) => {
       const gaps = draws.map(({ workloads }) => sameAs(workload, workloads)?.longestGap ?? null);
       const median = medianOf(gaps.map((gap) => gap?.seconds ?? 0));
@@ -72,7 +78,8 @@ function eachTypical<Item extends OfKind>(
   });
 }
 
-type OfKind = Named & { readonly kind?: string };
+/** What is known by its name, in a namespace if there is one. */
+export type OfKind = Pick<Named, 'name'> & { readonly kind?: string; readonly namespace?: string };
 
 /** Those that are in both, by their names. */
 export function paired<Item extends OfKind>(
@@ -94,6 +101,6 @@ export function sameAs<Item extends OfKind>(
   return others.find((other) => keyOf(other) === keyOf(one));
 }
 
-function keyOf({ kind = '', namespace, name }: OfKind): string {
+export function keyOf({ kind = '', namespace = '', name }: OfKind): string {
   return `${kind} ${namespace}/${name}`;
 }

@@ -18,6 +18,7 @@ import type {
 } from '@taintmgr/page';
 import type { Unknowns } from '../source/unknowns.ts';
 import { downtimeOf, tenths, thousandths } from './downtime.ts';
+import { sumsOf } from './sums.ts';
 
 /** Counts what was recorded up to `end`, in seconds. */
 export function summarize(
@@ -31,6 +32,7 @@ export function summarize(
   const refused = new Map<string, number>();
   for (const { budget, count } of refusals) refused.set(budget, (refused.get(budget) ?? 0) + count);
   return {
+    ...sumsOf(recording, end),
     evictions: evictions.length,
     loops: loopsOf(evictions),
     causes: causesOf(recording),

@@ -1,52 +1,146 @@
 // The result of simulations as a table.
 import { formatDuration } from '@taintmgr/core/time';
-import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { count, groupBy, printable } from '@taintmgr/k8s-adapter/command-line';
 import { none } from '@taintmgr/k8s-adapter/explain';
-import type {
-  AssumedTime,
-  Assumption,
-  BudgetSummary,
-  Cause,
-  JobSummary,
-  Named,
-  WorkloadSummary,
-} from '@taintmgr/page';
+import type { AssumedTime, Assumption, Cause, Named, PlaceTotals, Summary } from '@taintmgr/page';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import { appliedText } from '../apply/applied-text.ts';
+import type { Top } from '../flags.ts';
 import { managerFlagsText } from '../stage/manager-flags.ts';
 import { rangeText } from '../times/pod-times.ts';
 import { type Result, type RunResult, seconds, shownName } from './documents.ts';
-import { beyondChance, paired, sameAs } from './draws.ts';
+import {
+  budgetTable,
+  byChance,
+  jobTable,
+  type Listing,
+  listing,
+  moreLines,
+  sumTable,
+  workloadTable,
+  worst,
+} from './rows.ts';
 
-/** What happened, for a person: a few tables and a sentence on each. */
-export function simulationTable(result: Result, options: TableOptions): string {
+/** How much of an answer is shown: the worst of each table, and so many lines and names of what stands below. */
+interface Room {
+  readonly workloads: number;
+  /** Namespaces, zones, budgets, Jobs and causes. */
+  readonly others: number;
+  /** Pods that fitted nowhere, and loops. */
+  readonly lines: number;
+  /** Of what is unknown, and of what is assumed. */
+  readonly remarks: number;
+  /** Things to which nothing happened. */
+  readonly names: number;
+}
+
+const usual: Room = {
+  ...{ workloads: Number.POSITIVE_INFINITY, others: Number.POSITIVE_INFINITY },
+  ...{ lines: 10, remarks: Number.POSITIVE_INFINITY, names: 12 },
+};
+const everything: Room = { ...usual, lines: Number.POSITIVE_INFINITY };
+
+/** An answer of more lines shows only the worst, as long as nobody asks for more. */
+const linesMax = 100;
+/** So many workloads are tried, until the answer is short enough. */
+const steps = [30, 20, 15, 10, 7, 5, 4, 3, 2, 1];
+/** Of so few zones there is always room for all. */
+const zonesMin = 3;
+/** More workloads that are harmed are summed up too. */
+const unsummedMax = 12;
+
+function roomFor(workloads: number, others: number): Room {
+  const lines = Math.min(usual.lines, others);
+  return { workloads, others, lines, remarks: others, names: 3 };
+}
+
+/**
+ * What happened, for a person: a few tables and a sentence on each. Without `top` as many rows as make a hundred
+ * lines, or all with -o wide.
+ */
+export function simulationTable(result: Result, options: TableOptions, top?: Top): string {
+  const render = answer(result, options);
+  if (top === 'all' || (top === undefined && options.wide)) return render(everything);
+  if (top !== undefined) return withHint(render(roomFor(top, top)), render(usual));
+  const whole = render(usual);
+  if (linesIn(whole) <= linesMax) return whole;
+  let text = whole;
+  for (const workloads of steps) {
+    text = withHint(render(roomFor(workloads, Math.ceil(workloads / 3))), whole);
+    if (linesIn(text) <= linesMax) break;
+  }
+  return text;
+}
+
+/** Says how to see the rest, where something is left out. */
+function withHint(text: string, whole: string): string {
+  if (text === whole) return text;
+  return `${text}\n\nThe worst are shown; --top 50 shows 50 of each table, --top all everything.`;
+}
+
+function linesIn(text: string): number {
+  return text.split('\n').length;
+}
+
+/** The answer, as far as there is room for it. */
+function answer(result: Result, options: TableOptions): (room: Room) => string {
   const runs = result.runs.map((run) => ({ ...run, name: shownName(run) }));
   const [first] = runs;
-  if (!first) return '';
-  const tables = [
-    rowTable(workloadTable, runs, ({ workloads }) => workloads, options),
-    rowTable(budgetTable, runs, ({ budgets }) => budgets, options),
-    rowTable(jobTable, runs, ({ jobs }) => jobs, options),
-  ];
-  const hasChance = tables.some((table) => table.includes(` ${byChance}`));
-  const parts = [
-    fitting([headline(result, first), ...appliedLines(result)], options),
-    ...tables,
-    runs.length > 1 ? fitting(chanceLines(result, hasChance), options) : '',
-    fitting(unknownLines(runs), options),
-    causeTable(runs, options),
-    ...runs.map((run) => fitting(unplacedLines(run, runs.length > 1), options)),
-    ...(options.wide ? [timeline(first, options)] : []),
-    fitting(
-      runs.flatMap((run) => [totals(run), ...loopLines(run)]),
-      options,
-    ),
-    fitting(
-      [...assumedLines(first.assumptions), ...requestLines(runs), ...managerLines(result)],
-      options,
-    ),
-  ];
-  return parts.filter((part) => part !== '').join('\n\n');
+  if (!first) return () => '';
+  const workloads = listing(workloadTable, runs, ({ workloads: all }) => all, options);
+  const budgets = listing(budgetTable, runs, ({ budgets: all }) => all, options);
+  const jobs = listing(jobTable, runs, ({ jobs: all }) => all, options);
+  const sums = workloads.harmed > unsummedMax ? sumListings(runs, options) : null;
+  return (room) => {
+    const { names } = room;
+    const others = { rows: room.others, names };
+    const tables = [
+      sums?.total?.text(others) ?? '',
+      workloads.text({ rows: room.workloads, names }),
+      sums?.namespaces?.text(others) ?? '',
+      sums?.zones?.text({ ...others, rows: Math.max(room.others, zonesMin) }) ?? '',
+      budgets.text(others),
+      jobs.text(others),
+    ];
+    const hasChance = tables.some((table) => table.includes(` ${byChance}`));
+    const parts = [
+      fitting([headline(result, first), ...appliedLines(result, room)], options),
+      ...tables,
+      runs.length > 1 ? fitting(chanceLines(result, hasChance), options) : '',
+      fitting(unknownLines(runs, room), options),
+      causeTable(runs, room, options),
+      ...runs.map((run) => fitting(unplacedLines(run, runs.length > 1, room), options)),
+      ...(options.wide ? [timeline(first, options)] : []),
+      fitting(
+        runs.flatMap((run) => [totals(run), ...loopLines(run, room)]),
+        options,
+      ),
+      fitting(
+        [...assumedLines(first.assumptions, room), ...requestLines(runs), ...managerLines(result)],
+        options,
+      ),
+    ];
+    return parts.filter((part) => part !== '').join('\n\n');
+  };
+}
+
+/** Sums over all workloads, and of those in each namespace and zone where there are several. */
+function sumListings(
+  runs: readonly RunResult[],
+  options: TableOptions,
+): Readonly<Record<'total' | 'namespaces' | 'zones', Listing | null>> {
+  const sums = (head: string, sumsOf: (summary: Summary) => readonly PlaceTotals[]): Listing =>
+    listing(sumTable(head), runs, sumsOf, options);
+  const places = (head: string, field: 'namespaces' | 'zones'): Listing | null => {
+    const isOne = runs.every(({ summary }) => summary[field].length <= 1);
+    return isOne ? null : sums(head, (summary) => summary[field]);
+  };
+  const name = count(runs[0]?.summary.workloads.length ?? 0, 'workload');
+  return {
+    total: sums('TOTAL', (summary) => [{ name, ...summary.totals }]),
+    namespaces: places('NAMESPACE', 'namespaces'),
+    zones: places('ZONE', 'zones'),
+  };
 }
 
 /** Lines as long as they are with -o wide, else as long as a terminal has room for. */
@@ -68,7 +162,7 @@ function headline(
 }
 
 /** What manifests make of the cluster before anything happens in it. */
-function appliedLines({ applied, runs }: Result): readonly string[] {
+function appliedLines({ applied, runs }: Result, { remarks }: Room): readonly string[] {
   if (!applied) return [];
   const [before, after] = runs.map(({ rollout }) => rollout);
   const { seconds: lasted = 0, unfinished = [], closedBudgets = [] } = after ?? {};
@@ -77,22 +171,27 @@ function appliedLines({ applied, runs }: Result): readonly string[] {
   const closed = closedBudgets.filter(open).map(({ namespace, name, pods }) => {
     return `PDB ${namespace}/${name} allows no eviction after: 0 of ${pods} may be down`;
   });
+  const faults = [
+    ...unfinished.map(({ workload, text }) => `${workload} does not come to rest after: ${text}`),
+    ...closed,
+  ];
   return [
     `after: ${appliedText(applied)}`,
     ...(lasted === 0 ? [] : [`events begin ${seconds(lasted)} after that, before as well`]),
-    ...unfinished.map(({ workload, text }) => `${workload} does not come to rest after: ${text}`),
-    ...closed,
+    ...faults.slice(0, remarks),
+    ...moreLines(faults.length - remarks),
   ];
 }
 
 /** `?` behind a name: what decides about it and is not simulated. */
-function unknownLines(runs: readonly RunResult[]): readonly string[] {
+function unknownLines(runs: readonly RunResult[], { remarks }: Room): readonly string[] {
   const lines = runs.flatMap(({ summary }) =>
     summary.workloads.flatMap(({ namespace, name, unknown = [] }) =>
       unknown.map((what) => `? ${namespace}/${name}: ${what}, which is not simulated`),
     ),
   );
-  return [...new Set(lines)];
+  const unknown = [...new Set(lines)];
+  return [...unknown.slice(0, remarks), ...moreLines(unknown.length - remarks, '? ')];
 }
 
 /** Of several runs, how far their differences can be trusted. */
@@ -104,297 +203,6 @@ function chanceLines({ seeds }: Result, hasChance: boolean): readonly string[] {
 /** `seed 1`, or `medians of 20 seeds from 1` */
 function seedText(seed: number, seeds: number): string {
   return seeds === 1 ? `seed ${seed}` : `medians of ${seeds} seeds from ${seed}`;
-}
-
-interface Counted {
-  readonly kind?: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly unknown?: readonly string[];
-}
-
-/** A line of a table: something in a run, and the same in the first one; or the head of such lines. */
-interface Line<Item> {
-  readonly name: string;
-  readonly variant: string;
-  readonly item: Item | null;
-  /** The same in the first run and in this one, for each seed; null: it is the first run. */
-  readonly pairs: readonly (readonly [first: Item, item: Item])[] | null;
-}
-
-/** So many things to which nothing happened are named. */
-const calmMax = 12;
-
-/** '' where there is nothing to count. */
-function rowTable<Item extends Counted>(
-  table: RowTable<Item>,
-  runs: readonly RunResult[],
-  itemsOf: (summary: RunResult['summary']) => readonly Item[],
-  options: TableOptions,
-): string {
-  const [first] = runs;
-  const items = allOf(runs.map(({ summary }) => itemsOf(summary)));
-  if (items.length === 0) return '';
-  const pairs = runs.map(({ name, summary }) => {
-    return { variant: name, byFirst: new Map(paired(items, itemsOf(summary))) };
-  });
-  const drawsOf = (item: Item, run: RunResult | undefined): readonly (readonly [Item, Item])[] =>
-    (run?.draws ?? []).flatMap((draw, at) => {
-      const [one] = paired([item], first?.draws[at] ? itemsOf(first.draws[at]) : []);
-      const [two] = paired([item], itemsOf(draw));
-      return one && two ? [[one[1], two[1]] as const] : [];
-    });
-  const linesOf = (item: Item): readonly Line<Item>[] =>
-    pairs.flatMap(({ variant, byFirst }, index): readonly Line<Item>[] => {
-      const same = byFirst.get(item);
-      const name = nameOf(table, item, items, options);
-      if (!same) return [];
-      const draws = index === 0 ? null : drawsOf(item, runs[index]);
-      return [{ name, variant, item: same, pairs: draws }];
-    });
-  if (options.wide) return flat(table, items.flatMap(linesOf), runs.length > 1, options);
-  const isCalm = (item: Item): boolean =>
-    linesOf(item).every((line) => line.item !== null && table.isCalm(line.item));
-  const counted = items.filter((item) => !isCalm(item)).map(linesOf);
-  const calm = items.filter(isCalm).map((item) => nameOf(table, item, items, options));
-  const parts = [
-    ...(counted.length === 0 ? [] : [folded(table, counted, runs.length > 1, options)]),
-    ...(calm.length === 0 ? [] : [calmLine(table.calmText, calm)]),
-  ];
-  return parts.join('\n');
-}
-
-/** Those of the first run, and what only others have. */
-function allOf<Item extends Counted>([first = [], ...others]: readonly (readonly Item[])[]) {
-  const more = others.flat().filter((item) => !sameAs(item, first));
-  return [...first, ...more.filter((item, at) => sameAs(item, more) === more[at])];
-}
-
-/** Kinds are said where names are not enough. */
-function nameOf<Item extends Counted>(
-  { kindOf }: RowTable<Item>,
-  item: Item,
-  items: readonly Item[],
-  { wide }: TableOptions,
-): string {
-  const name = `${item.namespace}/${item.name}${item.unknown ? ' ?' : ''}`;
-  const kind = kindOf(item);
-  if (kind === null) return name;
-  if (wide) return `${kind} ${name}`;
-  const others = items.filter((one) => one.name === item.name && one.namespace === item.namespace);
-  return others.length > 1 ? `${name} (${kind})` : name;
-}
-
-/** Each line says all: what it is about, and the variant. */
-function flat<Item>(
-  { head, columns }: RowTable<Item>,
-  lines: readonly Line<Item>[],
-  isMany: boolean,
-  options: TableOptions,
-): string {
-  const shown = columns.filter(({ when }) => when !== 'not wide' && (!isMany || when !== 'single'));
-  const variant: Column<Line<Item>> = ['VARIANT', (line) => line.variant];
-  const names: readonly Column<Line<Item>>[] = [
-    [head, ({ name }) => name],
-    ...(isMany ? [variant] : []),
-  ];
-  return renderColumns([...names, ...shown.map(columnOf)], lines, options);
-}
-
-/** Of several runs the variants stand below what they are about. */
-function folded<Item>(
-  { head, columns }: RowTable<Item>,
-  groups: readonly (readonly Line<Item>[])[],
-  isMany: boolean,
-  options: TableOptions,
-): string {
-  const shown = columns.filter(({ when = '' }) => {
-    return when !== 'wide' && (!isMany || !when.startsWith('single'));
-  });
-  const lines = groups.flatMap((group): readonly Line<Item>[] => {
-    const [{ name = '' } = {}] = group;
-    if (!isMany) return group;
-    const below = group.map((line) => ({ ...line, name: `  ${line.variant}` }));
-    return [{ name, variant: '', item: null, pairs: null }, ...below];
-  });
-  return renderColumns([[head, ({ name }) => name], ...shown.map(columnOf)], lines, options);
-}
-
-function columnOf<Item>(column: RowColumn<Item>): Column<Line<Item>> {
-  return [
-    column.head,
-    ({ item, pairs }) => (item === null ? '' : comparedText(column, item, pairs)),
-  ];
-}
-
-function calmLine(text: string, names: readonly string[]): string {
-  const more = names.length - calmMax;
-  const shown = names.slice(0, calmMax).join(', ');
-  return wrapped(`${text}: ${shown}${more > 0 ? ` and ${more} more` : ''}`, '  ');
-}
-
-/** A smaller difference is not shown. */
-const leastShown = 0.05;
-
-/** Stands behind what differs by chance alone. */
-const byChance = '~';
-
-interface RowColumn<Item> {
-  readonly head: string;
-  readonly text: (item: Item) => string;
-  /** What is compared with the first run; left out: nothing. */
-  readonly amount?: (item: Item) => number;
-  readonly unit?: 'seconds';
-  /** Whether it is shown of several runs too, and only with -o wide. Left out: always. */
-  readonly when?: 'single' | 'wide' | 'single or wide' | 'not wide';
-}
-
-/** A table of what was counted of each workload, or of each budget. */
-interface RowTable<Item> {
-  readonly head: string;
-  readonly kindOf: (item: Item) => string | null;
-  readonly columns: readonly RowColumn<Item>[];
-  /** Whether there is nothing to tell of it, and what is said of all such ones. */
-  readonly isCalm: (item: Item) => boolean;
-  readonly calmText: string;
-}
-
-export const workloadTable: RowTable<WorkloadSummary> = {
-  head: 'WORKLOAD',
-  kindOf: ({ kind }) => kind,
-  isCalm: ({ downMax, unavailableMax, evictions }) => downMax + unavailableMax + evictions === 0,
-  calmText: 'never down, and nobody evicted',
-  columns: [
-    { head: 'WANTED', text: ({ wanted }) => String(wanted), when: 'wide' },
-    {
-      head: 'MOST DOWN',
-      text: ({ downMax, downWorstWanted }) =>
-        downMax === 0 ? '0' : `${downMax} of ${downWorstWanted}`,
-      amount: ({ downMax }) => downMax,
-      when: 'not wide',
-    },
-    {
-      head: 'MOST DOWN',
-      text: ({ downMax, downPercentMax }) =>
-        downMax === 0 ? '0' : `${downMax} (${downPercentMax}%)`,
-      amount: ({ downMax }) => downMax,
-      when: 'wide',
-    },
-    { head: 'AT', text: ({ downWorstAt }) => secondsOrNone(downWorstAt), when: 'wide' },
-    {
-      head: 'DOWN FOR',
-      text: ({ downSeconds }) => secondsOrNone(downSeconds || null),
-      amount: ({ downSeconds }) => downSeconds,
-      unit: 'seconds',
-    },
-    {
-      head: 'LONGEST',
-      text: ({ longestGap }) => secondsOrNone(longestGap?.seconds ?? null),
-      amount: ({ longestGap }) => longestGap?.seconds ?? 0,
-      unit: 'seconds',
-    },
-    {
-      head: 'NOTICED',
-      text: ({ unavailableSeconds }) => secondsOrNone(unavailableSeconds || null),
-      amount: ({ unavailableSeconds }) => unavailableSeconds,
-      unit: 'seconds',
-      when: 'single or wide',
-    },
-    {
-      head: 'POD-MINUTES',
-      text: ({ podMinutesLost }) => tenths(podMinutesLost),
-      amount: ({ podMinutesLost }) => podMinutesLost,
-    },
-    { head: 'OVER AT', text: overText, when: 'single or wide' },
-    {
-      head: 'EVICTIONS',
-      text: ({ evictions }) => String(evictions),
-      amount: ({ evictions }) => evictions,
-    },
-  ],
-};
-
-export const budgetTable: RowTable<BudgetSummary> = {
-  head: 'PDB',
-  kindOf: () => null,
-  isCalm: ({ refusals, belowMax }) => refusals + belowMax === 0,
-  calmText: 'PDBs kept, nothing refused',
-  columns: [
-    {
-      head: 'REFUSED',
-      text: ({ refusals }) => String(refusals),
-      amount: ({ refusals }) => refusals,
-    },
-    {
-      head: 'BELOW BY',
-      text: ({ belowMax }) => (belowMax === 0 ? none : String(belowMax)),
-      amount: ({ belowMax }) => belowMax,
-    },
-    {
-      head: 'BELOW FOR',
-      text: ({ belowSeconds }) => secondsOrNone(belowSeconds || null),
-      amount: ({ belowSeconds }) => belowSeconds,
-      unit: 'seconds',
-    },
-  ],
-};
-
-const jobTable: RowTable<JobSummary> = {
-  head: 'JOB',
-  kindOf: () => null,
-  isCalm: ({ evictions, failures }) => evictions + failures === 0,
-  calmText: 'Jobs undisturbed',
-  columns: [
-    {
-      head: 'EVICTIONS',
-      text: ({ evictions }) => String(evictions),
-      amount: ({ evictions }) => evictions,
-    },
-    {
-      head: 'FAILED PODS',
-      text: ({ failures }) => String(failures),
-      amount: ({ failures }) => failures,
-    },
-    { head: 'NEW PODS', text: ({ newPods }) => String(newPods), amount: ({ newPods }) => newPods },
-    { head: 'END', text: ({ end }) => end ?? none },
-    { head: 'AT', text: ({ endedAt }) => secondsOrNone(endedAt) },
-  ],
-};
-
-/**
- * What an item has, and behind it what that is more or less than the first run has of it; of several seeds,
- * whether that is more than chance makes.
- */
-export function comparedText<Item>(
-  { text, amount, unit }: RowColumn<Item>,
-  item: Item,
-  pairs: readonly (readonly [first: Item, item: Item])[] | null,
-): string {
-  // As far as times are shown.
-  const whole = (one: Item): number => {
-    const value = amount?.(one) ?? 0;
-    return unit === 'seconds' ? Math.floor(value) : value;
-  };
-  const differences = (pairs ?? []).map(([first, other]) => whole(other) - whole(first));
-  const more = pairs === null ? 0 : beyondChance(differences);
-  const size = unit === 'seconds' ? seconds(Math.abs(more)) : tenths(Math.abs(more));
-  const isSame = size === '0' || size === '0s';
-  if (!isSame) return `${text(item)} ${more > 0 ? '+' : '-'}${size}`;
-  const isByChance =
-    differences.length > 1 && differences.some((one) => Math.abs(one) >= leastShown);
-  return isByChance ? `${text(item)} ${byChance}` : text(item);
-}
-
-function overText({ overAt, downAtEnd }: WorkloadSummary): string {
-  return downAtEnd > 0 ? `${downAtEnd} down` : secondsOrNone(overAt);
-}
-
-function secondsOrNone(value: number | null): string {
-  return value === null ? none : seconds(value);
-}
-
-function tenths(value: number): string {
-  return String(Math.round(value * 10) / 10);
 }
 
 /** Events, zones and nodes as they went, one line each. */
@@ -448,19 +256,19 @@ const fromTexts: Readonly<Record<AssumedTime['from'], string>> = {
 };
 
 /** `assumed of Deployment shop/web: starts in 1m to 1m30s (by the script), stops in ...` */
-function assumedLines(assumptions: readonly Assumption[]): readonly string[] {
-  const groups = new Map<string, string[]>();
-  for (const { workload, start, stop } of assumptions) {
-    const text = `start ${timeText(start)}, stop ${timeText(stop)}`;
-    const group = groups.get(text) ?? [];
-    group.push(workload);
-    groups.set(text, group);
-  }
-  return Array.from(groups, ([text, workloads]) => {
+function assumedLines(assumptions: readonly Assumption[], { remarks }: Room): readonly string[] {
+  const groups = groupBy(assumptions, ({ start, stop }) => {
+    return `start ${timeText(start)}, stop ${timeText(stop)}`;
+  });
+  const shown = worst([...groups], remarks, ([, { length }]) => length);
+  const lines = shown.map(([text, group]) => {
+    const workloads = group.map(({ workload }) => workload);
     const isFew = workloads.length <= namedMax;
     const whose = isFew ? workloads.join(', ') : count(workloads.length, 'workload');
     return `assumed of pods of ${whose}: ${text}`;
   });
+  const left = shown.reduce((rest, [, { length }]) => rest - length, assumptions.length);
+  return left > 0 ? [...lines, `assumed of pods of ${left} more: other times`] : lines;
 }
 
 /** Where a policy asks whoever answers for pods first: nobody does here. */
@@ -492,17 +300,23 @@ const kindTexts: Readonly<Record<Cause['kind'], string>> = {
   failure: 'failed requests',
 };
 
-/** A cause, or the name of the run that those below it are of. */
+/** A cause, or the name of the run that those below it are of, or how many more there are. */
 type Row = Cause | string;
 
 /** One row for each cause and workload, and below them each reason once; '' where nothing kept any pod. */
-function causeTable(runs: readonly RunResult[], options: TableOptions): string {
-  const causes = runs.flatMap(({ summary }) => summary.causes);
-  if (causes.length === 0) return '';
-  const isNamed = runs.length > 1;
-  const rows = runs.flatMap(({ name, summary }): readonly Row[] => {
-    return isNamed && summary.causes.length > 0 ? [name, ...summary.causes] : summary.causes;
+function causeTable(runs: readonly RunResult[], { others }: Room, options: TableOptions): string {
+  const kept = runs.flatMap(({ name, summary: { causes } }) => {
+    return causes.length === 0
+      ? []
+      : [{ name, causes, shown: worst(causes, others, ({ pods }) => pods) }];
   });
+  if (kept.length === 0) return '';
+  const isNamed = runs.length > 1;
+  const rows = kept.flatMap(({ name, causes, shown }): readonly Row[] => [
+    ...(isNamed ? [name] : []),
+    ...shown,
+    ...moreLines(causes.length - shown.length, isNamed ? '  ' : ''),
+  ]);
   const columns: readonly Column<Row>[] = [
     ['KEPT BY', (row) => nameText(row, isNamed)],
     ['WORKLOAD', ofCause(({ workload }) => workloadText(workload, options))],
@@ -510,11 +324,10 @@ function causeTable(runs: readonly RunResult[], options: TableOptions): string {
     ['FROM', ofCause(({ from }) => seconds(from))],
     ['UNTIL', ofCause(({ until }) => (until === null ? none : seconds(until)))],
   ];
-  const reasons = new Set(causes.map((cause) => `  ${causeText(cause)}: ${cause.text}`));
-  const lines = [...reasons].map((line) => {
-    return options.wide ? printable(line) : wrapped(line, '    ');
-  });
-  return [renderColumns(columns, rows, options), ...lines].join('\n');
+  const shown = kept.flatMap((one) => one.shown);
+  const reasons = [...new Set(shown.map((cause) => `  ${causeText(cause)}: ${cause.text}`))];
+  const lines = [...reasons.slice(0, others), ...moreLines(reasons.length - others, '  ')];
+  return [renderColumns(columns, rows, options), fitting(lines, options)].join('\n');
 }
 
 function nameText(row: Row, isNamed: boolean): string {
@@ -536,24 +349,21 @@ function workloadText(workload: string | null, { wide }: TableOptions): string {
   return wide ? workload : workload.slice(workload.indexOf(' ') + 1);
 }
 
-/** Of pods that fit nowhere, and of loops, so many are named. */
-const linesMax = 10;
-
 /** Which pods fitted on no node; none where all did. */
 function unplacedLines(
   { name, summary, recording }: RunResult,
   isNamed: boolean,
+  room: Room,
 ): readonly string[] {
   const { pods, atOnceMax, atEnd } = summary.unplaced;
   if (pods === 0) return [];
   const where = isNamed ? `${name}: ` : '';
   const first = `${where}${count(pods, 'pod')} fitted on no node: ${atOnceMax} at once, ${atEnd} at the end`;
   const left = recording.unplaced.filter(({ until }) => until === null);
-  const lines = left.slice(0, linesMax).map(({ namespace, pod, from, message }) => {
+  const lines = left.slice(0, room.lines).map(({ namespace, pod, from, message }) => {
     return `  ${namespace}/${pod} since ${seconds(from)}: ${message}`;
   });
-  const more = left.length - lines.length;
-  return [first, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
+  return [first, ...lines, ...moreLines(left.length - lines.length, '  ')];
 }
 
 /** `taintmgr: 15 evictions, 0 refused by PDBs, 6 nodes tainted` */
@@ -564,8 +374,8 @@ function totals({ name, summary }: RunResult): string {
 }
 
 /** `  loop: shop/db-0 evicted 83 times from zone-a-1, 1m to 14m50s: tolerates bad:NoExecute for 10s` */
-function loopLines({ summary: { loops } }: RunResult): readonly string[] {
-  const lines = loops.slice(0, linesMax).map((loop) => {
+function loopLines({ summary: { loops } }: RunResult, room: Room): readonly string[] {
+  const lines = loops.slice(0, room.lines).map((loop) => {
     const { namespace, name, node, evictions, firstAt, lastAt, because } = loop;
     const who = name.includes('/') ? name : `${namespace}/${name}`;
     const when = `${seconds(firstAt)} to ${seconds(lastAt)}`;

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BudgetSummary, Recording, Summary, WorkloadSummary } from '@taintmgr/page';
 import { differencesOf } from '../../../../src/commands/simulate/result/differences.ts';
-import { summarize } from '../../../../src/commands/simulate/result/summary.ts';
 import {
   budgetTable,
   comparedText,
   workloadTable,
-} from '../../../../src/commands/simulate/result/table.ts';
+} from '../../../../src/commands/simulate/result/rows.ts';
+import { summarize } from '../../../../src/commands/simulate/result/summary.ts';
 
 const nothing: Recording = {
   ...{ zones: [], nodes: [], workloads: [], budgets: [], jobs: [], pods: [], deadlines: [] },

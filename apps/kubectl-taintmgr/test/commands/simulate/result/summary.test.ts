@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EvictionTrack, Recording } from '@taintmgr/page';
+import { workloadTable } from '../../../../src/commands/simulate/result/rows.ts';
 import { loopsOf, summarize } from '../../../../src/commands/simulate/result/summary.ts';
-import { workloadTable } from '../../../../src/commands/simulate/result/table.ts';
 
 /** More than a call of JavaScript takes as arguments. */
 const long = 300_000;
