@@ -11,7 +11,7 @@ import {
   RealClock,
   toleration,
 } from '@taintmgr/sim-cluster';
-import { keep, shapes } from '../../src/commands/snapshot.ts';
+import { keep, shapes } from '../../src/cluster/snapshot-shapes.ts';
 import { startDeviceCluster } from '../world/device-cluster.ts';
 import { run } from '../world/run.ts';
 import { app, inZone } from '../world/scenario.ts';

@@ -13,6 +13,7 @@ import type { ClusterSource } from '../source/source.ts';
 import { templateUnknowns } from '../source/unknowns.ts';
 import { Beginning } from '../stage/run.ts';
 import { changedFields } from './fields.ts';
+import { LeftOut } from './left-out.ts';
 
 /** Manifests that are laid over a cluster. */
 export interface Overlay {
@@ -125,17 +126,20 @@ class Trial {
   readonly #cluster: Cluster;
   readonly #faults: string[];
   readonly #without: string[] = [];
+  readonly #leftOut: LeftOut;
 
   constructor(source: ClusterSource, cluster: Cluster, faults: string[]) {
     this.#source = source;
     this.#cluster = cluster;
+    this.#leftOut = new LeftOut(cluster);
     this.#faults = faults;
   }
 
   get notes(): readonly string[] {
-    if (this.#without.length === 0) return [];
+    const { notes } = this.#leftOut;
+    if (this.#without.length === 0) return notes;
     const kinds = Array.from(countBy(this.#without), ([kind, number]) => `${kind} ${number}`);
-    return [`kinds of --apply that play no part are left out: ${kinds.join(', ')}`];
+    return [...notes, `kinds of --apply that play no part are left out: ${kinds.join(', ')}`];
   }
 
   try(manifest: Manifest): void {
@@ -173,8 +177,9 @@ class Trial {
     try {
       this.#refuse(manifest, object);
       const { before, after } = this.#cluster.api.apply(object);
-      this.objects.push(object);
-      this.#note(manifest, after.metadata.namespace ?? '', before, after);
+      this.objects.push(this.#leftOut.applied(object, before, after));
+      const [was, is] = [before, after].map((one) => one && this.#leftOut.counted(one));
+      this.#note(manifest, after.metadata.namespace ?? '', was ?? null, is ?? after);
       const unknown = templateUnknowns(after, this.#cluster.api);
       const key = `${after.metadata.namespace ?? ''}/${after.metadata.name}`;
       if (unknown.length > 0) this.unknowns.set(key, unknown);

@@ -1,0 +1,213 @@
+// What a snapshot keeps of each kind: an allowlist, so that nothing in it is nobody's business.
+import type { CollectionKind } from './collections.ts';
+
+const keptAnnotations: readonly string[] = ['deployment.kubernetes.io/revision'];
+const ourAnnotations = 'taintmgr.dev/';
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** Which annotations are kept; that of a mirror pod says only that it is one. */
+function annotations(value: unknown): unknown {
+  const entries = Object.entries(value as Record<string, unknown>).flatMap(([name, text]) => {
+    if (name === mirrorAnnotation) return [[name, 'redacted'] as const];
+    return keptAnnotations.includes(name) || name.startsWith(ourAnnotations)
+      ? [[name, text] as const]
+      : [];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** Members that are kept as they are, by their names. */
+function whole(names: string): Readonly<Record<string, 'all'>> {
+  const members = names.trim().split(/\s+/);
+  return Object.fromEntries(members.map((name) => [name, 'all'] as const));
+}
+
+const metadata: Shape & object = {
+  ...whole(`
+    name namespace uid generation labels finalizers ownerReferences
+    creationTimestamp deletionTimestamp deletionGracePeriodSeconds
+  `),
+  annotations,
+};
+
+/** By whom and when a node was tainted or cordoned: a taint without timeAdded counts from then. */
+const decisiveOwner: Shape = {
+  ...whole('manager operation apiVersion time subresource fieldsType'),
+  fieldsV1: { 'f:spec': whole('f:taints f:unschedulable') },
+};
+
+/** Owners of anything else are left out. */
+function nodeOwners(value: unknown): unknown {
+  if (!Array.isArray(value)) return undefined;
+  const owners = value
+    .map((entry) => keep(decisiveOwner, entry) as NodeOwner | undefined)
+    .filter((owner) => Object.keys(owner?.fieldsV1?.['f:spec'] ?? {}).length > 0);
+  return owners.length === 0 ? undefined : owners;
+}
+
+interface NodeOwner {
+  readonly fieldsV1?: { readonly 'f:spec'?: object };
+}
+
+/** Messages may name anything. */
+const conditions: Shape = [
+  whole(`
+    type status reason observedGeneration
+    lastHeartbeatTime lastProbeTime lastTransitionTime lastUpdateTime
+  `),
+];
+
+/** How long a container takes to be ready and to stop, not how that is found out. */
+const probe: Shape = whole('initialDelaySeconds periodSeconds failureThreshold successThreshold');
+const container: Shape = {
+  ...{ name: 'all', image: () => 'redacted', resources: 'all', restartPolicy: 'all' },
+  ports: [whole('containerPort hostPort hostIP protocol')],
+  ...{ startupProbe: probe, readinessProbe: probe },
+  lifecycle: { preStop: { sleep: whole('seconds') } },
+};
+
+/** Whether its data is lost with the pod, and on which nodes it can be. */
+const volume: Shape = {
+  name: 'all',
+  emptyDir: () => ({}),
+  persistentVolumeClaim: whole('claimName readOnly'),
+  ephemeral: { volumeClaimTemplate: { spec: 'all' } },
+};
+
+const podSpec: Shape = {
+  ...whole(`
+    nodeName nodeSelector affinity tolerations topologySpreadConstraints priority schedulerName
+    restartPolicy terminationGracePeriodSeconds hostNetwork overhead resources schedulingGates
+    preemptionPolicy priorityClassName resourceClaims
+  `),
+  containers: [container],
+  initContainers: [container],
+  volumes: [volume],
+};
+
+const ofWorkload: Shape = {
+  metadata,
+  spec: {
+    ...whole(`
+      replicas selector strategy updateStrategy podManagementPolicy serviceName minReadySeconds
+      revisionHistoryLimit progressDeadlineSeconds completions parallelism completionMode
+      backoffLimit suspend paused ordinals podFailurePolicy podReplacementPolicy
+      backoffLimitPerIndex maxFailedIndexes ttlSecondsAfterFinished activeDeadlineSeconds
+    `),
+    template: { metadata: { ...whole('labels'), annotations }, spec: podSpec },
+    volumeClaimTemplates: [{ metadata: whole('name labels'), spec: 'all' }],
+  },
+  status: {
+    ...whole(`
+      replicas readyReplicas availableReplicas updatedReplicas unavailableReplicas
+      fullyLabeledReplicas currentReplicas currentRevision updateRevision observedGeneration
+      collisionCount currentNumberScheduled desiredNumberScheduled numberAvailable
+      numberMisscheduled numberReady updatedNumberScheduled active succeeded failed ready
+      startTime completionTime
+    `),
+    conditions,
+  },
+};
+
+const pauseFields = ['scope', 'deadlines', 'readiness', 'until'];
+
+/**
+ * Why evictions are held is said for people, and may name anything. A field that we do not know stays
+ * one that nobody can follow: without it the pause would say something else.
+ */
+function pauseSpec(value: unknown): unknown {
+  const entries = Object.entries(value as Record<string, unknown>);
+  return Object.fromEntries(
+    entries.map(([name, said]) => [name, pauseFields.includes(name) ? said : 'redacted']),
+  );
+}
+
+/** For which devices a claim asks. */
+const claimSpec: Shape = { devices: whole('requests constraints') };
+
+/** What is kept of each kind that is written down. */
+export const shapes: Readonly<Record<CollectionKind, Shape>> = {
+  Namespace: { metadata, spec: whole('finalizers'), status: whole('phase') },
+  Node: {
+    metadata: { ...metadata, managedFields: nodeOwners },
+    spec: whole('taints unschedulable'),
+    status: { ...whole('capacity allocatable'), conditions, nodeInfo: whole('kubeletVersion') },
+  },
+  Lease: { metadata, spec: whole('holderIdentity leaseDurationSeconds acquireTime renewTime') },
+  Deployment: ofWorkload,
+  ReplicaSet: ofWorkload,
+  StatefulSet: ofWorkload,
+  DaemonSet: ofWorkload,
+  Job: ofWorkload,
+  Pod: {
+    metadata,
+    spec: podSpec,
+    status: { ...whole('phase reason startTime qosClass resourceClaimStatuses'), conditions },
+  },
+  PodDisruptionBudget: { metadata, ...whole('spec status') },
+  Service: { metadata, spec: whole('selector') },
+  PriorityClass: { metadata, ...whole('value globalDefault preemptionPolicy') },
+  PersistentVolumeClaim: {
+    metadata,
+    spec: whole('accessModes resources selector storageClassName volumeMode volumeName'),
+    status: whole('phase accessModes capacity'),
+  },
+  // Where a volume lies, and not on which disk.
+  PersistentVolume: {
+    metadata,
+    spec: {
+      ...whole('accessModes capacity claimRef nodeAffinity storageClassName volumeMode'),
+      csi: { driver: 'all', volumeHandle: () => 'redacted' },
+    },
+    status: whole('phase'),
+  },
+  StorageClass: { metadata, ...whole('provisioner volumeBindingMode allowedTopologies') },
+  CSINode: { metadata, spec: 'all' },
+  // Parameters are for drivers.
+  DeviceClass: { metadata, spec: whole('selectors extendedResourceName') },
+  ResourceSlice: { metadata, spec: 'all' },
+  ResourceClaim: {
+    metadata,
+    spec: claimSpec,
+    status: {
+      allocation: { devices: whole('results'), ...whole('nodeSelector allocationTimestamp') },
+      ...whole('reservedFor'),
+    },
+  },
+  ResourceClaimTemplate: { metadata, spec: { spec: claimSpec } },
+  DeviceTaintRule: { metadata, spec: 'all', status: { conditions } },
+  EvictionPolicy: { metadata, spec: 'all' },
+  NodeTaintRule: { metadata, spec: 'all' },
+  EvictionPause: {
+    metadata,
+    spec: pauseSpec,
+    status: whole('since'),
+  },
+};
+
+/** What is kept of a value: all of it, some members of it, its items, or what a function makes of it. */
+type Shape =
+  | 'all'
+  | { readonly [member: string]: Shape }
+  | readonly [item: Shape]
+  | ((value: unknown) => unknown);
+
+/** Only what the shape names; the rest is left out. */
+export function keep(shape: Shape, value: unknown): unknown {
+  if (value === undefined || value === null) return undefined;
+  if (shape === 'all') return value;
+  if (typeof shape === 'function') return shape(value);
+  if (isItemShape(shape)) {
+    return Array.isArray(value) ? value.map((item) => keep(shape[0], item)) : undefined;
+  }
+  if (typeof value !== 'object' || Array.isArray(value)) return undefined;
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const kept = Object.hasOwn(shape, name) ? keep(shape[name] ?? 'all', member) : undefined;
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+function isItemShape(shape: Shape): shape is readonly [Shape] {
+  return Array.isArray(shape);
+}

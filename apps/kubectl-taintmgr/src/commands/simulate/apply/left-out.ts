@@ -1,0 +1,45 @@
+// What `snapshot` leaves out of pods is no change of a manifest that says it: images, commands, environment.
+import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
+import { keep, shapes } from '../../../cluster/snapshot-shapes.ts';
+import { changedFields } from './fields.ts';
+
+const shapeOf = new Map(Object.entries(shapes));
+const withTemplate = ['deployments', 'statefulsets', 'daemonsets', 'jobs'];
+
+/** Compares manifests with a cluster as far as it was written down. */
+export class LeftOut {
+  /** Whether the cluster is of a snapshot, which has no images. */
+  readonly #isSnapshot: boolean;
+
+  constructor({ api }: Cluster) {
+    const isCut = ({ spec }: KubeObject): boolean =>
+      spec.template?.spec?.containers?.[0]?.image === 'redacted';
+    this.#isSnapshot = withTemplate.some((plural) => api.list(plural).some(isCut));
+  }
+
+  get notes(): readonly string[] {
+    if (!this.#isSnapshot) return [];
+    return [
+      'a snapshot has no images, commands and environment: what --apply changes of these alone starts no pods anew',
+    ];
+  }
+
+  /** What of an object counts. */
+  counted(object: KubeObject): object {
+    const shape = shapeOf.get(object.kind ?? '');
+    return this.#isSnapshot && shape ? Object(keep(shape, object)) : object;
+  }
+
+  /** The manifest, without a template in which nothing differs that counts. */
+  applied(manifest: KubeObject, before: KubeObject | null, after: KubeObject): KubeObject {
+    if (!this.#isSnapshot || !before || manifest.spec?.template === undefined) return manifest;
+    const [was, is] = [before, after].map((object) => templateOf(this.counted(object)));
+    if (changedFields({ was }, { was: is }).length > 0) return manifest;
+    const { template: _, ...spec } = manifest.spec;
+    return { ...manifest, spec };
+  }
+}
+
+function templateOf(object: { readonly spec?: { readonly template?: unknown } }): unknown {
+  return object.spec?.template;
+}
