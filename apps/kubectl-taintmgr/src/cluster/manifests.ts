@@ -104,8 +104,15 @@ async function readSource(
   );
   const manifests: Manifest[] = [];
   const faults: ManifestFault[] = [];
+  if (inFolder && /\.json$/.test(file) && isOfCluster(jsonOf(content))) {
+    return { manifests, faults: [ofClusterFault(file, 1)] };
+  }
   try {
     for (const document of readAllPositioned(file, content.replace(/^\uFEFF/, ''))) {
+      if (inFolder && isOfCluster(document.value)) {
+        faults.push(ofClusterFault(file, document.line));
+        continue;
+      }
       for (const field of objectsIn(document)) {
         const read = manifestOf(file, field, from.namespace);
         if (typeof read !== 'string') manifests.push(read);
@@ -124,6 +131,30 @@ async function readSource(
     faults.push(...error.faults.map((fault) => syntaxFault(file, fault, content)));
   }
   return { manifests, faults };
+}
+
+/** Undefined: it is none. Many megabytes are read so at once, and with the places of all their fields not at all. */
+function jsonOf(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a cluster has printed it, as for simulate -f: a list with nodes or pods that have been there. */
+function isOfCluster(value: unknown): boolean {
+  const { items }: { readonly items?: unknown } = Object(value);
+  if (!Array.isArray(items)) return false;
+  return items.some((item) => {
+    const { kind, metadata } = Object(item);
+    return (kind === 'Node' || kind === 'Pod') && Object(metadata).uid !== undefined;
+  });
+}
+
+function ofClusterFault(file: string, line: number): ManifestFault {
+  const text = 'is what a cluster has printed, and no manifest: left out';
+  return { file, line, text, isForeign: true, isTemplate: false };
 }
 
 /** The items of a list, or the object itself. */

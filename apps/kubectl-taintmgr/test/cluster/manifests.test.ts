@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Finding, inEmptyFolder, ofWeb, pdb, workload } from '../world/doctor-files.ts';
 import { run } from '../world/run.ts';
@@ -145,4 +145,35 @@ describe('doctor -f reads YAML as kubectl does', () => {
       }
     });
   }
+});
+
+describe('doctor -f FOLDER tells manifests from what a cluster has printed', () => {
+  const printed = (kind: string, metadata = '{name: a, uid: u}'): string =>
+    `apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ${kind}, metadata: ${metadata}}\n`;
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', uid: 'u', labels: 5 } };
+  const leftOut = 'INFO 1 is what a cluster has printed, and no manifest: left out';
+  for (const [what, name, text, want] of [
+    ['JSON', 'cluster.json', JSON.stringify({ kind: 'List', items: [node] }), leftOut],
+    ['YAML', 'pods.yaml', printed('Pod'), leftOut],
+    ['a workload that was printed', 'web.yaml', printed('Deployment'), ''],
+    ['a node that never was in a cluster', 'node.yaml', printed('Node', '{name: a}'), ''],
+  ] as const) {
+    it(what, async () => {
+      mkdirSync('ci', { recursive: true });
+      writeFileSync(`ci/${name}`, text);
+      const { out } = await run('doctor', '-f', `ci`, '-o', 'json');
+      const findings: readonly Finding[] = JSON.parse(out).findings;
+      const found = findings.filter(({ file }) => file === `ci/${name}`);
+      assert.equal(
+        found.map(({ level, line, message }) => `${level} ${line} ${message}`).join(),
+        want,
+      );
+    });
+  }
+
+  it('checks it where it is named itself', async () => {
+    writeFileSync('cluster.json', JSON.stringify({ kind: 'List', items: [node] }));
+    const { code, out } = await run('doctor', '-f', 'cluster.json');
+    assert.equal(code, 1, out);
+  });
 });
