@@ -1,6 +1,13 @@
 // The answer of `simulate --each`: one part of the cluster after the other is lost, each in a copy of its own, as its
 // JSON says it and as its page shows it. Times are seconds of the simulated cluster.
-import type { BudgetSummary, Named, Summary, WhatIfOrigin, WorkloadSummary } from './simulation.ts';
+import type {
+  BudgetSummary,
+  FailIfOutcome,
+  Named,
+  Summary,
+  WhatIfOrigin,
+  WorkloadSummary,
+} from './simulation.ts';
 import type { WhatIf } from './what-if.ts';
 
 /** One of the events of the form of what-if: how a part is lost. */
@@ -63,7 +70,15 @@ export interface Loss {
   /** Those alone that were harmed, the worst first. */
   readonly workloads: readonly LossWorkload[];
   /** Those alone that were broken or refused an eviction. */
-  readonly budgets: readonly BudgetSummary[];
+  readonly budgets: readonly LossBudget[];
+  /** The limits of --fail-if; left out: there are none. */
+  readonly limits?: readonly FailIfOutcome[];
+}
+
+/** A budget that was broken or refused evictions. */
+export interface LossBudget extends BudgetSummary {
+  /** Pods that it keeps on the lost nodes at the end. Left out: none. */
+  readonly blocked?: number;
 }
 
 /** How bad it got for a workload. */

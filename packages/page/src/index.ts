@@ -1,6 +1,6 @@
 // The door of the page: what it takes, and how it is made.
 
-export type { EachDocument, Loss, LossWorkload, LostBy } from './each.ts';
+export type { EachDocument, Loss, LossBudget, LossWorkload, LostBy } from './each.ts';
 export { type LivePage, livePage, pageHtml, whatIfPage } from './html.ts';
 export type {
   LeftOut,

@@ -5,7 +5,9 @@ import {
   InvalidArgumentError,
   Option,
 } from '@commander-js/extra-typings';
+import { formatTaint, parseTaint } from '@taintmgr/core/model';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
+import type { LostBy } from '@taintmgr/page';
 import { addOutputFlags, collect, type OutputFlags } from '../../cli/common-flags.ts';
 
 /** The command line of `simulate`. */
@@ -25,8 +27,16 @@ export interface SimulateFlags extends OutputFlags {
   readonly top?: Top | undefined;
   readonly report?: string | undefined;
   readonly partial?: true | undefined;
+  readonly each?: string | undefined;
+  readonly by?: By | undefined;
   readonly replay?: string | undefined;
 }
+
+/** How each part is lost, by the names that the live page has for it. */
+export type By =
+  | { readonly kind: Exclude<LostBy, 'taint'> }
+  /** `taint`: the one with which each is tainted; null: each that is in use. */
+  | { readonly kind: 'taint'; readonly taint: string | null };
 
 const untilMsUsual: Millis = 1_800_000;
 const untilMsMax: Millis = 7 * 86_400_000;
@@ -51,7 +61,12 @@ const ofScripts = [
   'top',
   'report',
   'partial',
+  'each',
+  'by',
 ];
+
+/** What a cluster without any loss is compared by. */
+const ofOneCluster = ['variant', 'compare', 'replay', 'apply', 'verify'];
 
 const details = `
 Without -f the cluster of the current context is read once; nothing is ever written to it. Its
@@ -79,12 +94,21 @@ An event names a zone as status prints it, region/zone, or by its zone label alo
 and the same seed; they count before those of --policy, script and cluster. In place of a path:
 kube-controller-manager for its rules, unchanged for what is in force without a variant. What the
 others have more or less than the first is shown beside it.
+
+--each loses one node, zone or value of a label after the other, each 1m after the beginning in a copy
+of its own and for good: --by down, its machines die; cut-off, the control plane cannot reach them; drain,
+as by kubectl drain; taint, they get each taint key in use with effect NoExecute, or the taint that is
+named. What a script says happens in each copy as well. Ctrl-C keeps what is done.
+  kubectl taintmgr simulate -f cluster.json --each zone
+  kubectl taintmgr simulate -f cluster.json --each pool --by taint=maintenance:NoExecute
+
   kubectl taintmgr simulate --replay flight.jsonl
 
 --replay reads what taintmgr-controller --flight-record has written, gives the same events to the
 engine of this build, and compares its commands, up to the first difference.
 
-Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed, or --replay found a difference.`;
+Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed, or --replay found a difference, 130
+Ctrl-C.`;
 
 /** `simulate`, as its help shows it. */
 export function simulateCommand(): CommandUnknownOpts {
@@ -139,7 +163,7 @@ export function simulateCommand(): CommandUnknownOpts {
         .conflicts('compare'),
     )
     .option('--compare', 'play both kube-controller-manager 1.36 and taintmgr');
-  return addOutputFlags(addAnswerFlags(command).addHelpText('after', details));
+  return addOutputFlags(addAnswerFlags(addLossFlags(command)).addHelpText('after', details));
 }
 
 /** What becomes of what was played. */
@@ -165,6 +189,22 @@ function addAnswerFlags(command: CommandUnknownOpts): CommandUnknownOpts {
         '--replay <file>',
         'play a flight record of the controller, and compare',
       ).conflicts(ofScripts),
+    );
+}
+
+function addLossFlags(command: CommandUnknownOpts): CommandUnknownOpts {
+  return command
+    .addOption(
+      new Option(
+        '--each <part>',
+        'lose each node, zone or value of a label (its key) in turn, and tell which loss hurts',
+      ).conflicts(ofOneCluster),
+    )
+    .addOption(
+      new Option(
+        '--by <how>',
+        'how --each loses it: down, cut-off, drain, taint or taint=KEY=VALUE:NoExecute (default down)',
+      ).argParser(byOf),
     );
 }
 
@@ -195,6 +235,28 @@ function topOf(text: string): Top {
 
 /** How many rows of each table are shown: so many of the worst, or all. */
 export type Top = number | 'all';
+
+function byOf(text: string): By {
+  if (text === 'down' || text === 'cut-off' || text === 'drain') return { kind: text };
+  if (text === 'taint') return { kind: 'taint', taint: null };
+  const [, given] = /^taint=(.*)$/.exec(text) ?? [];
+  const taint = given === undefined ? null : noExecuteTaint(given);
+  if (taint !== null) return { kind: 'taint', taint };
+  throw new InvalidArgumentError(
+    'Want down, cut-off, drain, taint or taint=KEY=VALUE:NoExecute, whose VALUE may be left out.',
+  );
+}
+
+/** Null: it is no taint, or none by which pods leave. */
+function noExecuteTaint(text: string): string | null {
+  try {
+    const taint = parseTaint(text);
+    return taint.effect === 'NoExecute' ? formatTaint(taint) : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
 
 /** `--variant NAME=PATH`, as it is given. */
 export interface VariantFlag {

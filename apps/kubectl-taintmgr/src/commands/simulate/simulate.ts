@@ -14,8 +14,8 @@ import { checkReportFile, writeReportFile } from './report-file.ts';
 import { type Result, shownName, simulationDocument } from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if.ts';
 import { simulationTable } from './result/table.ts';
-import { emptyScript, readEvents, readScript, type Script } from './script/script.ts';
-import { liveSource, readSource, readText } from './source/read.ts';
+import { readScriptTexts, scriptFrom } from './script/script-texts.ts';
+import { liveSource, readSource } from './source/read.ts';
 import type { ClusterSource } from './source/source.ts';
 import type { Semantics } from './stage/run.ts';
 import { tuneForSimulation } from './tuning.ts';
@@ -23,6 +23,9 @@ import { actorNotes, rulesIn, variantsIn } from './variants.ts';
 
 /** So many missing things are named. */
 const missingShown = 20;
+
+const byAlone =
+  '--by says how --each loses each part, and --each is missing: want --each node, zone or the key of a label';
 
 /** `simulate`: plays a script, or a recording. */
 export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCode> {
@@ -40,7 +43,9 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const { flags, output } = invocation;
   tuneForSimulation();
   const format = await readFormat(flags.output);
-  const script = await scriptOf(flags);
+  const texts = await readScriptTexts(flags);
+  const script = scriptFrom(texts);
+  if (flags.by && flags.each === undefined) throw new UsageError(byAlone);
   if (flags.report !== undefined) await checkReportFile(flags.report);
   // A cluster may take long to read.
   conditionsOf(flags, null);
@@ -54,6 +59,11 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const conditions = conditionsOf(flags, rulesIn(flags, script, source));
   if (!isWhole(source, flags, output)) return exitCode.error;
   const variants = variantsIn(flags, script, source, overlay);
+  const [variant] = variants;
+  if (flags.each !== undefined && variant) {
+    const { simulateEach } = await import('./each/each.ts');
+    return await simulateEach(invocation, { each: flags.each, texts, script, variant, format });
+  }
   const result = await play(source, { script, variants }, invocation, conditions);
   // Before anything is printed: who reads that may go away early.
   const unwritten =
@@ -75,15 +85,6 @@ function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[] | null):
     ? names
     : (rules?.map((semantics) => shownName({ name: semantics, semantics })) ?? null);
   return failIf.map((text) => parseFailIf(text, { names, shown, mustName, allowsUnknown }));
-}
-
-async function scriptOf({ script, event = [], until }: SimulateFlags): Promise<Script> {
-  const read =
-    script === undefined
-      ? emptyScript
-      : readScript(script, await readText('--script', script), until);
-  const own = event.flatMap((text) => readEvents('--event', text, until));
-  return { ...read, events: [...read.events, ...own] };
 }
 
 async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<ClusterSource> {

@@ -104,7 +104,8 @@ export function actorNotes(
     shown === null
       ? 'nothing says who evicts here, and it usually does'
       : `it evicts here (${shown})`;
-  const more = flags.compare ? '' : '; --compare plays taintmgr beside it';
+  const isAlone = flags.compare !== undefined || flags.each !== undefined;
+  const more = isAlone ? '' : '; --compare plays taintmgr beside it';
   return [`kube-controller-manager is played: ${why}${more}`];
 }
 

@@ -47,7 +47,7 @@ export interface RunOptions {
   /** Of the files of --policy. */
   readonly policies: readonly PolicyObject[];
   /** Looks at what there is before anything happens; what it throws ends the run. */
-  readonly onStart?: (run: Run) => void;
+  readonly onStart?: (run: Run, api: Cluster['api']) => void;
   /** The one that it has in common with others; left out: one of its own. */
   readonly beginning?: Beginning;
   /** What goes on before events may happen; left out: nothing. */
@@ -90,7 +90,7 @@ export function simulate(options: RunOptions): Run {
  */
 export function* played(options: RunOptions): Generator<Millis | null, Run> {
   const simulation = yield* atRest(options);
-  options.onStart?.(simulation.result());
+  options.onStart?.(simulation.result(), simulation.api);
   for (let after = 0; after < options.until; ) {
     after = Math.min(options.until, after + pieceMs);
     simulation.runUntil(after);
@@ -165,6 +165,7 @@ interface Rested {
 /** A cluster that is at rest, and the script on its way through it. */
 export class Simulation {
   readonly recorder: RunRecorder;
+  readonly api: Cluster['api'];
   readonly #source: ClusterSource;
   readonly #hasPools: boolean;
   readonly #semantics: Semantics;
@@ -192,6 +193,7 @@ export class Simulation {
     this.#play = new Play(stage, script);
     new Autoscaler(stage, poolsIn(script, cluster), (pool, name) => this.#play.added(pool, name));
     [this.recorder, this.#agents, this.#semantics] = [recorder, agents, semantics];
+    this.api = cluster.api;
   }
 
   /** What happens up to so long after the beginning. Throws FaultyFile. */

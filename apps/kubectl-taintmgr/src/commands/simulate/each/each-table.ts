@@ -1,0 +1,195 @@
+// The losses of `simulate --each` as a table, the worst first.
+import { formatDuration } from '@taintmgr/core/time';
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { none } from '@taintmgr/k8s-adapter/explain';
+import type { EachDocument, Loss, LossBudget, LossWorkload, LostBy } from '@taintmgr/page';
+import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
+import type { Top } from '../flags.ts';
+import { seconds } from '../result/documents.ts';
+import { lossText, nameOf } from './each-document.ts';
+import { lossAtMs, lossesText } from './plan.ts';
+
+/**
+ * Which loss hurts most, a line for each that hurts, and one for all that do not. Without `top` as many as make
+ * a hundred lines, of -o wide all.
+ */
+export function eachTable(document: EachDocument, options: TableOptions, top?: Top): string {
+  const { losses, unplayed } = document;
+  const { wide } = options;
+  const hurting = wide ? losses : losses.filter((loss) => !isCalm(loss));
+  const rowsMax = top ?? (wide ? 'all' : rowsUsual);
+  const rows = rowsMax === 'all' ? hurting : hurting.slice(0, rowsMax);
+  const calm = wide ? [] : losses.filter(isCalm);
+  const more = hurting.length - rows.length;
+  const parts = [
+    lines([worstText(document)], options),
+    rows.length === 0 ? '' : renderColumns(columnsOf(document), rows, options),
+    lines(
+      [
+        ...(more > 0 ? [`and ${more} more, which harm less; --top all shows all`] : []),
+        ...(calm.length === 0 ? [] : [calmText(document, calm)]),
+        ...(unplayed.length === 0 ? [] : [`not played: ${named(unplayed)}`]),
+      ],
+      options,
+    ),
+    lines([headline(document), ...unknownLines(losses), ...managerLines(document)], options),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** With what stands around them it is a hundred lines at most. */
+const rowsUsual = 80;
+/** So many names are listed of losses of which nothing else is said, and of what is unknown. */
+const namesMax = 12;
+
+/** Those by which something is lost. */
+function taintsIn(losses: readonly Loss[]): readonly string[] {
+  return [...new Set(losses.flatMap(({ taint }) => taint ?? []))];
+}
+
+function lines(texts: readonly string[], { wide }: TableOptions): string {
+  return texts.map((text) => (wide ? printable(text) : wrapped(text, '    '))).join('\n');
+}
+
+function isCalm({ failed, workloads, budgets, unplaced, blocked }: Loss): boolean {
+  return failed === null && workloads.length + budgets.length + unplaced.pods + blocked === 0;
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length - namesMax;
+  return `${names.slice(0, namesMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** `worst: zone eu/eu-a: 62 pod-minutes, PDB shop/web below by 7, no room for 3 pods` */
+function worstText({ each, losses }: EachDocument): string {
+  const [worst] = losses;
+  if (!worst) return 'no loss was played';
+  if (worst.failed !== null) return 'no loss could be played';
+  if (isCalm(worst)) return 'no loss harms anything';
+  const { podMinutesLost, budgets, unplaced, blocked } = worst;
+  const [budget] = budgets.filter(({ belowMax }) => belowMax > 0);
+  const texts = [
+    `${tenths(podMinutesLost)} pod-minutes`,
+    ...(budget ? [`PDB ${budget.namespace}/${budget.name} below by ${budget.belowMax}`] : []),
+    ...(unplaced.atEnd > 0 ? [`no room for ${count(unplaced.atEnd, 'pod')}`] : []),
+    ...(blocked > 0 ? [`budgets keep ${count(blocked, 'pod')} from leaving`] : []),
+  ];
+  return `worst: ${lossText(each, worst)}: ${texts.join(', ')}`;
+}
+
+function columnsOf({ losses, by }: EachDocument): readonly Column<Loss>[] {
+  const hasBlocked = by === 'drain' || losses.some(({ blocked }) => blocked > 0);
+  const stay: Column<Loss> = ['STAY', stayText];
+  const tainted: Column<Loss> = ['TAINT', ({ taint = none }) => taint];
+  return [
+    ['LOSS', ({ name }) => name],
+    ...(taintsIn(losses).length > 1 ? [tainted] : []),
+    ['NODES', ({ nodes }) => String(nodes.length)],
+    ['PODS', ({ pods }) => String(pods)],
+    ['EVICTIONS', figure(({ evictions }) => String(evictions))],
+    ['POD-MINUTES', figure(({ podMinutesLost }) => tenths(podMinutesLost))],
+    [
+      'WORST',
+      ({ failed, workloads }) =>
+        failed === null ? someOf(workloads.map(workloadText)) : `failed: ${failed}`,
+    ],
+    ['BUDGETS BROKEN', figure(({ budgets }) => someOf(budgets.filter(isBroken).map(budgetText)))],
+    ['NO ROOM', figure(roomText)],
+    ...(hasBlocked ? [stay] : []),
+  ];
+}
+
+/** Of a loss that failed there are none. */
+function figure(text: (loss: Loss) => string): (loss: Loss) => string {
+  return (loss) => (loss.failed === null ? text(loss) : none);
+}
+
+/** The first, and how many more there are. */
+function someOf([first, ...others]: readonly string[]): string {
+  return `${first ?? none}${others.length > 0 ? ` +${others.length}` : ''}`;
+}
+
+/** `shop/web 10 of 30 for 6m36s` */
+function workloadText({ namespace, name, unknown, ...of }: LossWorkload): string {
+  const { downMax, downWorstWanted, downSeconds } = of;
+  const who = `${namespace}/${name}${unknown ? ' ?' : ''}`;
+  if (downMax === 0) return who;
+  return `${who} ${downMax} of ${downWorstWanted} for ${lasting(downSeconds)}`;
+}
+
+/** However short, it was there. */
+function lasting(time: number): string {
+  return time < 1 ? '<1s' : seconds(time);
+}
+
+function isBroken({ belowMax }: LossBudget): boolean {
+  return belowMax > 0;
+}
+
+/** `shop/web by 2 for 1m` */
+function budgetText({ namespace, name, belowMax, belowSeconds }: LossBudget): string {
+  return `${namespace}/${name} by ${belowMax} for ${lasting(belowSeconds)}`;
+}
+
+/** `3 of shop/db` */
+function roomText({ unplaced, workloads }: Loss): string {
+  if (unplaced.atEnd === 0) return none;
+  const [most] = workloads.toSorted((one, other) => other.unplacedAtEnd - one.unplacedAtEnd);
+  if (!most || most.unplacedAtEnd === 0) return String(unplaced.atEnd);
+  const others = unplaced.atEnd - most.unplacedAtEnd;
+  const more = others > 0 ? ` +${others}` : '';
+  return `${most.unplacedAtEnd} of ${most.namespace}/${most.name}${more}`;
+}
+
+/** `2 by shop/db` */
+function stayText({ blocked, budgets }: Loss): string {
+  if (blocked === 0) return none;
+  const keeping = budgets.filter(({ blocked: kept = 0 }) => kept > 0);
+  return someOf(
+    keeping.map(({ namespace, name, blocked: kept }) => `${kept} by ${namespace}/${name}`),
+  );
+}
+
+function calmText({ each }: EachDocument, calm: readonly Loss[]): string {
+  return `nothing is harmed by the loss of: ${each} ${named(calm.map(nameOf))}`;
+}
+
+const howTexts: Readonly<Record<LostBy, string>> = {
+  down: 'its machines die',
+  'cut-off': 'the control plane cannot reach it',
+  drain: 'it is drained',
+  taint: 'it is tainted',
+};
+
+/** `30m of cluster.json, in which each of 3 zones is lost at 1m: its machines die; seed 1` */
+function headline(document: EachDocument): string {
+  const { source, each, by, untilSeconds, seed, seeds = 1, complete, losses, unplayed } = document;
+  const parts = new Set([...losses.map(({ name }) => name), ...unplayed]).size;
+  const partial = complete ? '' : 'PARTIAL: ';
+  const chance = seeds === 1 ? `seed ${seed}` : `medians of ${seeds} seeds from ${seed}`;
+  const [only, another] = taintsIn(losses);
+  const taint = only === undefined || another !== undefined ? '' : ` ${only}`;
+  const when = `is lost at ${formatDuration(lossAtMs)}`;
+  return `${partial}${seconds(untilSeconds)} of ${source}, in which each of ${lossesText(each, parts)} ${when}: ${howTexts[by]}${taint}; ${chance}`;
+}
+
+/** `?` behind a name: what decides about it and is not simulated. */
+function unknownLines(losses: readonly Loss[]): readonly string[] {
+  const texts = losses.flatMap(({ workloads }) =>
+    workloads.flatMap(({ namespace, name, unknown = [] }) =>
+      unknown.map((what) => `? ${namespace}/${name}: ${what}, which is not simulated`),
+    ),
+  );
+  const [...all] = new Set(texts);
+  const more = all.length - namesMax;
+  return more > 0 ? [...all.slice(0, namesMax), `? and ${more} more`] : all;
+}
+
+/** How kube-controller-manager is set up, where it is played. */
+function managerLines({ managerFlags }: EachDocument): readonly string[] {
+  return managerFlags === undefined ? [] : [`assumed of kube-controller-manager: ${managerFlags}`];
+}
+
+function tenths(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
