@@ -7,10 +7,12 @@ import { node, pod } from '@taintmgr/sim-cluster';
 import { type Result, run } from '../world/run.ts';
 import { comeAs, startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
 
+const ago = (seconds: number): string =>
+  `${new Date(Date.now() - seconds * 1000).toISOString().slice(0, 19)}Z`;
+
 let cluster: TestCluster;
-/** When the cluster was filled, in whole seconds. */
+/** The instant of `ago(0)` when the cluster was filled. */
 let filledAt = 0;
-const ago = (seconds: number): string => new Date(filledAt - seconds * 1000).toISOString();
 
 const rights = (resources: readonly string[], apiGroups = ['']) => [
   { verbs: ['get', 'list'], apiGroups, resources },
@@ -76,11 +78,10 @@ function fillEvents(): void {
     by: 'default-scheduler',
     uid: 'u1',
   });
-  // A pod that comes ten minutes later or more is no successor.
-  addEvent('TaintManagerEviction', gone, 500, `Marking for deletion Pod shop/${gone}`, {
+  addEvent('TaintManagerEviction', gone, 600, `Marking for deletion Pod shop/${gone}`, {
     by: 'taint-eviction-controller',
   });
-  addEvent('Killing', gone, 500, 'Stopping container app', kubelet);
+  addEvent('Killing', gone, 600, 'Stopping container app', kubelet);
   addEvent('SuccessfulCreate', 'web-5d4f65d4d4', 900, `Created pod: ${gone}`, {
     ...{ by: 'replicaset-controller', kind: 'ReplicaSet', uid: 'r1' },
   });

@@ -1,5 +1,5 @@
 // Who made a pod leave, as each source has it, and which of them is believed.
-import { earliest, formatTime, type Instant, type Millis } from '@taintmgr/core/time';
+import { earliest, formatTime, type Instant } from '@taintmgr/core/time';
 import type { Departure } from '../history/departure.ts';
 import type { Claim, ClaimKind, Source, ToldDeparture } from './history-model.ts';
 import { type EventTrace, isOurs, type NodeTrace, type PodTrace } from './history-traces.ts';
@@ -64,21 +64,6 @@ export function contradictions([best, ...others]: readonly Claim[]): readonly Cl
     return !(usesApi && kind === 'evictionApi') && !(isByController && kind === 'taintmgr');
   });
 }
-
-/**
- * That it was to go, said at another time than it went: somebody else was faster, or deleted it later. The API server
- * alone changes the reason of a condition that is there and leaves its time.
- */
-export function isApart({ kind, at, sources }: Claim, asked: Instant | null): boolean {
-  if (at === null || asked === null) return false;
-  // Budgets hold up those who ask them.
-  if (kind === 'evictionApi' || kind === 'taintmgr' || kind === 'drain') return false;
-  const isWeak = sources.every((source) => source.kind === 'event' || source.kind === 'condition');
-  return isWeak && Math.abs(at - asked) > apartMs;
-}
-
-/** Marks and deletions of one act are some milliseconds apart, and dated to the second. */
-const apartMs: Millis = 5_000;
 
 /** An own act first; then conditions, Events, and what does not say who. */
 function rankOf({ kind, sources }: Claim): number {

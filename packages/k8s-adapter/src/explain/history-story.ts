@@ -10,7 +10,6 @@ import {
   deletionSource,
   drainHints,
   eventSource,
-  isApart,
   recordOf,
 } from './history-claims.ts';
 import { type Instance, Instances } from './history-instances.ts';
@@ -253,6 +252,19 @@ function unknownOf(story: Omit<Story, 'unknown'>, sources: HistorySources): read
     ...gaps.map(gapText),
   ];
 }
+
+/**
+ * That it was to go, said at another time than it went: somebody else was faster, or deleted it later. The API server
+ * alone changes the reason of a condition that is there and leaves its time.
+ */
+function isApart({ kind, at, sources }: Claim, asked: Instant | null): boolean {
+  if (at === null || asked === null || kind === 'evictionApi' || kind === 'taintmgr') return false;
+  const isWeak = sources.every((source) => source.kind === 'event' || source.kind === 'condition');
+  return isWeak && Math.abs(at - asked) > apartMs;
+}
+
+/** Marks and deletions of one act are some milliseconds apart, and dated to the second. */
+const apartMs: Millis = 5_000;
 
 /** A leader writes an eviction of its own down within so long. */
 const recordedWithinMs: Millis = 60_000;

@@ -1,12 +1,7 @@
 // Who is said to have evicted a pod: the plugin that drains is not the controller.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  claimsOf,
-  contradictions,
-  type Evidence,
-  isApart,
-} from '../../src/explain/history-claims.ts';
+import { claimsOf, contradictions, type Evidence } from '../../src/explain/history-claims.ts';
 import { eventTrace, podTrace } from '../../src/explain/history-traces.ts';
 import { type Departure, departureFrom } from '../../src/history/departure.ts';
 
@@ -109,12 +104,4 @@ describe('a pod of a drain', () => {
       );
     });
   }
-});
-
-it('a budget holds up who asks budgets, and nobody else', () => {
-  const apart = ['kubectl-taintmgr', 'taintmgr', 'taint-eviction-controller'].map((by) => {
-    const [claim] = claimsOf({ ...nothing, events: [marking(by)] });
-    return claim && isApart(claim, Date.parse(time) + 180_000);
-  });
-  assert.deepEqual(apart, [false, false, true]);
 });

@@ -30,6 +30,7 @@ export interface SimulateFlags extends OutputFlags {
   readonly each?: string | undefined;
   readonly by?: By | undefined;
   readonly replay?: string | undefined;
+  readonly verify?: string | undefined;
 }
 
 /** How each part is lost, by the names that the live page has for it. */
@@ -39,7 +40,7 @@ export type By =
   | { readonly kind: 'taint'; readonly taint: string | null };
 
 const untilMsUsual: Millis = 1_800_000;
-const untilMsMax: Millis = 7 * 86_400_000;
+export const untilMsMax: Millis = 7 * 86_400_000;
 const seedMax = 2 ** 31;
 const seedsMax = 1000;
 const topMax = 1_000_000;
@@ -63,6 +64,7 @@ const ofScripts = [
   'partial',
   'each',
   'by',
+  'verify',
 ];
 
 /** What a cluster without any loss is compared by. */
@@ -106,6 +108,11 @@ named. What a script says happens in each copy as well. Ctrl-C keeps what is don
 
 --replay reads what taintmgr-controller --flight-record has written, gives the same events to the
 engine of this build, and compares its commands, up to the first difference.
+
+--verify AFTER plays what happened up to a second snapshot, to Events or through what snapshot --watch
+has recorded, and says how far the simulation is off; -f may be left out where a recording begins with
+its snapshot. --script says what happened in place of AFTER.
+  kubectl taintmgr simulate -f before.json --verify after.json --seeds 20
 
 Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed, or --replay found a difference, 130
 Ctrl-C.`;
@@ -189,6 +196,12 @@ function addAnswerFlags(command: CommandUnknownOpts): CommandUnknownOpts {
         '--replay <file>',
         'play a flight record of the controller, and compare',
       ).conflicts(ofScripts),
+    )
+    .addOption(
+      new Option(
+        '--verify <file>',
+        'play what happened from -f to this snapshot, these Events or this recording, and say the error',
+      ).conflicts(['event', 'failIf', 'report', 'until', 'apply', 'each', 'top']),
     );
 }
 

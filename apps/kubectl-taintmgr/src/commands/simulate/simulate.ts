@@ -20,6 +20,7 @@ import type { ClusterSource } from './source/source.ts';
 import type { Semantics } from './stage/run.ts';
 import { tuneForSimulation } from './tuning.ts';
 import { actorNotes, rulesIn, variantsIn } from './variants.ts';
+import { verifyCommand } from './verify/verify.ts';
 
 /** So many missing things are named. */
 const missingShown = 20;
@@ -32,6 +33,11 @@ export async function run(invocation: Invocation<SimulateFlags>): Promise<ExitCo
   const { flags } = invocation;
   try {
     if (flags.replay !== undefined) return await replayCommand(invocation, flags.replay);
+    if (flags.verify !== undefined) {
+      tuneForSimulation();
+      const isTaken = (source: ClusterSource): boolean => isWhole(source, flags, invocation.output);
+      return await verifyCommand(invocation, flags.verify, isTaken);
+    }
     return await simulateOnce(invocation);
   } catch (error) {
     throw error instanceof FaultyFile ? new UsageError(error.faults) : error;

@@ -5,7 +5,7 @@ import type { Instant } from '@taintmgr/core/time';
 import type { Notice, PressureNotice, UpstreamDeviceNotice } from '@taintmgr/k8s-adapter';
 import type { Condition } from '@taintmgr/k8s-adapter/survey';
 import type { BudgetTrack, Recording, UnplacedTrack, ZoneTrack } from '@taintmgr/page';
-import type { Change, ClusterApi, KubeObject, PlainServer } from '@taintmgr/sim-cluster';
+import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { PodTimes } from '../times/pod-times.ts';
 import { EvictionLog, type Open } from './evictions.ts';
 import {
@@ -27,8 +27,11 @@ interface Controller {
   zones(): readonly ZoneStatus[];
 }
 
+/** What is recorded: objects that change. */
+type RecordedCluster = Pick<ClusterApi, 'clock' | 'get' | 'list' | 'subscribe'>;
+
 interface RecorderOptions {
-  readonly api: PlainServer;
+  readonly api: RecordedCluster;
   readonly controller: Controller;
   readonly semantics: Config['semantics'];
   /** How long pods take to start again when their machine is back. */
@@ -40,7 +43,7 @@ const lookPeriodMs = 1_000;
 
 /** Records everything that changes during a run. */
 export class RunRecorder {
-  readonly #api: PlainServer;
+  readonly #api: RecordedCluster;
   readonly #controller: Controller;
   readonly #startsAt: Instant;
   readonly #nodes = new NodeTimelines();
@@ -299,7 +302,10 @@ export function unplacedMessage(pod: KubeObject): string | null {
 const templated = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
 
 /** As `Deployment shop/web`, in the order of kinds; a ReplicaSet of a Deployment is a part of it. */
-export function coveredBy({ metadata, spec }: KubeObject, api: ClusterApi): readonly string[] {
+export function coveredBy(
+  { metadata, spec }: KubeObject,
+  api: Pick<ClusterApi, 'list'>,
+): readonly string[] {
   const { selector } = spec;
   // One without a selector selects nothing.
   if (!selector) return [];

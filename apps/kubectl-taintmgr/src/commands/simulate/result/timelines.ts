@@ -248,7 +248,7 @@ export class JobTimelines {
   readonly #timelines = new Timelines<Omit<JobTrack, 'states'>, StateOf<JobTrack>>();
   readonly #pods = new Map<string, { readonly pod: string; readonly from: number }[]>();
 
-  constructor(api: ClusterApi) {
+  constructor(api: Pick<ClusterApi, 'list'>) {
     for (const job of api.list('jobs')) this.record(0, job);
     for (const pod of api.list('pods')) this.made(0, pod);
   }

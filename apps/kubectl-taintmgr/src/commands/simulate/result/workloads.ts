@@ -24,7 +24,7 @@ const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
 
 /** Records them: what is there at the beginning, and what changes. */
 export class WorkloadTimelines {
-  readonly #api: ClusterApi;
+  readonly #api: Pick<ClusterApi, 'get' | 'list'>;
   readonly #workloads = new Map<string, Workload>();
   readonly #timelines = new Timelines<WorkloadId, StateOf<WorkloadTrack>>();
   readonly #serving = new Timelines<object, { readonly pods: number }>();
@@ -33,7 +33,7 @@ export class WorkloadTimelines {
    * Begins with what is there: pods of owners that are not known want to stay as many, but for those
    * that have ended or end already, as nobody makes others.
    */
-  constructor(api: ClusterApi) {
+  constructor(api: Pick<ClusterApi, 'get' | 'list'>) {
     this.#api = api;
     for (const resource of Object.keys(wanting)) {
       for (const object of api.list(resource)) this.record(0, { resource, object, type: 'ADDED' });

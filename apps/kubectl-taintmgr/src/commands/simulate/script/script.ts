@@ -110,7 +110,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
       attempt(faults, () => autoscaler.push(readPool(field)));
     }
     for (const field of members.get('events')?.items() ?? []) {
-      attempt(faults, () => events.push(...readEvent(field, until)));
+      attempt(faults, () => events.push(...readEventField(field, until)));
     }
     if (!members.has('events')) throw root.fault('events is missing');
   });
@@ -128,7 +128,7 @@ export function readEvents(file: string, text: string, until: Millis): readonly 
   const faults: string[] = [];
   const events: ScriptEvent[] = [];
   attempt(faults, () =>
-    events.push(...readEvent(readPositioned(file, text, 'an event of a script'), until)),
+    events.push(...readEventField(readPositioned(file, text, 'an event of a script'), until)),
   );
   const idle = events.filter(({ action }) => action.needsPressure);
   for (const { field } of idle) faults.push(field.fault(nobodyActs).message);
@@ -192,7 +192,7 @@ function stepsOf(path: string): readonly (string | number)[] {
 }
 
 /** One event, or each time that a repeated one comes. */
-function readEvent(field: Field, until: Millis): readonly ScriptEvent[] {
+export function readEventField(field: Field, until: Millis): readonly ScriptEvent[] {
   const members = field.members([...timing, ...actionNames]);
   const at = members.get('at');
   if (!at) throw field.fault('at is missing');

@@ -1,0 +1,365 @@
+// What a simulation said, beside what happened: pod by pod, node by node, workload by workload.
+import { countBy, mostOf } from '@taintmgr/k8s-adapter/command-line';
+import type { NodeTrack, PodTrack, Recording, Summary } from '@taintmgr/page';
+import type { KubeObject } from '@taintmgr/sim-cluster';
+import { thousandths } from '../result/downtime.ts';
+import { medianOf } from '../result/draws.ts';
+import { disruptionOf, type Happened, isEvictedByEvent } from './happened.ts';
+import { keyOf } from './inferred.ts';
+import type { Observed } from './observed.ts';
+
+/** Who made a pod leave, as far as somebody saw. */
+export type LeftBy = 'taint' | 'preemption' | 'podGC' | 'kubelet' | 'somebody' | 'controller';
+
+/** One pod that was there at the beginning. Times are in seconds after it. */
+export interface PodCheck {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly node: string;
+  /** `Deployment shop/web`; null: none. */
+  readonly workload: string | null;
+  /** When it was asked to leave; null: it stayed, or nobody saw when. */
+  readonly leftAt: number | null;
+  readonly by: LeftBy | null;
+  readonly simulatedAt: number | null;
+  readonly outcome: 'foretold' | 'missed' | 'not so' | 'not foretold' | 'stayed' | 'unknown';
+  /** Simulated less real: positive is late; null: one of both is not known. */
+  readonly errorSeconds: number | null;
+  /** The errors of all seeds, from the least to the most; left out: there is one. */
+  readonly errorBand?: { readonly least: number; readonly most: number };
+}
+
+/** When a node was given up, and tainted NoExecute for it. */
+export interface NodeCheck {
+  readonly node: string;
+  readonly unknownAt: number | null;
+  readonly simulatedUnknownAt: number | null;
+  readonly taintedAt: number | null;
+  readonly simulatedTaintedAt: number | null;
+}
+
+export interface WorkloadCheck {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly podMinutesLost: number;
+  readonly simulatedPodMinutesLost: number;
+  /** Of all seeds; left out: there is one. */
+  readonly simulatedBand?: { readonly least: number; readonly most: number };
+  readonly unknown?: readonly string[];
+}
+
+/** Pods that came to nodes: how many of them to the node, and the zone, that was foretold. */
+export interface PlacementCheck {
+  readonly real: number;
+  readonly simulated: number;
+  readonly sameNode: number;
+  readonly sameZone: number;
+  /** From a node to being ready, the median; null: nobody saw any. */
+  readonly readySeconds: number | null;
+  readonly simulatedReadySeconds: number | null;
+}
+
+export interface ErrorOfTimes {
+  readonly medianSeconds: number;
+  readonly p90Seconds: number;
+  /** With its sign. */
+  readonly worstSeconds: number;
+  readonly worstPod: string;
+}
+
+/** One run beside what happened. */
+export interface Check {
+  /** Pods that were evicted for a taint, preempted or collected. */
+  readonly evictions: number;
+  readonly foretold: number;
+  readonly error: ErrorOfTimes | null;
+  readonly pods: readonly PodCheck[];
+  readonly nodes: readonly NodeCheck[];
+  readonly workloads: readonly WorkloadCheck[];
+  /** Null: nobody saw where pods went. */
+  readonly placements: PlacementCheck | null;
+  /** With so many seeds each pod left within `closeSeconds` of when it did. */
+  readonly closeSeeds: number;
+}
+
+export const closeSeconds = 3;
+
+/** One course with its figures. */
+export interface Course {
+  readonly recording: Recording;
+  readonly summary: Summary;
+}
+
+export interface CheckOptions {
+  readonly observed: Observed;
+  readonly happened: Happened;
+  /** The pods before. */
+  readonly pods: readonly KubeObject[];
+  readonly real: Course;
+  /** Of each seed; the first is what is judged. */
+  readonly draws: readonly Course[];
+  /** What comes later nobody saw; the draws go on for a while. */
+  readonly until: number;
+}
+
+/** Compares them. */
+export function checkRun(options: CheckOptions): Check {
+  const { real, draws, observed } = options;
+  const [first] = draws;
+  if (!first) throw new Error('nothing was played');
+  const pods = podChecks(options, first);
+  const evicted = pods.filter(({ by }) => by !== null && evictions.has(by));
+  return {
+    evictions: evicted.length,
+    foretold: evicted.filter(({ outcome }) => outcome === 'foretold').length,
+    error: errorOf(pods),
+    pods,
+    nodes: nodeChecks(real.recording.nodes, first.recording.nodes),
+    workloads: observed.from === 'Events' ? [] : workloadChecks(real.summary, draws),
+    placements: placementCheck(options, first),
+    closeSeeds: draws.filter((draw) => isClose(podChecks({ ...options, draws: [draw] }, draw)))
+      .length,
+  };
+}
+
+function isClose(pods: readonly PodCheck[]): boolean {
+  return pods.every(({ outcome }) => outcome !== 'missed') && worstOf(pods) <= closeSeconds;
+}
+
+const evictions: ReadonlySet<LeftBy> = new Set(['taint', 'preemption', 'podGC']);
+
+// Pods
+
+function podChecks(options: CheckOptions, first: Course): readonly PodCheck[] {
+  const { observed, real, draws, pods, until } = options;
+  const leftReally = leavingTimes(real.recording);
+  const simulated = draws.map(({ recording }) => leavingTimes(recording));
+  const workloads = new Map(
+    first.recording.pods.filter(({ from }) => from === 0).map((track) => [nameOf(track), track]),
+  );
+  const unseen = unseenIn(observed);
+  return pods.flatMap((pod) => {
+    const key = keyOf(pod);
+    const node: string | undefined = pod.spec.nodeName;
+    if (!node || pod.metadata.deletionTimestamp !== undefined) return [];
+    const left = leftReally.get(key) ?? null;
+    const foretold = simulated[0]?.get(key) ?? null;
+    const at = left === null && foretold !== null && foretold > until ? null : foretold;
+    const isUnseen = unseen.has(key);
+    const leftAt = isUnseen ? null : left;
+    const by = left === null ? null : leftBy(pod, options);
+    const errorSeconds = leftAt === null || at === null ? null : thousandths(at - leftAt);
+    const errors = simulated.flatMap((times) => {
+      const time = times.get(key);
+      return time === undefined || leftAt === null ? [] : [thousandths(time - leftAt)];
+    });
+    const { namespace = '', name } = pod.metadata;
+    return [
+      {
+        ...{ namespace, pod: name, node, workload: workloads.get(key)?.workload ?? null },
+        ...{ leftAt, by, simulatedAt: at, errorSeconds },
+        outcome: outcomeOf({ left, at, by, isKnown: observed.from !== 'Events' }),
+        ...(draws.length > 1 && errors.length > 0 && { errorBand: spanOf(errors) }),
+      },
+    ];
+  });
+}
+
+function outcomeOf({
+  left,
+  at,
+  by,
+  isKnown,
+}: {
+  readonly left: number | null;
+  readonly at: number | null;
+  readonly by: LeftBy | null;
+  /** Whether a pod of which nobody says that it left has stayed. */
+  readonly isKnown: boolean;
+}): PodCheck['outcome'] {
+  if (left === null) {
+    if (!isKnown) return 'unknown';
+    return at === null ? 'stayed' : 'not so';
+  }
+  if (by === 'somebody' || by === 'kubelet') return 'not foretold';
+  return at === null ? 'missed' : 'foretold';
+}
+
+/** Pods of which nobody saw when they left. */
+function unseenIn({ changes }: Observed): ReadonlySet<string> {
+  const keys = changes.flatMap(({ resource, object, after }) => {
+    return resource === 'pods' && after !== undefined ? [keyOf(object)] : [];
+  });
+  return new Set(keys);
+}
+
+function leftBy(pod: KubeObject, { observed, happened }: CheckOptions): LeftBy {
+  const { uid = '' } = pod.metadata;
+  const course = observed.changes.filter(({ resource, object }) => {
+    return resource === 'pods' && object.metadata.uid === uid;
+  });
+  const reason = course.flatMap(({ object }) => disruptionOf(object) ?? [])[0] ?? null;
+  const named = reason === null ? undefined : byReason[reason];
+  if (named) return named;
+  if (isEvictedByEvent(pod, observed)) return 'taint';
+  if (happened.deleted.has(uid)) return 'somebody';
+  return happened.taken.has(uid) ? 'controller' : 'taint';
+}
+
+const byReason: Readonly<Record<string, LeftBy>> = {
+  DeletionByTaintManager: 'taint',
+  DeletionByDeviceTaintManager: 'taint',
+  PreemptionByScheduler: 'preemption',
+  DeletionByPodGC: 'podGC',
+  TerminationByKubelet: 'kubelet',
+  EvictionByEvictionAPI: 'somebody',
+};
+
+/** When each pod that was there at the beginning was asked to leave, in seconds, by `namespace/name`. */
+function leavingTimes({ pods }: Recording): ReadonlyMap<string, number> {
+  const times = pods
+    .filter(({ from }) => from === 0)
+    .flatMap((track) => {
+      const stopping = track.states.find(({ state }) => state === 'stopping');
+      const at = stopping?.at ?? track.until;
+      return at === null ? [] : [[nameOf(track), at] as const];
+    });
+  return new Map(times);
+}
+
+function nameOf({ namespace, pod }: Pick<PodTrack, 'namespace' | 'pod'>): string {
+  return `${namespace}/${pod}`;
+}
+
+function errorOf(pods: readonly PodCheck[]): ErrorOfTimes | null {
+  const known = pods.flatMap(({ namespace, pod, by, errorSeconds: seconds }) => {
+    const counts = by !== null && evictions.has(by) && seconds !== null;
+    return counts ? [{ name: `${namespace}/${pod}`, seconds }] : [];
+  });
+  if (known.length === 0) return null;
+  const sizes = known.map(({ seconds }) => Math.abs(seconds)).toSorted((a, b) => a - b);
+  const worst = known.reduce((one, other) =>
+    Math.abs(other.seconds) > Math.abs(one.seconds) ? other : one,
+  );
+  return {
+    medianSeconds: medianOf(sizes),
+    p90Seconds: sizes[Math.ceil(0.9 * sizes.length) - 1] ?? 0,
+    worstSeconds: worst.seconds,
+    worstPod: worst.name,
+  };
+}
+
+function spanOf(values: readonly number[]): { readonly least: number; readonly most: number } {
+  return { least: Math.min(...values), most: Math.max(...values) };
+}
+
+// Nodes
+
+const unreachable = 'node.kubernetes.io/unreachable:NoExecute';
+
+function nodeChecks(
+  real: readonly NodeTrack[],
+  simulated: readonly NodeTrack[],
+): readonly NodeCheck[] {
+  return real.flatMap((track) => {
+    const other = simulated.find(({ name }) => name === track.name);
+    const check: NodeCheck = {
+      node: track.name,
+      unknownAt: firstAt(track, ({ ready }) => ready === 'Unknown'),
+      simulatedUnknownAt: other ? firstAt(other, ({ ready }) => ready === 'Unknown') : null,
+      taintedAt: firstAt(track, ({ taints }) => taints.includes(unreachable)),
+      simulatedTaintedAt: other
+        ? firstAt(other, ({ taints }) => taints.includes(unreachable))
+        : null,
+    };
+    const isOfAny = check.unknownAt !== null || check.simulatedUnknownAt !== null;
+    return isOfAny ? [check] : [];
+  });
+}
+
+function firstAt(
+  { states }: NodeTrack,
+  isIt: (state: NodeTrack['states'][number]) => boolean,
+): number | null {
+  const [first, ...later] = states;
+  return first && isIt(first) ? null : (later.find(isIt)?.at ?? null);
+}
+
+// Workloads
+
+function workloadChecks(real: Summary, draws: readonly Course[]): readonly WorkloadCheck[] {
+  return real.workloads.flatMap(({ kind, namespace, name, podMinutesLost }) => {
+    const all = draws.flatMap(({ summary }) =>
+      summary.workloads.filter((one) => {
+        return one.kind === kind && one.namespace === namespace && one.name === name;
+      }),
+    );
+    const [first] = all;
+    if (!first) return [];
+    const minutes = all.map((one) => one.podMinutesLost);
+    return [
+      {
+        ...{ kind, namespace, name, podMinutesLost },
+        simulatedPodMinutesLost: first.podMinutesLost,
+        ...(draws.length > 1 && { simulatedBand: spanOf(minutes) }),
+        ...(first.unknown && { unknown: first.unknown }),
+      },
+    ];
+  });
+}
+
+// Placements
+
+/** Pods of DaemonSets have one node each to go to. */
+function placementCheck(
+  { observed, real, until }: CheckOptions,
+  { recording }: Course,
+): PlacementCheck | null {
+  const [came, foretold] = [real.recording, recording].map((one) => arrivalsIn(one, until));
+  if (!came || !foretold || (observed.from === 'Events' && came.length === 0)) return null;
+  const zones = new Map(recording.nodes.map(({ name, zone }) => [name, zone] as const));
+  const zoneOf = ({ node, workload }: PodTrack): string => `${workload} ${zones.get(node) ?? ''}`;
+  return {
+    real: came.length,
+    simulated: foretold.length,
+    sameNode: inBoth(came, foretold, ({ node, workload }) => `${workload} ${node}`),
+    sameZone: inBoth(came, foretold, zoneOf),
+    readySeconds: readySeconds(came),
+    simulatedReadySeconds: readySeconds(foretold),
+  };
+}
+
+function arrivalsIn({ pods }: Recording, until: number): readonly PodTrack[] {
+  return pods.filter(({ from, workload }) => {
+    return from > 0 && from <= until && !workload?.startsWith('DaemonSet ');
+  });
+}
+
+function inBoth(
+  some: readonly PodTrack[],
+  others: readonly PodTrack[],
+  keyOfTrack: (track: PodTrack) => string,
+): number {
+  const found = countBy(others.map(keyOfTrack));
+  const counts = Array.from(countBy(some.map(keyOfTrack)), ([key, number]) =>
+    Math.min(number, found.get(key) ?? 0),
+  );
+  return counts.reduce((sum, number) => sum + number, 0);
+}
+
+function readySeconds(tracks: readonly PodTrack[]): number | null {
+  const times = tracks.flatMap(({ from, states }) => {
+    const ready = states.find(({ state }) => state === 'serving');
+    return ready ? [thousandths(ready.at - from)] : [];
+  });
+  return times.length === 0 ? null : medianOf(times);
+}
+
+/** How far the largest of some errors is off; 0: there are none. */
+function worstOf(pods: readonly PodCheck[]): number {
+  return mostOf(
+    pods.flatMap(({ errorSeconds }) => (errorSeconds === null ? [] : [Math.abs(errorSeconds)])),
+    0,
+  );
+}

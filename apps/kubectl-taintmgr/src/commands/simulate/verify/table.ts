@@ -1,0 +1,169 @@
+// The error of a simulation, for a person.
+import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { none } from '@taintmgr/k8s-adapter/explain';
+import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
+import { shownName } from '../result/documents.ts';
+import { lateText, shownSeconds } from './causes.ts';
+import type { Check, NodeCheck, PlacementCheck, PodCheck, WorkloadCheck } from './check.ts';
+import type { CheckedRun, Verified } from './document.ts';
+
+/** So many rows of a table are shown; -o wide shows all. */
+const rowsMax = 10;
+
+/** The answer first, then the largest errors, the causes, and what is not known. */
+export function checkTable(verified: Verified, options: TableOptions): string {
+  const { runs } = verified;
+  const parts = [
+    fitting([headline(verified)], options),
+    ...runs.flatMap((run) => runParts(run, runs.length > 1, options)),
+    listed('not known:', verified.unknown, options),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function fitting(lines: readonly string[], { wide }: TableOptions): string {
+  return lines.map((line) => (wide ? printable(line) : wrapped(line, '    '))).join('\n');
+}
+
+function listed(head: string, lines: readonly string[], options: TableOptions): string {
+  if (lines.length === 0) return '';
+  return fitting([head, ...lines.map((line) => `- ${line}`)], options);
+}
+
+function headline({ before, after, untilSeconds, played, seed, seeds }: Verified): string {
+  const events =
+    played.length === 0 ? 'nothing happened' : `${count(played.length, 'event')} played`;
+  const dice = seeds === 1 ? `seed ${seed}` : `seed ${seed} of ${seeds}`;
+  const course = before === after ? `of ${after}` : `from ${before} to ${after}`;
+  return `${shownSeconds(untilSeconds)} ${course}: ${events}, ${dice}`;
+}
+
+function runParts(run: CheckedRun, isOneOfMany: boolean, options: TableOptions): readonly string[] {
+  const { check, causes } = run;
+  const who = isOneOfMany ? `${shownName(run)}: ` : '';
+  return [
+    fitting([`${who}${answerText(check)}`], options),
+    podTable(check.pods, options),
+    nodeTable(check.nodes, options),
+    workloadTable(check.workloads, options),
+    listed('causes:', causes, options),
+  ];
+}
+
+/** All in a sentence. */
+export function answerText(check: Check): string {
+  const { evictions, foretold, error, placements, pods } = check;
+  const wrong = pods.filter(({ outcome }) => outcome === 'not so').length;
+  const unforeseen = pods.filter(({ outcome }) => outcome === 'not foretold').length;
+  const parts = [
+    evictions === 0 ? 'no pod was evicted' : `${foretold} of ${evictions} evictions foretold`,
+    ...(wrong > 0 ? [`${count(wrong, 'pod')} foretold that stayed`] : []),
+    ...(error === null
+      ? []
+      : [
+          `median error ${shownSeconds(error.medianSeconds)}, 9 in 10 within ${shownSeconds(error.p90Seconds)}, ` +
+            `worst ${lateText(error.worstSeconds)} (${error.worstPod})`,
+        ]),
+    ...(placements && placements.real + placements.simulated > 0 ? [placedText(placements)] : []),
+    ...(unforeseen > 0
+      ? [`not foretold: ${count(unforeseen, 'deletion')} by somebody, played as they were`]
+      : []),
+  ];
+  return parts.join('; ');
+}
+
+function placedText({ real, simulated, sameNode, sameZone }: PlacementCheck): string {
+  const by = Math.abs(simulated - real);
+  const more = by === 0 ? '' : `, ${by} ${simulated > real ? 'more' : 'fewer'} simulated`;
+  return `placements: ${sameNode} of ${real} on the same node, ${sameZone} in the same zone${more}`;
+}
+
+const podColumns: readonly Column<PodCheck>[] = [
+  ['POD', ({ namespace, pod }) => `${namespace}/${pod}`],
+  ['NODE', ({ node }) => node],
+  ['LEFT', ({ leftAt, by }) => timeText(leftAt, by === null ? 'stayed' : '?')],
+  ['SIMULATED', ({ simulatedAt }) => timeText(simulatedAt, 'stayed')],
+  ['ERROR', errorText],
+  ['BAND', ({ errorBand }) => (errorBand ? bandText(errorBand) : none), 'wide'],
+  ['BY', ({ by }) => by ?? none, 'wide'],
+];
+
+function errorText({ errorSeconds, outcome }: PodCheck): string {
+  if (outcome === 'not foretold') return 'by somebody';
+  if (outcome === 'missed' || outcome === 'not so') return outcome;
+  return errorSeconds === null ? '?' : lateText(errorSeconds);
+}
+
+function timeText(seconds: number | null, otherwise: string): string {
+  return seconds === null ? otherwise : shownSeconds(seconds);
+}
+
+function bandText({ least, most }: { readonly least: number; readonly most: number }): string {
+  return `${lateText(least)} to ${lateText(most)}`;
+}
+
+/** Those that left, or were to; what was not foretold first, then the largest errors. */
+function podTable(pods: readonly PodCheck[], options: TableOptions): string {
+  const moved = pods.filter(({ outcome, simulatedAt }) => {
+    return outcome !== 'stayed' && (outcome !== 'unknown' || simulatedAt !== null);
+  });
+  const sorted = moved.toSorted((one, other) => weightOf(other) - weightOf(one));
+  return shortened(podColumns, sorted, 'pod', options);
+}
+
+function weightOf({ outcome, errorSeconds }: PodCheck): number {
+  if (outcome === 'missed' || outcome === 'not so') return Number.MAX_VALUE;
+  return Math.abs(errorSeconds ?? 0);
+}
+
+const nodeColumns: readonly Column<NodeCheck>[] = [
+  ['NODE', ({ node }) => node],
+  ['UNKNOWN', ({ unknownAt }) => timeText(unknownAt, none)],
+  ['SIMULATED', ({ simulatedUnknownAt: at }) => timeText(at, none)],
+  ['TAINTED', ({ taintedAt }) => timeText(taintedAt, none)],
+  ['SIMULATED', ({ simulatedTaintedAt: at }) => timeText(at, none)],
+];
+
+function nodeTable(nodes: readonly NodeCheck[], options: TableOptions): string {
+  return shortened(nodeColumns, nodes, 'node', options);
+}
+
+const workloadColumns: readonly Column<WorkloadCheck>[] = [
+  [
+    'WORKLOAD',
+    ({ namespace, name, unknown }) => `${namespace}/${name}${unknown === undefined ? '' : ' ?'}`,
+  ],
+  ['POD-MINUTES', ({ podMinutesLost }) => String(Math.round(podMinutesLost * 10) / 10)],
+  [
+    'SIMULATED',
+    ({ simulatedPodMinutesLost: lost, simulatedBand: band }) => {
+      const [one, least, most] = [lost, band?.least ?? lost, band?.most ?? lost].map(
+        (value) => Math.round(value * 10) / 10,
+      );
+      return least === most ? String(one) : `${one} (${least} to ${most})`;
+    },
+  ],
+];
+
+function workloadTable(workloads: readonly WorkloadCheck[], options: TableOptions): string {
+  const harmed = workloads.filter((one) => one.podMinutesLost + one.simulatedPodMinutesLost > 0);
+  const sorted = harmed.toSorted((one, other) => offOf(other) - offOf(one));
+  return shortened(workloadColumns, sorted, 'workload', options);
+}
+
+function offOf({ podMinutesLost, simulatedPodMinutesLost }: WorkloadCheck): number {
+  return Math.abs(podMinutesLost - simulatedPodMinutesLost);
+}
+
+function shortened<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  what: string,
+  options: TableOptions,
+): string {
+  if (rows.length === 0) return '';
+  const shown = options.wide ? rows : rows.slice(0, rowsMax);
+  const table = renderColumns(columns, shown, options);
+  const left = rows.length - shown.length;
+  return left === 0 ? table : `${table}\nand ${count(left, what)} more with smaller errors`;
+}

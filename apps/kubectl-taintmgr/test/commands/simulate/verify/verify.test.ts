@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { deployment, pdb, statefulSet } from '@taintmgr/sim-cluster';
+import { run } from '../../../world/run.ts';
+import { temporaryFiles } from '../../../world/simulate-files.ts';
+import { VirtualCluster } from '../../../world/virtual-cluster.ts';
+
+const files = temporaryFiles();
+
+interface Check {
+  readonly from: string;
+  readonly played: readonly string[];
+  readonly unknown: readonly string[];
+  readonly runs: readonly {
+    readonly evictions: number;
+    readonly foretold: number;
+    readonly error: { readonly medianSeconds: number; readonly worstSeconds: number } | null;
+    readonly closeSeeds: number;
+    readonly causes: readonly string[];
+    readonly pods: readonly {
+      readonly pod: string;
+      readonly by: string | null;
+      readonly outcome: string;
+      readonly errorSeconds: number | null;
+    }[];
+    readonly placements: { readonly real: number; readonly sameNode: number } | null;
+    readonly workloads: readonly {
+      readonly name: string;
+      readonly podMinutesLost: number;
+      readonly simulatedPodMinutesLost: number;
+    }[];
+  }[];
+}
+
+async function verified(
+  ...args: readonly string[]
+): Promise<Check & { readonly run: Check['runs'][number] }> {
+  const { code, out, err } = await run('simulate', ...args, '-o', 'json');
+  assert.equal(code, 0, err);
+  const check: Check = JSON.parse(out);
+  return { ...check, run: check.runs[0] ?? assert.fail('no run') };
+}
+
+const forAMinute = ['not-ready', 'unreachable'].map((name) => ({
+  ...{ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect: 'NoExecute' },
+  tolerationSeconds: 60,
+}));
+const podSpec = { tolerations: forAMinute };
+
+function shop(): VirtualCluster {
+  return new VirtualCluster({
+    ...{ region: 'r', zones: ['a', 'b', 'c'], nodesPerZone: 2 },
+    workloads: [
+      deployment('shop', 'web', { replicas: 9, podSpec }),
+      statefulSet('shop', 'db', { replicas: 3, podSpec }),
+    ],
+    budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
+  });
+}
+
+function written(name: string, items: readonly object[]): string {
+  return files.write(name, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+}
+
+/** Plays something in a cluster between two snapshots; the flags that name them. */
+function between(world: VirtualCluster, happen: () => void): readonly string[] {
+  const before = written('before.json', world.snapshot());
+  happen();
+  return ['-f', before, '--verify', written('after.json', world.snapshot())];
+}
+
+/** A zone dies, and its pods are evicted. */
+function loseZone(world: VirtualCluster): void {
+  world.run(7_000);
+  for (const name of ['a-1', 'a-2']) world.cluster.node(name).stop();
+  world.run(293_000);
+}
+
+describe('a recording of a real control plane that lost a zone', () => {
+  const recording = fileURLToPath(
+    new URL('../../../../../../docs/scenarios/real-zone-outage.jsonl.gz', import.meta.url),
+  );
+
+  it('shows the error in seconds, and names what it comes from', async () => {
+    const { run: one } = await verified('--verify', recording, '--seeds', '5');
+    assert.equal(one.evictions, 12);
+    assert.equal(one.foretold, 12);
+    assert.ok(one.closeSeeds >= 1, `within 3s with ${one.closeSeeds} of 5 seeds`);
+    const causes = one.causes.join('\n');
+    assert.match(causes, /which chance decides: za-0 14.1s late/);
+    assert.match(causes, /12 of 12 pods left inside the band of 5 seeds/);
+    assert.match(causes, /kubelets ended 12 terminating pods 20.9s later than simulated/);
+    assert.match(causes, /4 pods never became ready again on nodes that came back/);
+  });
+
+  it('may be said by a script', async () => {
+    const script = files.write('dead.yaml', 'events:\n- {at: 0s, stopKubelet: {zone: za}}\n');
+    const { played, run: one } = await verified('--verify', recording, '--script', script);
+    assert.deepEqual(played, [script]);
+    assert.equal(one.foretold, 12);
+  });
+});
+
+describe('two snapshots', () => {
+  it('of an outage: evictions foretold to the passes of kube-controller-manager', async () => {
+    const world = shop();
+    const args = between(world, () => loseZone(world));
+    const { from, run: one } = await verified(...args, '--seeds', '10');
+    assert.equal(from, 'snapshot');
+    assert.equal(one.evictions, 4);
+    assert.equal(one.foretold, 4);
+    assert.ok(one.closeSeeds >= 1, JSON.stringify(one.pods));
+  });
+
+  it('with a taint by hand: foretold to the second', async () => {
+    const world = shop();
+    const args = between(world, () => {
+      world.run(10_000);
+      const node = world.api.get('nodes', '', 'b-1') ?? assert.fail();
+      const timeAdded = new Date(world.clock.now()).toISOString().replace(/\.\d+/, '');
+      const taints = [{ key: 'maintenance', effect: 'NoExecute', timeAdded }];
+      world.api.update('nodes', { ...node, spec: { ...node.spec, taints } });
+      world.run(60_000);
+    });
+    const { played, run: one } = await verified(...args);
+    assert.match(played.join('\n'), /"taint":\{"node":"b-1","taint":"maintenance:NoExecute"\}/);
+    assert.ok(one.evictions >= 1 && one.foretold === one.evictions);
+    assert.ok(Math.abs(one.error?.worstSeconds ?? 9) <= 1, JSON.stringify(one.error));
+  });
+
+  it('in which nothing happened: nothing to say', async () => {
+    const world = shop();
+    const args = between(world, () => world.run(120_000));
+    const { played, run: one } = await verified(...args);
+    assert.deepEqual(played, []);
+    assert.deepEqual([one.evictions, one.error], [0, null]);
+    const { out } = await run('simulate', ...args);
+    assert.match(out, /nothing\s+happened, seed 1\n\nno pod was evicted\n$/);
+  });
+});
+
+describe('what somebody did', () => {
+  it('pods deleted are played, and not foretold', async () => {
+    const world = shop();
+    const args = between(world, () => {
+      world.run(10_000);
+      world.api.delete('pods', 'shop', 'db-0');
+      world.run(60_000);
+    });
+    const { run: one, unknown } = await verified(...args);
+    assert.deepEqual([one.evictions, one.foretold], [0, 0]);
+    assert.ok(
+      unknown.some((text) => /^1 pod left, and nothing says when$/.test(text)),
+      unknown.join(),
+    );
+  });
+
+  it('scaling and new templates are played where something says when', async () => {
+    const world = shop();
+    const args = between(world, () => {
+      world.run(10_000);
+      const web = world.api.get('deployments', 'shop', 'web') ?? assert.fail();
+      world.api.update('deployments', { ...web, spec: { ...web.spec, replicas: 4 } });
+      world.run(60_000);
+    });
+    const { unknown } = await verified(...args);
+    const text = 'Deployment shop/web was changed, and nothing says when: not played';
+    assert.ok(unknown.includes(text), unknown.join('\n'));
+  });
+});
+
+describe('Events', () => {
+  it('say when pods were evicted, and not which stayed', async () => {
+    const world = shop();
+    const before = written('before.json', world.snapshot());
+    loseZone(world);
+    const after = written('events.json', world.api.list('events'));
+    const {
+      from,
+      unknown,
+      run: one,
+    } = await verified('-f', before, '--verify', after, '--seeds', '10');
+    assert.equal(from, 'Events');
+    assert.deepEqual(unknown, ['Events do not show pods that stayed']);
+    assert.deepEqual([one.evictions, one.foretold], [4, 4]);
+    assert.ok(one.closeSeeds >= 1, JSON.stringify(one.pods));
+    assert.equal(one.placements, null);
+    assert.deepEqual(one.workloads, []);
+    assert.deepEqual(
+      new Set(one.pods.map(({ outcome }) => outcome)),
+      new Set(['foretold', 'unknown']),
+    );
+  });
+});
+
+describe('what cannot be checked is refused, and says what to do', () => {
+  const topology = 'apiVersion: taintmgr.dev/v1alpha1\nkind: Topology\nnodes: [{zone: a}]\n';
+  const cases: readonly (readonly [string, () => readonly string[], RegExp])[] = [
+    [
+      'a file that is not there',
+      () => ['--verify', files.path('none.json')],
+      /--verify \S+none\.json: no such file/,
+    ],
+    [
+      'an empty one',
+      () => ['--verify', files.write('empty.json', '')],
+      /empty\.json:1:1: want a second snapshot, Events/,
+    ],
+    [
+      'one that is no more than cut off',
+      () => {
+        const path = files.path('cut.jsonl.gz');
+        writeFileSync(path, Uint8Array.of(0x1f, 0x8b, 8, 0, 0));
+        return ['--verify', path];
+      },
+      /cut\.jsonl\.gz: it is not whole/,
+    ],
+    [
+      'nothing before',
+      () => ['--verify', written('after.json', shop().snapshot())],
+      /it does not say what was before; want -f BEFORE/,
+    ],
+    [
+      'a topology before',
+      () => {
+        const after = written('after.json', shop().snapshot());
+        return ['-f', files.write('t.yaml', topology), '--verify', after];
+      },
+      /t\.yaml is a topology, want what a cluster was like: -f BEFORE/,
+    ],
+    [
+      'the two the wrong way round',
+      () => {
+        const world = shop();
+        const first = written('first.json', world.snapshot());
+        world.run(60_000);
+        return ['-f', written('second.json', world.snapshot()), '--verify', first];
+      },
+      /first\.json: it is not after \S+second\.json/,
+    ],
+    [
+      'with flags of another question',
+      () => ['--verify', 'x', '--fail-if', 'down(shop/web) > 1'],
+      /'--verify <file>' cannot be used with option '--fail-if <limit>'/,
+    ],
+  ];
+  for (const [name, args, message] of cases) {
+    it(name, async () => {
+      const { code, out, err } = await run('simulate', ...args());
+      assert.equal(code, 1);
+      assert.equal(out, '');
+      assert.match(err, message);
+    });
+  }
+});
