@@ -29,7 +29,6 @@ export {
   type RangeMs,
 } from './kubelet/timing.ts';
 export { ApiError } from './objects/errors.ts';
-export { isShallow } from './objects/json.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export type { TimedToleration } from './objects/tolerations.ts';
 export { lastAppliedAnnotation } from './patch/last-applied.ts';
@@ -42,4 +41,4 @@ export { type Topology, threeZones, topologyObjects, withSystemPods } from './to
 export type { ApiRequest, Exchange, ResponseSink } from './wire/exchange.ts';
 export type { Rule, User } from './write/admission.ts';
 export type { Applied } from './write/apply.ts';
-export type { LoadReport, Unloaded } from './write/load.ts';
+export { type LoadReport, loadRefusal, type Unloaded } from './write/load.ts';

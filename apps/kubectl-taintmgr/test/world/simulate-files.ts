@@ -6,7 +6,7 @@ import { after, before } from 'node:test';
 /** Files of one test file, which are gone with it. */
 export interface Files {
   /** Writes one; its path. */
-  write(name: string, text: string): string;
+  write(name: string, text: string | Buffer): string;
   /** Where one of that name would be. */
   path(name: string): string;
 }
@@ -19,7 +19,7 @@ export function temporaryFiles(): Files {
   });
   after(() => rmSync(directory, { recursive: true }));
   const path = (name: string): string => join(directory, name);
-  const write = (name: string, text: string): string => {
+  const write = (name: string, text: string | Buffer): string => {
     writeFileSync(path(name), text);
     return path(name);
   };

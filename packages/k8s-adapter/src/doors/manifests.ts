@@ -18,4 +18,5 @@ export {
   FileFault,
   readAllPositioned,
   readPositioned,
+  type TextBegin,
 } from '../manifests/positioned.ts';

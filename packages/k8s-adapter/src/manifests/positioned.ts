@@ -31,25 +31,53 @@ export function readPositioned(file: string, text: string, want: string): Field 
   return document;
 }
 
-/** The same for a file of several documents, without those that are empty. */
-export function readAllPositioned(file: string, text: string): readonly Field[] {
-  const lines = new LineCounter();
+/**
+ * The same for a file of several documents, without those that are empty; `begin`: the text is a part of the file, from
+ * there on.
+ */
+export function readAllPositioned(
+  file: string,
+  text: string,
+  begin: TextBegin = fileBegin,
+): readonly Field[] {
+  const source = new PositionedText(file, begin);
   try {
-    return documentsIn(text, lines).map((node) => new Field({ file, lines }, node, []));
+    return documentsIn(text, source.lines).map((node) => new Field(source, node, begin.path));
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new FaultyFile(
       error.faults.map(({ offset, text: why }) => {
-        const { line, col } = lines.linePos(offset);
+        const { line, col } = source.placeOf(offset);
         return `${file}:${line}:${col}: ${why}`;
       }),
     );
   }
 }
 
-interface PositionedText {
+/** Where a part of a file begins: its line and column, from 1, and the path of its value. */
+export interface TextBegin {
+  readonly line: number;
+  readonly column: number;
+  readonly path: Path;
+}
+
+const fileBegin: TextBegin = { line: 1, column: 1, path: [] };
+
+class PositionedText {
   readonly file: string;
-  readonly lines: LineCounter;
+  readonly lines: LineCounter = new LineCounter();
+  readonly #begin: TextBegin;
+
+  constructor(file: string, begin: TextBegin) {
+    this.file = file;
+    this.#begin = begin;
+  }
+
+  placeOf(offset: number): { readonly line: number; readonly col: number } {
+    const { line, col } = this.lines.linePos(offset);
+    const { line: first, column } = this.#begin;
+    return { line: line + first - 1, col: line === 1 ? col + column - 1 : col };
+  }
 }
 
 type Path = readonly (string | number)[];
@@ -259,7 +287,7 @@ export class Field {
   }
 
   #positionOf(node: YamlNode | null): { readonly line: number; readonly col: number } {
-    return this.#source.lines.linePos(node?.range?.[0] ?? 0);
+    return this.#source.placeOf(node?.range?.[0] ?? 0);
   }
 
   get #shown(): string {

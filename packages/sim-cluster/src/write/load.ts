@@ -7,6 +7,7 @@ import { subdomainErrors } from '../objects/names.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
+import { ServedResources } from '../resources/served.ts';
 import { DecodeError, decode } from '../schema/decode.ts';
 import type { Shape } from '../schema/types.ts';
 import type { Backend } from './backend.ts';
@@ -94,16 +95,33 @@ function describe(item: unknown, reason: string): Unloaded {
   };
 }
 
-/** Loads one object; returns why not, or null. */
-function loadItem(backend: Backend, item: unknown, createdNamespaces: string[]): string | null {
+const plain = new ServedResources();
+
+/** Why an object cannot be loaded by a server without a front, whatever else there is; null: it can. */
+export function loadRefusal(value: unknown): string | null {
+  const judged = judgeItem(plain, value);
+  return typeof judged === 'string' ? judged : null;
+}
+
+/** An object as its kind, or why it cannot be loaded. */
+function judgeItem(
+  served: ServedResources,
+  item: unknown,
+): string | { readonly item: Item; readonly resource: Resource } {
   if (!isObject(item)) return 'not an object';
   if (!isShallow(item)) return 'exceeded max depth';
   const { kind, apiVersion } = item;
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') return 'no kind or apiVersion';
-  const resource = backend.served.findKind(apiVersion, kind);
+  const resource = served.findKind(apiVersion, kind);
   if (!resource) return `${apiVersion} ${kind} is not served`;
-  const misfit = misfitOf(resource, item);
-  if (misfit !== null) return misfit;
+  return misfitOf(resource, item) ?? { item, resource };
+}
+
+/** Loads one object; returns why not, or null. */
+function loadItem(backend: Backend, value: unknown, createdNamespaces: string[]): string | null {
+  const judged = judgeItem(backend.served, value);
+  if (typeof judged === 'string') return judged;
+  const { item, resource } = judged;
   const storage = storageOf(resource);
   const object = withIdentity(backend, toStored(resource, arranged(item, storage)));
   const { namespace = '', name } = object.metadata;

@@ -2,6 +2,7 @@
 // npm run bench -- simulate; alone it takes NODES
 import { withSummary } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
 import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
+import { gather } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/input/gathering.ts';
 import { snapshotSource } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/source/snapshot.ts';
 import { simulate } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/stage/run.ts';
 import type { KubeObject } from '@taintmgr/sim-cluster';
@@ -54,7 +55,7 @@ function compare(nodes: number): void {
 function run(nodes: number): Row {
   const start = process.hrtime.bigint();
   const values = [...nodeObjects(nodes * podsPerNode), ...workloads(nodes), ...pods(nodes)];
-  const source = snapshotSource({ name: 'bench', values, places: null });
+  const source = snapshotSource('bench', gather('bench', values));
   if (source.missing.length > 0) throw new Error(source.missing[0]);
   const read = process.hrtime.bigint();
   const before = process.cpuUsage();

@@ -170,7 +170,7 @@ export interface Sides {
 }
 
 export async function startSides(seed: number): Promise<Sides> {
-  const read = await readSource(join(root, files.topology));
+  const read = await readSource([join(root, files.topology)]);
   const script = readScript(files.script, await readFile(join(root, files.script), 'utf8'), hour);
   const policies = readPolicyFiles([], read.startsAt, script.policies(read.startsAt));
   const source = { ...read, name: files.topology };

@@ -12,7 +12,7 @@ import { addOutputFlags, collect, type OutputFlags } from '../../cli/common-flag
 
 /** The command line of `simulate`. */
 export interface SimulateFlags extends OutputFlags {
-  readonly filename?: string | undefined;
+  readonly filename?: readonly string[] | undefined;
   readonly script?: string | undefined;
   readonly event?: readonly string[] | undefined;
   readonly policy?: readonly string[] | undefined;
@@ -121,7 +121,12 @@ Ctrl-C.`;
 export function simulateCommand(): CommandUnknownOpts {
   const command = new Command('simulate')
     .description('play taints and failures in a copy of a cluster, and see what would happen')
-    .option('-f, --filename <file>', 'what kubectl get -o json or -o yaml printed, or a topology')
+    .addOption(
+      new Option(
+        '-f, --filename <path>',
+        'what kubectl get -o json or -o yaml printed, a folder of such files, - for standard input, or a topology; may be repeated',
+      ).argParser(collect),
+    )
     .option('--script <file>', 'what happens, and when')
     .addOption(
       new Option(

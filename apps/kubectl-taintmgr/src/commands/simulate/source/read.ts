@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
 import { fileFault } from '@taintmgr/k8s-adapter/command-line';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
-import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
+import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import {
   ClusterReader,
   type Evictor,
@@ -12,24 +12,95 @@ import {
   readEvictor,
 } from '@taintmgr/k8s-adapter/survey';
 import { claimsDevices, collections, listCollection } from '../../../cluster/collections.ts';
+import { filesAt, type InputFile, readFileInto } from './input/files.ts';
+import type { ObjectSink } from './input/found.ts';
+import { Gathering, gather } from './input/gathering.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { Actor, ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';
 
-/** Reads a topology or a snapshot. Throws UsageError and FaultyFile. */
-export async function readSource(file: string): Promise<ClusterSource> {
-  const text = (await readText('-f', file)).replace(/^\uFEFF/, '');
-  const isJson = /^\s*[[{]/.test(text);
-  const documents = isJson ? [parseJson(file, text)] : readAllPositioned(file, text);
-  const values = documents.map((document) => (isJson ? document : (document as Field).value));
-  if (values.length === 0) {
-    const want = 'what kubectl get -o json prints, or a Topology';
-    throw new FaultyFile([`${file}:1:1: the file is empty, want ${want}`]);
+/** Reads a topology, or a cluster from files, folders and standard input. Throws UsageError and FaultyFile. */
+export async function readSource(paths: readonly string[]): Promise<ClusterSource> {
+  const gathering = new Gathering();
+  const topologies: Field[] = [];
+  const name = paths.join(', ');
+  let files = 0;
+  let lines = 0;
+  for (const path of paths) {
+    gathering.begin(path);
+    for (const file of await filesAt(path)) {
+      const sink = sinkFor(file, gathering.sink(file.path), { topologies, gathering });
+      const { isEmpty, strangeLines } = await readFileInto(file, sink);
+      if (isEmpty && !file.isInFolder) {
+        throw new FaultyFile([`${file.path}:1:1: the file is empty, want ${wanted}`]);
+      }
+      files++;
+      lines += strangeLines;
+    }
   }
-  const places = (): readonly Field[] =>
-    isJson ? readAllPositioned(file, text) : (documents as readonly Field[]);
-  if (values.length === 1 && isTopology(values[0])) return topologySource(file, places());
-  return snapshotSource({ name: file, values, places });
+  gathering.strange('lines between the objects that are none', lines);
+  const [topology, another] = topologies;
+  if (topology) {
+    const isAlone = !another && gathering.isEmpty && files === 1;
+    if (!isAlone) {
+      const why = 'this is a Topology, which is a whole cluster: give it alone';
+      throw new FaultyFile([topology.fault(why).message]);
+    }
+    return topologySource(name, [topology]);
+  }
+  return snapshotSource(name, gathering.gathered());
+}
+
+const wanted = 'what kubectl get -o json prints, or a Topology';
+
+interface Others {
+  readonly topologies: Field[];
+  readonly gathering: Gathering;
+}
+
+/** Takes objects of a cluster, and knows what else somebody may have given by mistake. */
+function sinkFor(
+  file: InputFile,
+  cluster: ObjectSink,
+  { topologies, gathering }: Others,
+): ObjectSink {
+  return {
+    fault: cluster.fault,
+    object: (found) => {
+      const { value } = found;
+      const { apiVersion: version, kind } = (value ?? {}) as Record<string, unknown>;
+      if (kind === 'Topology' && version === apiVersion) {
+        const field = found.field();
+        if (field) topologies.push(field);
+        return;
+      }
+      const mistake = mistakeOf(value);
+      if (mistake === null) cluster.object(found);
+      else if (file.isInFolder) gathering.strange('documents that are no objects of Kubernetes', 1);
+      else {
+        const { line, column } = found.place;
+        throw new FaultyFile([`${file.path}:${line}:${column}: ${mistake}; want ${wanted}`]);
+      }
+    },
+  };
+}
+
+/** Other files of ours, by a member that no object of Kubernetes has. */
+const othersOfOurs: readonly (readonly [member: string, what: string])[] = [
+  ['events', 'this is a script, which --script takes'],
+  ['runs', 'this is what simulate has printed'],
+  ['losses', 'this is what simulate has printed'],
+];
+
+/** What a value is that is no object of Kubernetes; null: it may be one. */
+function mistakeOf(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { kind, metadata } = value as Record<string, unknown>;
+  if (kind === 'FlightRecord') return 'this is a flight record, which --replay takes';
+  if (metadata !== undefined) return null;
+  const found = othersOfOurs.find(([member]) => member in value);
+  if (found) return found[1];
+  return kind === undefined ? 'this is no object of Kubernetes: it has no kind' : null;
 }
 
 /** The text of a file that a flag names. Throws UsageError. */
@@ -39,45 +110,6 @@ export async function readText(flag: string, file: string): Promise<string> {
   } catch (error) {
     throw fileFault(`${flag} ${file}`, error);
   }
-}
-
-function isTopology(value: unknown): boolean {
-  const { kind, apiVersion: version } = (value ?? {}) as Record<string, unknown>;
-  return kind === 'Topology' && version === apiVersion;
-}
-
-/** JSON is read the fast way; only where something is wrong are places looked for. */
-function parseJson(file: string, text: string): unknown {
-  const fault = jsonFault(text);
-  if (typeof fault !== 'string') return fault.value;
-  // The first text that is no beginning of anything ends with what is wrong.
-  let [sound, wrong] = [0, text.length];
-  while (wrong - sound > 1) {
-    const middle = (sound + wrong) >>> 1;
-    if (isBeginning(text.slice(0, middle))) sound = middle;
-    else wrong = middle;
-  }
-  const before = text.slice(0, sound).split('\n');
-  const place = `${before.length}:${(before.at(-1) ?? '').length + 1}`;
-  const message = fault.replace(/(, \.{3}.* is not valid JSON| in JSON at position.*)$/s, '');
-  throw new FaultyFile([`${file}:${place}: ${message}`]);
-}
-
-/** What is wrong with a text, in the parser's words; or its value. */
-function jsonFault(text: string): string | { readonly value: unknown } {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return error.message;
-    throw error;
-  }
-}
-
-/** Whether a text is wrong in nothing but that it ends too early. */
-function isBeginning(text: string): boolean {
-  const fault = jsonFault(text);
-  if (typeof fault !== 'string' || /^(Unexpected end|Unterminated string)/.test(fault)) return true;
-  return Number(/at position (\d+)/.exec(fault)?.[1] ?? -1) >= text.length;
 }
 
 /** Reads a live cluster. What we may not see is missing. Throws ApiError and ConnectionError. */
@@ -92,7 +124,7 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
     if (isOfDevices && !isClaiming) continue;
     try {
       const items = await listCollection(client, collection, reader);
-      values.push({ apiVersion, kind: `${kind}List`, items });
+      values.push(...items.map((item) => ({ apiVersion, kind, ...item })));
       isClaiming ||= items.some(claimsDevices);
     } catch (error) {
       // Without nodes there is nothing to simulate.
@@ -103,7 +135,7 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
       else if (kind !== 'Namespace') refused.push(`${kind}: ${error.failure.message}`);
     }
   }
-  const source = snapshotSource({ name: context, values, places: null });
+  const source = snapshotSource(context, gather(context, values));
   const evictor = await readEvictor(await reader.evictors(), reader);
   const { settings, ownPod } = evictor;
   const missing = [...refused, ...source.missing];

@@ -8,12 +8,11 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { choicesText, count, countBy, mostOf } from '@taintmgr/k8s-adapter/command-line';
 import { type PolicyObject, policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
-import { depthMax, FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { type Condition, followed } from '@taintmgr/k8s-adapter/survey';
 import {
   Cluster,
   hasUnreadyContainers,
-  isShallow,
   type KubeObject,
   type LoadReport,
   type RangeMs,
@@ -23,52 +22,44 @@ import {
 import { silentNodes } from '../stage/stage.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
 import { selectsDevice } from './device-selector.ts';
+import type { Gathered } from './input/gathering.ts';
 import { type Actor, type Building, type ClusterSource, podsMax } from './source.ts';
 import { hasAutoscaler, strangerOf, unknownsIn } from './unknowns.ts';
-
-interface SnapshotOptions {
-  readonly name: string;
-  /** Lists or single objects as kubectl prints them. */
-  readonly values: readonly unknown[];
-  /** The same with their places, for what is wrong with them; null: there are none. */
-  readonly places: (() => readonly Field[]) | null;
-}
 
 const noTime: Instant = Date.parse('2026-01-01T00:00:00Z');
 const seedForLook = 1;
 
 /** A cluster that goes on from where it was read. Throws FaultyFile where it has no nodes. */
-export function snapshotSource({ name, values, places }: SnapshotOptions): ClusterSource {
-  if (!values.every((value) => isShallow(value, depthMax))) {
-    // To read the places says where.
-    places?.();
-    throw new FaultyFile([`${name}: a value is nested more than ${depthMax} deep`]);
-  }
-  const startsAt = latestTime(values);
-  const { objects: policies, notes, others: snapshot } = takePolicies(values);
+export function snapshotSource(name: string, gathered: Gathered): ClusterSource {
+  const { faults, foreign } = gathered;
+  const startsAt = gathered.latest ?? noTime;
+  const { objects: policies, notes, others: snapshot } = takePolicies(gathered.objects);
   const building = snapshotBuilding(snapshot);
   const look = { seed: seedForLook, times: new PodTimes(), resting: null };
   const cluster = building.make(new VirtualClock(startsAt), look);
   const { api, loadReport } = cluster;
-  const isForeign = ({ reason }: Unloaded): boolean => reason.endsWith(' is not served');
-  const unloaded = loadReport.unloaded.filter((entry) => !isForeign(entry));
   const missing = [
-    ...(unloaded.length === 0 ? [] : placed(name, unloaded, places?.() ?? [])),
+    ...faults,
+    ...loadReport.unloaded.map((entry) => `${name}: ${unloadedText(entry)}`),
     ...namespaceFaults(policies, loadReport.createdNamespaces).map((text) => `${name}: ${text}`),
   ];
   if (api.list('nodes').length === 0) {
     const what = 'there is no node in it that could be taken; want what kubectl get -o json prints';
-    throw new FaultyFile([...missing, `${name}: ${what}`]);
+    // A file of which nothing can be read has no other fault.
+    throw new FaultyFile(
+      gathered.isRead || faults.length === 0 ? [...missing, `${name}: ${what}`] : faults,
+    );
   }
-  refuseCrowd(name, api, places);
+  refuseCrowd(name, api, gathered);
   return {
     name,
     startsAt,
     missing,
     policies,
     notes: [
+      ...gathered.notes,
       ...notes,
-      ...foreignNote(loadReport.unloaded.filter(isForeign)),
+      ...foreignNote(foreign),
       ...ownerNotes(api.list('pods'), api),
       ...claimNote(loadReport),
       ...unreadyNote(api.list('pods')),
@@ -79,10 +70,7 @@ export function snapshotSource({ name, values, places }: SnapshotOptions): Clust
     actor: actorIn(api, startsAt, policies.length > 0),
     minorVersion: minorVersion(api),
     unknowns: unknownsIn(api),
-    getsNodes: hasAutoscaler(
-      api,
-      loadReport.unloaded.map(({ kind }) => kind),
-    ),
+    getsNodes: hasAutoscaler(api, foreign),
     observed: observedStarts(api.list('pods')),
     parts: { kind: 'snapshot', snapshot },
     ...building,
@@ -116,7 +104,7 @@ const wantedIn: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Throws FaultyFile where workloads ask for more pods than any memory holds; the API server takes that. */
-function refuseCrowd(name: string, api: Cluster['api'], places: SnapshotOptions['places']): void {
+function refuseCrowd(name: string, api: Cluster['api'], { fieldOf }: Gathered): void {
   const asking = Object.entries(wantedIn).flatMap(([resource, fields]) =>
     api.list(resource).flatMap((object) => {
       const { namespace = '', ownerReferences = [] } = object.metadata;
@@ -135,11 +123,7 @@ function refuseCrowd(name: string, api: Cluster['api'], places: SnapshotOptions[
   const { kind, metadata } = most.object;
   const what = `${kind} ${metadata.namespace}/${metadata.name}`;
   const text = `${what}: want at most ${podsMax} pods of all workloads, got ${pods}`;
-  const entry = { apiVersion: '', kind: kind ?? '', namespace: metadata.namespace ?? '' };
-  const found = (places?.() ?? [])
-    .flatMap(objectFields)
-    .find((field) => isOf(field, { ...entry, name: metadata.name ?? '', reason: '' }));
-  const at = found?.at(['spec', most.field]);
+  const at = fieldOf(most.object)?.at(['spec', most.field]);
   throw new FaultyFile([at ? at.fault(text).message : `${name}: spec.${most.field}: ${text}`]);
 }
 
@@ -206,89 +190,14 @@ function minorVersion(api: Cluster['api']): number | null {
   return minors.length === 0 ? null : mostOf(minors, 0);
 }
 
-/** The last moment that anything in it speaks of: when it was read, or shortly before. */
-function latestTime(values: readonly unknown[]): Instant {
-  let latest = Number.NEGATIVE_INFINITY;
-  const notice = (text: unknown): void => {
-    const time = typeof text === 'string' ? parseTime(text) : null;
-    if (time !== null && time > latest) latest = time;
-  };
-  for (const object of objectsOf(values)) {
-    notice(object.metadata?.creationTimestamp);
-    const owners: unknown = object.metadata?.managedFields;
-    for (const owner of Array.isArray(owners) ? owners : []) notice(owner?.time);
-    if (object.kind === 'Lease') notice(object.spec?.renewTime);
-    const conditions: unknown = object.status?.conditions;
-    for (const condition of Array.isArray(conditions) ? conditions : []) {
-      notice(condition?.lastHeartbeatTime);
-      notice(condition?.lastTransitionTime);
-    }
-  }
-  return Number.isFinite(latest) ? Math.ceil(latest) : noTime;
+/** What was judged sound and could not be taken all the same. */
+function unloadedText({ kind, namespace, name, reason }: Unloaded): string {
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}: ${reason}`;
 }
 
-/** Single objects, those of lists too; nothing is known of their shape. */
-function* objectsOf(values: readonly unknown[]): Generator<Partial<KubeObject>> {
-  for (const value of values) {
-    if (typeof value !== 'object' || value === null) continue;
-    const items = 'items' in value ? value.items : null;
-    if (Array.isArray(items)) yield* objectsOf(items);
-    else yield value as Partial<KubeObject>;
-  }
-}
-
-/** What could not be taken, each with its place in the file and the path of the field. */
-function placed(
-  name: string,
-  missing: readonly Unloaded[],
-  documents: readonly Field[],
-): readonly string[] {
-  const objects = documents.flatMap(objectFields);
-  const used = new Set<Field>();
-  return missing.map((entry) => {
-    const { kind, namespace, name: objectName, reason } = entry;
-    const what = `${kind || 'something without a kind'} ${namespace ? `${namespace}/` : ''}${objectName || '(without a name)'}`;
-    const matching = objects.filter((field) => !used.has(field) && isOf(field, entry));
-    // Of two with one name the first was taken.
-    const field = reason === 'already there' ? matching.at(-1) : matching[0];
-    if (!field) return `${name}: ${what}: ${reason}`;
-    used.add(field);
-    return faultyMember(field, reason).fault(`${what}: ${reason}`).message;
-  });
-}
-
-function objectFields(field: Field): readonly Field[] {
-  const value = field.value as { readonly items?: unknown } | null;
-  if (!Array.isArray(value?.items)) return [field];
-  return field.at(['items']).items().flatMap(objectFields);
-}
-
-function isOf(field: Field, { kind, namespace, name }: Unloaded): boolean {
-  const value = field.value as Partial<KubeObject> | null;
-  const metadata: Partial<KubeObject['metadata']> = value?.metadata ?? {};
-  return (
-    (value?.kind ?? kind) === kind &&
-    (metadata.namespace ?? '') === namespace &&
-    (metadata.name ?? '') === name
-  );
-}
-
-/** The member that a reason is about, as far as the reason says. */
-function faultyMember(object: Field, reason: string): Field {
-  const [, goPath] = /Go struct field [^. ]+\.(\S+) of type/.exec(reason) ?? [];
-  const [, time] = /^parsing time ("[^"]*")/.exec(reason) ?? [];
-  if (goPath !== undefined) return object.below(goPath.split('.'), kindOf(reason));
-  return time === undefined ? object : (object.holding(JSON.parse(time)) ?? object);
-}
-
-/** `string` of `cannot unmarshal string into`. */
-function kindOf(reason: string): string {
-  return /cannot unmarshal (\w+)/.exec(reason)?.[1] ?? '';
-}
-
-function foreignNote(foreign: readonly Unloaded[]): readonly string[] {
+function foreignNote(foreign: readonly string[]): readonly string[] {
   if (foreign.length === 0) return [];
-  const kinds = countBy(foreign.map(({ kind }) => kind));
+  const kinds = countBy(foreign);
   const texts = Array.from(kinds, ([kind, number]) => `${kind} ${number}`);
   return [`kinds that play no part in it are left out: ${texts.join(', ')}`];
 }
@@ -326,45 +235,30 @@ interface SourcePolicies {
   readonly objects: readonly PolicyObject[];
   /** What somebody has to know of it. */
   readonly notes: readonly string[];
-  /** The values without them. */
-  readonly others: readonly unknown[];
+  /** The objects without them. */
+  readonly others: readonly KubeObject[];
 }
 
-/** Takes them out of what kubectl prints: lists, lists in lists, single objects. */
-function takePolicies(values: readonly unknown[]): SourcePolicies {
+function takePolicies(all: readonly KubeObject[]): SourcePolicies {
   const objects: PolicyObject[] = [];
   const notes: string[] = [];
-  const takeOut = (value: unknown, implied: object): unknown => {
-    if (typeof value !== 'object' || value === null) return value;
-    if ('items' in value && Array.isArray(value.items)) {
-      const ofItems = impliedBy(value);
-      const items = value.items.flatMap((item) => takeOut(item, ofItems) ?? []);
-      return { ...value, items };
+  const others: KubeObject[] = [];
+  for (const object of all) {
+    const kind = policyKindOf(object);
+    if (kind === null) {
+      others.push(object);
+      continue;
     }
-    const kind = policyKindOf({ ...implied, ...value });
-    if (kind === null) return value;
-    const found = followed(kind, { ...implied, ...value });
+    const found = followed(kind, object);
     objects.push(...found.objects);
     if (found.faults.length > 0) notes.push(unreadable(kind, found));
-    return null;
-  };
-  const others = values.flatMap((value) => takeOut(value, {}) ?? []);
+  }
   return { objects, notes: [...inForce(objects), ...notes], others };
 }
 
-/** The kind that a list of some kind implies for its items. */
-function impliedBy(list: object): object {
-  const { kind, apiVersion } = list as { readonly kind?: unknown; readonly apiVersion?: unknown };
-  const ofItems = typeof kind === 'string' ? kind.replace(/List$/, '') : '';
-  return ofItems === '' ? {} : { kind: ofItems, apiVersion };
-}
-
-function policyKindOf(value: {
-  readonly kind?: unknown;
-  readonly apiVersion?: unknown;
-}): DecidingKind | null {
-  if (value.apiVersion !== policyApiVersion) return null;
-  return decidingKinds.find((kind) => kind === value.kind) ?? null;
+function policyKindOf({ apiVersion, kind: given }: KubeObject): DecidingKind | null {
+  if (apiVersion !== policyApiVersion) return null;
+  return decidingKinds.find((kind) => kind === given) ?? null;
 }
 
 /** As taintmgr-controller does it. */

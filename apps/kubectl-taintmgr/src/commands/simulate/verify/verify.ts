@@ -10,6 +10,7 @@ import { play } from '../play.ts';
 import type { RunResult } from '../result/documents.ts';
 import { summarize } from '../result/summary.ts';
 import { emptyScript, readScript, type Script } from '../script/script.ts';
+import { gather } from '../source/input/gathering.ts';
 import { readSource, readText } from '../source/read.ts';
 import { snapshotSource } from '../source/snapshot.ts';
 import type { ClusterSource } from '../source/source.ts';
@@ -61,11 +62,11 @@ async function beforeOf(
     const source = await readSource(filename);
     if (source.bringToRest === null) return source;
     throw new UsageError(
-      `--verify: ${filename} is a topology, want what a cluster was like: -f BEFORE`,
+      `--verify: ${filename.join(', ')} is a topology, want what a cluster was like: -f BEFORE`,
     );
   }
   if (after.kind === 'recording' && after.before !== null) {
-    return snapshotSource({ name: file, values: [after.before], places: null });
+    return snapshotSource(file, gather(file, [after.before]));
   }
   throw new UsageError(`--verify ${file}: it does not say what was before; want -f BEFORE`);
 }

@@ -20,7 +20,7 @@ describe('a cluster that is handed over', () => {
   ];
   for (const [name, file] of files) {
     it(`goes as that of ${name} goes`, async () => {
-      const source = await readSource(file());
+      const source = await readSource([file()]);
       const copy = sourceOf(structuredClone(dataOf(source)));
       const script = { ...emptyScript, events: readEvents('-', event, 120_000) };
       const options = { script, seed: 1, until: 120_000, policies: [] };

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type Config, resolveConfig } from '@taintmgr/core';
 import { node } from '@taintmgr/sim-cluster';
 import { readScript } from '../../../../src/commands/simulate/script/script.ts';
+import { gather } from '../../../../src/commands/simulate/source/input/gathering.ts';
 import { snapshotSource } from '../../../../src/commands/simulate/source/snapshot.ts';
 import { engineConfig, simulate } from '../../../../src/commands/simulate/stage/run.ts';
 
@@ -36,7 +37,7 @@ describe('how the controller of a simulation is set up', () => {
 
   it('leaves a node as much time as in the cluster where the script says how fast nodes are tainted', () => {
     const values = [node('n1'), node('n2')];
-    const source = snapshotSource({ name: 'test', values, places: null });
+    const source = snapshotSource('test', gather('test', values));
     const engine = { lifecycle: { nodeMonitorGracePeriodMs: 200_000 } };
     const until = 600_000;
     const text = `

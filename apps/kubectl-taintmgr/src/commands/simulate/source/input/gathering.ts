@@ -1,0 +1,247 @@
+// Gathers the objects of a cluster from one file or many, judges each while its text is at hand, and keeps what of it
+// plays a part.
+import { isDeepStrictEqual } from 'node:util';
+import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
+import { decidingKinds } from '@taintmgr/k8s-adapter';
+import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
+import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
+import { type KubeObject, loadRefusal } from '@taintmgr/sim-cluster';
+import { cut, inertKinds } from './cut.ts';
+import { type FoundObject, type ObjectSink, objectsIn } from './found.ts';
+
+/** What was found of a cluster. */
+export interface Gathered {
+  /** Each of a kind that plays a part, and sound. */
+  readonly objects: readonly KubeObject[];
+  /** What could not be taken, each with its place. */
+  readonly faults: readonly string[];
+  /** Whether there was any object at all in it, sound or not. */
+  readonly isRead: boolean;
+  /** The kinds that play no part, object by object. */
+  readonly foreign: readonly string[];
+  /** The last moment that anything speaks of: when it was read, or shortly before; null: nothing does. */
+  readonly latest: Instant | null;
+  readonly notes: readonly string[];
+  /** The place of a workload that asks for many pods; null: not known. */
+  readonly fieldOf: (object: KubeObject) => Field | null;
+}
+
+/** Where one of the objects is. */
+interface Taken {
+  readonly at: number;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What one -f names was read at one time. */
+interface Reading {
+  readonly name: string;
+  /** When nodes were last heard of in it, and the last moment that anything in it speaks of. */
+  heardAt: Instant;
+  latest: Instant;
+}
+
+/** Who asks for more pods than that may be asked where. */
+const manyPods = 10_000;
+/** What was read at one time differs by less. */
+const readingMsMax = 600_000;
+
+/** Takes objects one by one. */
+export class Gathering {
+  readonly #objects: KubeObject[] = [];
+  readonly #faults: string[] = [];
+  readonly #foreign: string[] = [];
+  readonly #taken = new Map<string, Taken>();
+  readonly #large = new Map<string, FoundObject['field']>();
+  readonly #readings: Reading[] = [];
+  #isRead = false;
+  readonly #strange = new Map<string, number>();
+
+  /** Begins with what another -f names. */
+  begin(name: string): void {
+    const never = Number.NEGATIVE_INFINITY;
+    this.#readings.push({ name, heardAt: never, latest: never });
+  }
+
+  /** Tells whether anything was found. */
+  get isEmpty(): boolean {
+    return !this.#isRead && this.#faults.length === 0;
+  }
+
+  /** Says that lines or files are left out, as they hold no objects. */
+  strange(what: string, times: number): void {
+    if (times > 0) this.#strange.set(what, (this.#strange.get(what) ?? 0) + times);
+  }
+
+  /** Takes what is found in a file. */
+  sink(file: string): ObjectSink {
+    return {
+      object: (found) => this.#take(file, found),
+      fault: (text) => void this.#faults.push(text),
+    };
+  }
+
+  #take(file: string, found: FoundObject): void {
+    const { value } = found;
+    if (value === null) return;
+    this.#isRead = true;
+    this.#noticeTimes(value as Partial<KubeObject>);
+    const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown };
+    if (typeof kind === 'string' && inertKinds.has(kind)) return;
+    if (apiVersion === policyApiVersion && decidingKinds.some((one) => one === kind)) {
+      this.#put(file, found, value as KubeObject);
+      return;
+    }
+    const refusal = loadRefusal(value);
+    if (refusal === null) this.#put(file, found, cut(value as KubeObject));
+    else if (refusal.endsWith(' is not served')) this.#foreign.push(String(kind));
+    else this.#refuse(file, found, refusal);
+  }
+
+  #put(file: string, found: FoundObject, object: KubeObject): void {
+    const key = keyOf(object);
+    const before = this.#taken.get(key);
+    const { line, column } = found.place;
+    if (before === undefined) {
+      this.#taken.set(key, { at: this.#objects.push(object) - 1, file, line, column });
+      if (Number(object.spec?.replicas ?? object.spec?.parallelism ?? 0) > manyPods) {
+        this.#large.set(key, found.field);
+      }
+      return;
+    }
+    const known = this.#objects[before.at] as KubeObject;
+    if (before.file === file) {
+      if (object.kind === 'Namespace') this.#objects[before.at] = object;
+      else this.#refuse(file, found, 'already there');
+      return;
+    }
+    if (isDeepStrictEqual(known, object)) return;
+    const [old, given] = [known, object].map(({ metadata }) => Number(metadata.resourceVersion));
+    const where = `${before.file}:${before.line}:${before.column}`;
+    const isElsewhere = object.kind === 'Namespace' && known.metadata.uid !== object.metadata.uid;
+    if (isElsewhere) this.#refuse(file, found, `it is of another cluster than that of ${where}`);
+    else if (!old || !given || old === given) {
+      this.#refuse(file, found, `already there, and otherwise: ${where}`);
+    } else if (given > old) this.#objects[before.at] = object;
+  }
+
+  #refuse(file: string, found: FoundObject, reason: string): void {
+    const { kind, metadata } = (found.value ?? {}) as Partial<KubeObject>;
+    const { namespace, name } = (metadata ?? {}) as Partial<KubeObject['metadata']>;
+    const what = `${textOf(kind) || 'something without a kind'} ${
+      textOf(namespace) ? `${namespace}/` : ''
+    }${textOf(name) || '(without a name)'}`;
+    this.#faults.push(faultText(file, found, what, reason));
+  }
+
+  #noticeTimes(object: Partial<KubeObject>): void {
+    const reading = this.#readings.at(-1);
+    if (!reading) return;
+    const { latest, heard } = timesIn(object);
+    reading.latest = Math.max(reading.latest, latest);
+    if (object.kind === 'Node' || object.kind === 'Lease') {
+      reading.heardAt = Math.max(reading.heardAt, heard);
+    }
+  }
+
+  /** All of it. */
+  gathered(): Gathered {
+    const latest = Math.max(...this.#readings.map((one) => one.latest));
+    return {
+      objects: this.#objects,
+      faults: this.#faults,
+      isRead: this.#isRead,
+      foreign: this.#foreign,
+      latest: Number.isFinite(latest) ? Math.ceil(latest) : null,
+      notes: [
+        ...Array.from(this.#strange, ([what, times]) => `${what} left out: ${times}`),
+        ...this.#timesNote(),
+      ],
+      fieldOf: (object) => this.#large.get(keyOf(object))?.() ?? null,
+    };
+  }
+
+  /** Parts of different times: what is in one of them may not be what is in another. */
+  #timesNote(): readonly string[] {
+    const heard = this.#readings.filter(({ heardAt }) => Number.isFinite(heardAt));
+    const [first] = heard.sort((one, other) => one.heardAt - other.heardAt);
+    const last = this.#readings.toSorted((one, other) => other.latest - one.latest)[0];
+    if (!first || !last || last.latest - first.heardAt < readingMsMax) return [];
+    if (first.name === last.name) return [];
+    const [older, newer] = [first.heardAt, last.latest].map((at) => formatTime(at));
+    return [
+      `the files are of different times: ${first.name} of ${older}, ${last.name} of ${newer} or later; ` +
+        'what changed between them is taken as it stands in each',
+    ];
+  }
+}
+
+/** The objects of values without places, such as those of a live cluster, and of lists. */
+export function gather(name: string, values: readonly unknown[]): Gathered {
+  const gathering = new Gathering();
+  gathering.begin(name);
+  const sink = gathering.sink(name);
+  const place = { line: 0, column: 0, path: [] };
+  for (const value of values.flatMap((one) => [...objectsIn(one)])) {
+    sink.object({ value, place, field: () => null });
+  }
+  return gathering.gathered();
+}
+
+function keyOf({ apiVersion = '', kind, metadata: { namespace = '', name } }: KubeObject): string {
+  // Versions of a kind are the same object.
+  return `${apiVersion.replace(/\/?[^/]*$/, '')} ${kind} ${namespace}/${name}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** What is wrong with an object, at the member that the reason is about. */
+function faultText(file: string, found: FoundObject, what: string, reason: string): string {
+  try {
+    const field = found.field();
+    if (field) return faultyMember(field, reason).fault(`${what}: ${reason}`).message;
+  } catch (error) {
+    if (!(error instanceof FaultyFile)) throw error;
+    return error.faults[0] ?? '';
+  }
+  return `${file}: ${what}: ${reason}`;
+}
+
+/** The member that a reason is about, as far as the reason says. */
+function faultyMember(object: Field, reason: string): Field {
+  const [, goPath] = /Go struct field [^. ]+\.(\S+) of type/.exec(reason) ?? [];
+  const [, time] = /^parsing time ("[^"]*")/.exec(reason) ?? [];
+  if (goPath !== undefined) return object.below(goPath.split('.'), kindOf(reason));
+  return time === undefined ? object : (object.holding(JSON.parse(time)) ?? object);
+}
+
+/** `string` of `cannot unmarshal string into`. */
+function kindOf(reason: string): string {
+  return /cannot unmarshal (\w+)/.exec(reason)?.[1] ?? '';
+}
+
+/** The last moment that an object speaks of, and the last at which its node was heard of. */
+function timesIn(object: Partial<KubeObject>): {
+  readonly latest: Instant;
+  readonly heard: Instant;
+} {
+  let [latest, heard] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const notice = (text: unknown): Instant => {
+    const time = typeof text === 'string' ? parseTime(text) : null;
+    if (time !== null && time > latest) latest = time;
+    return time ?? Number.NEGATIVE_INFINITY;
+  };
+  notice(object.metadata?.creationTimestamp);
+  const owners: unknown = object.metadata?.managedFields;
+  for (const owner of Array.isArray(owners) ? owners : []) notice(owner?.time);
+  if (object.kind === 'Lease') heard = Math.max(heard, notice(object.spec?.renewTime));
+  const conditions: unknown = object.status?.conditions;
+  for (const condition of Array.isArray(conditions) ? conditions : []) {
+    heard = Math.max(heard, notice(condition?.lastHeartbeatTime));
+    notice(condition?.lastTransitionTime);
+  }
+  return { latest, heard };
+}
