@@ -9,6 +9,7 @@ export const naming: readonly string[] = [
   'deploy/kustomize/base/kustomization.yaml',
   'docs/install.md',
   'docs/integrations/github-action.md',
+  'examples/gitops/.github/workflows/evictions.yml',
   'packages/core/jsr.json',
 ];
 const names =

@@ -1,6 +1,7 @@
+// The action by GitHub's own parser, and what it runs, with the plugin of this clone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -8,63 +9,85 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { githubParser } from './github-parser.ts';
 
-// The action by GitHub's own parser, and what it runs, with the plugin of this clone.
-
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const action = readFileSync(join(root, 'action/action.yml'), 'utf8');
 const page = readFileSync(join(root, 'docs/integrations/github-action.md'), 'utf8');
+const example = join(root, 'examples/gitops');
+const exampleWorkflow = readFileSync(join(example, '.github/workflows/evictions.yml'), 'utf8');
 const { inputs, runs } = parse(action);
 const step = runs.steps.find(({ id }: { id?: string }) => id === 'check');
-const [, workflow = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
 const workflowFaults = await githubParser('parseWorkflow');
 const actionFaults = await githubParser('parseAction');
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** The inputs that a workflow gives the action. */
+function inputsOf(workflow: string): Inputs {
+  const steps: readonly { uses: string; with?: Inputs }[] = parse(workflow).jobs.check.steps;
+  return steps.find(({ uses }) => uses.includes('taintmgr/action@'))?.with ?? assert.fail();
+}
 
 interface Played {
   readonly code: number | null;
   readonly summary: string;
-  readonly output: string;
+  readonly output: Readonly<Record<'sarif' | 'report', string>>;
   readonly printed: string;
+  /** What stands at lines of the change, and above all of them. */
+  readonly annotations: readonly string[];
+}
+
+/** A folder of its own for each run. */
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'taintmgr-action-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
 /** Runs the step of the action as a runner does; `input` by the names of the action. */
-function play(t: TestContext, input: Readonly<Record<string, string>>): Played {
-  const folder = mkdtempSync(join(tmpdir(), 'taintmgr-action-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+function play(t: TestContext, input: Inputs, cwd = root): Played {
+  const folder = folderOf(t);
   const [summary, output] = [join(folder, 'summary.md'), join(folder, 'output')];
+  const own = { sarif: join(folder, 'found.sarif'), report: join(folder, 'page.html'), ...input };
   const given = Object.entries<string>(step.env).map(([name, expression]) => {
     const [, from = ''] = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(expression) ?? assert.fail(name);
-    return [name, input[from] ?? inputs[from].default] as const;
+    return [name, new Map(Object.entries(own)).get(from) ?? inputs[from].default] as const;
   });
   const plugin = join(root, 'apps/kubectl-taintmgr/bin/kubectl-taintmgr');
   const { status, stdout, stderr } = spawnSync('bash', ['-c', step.run], {
-    cwd: root,
+    cwd,
     encoding: 'utf8',
     env: {
       ...process.env,
       ...Object.fromEntries(given),
       GITHUB_ACTION_PATH: join(root, 'action'),
+      GITHUB_WORKSPACE: cwd,
+      RUNNER_TEMP: folder,
       GITHUB_STEP_SUMMARY: summary,
       GITHUB_OUTPUT: output,
       KUBECONFIG: join(folder, 'none'),
       KUBECTL_TAINTMGR: `${process.execPath} ${plugin}`,
     },
   });
-  const read = (file: string): string => {
-    try {
-      return readFileSync(file, 'utf8');
-    } catch {
-      return '';
-    }
-  };
   const printed = `${stdout}${stderr}`;
-  return { code: status, summary: read(summary), output: read(output), printed };
+  const annotations = printed.split('\n').filter((line) => /^::(error|warning)\b/.test(line));
+  const { summary: copy, ...named } = Object.fromEntries(
+    read(output)
+      .split('\n')
+      .flatMap((line) => (line ? [line.split('=') as [string, string]] : [])),
+  );
+  if (copy) assert.equal(read(copy), read(summary));
+  const { sarif = '', report = '' } = named;
+  const files = { sarif, report };
+  return { code: status, summary: read(summary), output: files, printed, annotations };
 }
 
-const sarifIn = (t: TestContext): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'taintmgr-sarif-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return join(folder, 'found.sarif');
-};
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 describe('the action', () => {
   it('is one, says the parser of GitHub', () => {
@@ -73,10 +96,10 @@ describe('the action', () => {
   });
 
   it('is used on its page as it can be', () => {
-    assert.deepEqual(workflowFaults('page.yml', workflow), []);
-    const steps: readonly { uses: string; with?: object }[] = parse(workflow).jobs.check.steps;
-    const used = steps.find(({ uses }) => uses.includes('taintmgr/action@'));
-    for (const name of Object.keys(used?.with ?? {})) assert.ok(name in inputs, name);
+    const [, shown = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+    assert.equal(shown, exampleWorkflow);
+    assert.deepEqual(workflowFaults('page.yml', shown), []);
+    for (const name of Object.keys(inputsOf(shown))) assert.ok(name in inputs, name);
     for (const name of Object.keys(inputs)) assert.ok(page.includes(`| \`${name}\` |`), name);
   });
 
@@ -86,111 +109,124 @@ describe('the action', () => {
     assert.doesNotMatch(step.run, /\$\{\{/);
   });
 
-  it('fails for manifests that block evictions, with a table and SARIF', (t) => {
-    const sarif = sarifIn(t);
+  it('fails for manifests that block evictions, with a table, SARIF, and annotations at their lines', (t) => {
+    const sarif = join(folderOf(t), 'found.sarif');
     const manifests = '\n  docs/commands/examples/shop.yaml\n';
-    const { code, summary, output, printed } = play(t, { manifests, sarif });
+    const { code, summary, output, annotations } = play(t, { manifests, sarif });
     assert.equal(code, 1);
-    assert.match(summary, /^## Manifests\n\n```\nLEVEL +FILE +ABOUT/);
-    assert.match(summary, /FAIL +docs\/commands\/examples\/shop\.yaml:26 +pdb\/web -n shop/);
+    assert.match(summary, /^\*\*This pull request has 3 errors in its manifests\.\*\*$/m);
     assert.match(
-      printed,
-      /^::error title=taintmgr::Manifests: 5 objects in 1 file: 3 errors, 1 warning$/m,
+      summary,
+      /^\| \*\*error\*\* \| docs\/commands\/examples\/shop\.yaml:26 \| pdb\/web -n shop: minAvailable/m,
     );
-    assert.equal(output, `sarif=${sarif}\n`);
+    assert.deepEqual(
+      annotations.map((line) => /^::\w+ file=[^,]*,line=\d+/.exec(line)?.[0]),
+      [26, 36, 43, 41].map((line) => {
+        const level = line === 41 ? 'warning' : 'error';
+        return `::${level} file=docs/commands/examples/shop.yaml,line=${line}`;
+      }),
+    );
+    assert.deepEqual(output, { sarif, report: '' });
     assert.equal(JSON.parse(readFileSync(sarif, 'utf8')).runs[0].results.length, 4);
   });
 
-  it('takes nothing of a manifest for a command, or for the end of its block', (t) => {
-    const sarif = sarifIn(t);
-    const file = `${sarif}.yaml`;
-    const metadata = { name: '``` ::error::pwned', namespace: '::add-mask::x' };
+  it('takes nothing of a manifest for a command, for Markdown or for HTML', (t) => {
+    const file = join(folderOf(t), 'a,b:c.yaml');
+    const name = '``` ::error::pwned | <img src=x> [a](https://evil.example) @here';
+    const metadata = { name, namespace: '::add-mask::x\n::warning::y' };
     const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } };
     const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec };
     writeFileSync(file, JSON.stringify(budget));
-    const { summary, printed } = play(t, { manifests: file, sarif });
-    assert.match(printed, /pwned/);
-    assert.equal(summary.split('```').length, 3, summary);
+    const { summary, printed, annotations } = play(t, { manifests: file });
+    const row = summary.split('\n').find((line) => line.includes('pwned')) ?? assert.fail();
+    assert.equal(row.split('|').length, 5, row);
+    assert.doesNotMatch(row, /[<`@[\]]|:\/\//);
     const [, stop = '', shown = ''] =
       /^::stop-commands::([0-9a-f]{32})\n([\s\S]*?)\n::\1::$/m.exec(printed) ?? [];
     assert.match(shown, /pwned/);
     const rest = printed.replace(shown, '');
-    const commands = rest.split('\n').filter((line) => line.trimStart().startsWith('::'));
+    const commands = rest.split('\n').filter((line) => line.includes('::'));
     assert.deepEqual(commands.slice(0, 2), [`::stop-commands::${stop}`, `::${stop}::`]);
-    assert.ok(commands.slice(2).every((line) => line.startsWith('::error title=taintmgr::')));
+    assert.deepEqual(commands.slice(2), annotations);
+    for (const line of annotations) {
+      assert.match(line, /^::(error|warning) file=[^:]*a%2Cb%3Ac\.yaml,line=1,title=taintmgr::pdb/);
+    }
   });
 
-  it('cuts what is too long for a summary, and writes no line end of others into an annotation', (t) => {
-    const sarif = sarifIn(t);
-    const file = `${sarif}.yaml`;
+  it('shows the first of many, and says how many there are', (t) => {
+    const file = join(folderOf(t), 'budgets.yaml');
     const spec = { maxUnavailable: 0, selector: { matchLabels: { app: 'web' } } };
     const budgets = Array.from({ length: 1_000 }, (_, index) => {
       const metadata = { name: `budget-${index}`, namespace: 'shop' };
       return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec };
     });
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: budgets }));
-    const { summary, printed } = play(t, { manifests: file, sarif });
-    assert.ok(summary.length < 160_000, String(summary.length));
-    assert.match(
-      summary,
-      /\n\.\.\. cut after 150000 characters; the log of the step has all\n```\n/,
-    );
-    assert.match(printed, /budget-999/);
-    const odd = play(t, { manifests: 'no/such%0A::error::file.yaml', sarif });
-    assert.match(odd.printed, /^::error title=taintmgr::.*no\/such%250A::error/m);
+    const { summary, annotations } = play(t, { manifests: file });
+    assert.match(summary, /has 1000 errors in its manifests/);
+    assert.match(summary, /\nAnd 2950 more\.\n/);
+    const errors = annotations.filter((line) => line.startsWith('::error'));
+    assert.deepEqual([errors.length, annotations.length], [10, 20]);
   });
 
-  it('is content with good manifests, and writes SARIF without results', (t) => {
-    const sarif = sarifIn(t);
+  it('is content with good manifests, and writes SARIF without errors', (t) => {
+    const sarif = join(folderOf(t), 'found.sarif');
     const manifests = 'docs/policies/10-unreachable.yaml\ndocs/policies/20-spot.yaml';
-    const { code, summary } = play(t, { manifests, sarif });
-    assert.equal(code, 0, summary);
-    assert.match(summary, /0 errors/);
+    const { code, summary, annotations } = play(t, { manifests, sarif });
+    assert.deepEqual([code, annotations], [0, []], summary);
+    assert.match(summary, /\*\*This pull request has no errors in its manifests\.\*\*/);
     const { results } = JSON.parse(readFileSync(sarif, 'utf8')).runs[0];
     assert.ok(results.every(({ level }: { level: string }) => level !== 'error'));
   });
 
   it('says what it cannot read, and leaves no SARIF that is none', (t) => {
-    const sarif = sarifIn(t);
-    const { code, summary, output } = play(t, { manifests: 'no/such/file.yaml', sarif });
+    const sarif = join(folderOf(t), 'found.sarif');
+    const played = play(t, { manifests: 'no/such%0A::error::file.yaml', sarif });
+    const { code, summary, output, annotations } = played;
     assert.equal(code, 1);
-    assert.match(summary, /error: -f no\/such\/file\.yaml: no such file or folder/);
-    assert.equal(output, '');
-    assert.throws(() => readFileSync(sarif));
+    assert.match(summary, /^- -f no\/such%0A::error::file\.yaml: no such file or folder$/m);
+    assert.deepEqual(annotations, [
+      '::error title=taintmgr::-f no/such%250A::error::file.yaml: no such file or folder',
+    ]);
+    assert.deepEqual(output, { sarif: '', report: '' });
+    assert.equal(read(sarif), '');
   });
 
-  it('makes the folder of SARIF, and fails where it cannot be written', (t) => {
-    const file = sarifIn(t);
+  it('shows a mistake in a script at its line', (t) => {
+    const script = join(folderOf(t), 'mistake.yaml');
+    writeFileSync(script, 'events:\n  - at: soon\n    drain: { node: zone-a-1 }\n');
+    const { code, summary, annotations } = play(t, {
+      cluster: 'docs/scenarios/three-zones.yaml',
+      script,
+    });
+    assert.equal(code, 1);
+    assert.match(summary, /could not be played or checked as a whole/);
+    assert.match(
+      annotations.join(),
+      /^::error file=[^,]*mistake\.yaml,line=2,title=taintmgr::events/,
+    );
+  });
+
+  it('makes the folders of its files, and fails where they cannot be written', (t) => {
+    const folder = folderOf(t);
     const manifests = 'docs/policies/10-unreachable.yaml';
-    const sarif = join(file, '..', 'reports', 'of -- this', 'found.sarif');
+    const sarif = join(folder, 'reports', 'of -- this', 'found.sarif');
     const { code, output } = play(t, { manifests, sarif });
-    assert.deepEqual([code, output], [0, `sarif=${sarif}\n`]);
+    assert.deepEqual([code, output], [0, { sarif, report: '' }]);
     assert.equal(JSON.parse(readFileSync(sarif, 'utf8')).version, '2.1.0');
+    const cluster = 'docs/scenarios/three-zones.yaml';
     // What is a file is no folder, and what is a folder is no file.
     for (const refused of [join(sarif, 'found.sarif'), join(sarif, '..')]) {
-      const failed = play(t, { manifests, sarif: refused });
-      assert.deepEqual([failed.code, failed.output], [1, '']);
-      assert.ok(
-        failed.printed.includes(`::error title=taintmgr::sarif: ${refused} cannot be written\n`),
-        failed.printed,
-      );
-      assert.match(failed.summary, /^## Manifests/);
+      for (const [input, rest] of [
+        ['sarif', { manifests }],
+        ['report', { cluster }],
+      ] as const) {
+        const failed = play(t, { ...rest, [input]: refused });
+        assert.deepEqual([failed.code, failed.output], [1, { sarif: '', report: '' }]);
+        const text = `${input}: ${refused} cannot be written`;
+        assert.deepEqual(failed.annotations, [`::error title=taintmgr::${text}`]);
+        assert.match(failed.summary, /cannot be written/);
+      }
     }
-  });
-
-  it('plays an outage with policies, and fails where a limit is crossed', (t) => {
-    const cluster = 'docs/scenarios/three-zones.yaml';
-    const given = { cluster, script: 'docs/scenarios/zone-outage.yaml', until: '5m' };
-    const fine = play(t, { ...given, 'fail-if': 'unavailable(shop/*) > 100%' });
-    assert.equal(fine.code, 0, fine.printed);
-    assert.match(fine.summary, /^## Simulation\n/);
-    const crossed = play(t, {
-      ...given,
-      policies: 'docs/policies/10-unreachable.yaml',
-      'fail-if': 'unavailable(shop/*) > 100%\nunavailable(shop/*) > 10%',
-    });
-    assert.equal(crossed.code, 1);
-    assert.match(crossed.printed, /^::error title=taintmgr::Simulation: /m);
   });
 
   for (const [what, manifests] of [
@@ -205,11 +241,175 @@ describe('the action', () => {
       );
     });
   }
+});
+
+describe('the simulation of the action', () => {
+  const cluster = 'docs/scenarios/three-zones.yaml';
+  const given = { cluster, script: 'docs/scenarios/zone-outage.yaml', until: '5m', seeds: '1' };
+
+  it('shows every limit, and fails where one is crossed', (t) => {
+    const report = join(folderOf(t), 'of this', 'page.html');
+    const { code, summary, output, annotations } = play(t, {
+      ...{ ...given, report, policies: 'docs/policies/10-unreachable.yaml' },
+      'fail-if': 'unavailable(shop/*) > 100%\nunavailable(shop/*) > 10%\ndown(shop/api) > 1',
+    });
+    assert.equal(code, 1);
+    assert.match(summary, /crosses 2 limits/);
+    const outcomes = summary.split('\n').filter((line) => /\| (ok|\*\*crossed)/.test(line));
+    assert.deepEqual(
+      outcomes.map((line) => line.split(' | ')[1]),
+      ['ok', '**crossed**', '**crossed**'],
+    );
+    assert.deepEqual(annotations, [
+      '::error title=Limit crossed%3A unavailable(shop/*) > 10%25::shop/api: 33.3%25',
+      '::error title=Limit crossed%3A down(shop/api) > 1::shop/api: 4',
+    ]);
+    assert.deepEqual(output, { sarif: '', report });
+    assert.match(readFileSync(report, 'utf8'), /^<!doctype html>/i);
+  });
 
   it('only simulates where the lines with manifests are blank', (t) => {
-    const cluster = 'docs/scenarios/three-zones.yaml';
-    const { code, summary } = play(t, { manifests: '\n', cluster, until: '1m' });
+    const { code, summary } = play(t, { cluster, manifests: '\n', until: '1m' });
     assert.equal(code, 0, summary);
-    assert.match(summary, /^## Simulation\n/);
+    assert.match(summary, /^\*\*No limit is crossed\.\*\*$/m);
+    assert.match(summary, /^Never down: /m);
+  });
+
+  it('says of which limit nobody can tell, and fails', (t) => {
+    const file = join(folderOf(t), 'cluster.json');
+    const snapshot = readFileSync(join(example, 'ci/cluster.json'), 'utf8');
+    writeFileSync(file, snapshot.replaceAll('"default-scheduler"', '"another"'));
+    const limits = { 'fail-if': 'down(shop/web) > 90%' };
+    const { code, summary, annotations } = play(t, { cluster: file, seeds: '1', ...limits });
+    assert.equal(code, 1);
+    const why =
+      /--fail-if "down\(shop\/web\) > 90%": column 1: shop\/web: scheduler another places its pods/;
+    assert.match(summary, why);
+    assert.match(annotations.join(), /^::error title=taintmgr::--fail-if/);
+  });
+});
+
+describe('the pull requests of examples/gitops', () => {
+  const asked = inputsOf(exampleWorkflow);
+  const { 'fail-if': _, ...unlimited } = asked;
+  const budgetError =
+    /^::error file=deploy\/web\.yaml,line=34,title=taintmgr::pdb\/web -n shop: minAvailable 100%25/;
+
+  /** The repository with one of them. */
+  function withPatch(t: TestContext, patch: string): string {
+    const folder = folderOf(t);
+    cpSync(example, folder, { recursive: true });
+    const { status, stderr } = spawnSync('git', ['apply', `pull-requests/${patch}.patch`], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...process.env, GIT_CEILING_DIRECTORIES: tmpdir() },
+    });
+    assert.equal(status, 0, stderr);
+    return folder;
+  }
+
+  const row = (summary: string, name: string): string =>
+    summary.split('\n').find((line) => line.startsWith(`| ${name} |`)) ?? '';
+
+  for (const [patch, limits, wanted] of [
+    [
+      'impossible-budget',
+      'with limits',
+      {
+        code: 1,
+        verdict:
+          'makes a budget impossible: shop/web; crosses 1 limit; has 1 error in its manifests.',
+        row: ['shop/web', /kept, nothing refused \| never allows an eviction, \d+ refused/],
+        annotations: [
+          /^::error file=deploy\/web\.yaml,line=31,title=Limit crossed%3A refusals.*::shop\/web: \d+ after; /,
+          budgetError,
+        ],
+      },
+    ],
+    [
+      'impossible-budget',
+      'without',
+      {
+        code: 1,
+        verdict: 'makes a budget impossible: shop/web; has 1 error in its manifests.',
+        row: ['shop/web', /never allows an eviction/],
+        annotations: [budgetError],
+      },
+    ],
+    [
+      'half-the-replicas',
+      'with limits',
+      {
+        code: 1,
+        verdict: 'is worse for Deployment shop/web; crosses 1 limit.',
+        row: [
+          'Deployment shop/web',
+          /1 of 4 down \(25%\).*1 of 2 down \(50%\).*\+25% down at once/,
+        ],
+        annotations: [
+          /^::error file=deploy\/web\.yaml,line=5,title=Limit crossed%3A down.*::shop\/web: 50%25$/,
+        ],
+      },
+    ],
+    [
+      'half-the-replicas',
+      'without',
+      {
+        code: 0,
+        verdict: 'is worse for Deployment shop/web.',
+        row: ['Deployment shop/web', /\+25% down at once/],
+        annotations: [],
+      },
+    ],
+    [
+      'comments',
+      'with limits',
+      {
+        code: 0,
+        verdict: 'changes nothing: no difference for 3 workloads and 3 budgets.',
+        row: ['Deployment shop/web', /no difference \|$/],
+        annotations: [],
+      },
+    ],
+  ] as const) {
+    it(`${patch}, ${limits}`, (t) => {
+      const cwd = withPatch(t, patch);
+      const played = play(t, limits === 'without' ? unlimited : asked, cwd);
+      const { code, summary, annotations } = played;
+      assert.equal(code, wanted.code, summary);
+      assert.ok(summary.includes(`**This pull request ${wanted.verdict}**`), summary);
+      const [name, cells] = wanted.row;
+      assert.match(row(summary, name), cells, summary);
+      assert.equal(annotations.length, wanted.annotations.length, annotations.join('\n'));
+      for (const [at, line] of wanted.annotations.entries())
+        assert.match(annotations[at] ?? '', line);
+    });
+  }
+
+  it('are shown on the page as they come out', (t) => {
+    const { summary, annotations } = play(t, asked, withPatch(t, 'half-the-replicas'));
+    const from = summary.indexOf('**This');
+    const shown = summary.slice(from, summary.indexOf('### Limits'));
+    assert.ok(page.includes(shown), shown);
+    assert.ok(page.includes(annotations.join('\n')), annotations.join('\n'));
+  });
+
+  it('play nothing of a pull request where none is to be laid over', (t) => {
+    const { code, summary } = play(
+      t,
+      { ...unlimited, apply: 'none' },
+      withPatch(t, 'half-the-replicas'),
+    );
+    assert.equal(code, 0, summary);
+    assert.match(row(summary, 'Workload'), /^\| Workload \| outcome \|$/);
+  });
+
+  it('are found where all of the repository is checked, with its snapshot and its script', (t) => {
+    const root = { ...unlimited, manifests: '.' };
+    const { code, summary } = play(t, root, withPatch(t, 'comments'));
+    assert.equal(code, 0, summary);
+    assert.match(summary, /changes nothing/);
+    assert.match(summary, /^\| note \| ci\/cluster\.json:1 \| is what a cluster has printed/m);
+    assert.match(summary, /^\| note \| ci\/outage\.yaml:2 \| is not an object of Kubernetes/m);
   });
 });
