@@ -31,7 +31,6 @@ export {
 export { ApiError } from './objects/errors.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export type { TimedToleration } from './objects/tolerations.ts';
-export { lastAppliedAnnotation } from './patch/last-applied.ts';
 export type { SelectsDevice } from './scheduler/device-pools.ts';
 export { Placement, type PlacementOptions } from './scheduler/placement.ts';
 export { amountsOf, requestsOf } from './scheduler/resources.ts';
@@ -40,5 +39,4 @@ export type { Change, ClusterApi } from './store/cluster-api.ts';
 export { type Topology, threeZones, topologyObjects, withSystemPods } from './topology.ts';
 export type { ApiRequest, Exchange, ResponseSink } from './wire/exchange.ts';
 export type { Rule, User } from './write/admission.ts';
-export type { Applied } from './write/apply.ts';
 export { type LoadReport, loadRefusal, type Unloaded } from './write/load.ts';

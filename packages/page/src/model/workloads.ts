@@ -14,7 +14,7 @@ export function workloadKey({ kind, namespace, name }: Identity): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-/** Those of the first run by harm; pods of DaemonSets cannot go elsewhere, and come after the others. */
+/** Those of all runs by harm, each as the first run has it; pods of DaemonSets cannot go elsewhere, and come after the others. */
 export function byHarm(input: PageInput): readonly WorkloadSummary[] {
   const harm = new Map<string, number>();
   for (const { summary } of input.runs) {
@@ -27,7 +27,10 @@ export function byHarm(input: PageInput): readonly WorkloadSummary[] {
     const value = harm.get(workloadKey(one)) ?? 0;
     return one.kind === 'DaemonSet' ? Math.min(value, 1e-7) : value;
   };
-  return [...(input.runs[0]?.summary.workloads ?? [])].sort((a, b) => rank(b) - rank(a));
+  const all = input.runs.flatMap(({ summary }) => summary.workloads);
+  const byKey = new Map(all.toReversed().map((one) => [workloadKey(one), one]));
+  const distinct = all.filter((one) => byKey.get(workloadKey(one)) === one);
+  return distinct.sort((a, b) => rank(b) - rank(a));
 }
 
 /** Whether anything happened to it in any run. */

@@ -77,6 +77,12 @@ describe('the lanes of workloads', () => {
     assert.equal(calm?.label, 'Deployment shop/calm');
   });
 
+  it('are of what only a later run has, too', () => {
+    const after = run({ ...web, summary: [totals('new', { podMinutesLost: 5, downMax: 1 })] });
+    const names = byHarm(simulation(web, after)).map(({ name }) => name);
+    assert.deepEqual(names, ['new', 'web', 'calm']);
+  });
+
   it('have what is down, what was noticed of it, and what the budget allows', () => {
     const [, row] = workloadRows(simulation(web), new Set());
     assert.deepEqual(row?.area?.steps, [

@@ -1,7 +1,7 @@
 // Lays a manifest over what there is, as `kubectl apply` does on the side of the client.
 import { equal, isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
-import { withoutGone } from '../patch/last-applied.ts';
+import { lastAppliedAnnotation, withoutGone } from '../patch/last-applied.ts';
 import { applyStrategicPatch } from '../patch/strategic.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { storedResource } from '../resources/resources.ts';
@@ -56,13 +56,15 @@ function asManifest(resource: Resource, manifest: KubeObject): KubeObject {
     throw cannotBeHandled(resource, kind, version, `strict decoding error: ${fields}`);
   }
   const { status: _, metadata, ...rest } = manifest;
-  const { namespace = 'default', ...kept } = metadata;
+  const { namespace = 'default', annotations, ...kept } = metadata;
   const own = Object.entries(kept).filter(([name]) => !ofServer.includes(name));
+  const { [lastAppliedAnnotation]: _last, ...said } = annotations ?? {};
   return {
     ...rest,
     metadata: {
       ...Object.fromEntries(own),
       name: metadata.name,
+      ...(annotations && { annotations: said }),
       ...(resource.namespaced && { namespace }),
     },
   };

@@ -112,10 +112,10 @@ describe('apply', () => {
   for (const [what, present, manifest, read, expected] of applied) {
     it(what, () => {
       const { api } = fixture();
-      const { before } = api.apply(present);
-      assert.equal(before, null);
-      api.apply(manifest);
       const plural = present.kind === 'Deployment' ? 'deployments' : 'poddisruptionbudgets';
+      api.create('namespaces', { metadata: { name: 'shop' } });
+      api.create(plural, present);
+      api.apply(manifest);
       const after = api.get(plural, 'shop', 'web');
       assert.ok(after);
       assert.deepEqual(
@@ -124,6 +124,14 @@ describe('apply', () => {
       );
     });
   }
+
+  it('creates what is new, and its namespace, without what a server alone gives', () => {
+    const { api } = fixture();
+    const { before } = api.apply({ ...deployment(), status: { replicas: 7 } });
+    assert.equal(before, null);
+    assert.ok(api.get('namespaces', '', 'shop'));
+    assert.equal(api.get('deployments', 'shop', 'web')?.status?.replicas ?? 0, 0);
+  });
 
   it('writes nothing where nothing changes, however amounts are written', () => {
     const { api } = fixture({ brief: true });

@@ -100,13 +100,18 @@ async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<ClusterS
 }
 
 /** Says what is missing, and whether to go on. */
-function isWhole({ missing }: ClusterSource, { partial }: SimulateFlags, output: Output): boolean {
+function isWhole(
+  { missing }: ClusterSource,
+  { partial, apply }: SimulateFlags,
+  output: Output,
+): boolean {
   if (missing.length === 0) return true;
   const say = (text: string): void =>
     partial ? warn(output, printable(text)) : output.err(`error: ${printable(text)}`);
   for (const text of missing.slice(0, missingShown)) say(text);
   if (missing.length > missingShown) say(`and ${missing.length - missingShown} more`);
-  if (!partial) output.err('Part of the cluster could not be taken; --partial simulates the rest.');
+  const what = apply ? 'the cluster or of --apply' : 'the cluster';
+  if (!partial) output.err(`Part of ${what} could not be taken; --partial simulates the rest.`);
   return partial === true;
 }
 

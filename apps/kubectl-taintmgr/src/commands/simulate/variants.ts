@@ -104,8 +104,8 @@ export function actorNotes(
     shown === null
       ? 'nothing says who evicts here, and it usually does'
       : `it evicts here (${shown})`;
-  const isAlone = flags.compare !== undefined || flags.each !== undefined;
-  const more = isAlone ? '' : '; --compare plays taintmgr beside it';
+  const others = flags.compare ?? flags.each ?? flags.apply;
+  const more = others === undefined ? '; --compare plays taintmgr beside it' : '';
   return [`kube-controller-manager is played: ${why}${more}`];
 }
 

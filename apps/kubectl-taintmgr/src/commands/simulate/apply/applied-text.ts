@@ -10,9 +10,7 @@ export function appliedText(applied: readonly AppliedObject[]): string {
     return [`${objects.length} ${change}${names}`];
   });
   const isSame = applied.every(({ change }) => change === 'unchanged');
-  return isSame
-    ? `nothing of it changes the cluster: ${texts.join('') || 'it is empty'}`
-    : texts.join(', ');
+  return [...(isSame ? ['nothing of it changes the cluster'] : []), ...texts].join(', ');
 }
 
 const namesMax = 6;

@@ -8,7 +8,7 @@ import type { AppliedObject } from '@taintmgr/page';
 import { ApiError, type Cluster, type KubeObject } from '@taintmgr/sim-cluster';
 import { collections } from '../../../cluster/collections.ts';
 import { type Manifest, type Manifests, readManifests } from '../../../cluster/manifests.ts';
-import type { Script } from '../script/script.ts';
+import { type Script, stepsOf } from '../script/script.ts';
 import type { ClusterSource } from '../source/source.ts';
 import { templateUnknowns } from '../source/unknowns.ts';
 import { Beginning } from '../stage/run.ts';
@@ -195,7 +195,8 @@ class Trial {
       throw new ApiError(400, null, 'metadata.name: Required value: apply needs it');
     }
     if (kind !== 'Node' || this.#cluster.api.get('nodes', '', name)) return;
-    throw new ApiError(400, null, 'a node is there once its machine is; want addNode of --script');
+    const text = 'there is no such node, and a manifest makes no machine; want addNode of --script';
+    throw new ApiError(400, null, text);
   }
 
   #note(
@@ -257,14 +258,9 @@ function placedFaults({ kind, name, field }: Manifest, error: ApiError): readonl
       return field.faultAt(stepsOf(path), `${what}: unknown field "${path}"`).message;
     });
   }
-  const [, goPath, found = ''] =
-    /cannot unmarshal (?:\w+).* Go struct field [^. ]+\.(\S+) of type/.exec(error.message) ?? [];
-  const kindOfValue = /cannot unmarshal (\w+)/.exec(error.message)?.[1] ?? found;
-  const at = goPath === undefined ? field : field.below(goPath.split('.'), kindOfValue);
-  return [at.fault(`${what}: ${error.message}`).message];
-}
-
-/** `spec.containers[0].name` as the steps that lead there. */
-function stepsOf(path: string): readonly (string | number)[] {
-  return (path.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  const [, value = '', goPath] =
+    /cannot unmarshal (\w+).* Go struct field [^. ]+\.(\S+) of type/.exec(error.message) ?? [];
+  const at = goPath === undefined ? field : field.below(goPath.split('.'), value);
+  const text = error.message.replace(/^.* cannot be handled as an? \w+: /, '');
+  return [at.fault(`${what}: ${text}`).message];
 }

@@ -1,5 +1,4 @@
 // What differs between two states of an object, field by field.
-import { lastAppliedAnnotation } from '@taintmgr/sim-cluster';
 
 /** So many fields of an object are named, each side cut to so many characters. */
 const fieldsMax = 20;
@@ -13,13 +12,12 @@ export function changedFields(before: object, after: object): readonly string[] 
   return more > 0 ? [...all.slice(0, fieldsMax), `and ${more} more`] : all;
 }
 
-/** What the API server writes by itself, and what says no more than the object itself does. */
+/** What the API server writes by itself. */
 const silent = new Set([
   'status',
   'metadata.generation',
   'metadata.resourceVersion',
   'metadata.managedFields',
-  `metadata.annotations.${lastAppliedAnnotation}`,
 ]);
 
 type Members = Readonly<Record<string, unknown>>;

@@ -187,7 +187,7 @@ function readConfig<T extends object>(
 }
 
 /** `limits[0].per` as the steps that lead there. */
-function stepsOf(path: string): readonly (string | number)[] {
+export function stepsOf(path: string): readonly (string | number)[] {
   return (path.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 

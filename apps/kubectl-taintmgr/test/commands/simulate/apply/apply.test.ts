@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { SimulationDocument } from '@taintmgr/page';
 import { Cluster, deployment, pdb, VirtualClock } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
-import { temporaryFiles } from '../../../world/simulate-files.ts';
+import { temporaryFiles, topology } from '../../../world/simulate-files.ts';
 
-const { write: file } = temporaryFiles();
+const { path, write: file } = temporaryFiles();
 const drain = '{at: 1m, drain: {node: node-1}}';
 
 /** A cluster of three nodes as kubectl prints it: shop/web with 3 pods and a budget, shop/api with 2. */
@@ -73,7 +74,7 @@ const cases: readonly (readonly [what: string, manifests: string, lines: readonl
   [
     'nothing',
     budget('maxUnavailable: 1'),
-    [/^after: nothing of it changes the cluster: 1 unchanged$/m],
+    [/^after: nothing of it changes the cluster, 1 unchanged$/m],
   ],
   [
     'a new workload',
@@ -139,5 +140,193 @@ describe('--apply lays over the cluster', () => {
       [3, 1],
     );
     assert.ok(notes.includes('kinds of --apply that play no part are left out: ConfigMap 1'));
+  });
+});
+
+const evictionPolicy = `
+apiVersion: taintmgr.dev/v1alpha1
+kind: EvictionPolicy
+metadata: {name: gentle}
+spec: {action: Keep}
+`;
+
+describe('--apply', () => {
+  it('is of policies too, which count in the run with them alone', async () => {
+    const source = file('snapshot.json', snapshot());
+    const taint = '{at: 1m, taint: {node: node-1, taint: "m=k:NoExecute"}}';
+    const applied = file('policy.yaml', evictionPolicy);
+    const args = ['-f', source, '--apply', applied, '--event', taint, '-o', 'json'];
+    const { out } = await run('simulate', ...args);
+    const { applied: laid, runs } = JSON.parse(out) as SimulationDocument;
+    assert.deepEqual(
+      laid?.map(({ kind, namespace, name, change }) => [kind, namespace, name, change]),
+      [['EvictionPolicy', '', 'gentle', 'created']],
+    );
+    const [before, after] = runs;
+    assert.ok(before && before.summary.evictions > 0);
+    assert.equal(after?.summary.evictions, 0);
+    assert.deepEqual(
+      runs.map(({ semantics, rollout }) => [semantics, rollout?.seconds]),
+      [
+        ['precise', 0],
+        ['precise', 0],
+      ],
+    );
+  });
+
+  it('compares a policy with the one of its name, and says what it changes', async () => {
+    const items = JSON.parse(snapshot());
+    items.items.push({
+      apiVersion: 'taintmgr.dev/v1alpha1',
+      kind: 'EvictionPolicy',
+      metadata: { name: 'gentle', uid: 'u', generation: 4 },
+      spec: { action: 'Keep' },
+    });
+    const source = file('with-policy.json', JSON.stringify(items));
+    const laid = async (text: string): Promise<unknown> => {
+      const args = ['-f', source, '--apply', file('policy.yaml', text), '--until', '1m'];
+      const { out } = await run('simulate', ...args, '-o', 'json');
+      const { applied } = JSON.parse(out) as SimulationDocument;
+      return applied?.map(({ change, fields }) => [change, ...fields]);
+    };
+    assert.deepEqual(await laid(evictionPolicy), [['unchanged']]);
+    assert.deepEqual(await laid(evictionPolicy.replace('Keep', 'Delete')), [
+      ['changed', 'spec.action Keep -> Delete'],
+    ]);
+  });
+
+  it('knows a class that comes with it, before what needs it', async () => {
+    const important =
+      '{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: first}, value: 9}';
+    const web = workload('web', '').replace(
+      'spec: {containers',
+      'spec: {priorityClassName: first, containers',
+    );
+    const { applied, runs } = await documentOf(`${web}\n---\n${important}`);
+    assert.deepEqual(
+      applied?.map(({ kind, change }) => [kind, change]),
+      [
+        ['PriorityClass', 'created'],
+        ['Deployment', 'changed'],
+      ],
+    );
+    assert.deepEqual(runs[1]?.rollout?.unfinished, []);
+  });
+
+  it('lies over a topology too, as each seed has it', async () => {
+    const source = file('topology.yaml', topology);
+    const applied = file('pr.yaml', budget('maxUnavailable: 0'));
+    const { code, out, err } = await run(
+      ...['simulate', '-f', source, '--apply', applied, '--seeds', '3', '--until', '5m'],
+      ...['--event', '{at: 1m, drain: {zone: zone-a}}'],
+      ...['--fail-if', 'refusals(shop/web, after) > refusals(shop/web, before)'],
+    );
+    assert.equal(code, 2, err);
+    assert.match(err, /^limit crossed: .*: with 3 of 3 seeds: /m);
+    assert.match(out, /^PDB shop\/web allows no eviction after: 0 of 6 may be down$/m);
+  });
+
+  const two = `${budget('minAvailable: 1')}\n---\n${budget('minAvailable: 2')}`;
+  const wrong: readonly (readonly [what: string, manifests: string, err: RegExp])[] = [
+    [
+      'a field that is none',
+      workload('web', 'replica: 1'),
+      /^error: \S+pr\.yaml:6:12: Deployment web: unknown field "spec\.replica"$/m,
+    ],
+    [
+      'a value of another type',
+      workload('web', 'replicas: "3"'),
+      /pr\.yaml:6:13: spec\.replicas: Deployment web: json: cannot unmarshal string into Go struct field/,
+    ],
+    [
+      'what an API server refuses',
+      workload('web', 'replicas: -1'),
+      /pr\.yaml:6:13: Deployment web: spec\.replicas: Invalid value: -1: must be greater than or equal to 0$/m,
+    ],
+    ['an earlier version', budget('').replace('/v1', '/v1beta1'), /:1:14: .* want policy\/v1$/m],
+    [
+      'one object twice',
+      two,
+      /pr\.yaml:3:\d+: PodDisruptionBudget web is in \S+pr\.yaml:1:1 already$/m,
+    ],
+    [
+      'a machine',
+      '{apiVersion: v1, kind: Node, metadata: {name: node-9}}',
+      /pr\.yaml:1:1: Node node-9: there is no such node, .* want addNode of --script$/m,
+    ],
+    [
+      'an object without a name',
+      '{apiVersion: v1, kind: Pod, metadata: {generateName: p-}, spec: {containers: [{name: c, image: i}]}}',
+      /pr\.yaml:1:1: Pod p-: metadata\.name: Required value/,
+    ],
+    [
+      'a policy that cannot be followed',
+      evictionPolicy.replace('Keep', 'Explode'),
+      /pr\.yaml:5:16: spec\.action: Unsupported value: "Explode"/,
+    ],
+    ['what is no object', 'a: 1', /pr\.yaml:1: is not an object of Kubernetes: apiVersion, kind/],
+    [
+      'a template of Helm',
+      '{{- if .Values.on }}\nkind: Pod\n{{- end }}',
+      /pr\.yaml:1: a template of Helm; want what it makes, as of helm template CHART \| kubectl/,
+    ],
+  ];
+  for (const [what, manifests, message] of wrong) {
+    it(`refuses ${what}, and goes on without it if asked to`, async () => {
+      const { code, out, err } = await played(manifests);
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, message);
+      assert.match(err, /^Part of the cluster or of --apply could not be taken; --partial /m);
+      const partial = await played(manifests, '--partial');
+      assert.equal(partial.code, 0, partial.err);
+      assert.match(partial.out, /^PARTIAL: /);
+    });
+  }
+
+  it('reads folders in folders, beside other files, but not those that kustomize builds', async () => {
+    mkdirSync(path('repository/apps'), { recursive: true });
+    file('repository/values.yaml', 'replicas: 3');
+    file('repository/apps/web.yaml', budget('maxUnavailable: 0'));
+    const source = file('snapshot.json', snapshot());
+    const args = ['simulate', '-f', source, '--until', '1m', '--apply', path('repository')];
+    assert.match((await run(...args)).out, /^after: 1 changed \(PDB shop\/web\)$/m);
+    file('repository/apps/kustomization.yaml', 'resources: [web.yaml]');
+    const { code, err } = await run(...args);
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /apps\/kustomization\.yaml: .*kubectl kustomize \S+apps \| kubectl taintmgr simulate --apply -$/m,
+    );
+  });
+
+  const refused: readonly (readonly [args: readonly string[], err: RegExp])[] = [
+    [['--apply', 'nowhere'], /^error: --apply nowhere: no such file or folder$/m],
+    [['--compare'], /'--apply <path>' cannot be used with option '--compare'/],
+    [['--variant', 'A=unchanged'], /'--apply <path>' cannot be used with option '--variant/],
+    [['--fail-if', 'lost(shop/web) > 1'], /want a variant after the name, one of before, after$/m],
+    [['--fail-if', 'lost(shop/web, x) > 1'], /no variant x; there are before, after$/m],
+  ];
+  for (const [args, message] of refused) {
+    it(`refuses ${args.join(' ')}`, async () => {
+      const { code, err } = await played(budget('maxUnavailable: 1'), ...args);
+      assert.equal(code, 1);
+      assert.match(err, message);
+    });
+  }
+
+  it('refuses a folder without manifests', async () => {
+    mkdirSync(path('empty'));
+    const { code, err } = await run(
+      'simulate',
+      '-f',
+      file('s.json', snapshot()),
+      '--apply',
+      path('empty'),
+    );
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /^error: --apply \S+empty: no manifest in it, want what kubectl apply takes$/m,
+    );
   });
 });
