@@ -52,6 +52,18 @@ const loops = `- {kind: Job, name: shop/report}
   nodeSelector: {kubernetes.io/hostname: zone-a-1}
   tolerations: [{key: check, operator: Exists, effect: NoExecute, tolerationSeconds: 10}]
 `;
+/** A budget that allows nothing, and a workload that comes to no end. */
+const manifests = `
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: shop}
+spec: {maxUnavailable: 0}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: lone, namespace: shop}
+spec: {replicas: 99}
+`;
 /** Too rare to be played here: a snapshot in part, requests that fail. */
 const notPlayed = [
   'missing[]',
@@ -73,7 +85,11 @@ it('the page names what is printed, and nothing else', async () => {
   );
   assert.match(err, /^limit crossed/);
   const named = namedPaths(readFileSync(page, 'utf8'));
-  const printed = new Set(pathsOf(JSON.parse(out)));
+  const applied = await run(
+    ...['simulate', '-f', source, '--until', '1m', '-o', 'json'],
+    ...['--apply', file('manifests.yaml', manifests)],
+  );
+  const printed = new Set([out, applied.out].flatMap((text) => pathsOf(JSON.parse(text))));
   const isNull = (path: string): boolean => path === 'runs[].differences';
   const unnamed = [...printed].filter((path) => !named.has(path) && !isNull(path));
   assert.deepEqual(unnamed, [], 'not on the page');
