@@ -6,12 +6,12 @@ import * as door from '../src/index.ts';
 
 const values = `
   ApiError Cluster Placement PlainServer RealClock VirtualClock amountsOf bringToRest daemonSet
-  defaultTiming deployment hasUnreadyContainers job lastAppliedAnnotation loadRefusal namespace node pdb pod
+  defaultTiming deployment hasUnreadyContainers job loadRefusal namespace node pdb pod
   requestsOf seededRandom statefulSet taint threeZones toleration topologyObjects unknownRulesOf
   withSystemPods`;
 
 const types = `
-  ApiRequest Applied Change Clock ClusterApi ClusterPart Exchange Fault FaultRule Json KubeObject Kubelet
+  ApiRequest Change Clock ClusterApi ClusterPart Exchange Fault FaultRule Json KubeObject Kubelet
   KubeletTiming LoadReport NodeConditionType NodeDescription ObjectMeta OwnerReference PlacementOptions
   PodTiming Random RangeMs ResponseSink RestingCluster Rule SelectsDevice StatsFault TimedToleration Timer Topology
   UnknownRule Unloaded User WorkloadOptions`;
