@@ -57,4 +57,4 @@ export type {
   WorkloadTrack,
   ZoneTrack,
 } from './simulation.ts';
-export { type WhatIf, type WhatIfLine, whatIfEvents } from './what-if.ts';
+export { type WhatIf, type WhatIfEvent, type WhatIfLine, whatIfEvents } from './what-if.ts';

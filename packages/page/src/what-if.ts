@@ -28,9 +28,9 @@ export const whatIfEvents: readonly WhatIfEvent[] = [
 export interface WhatIf {
   /** The name of a event. */
   readonly event: string;
-  /** `zone NAME` or `node NAME`. */
+  /** `zone NAME` or `node NAME`; `each zone` or `each node`: one after the other, each in a copy of its own. */
   readonly where: string;
-  /** `key=value:Effect` */
+  /** `key=value:Effect`; '' of each: every taint key in use. */
   readonly taint: string;
   /** `10m`; '': for good. */
   readonly lasts: string;

@@ -8,9 +8,15 @@ export function lossKey({ name, taint }: Loss): string {
   return taint === undefined ? name : `${name} ${taint}`;
 }
 
-/** `zone eu/eu-a`, `node node-1`, `rack=rack-7` */
+/** `zone eu/eu-a`, `node node-1`, `rack=rack-7`, `nodes without rack` */
 export function partOf({ each }: EachDocument, { name }: Pick<Loss, 'name'>): string {
+  if (isRest(name)) return `nodes ${name}`;
   return each === 'zone' || each === 'node' ? `${each} ${name}` : `${each}=${name}`;
+}
+
+/** Whether it is what has no name: nodes of no zone, or without the label. */
+export function isRest(name: string): boolean {
+  return name.startsWith('without ');
 }
 
 /** `the loss of zone eu/eu-a`; a sentence goes on with a verb. */
@@ -75,6 +81,7 @@ export function lossSentence(input: EachDocument): string {
 export function besidesLosses({ losses }: EachDocument): string {
   const number = (holds: (loss: Loss) => boolean): number => losses.filter(holds).length;
   const counts: readonly (readonly [number, one: string, more: string])[] = [
+    [number((loss) => crossedIn(loss) > 0), 'crosses a limit', 'cross a limit'],
     [number((loss) => brokenIn(loss) > 0), 'breaks a budget', 'break a budget'],
     [
       number(({ unplaced }) => unplaced.atEnd > 0),
@@ -95,8 +102,8 @@ export function besidesLosses({ losses }: EachDocument): string {
     : `Of ${count(losses.length, 'loss', 'losses')} ${texts.join(', ')}.`;
 }
 
-function isHarmless({ failed, workloads }: Loss): boolean {
-  return failed === null && workloads.length === 0;
+function isHarmless({ failed, workloads, budgets, unplaced, blocked }: Loss): boolean {
+  return failed === null && workloads.length + budgets.length + unplaced.pods + blocked === 0;
 }
 
 /** How many budgets had fewer healthy pods than they ask for. */
@@ -163,6 +170,18 @@ export function budgetFacts({ budgets }: Loss): readonly Fact[] {
     ];
     return [`${namespace}/${name}`, texts.join('; ')];
   });
+}
+
+/** What came of the limits of --fail-if. */
+export function limitFacts({ limits = [] }: Loss): readonly Fact[] {
+  return limits.map(({ limit, exceeded, unknown }): Fact => {
+    return [limit, unknown !== undefined ? '? not known' : exceeded ? '✕ crossed' : '✓ kept'];
+  });
+}
+
+/** How many limits are crossed. */
+export function crossedIn({ limits = [] }: Loss): number {
+  return limits.filter(({ exceeded }) => exceeded).length;
 }
 
 /** As typed in a shell, what plays this loss alone, in detail. */

@@ -6,6 +6,7 @@ import {
   besidesLosses,
   budgetFacts,
   type Fact,
+  limitFacts,
   lossFacts,
   lossSentence,
   minutesText,
@@ -68,15 +69,20 @@ describe('the sentence of losses', () => {
   it('is followed by how many do what', () => {
     const budget = { namespace: 'shop', name: 'web', refusals: 2, belowSeconds: 0, belowMax: 0 };
     const input = losses([
-      lossOf('a', { budgets: [{ ...budget, belowMax: 1 }], workloads: [web] }),
+      lossOf('a', {
+        budgets: [{ ...budget, belowMax: 1 }],
+        workloads: [web],
+        limits: [{ limit: 'lost > 1', exceeded: true, readings: [] }],
+      }),
       lossOf('b', { budgets: [budget], unplaced: { pods: 3, atOnceMax: 2, atEnd: 1 }, blocked: 2 }),
       lossOf('c', { unplaced: { pods: 3, atOnceMax: 2, atEnd: 0 } }),
       lossOf('d', { failed: 'why' }),
+      lossOf('e'),
     ]);
     assert.equal(
       besidesLosses(input),
-      'Of 4 losses 1 breaks a budget, 1 leaves pods without room to the end, ' +
-        '1 leaves pods that budgets keep on their nodes, 2 harm nothing, 1 could not be played.',
+      'Of 5 losses 1 crosses a limit, 1 breaks a budget, 1 leaves pods without room to the end, ' +
+        '1 leaves pods that budgets keep on their nodes, 1 harms nothing, 1 could not be played.',
     );
     assert.equal(besidesLosses(losses([worst])), '');
   });
@@ -173,6 +179,19 @@ const facts: readonly (readonly [name: string, facts: readonly Fact[], expected:
       'shop/db': 'refuses 1 eviction',
       'pay/api': 'at most 1 too few, for 5s; refuses 7 evictions',
     },
+  ],
+  [
+    'limits',
+    limitFacts(
+      lossOf('a', {
+        limits: [
+          { limit: 'lost > 1', exceeded: true, readings: [] },
+          { limit: 'lost > 9', exceeded: false, readings: [] },
+          { limit: 'evictions > 9', exceeded: false, unknown: 'why', readings: [] },
+        ],
+      }),
+    ),
+    { 'lost > 1': '✕ crossed', 'lost > 9': '✓ kept', 'evictions > 9': '? not known' },
   ],
 ];
 

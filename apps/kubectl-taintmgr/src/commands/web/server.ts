@@ -109,6 +109,9 @@ function answer(
     show(response, answered);
   } else if (pathname === '/what-if') {
     void whatIf.answer(searchParams, response, everywhere);
+  } else if (pathname === '/what-if/stop') {
+    whatIf.stop();
+    say(response, 200, 'stopped');
   } else if (pathname.startsWith('/what-if/')) {
     say(response, 404, 'this answer is not kept any more: ask again on the page of the cluster');
   } else if (pathname === '/events') {

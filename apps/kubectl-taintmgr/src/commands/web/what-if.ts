@@ -7,9 +7,11 @@ import { zoneOf } from '@taintmgr/k8s-adapter/explain';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type { Evictor, NodeFacts } from '@taintmgr/k8s-adapter/survey';
 import {
+  type EachDocument,
   type LivePage,
-  type PageInput,
+  type SimulationDocument,
   type WhatIf,
+  type WhatIfEvent,
   type WhatIfLine,
   whatIfEvents,
   whatIfPage,
@@ -38,7 +40,8 @@ export class WhatIfAnswers {
   readonly #lastsMsMax: Millis;
   readonly #pages = new Map<string, LivePage>();
   #made = 0;
-  #isBusy = false;
+  /** Ends what is being played; null: nothing is. */
+  #playing: AbortController | null = null;
 
   /** `lastsMax`: how long one may take, in milliseconds. */
   constructor(surroundings: Surroundings, lastsMax: Millis = lastsMsMax) {
@@ -61,7 +64,7 @@ export class WhatIfAnswers {
       response.writeHead(status, { ...headers, 'content-type': 'application/x-ndjson' });
     };
     const say = (line: WhatIfLine): void => void response.write(`${JSON.stringify(line)}\n`);
-    if (this.#isBusy) {
+    if (this.#playing) {
       begin(429);
       say({ kind: 'error', text: 'another question is being played', next: 'Wait until it is.' });
       response.end();
@@ -79,13 +82,18 @@ export class WhatIfAnswers {
       return;
     }
     begin(200);
-    this.#isBusy = true;
+    this.#playing = new AbortController();
     try {
       say(await this.#play({ question, args }, response, say));
     } finally {
-      this.#isBusy = false;
+      this.#playing = null;
       response.end();
     }
+  }
+
+  /** Ends what is being played, as far as that is; of many losses those that are done have a page. */
+  stop(): void {
+    this.#playing?.abort(new Error('it was stopped'));
   }
 
   async #play(
@@ -93,15 +101,19 @@ export class WhatIfAnswers {
     response: ServerResponse,
     say: (line: WhatIfLine) => void,
   ): Promise<WhatIfLine> {
-    const [left, tooLong] = [new AbortController(), AbortSignal.timeout(this.#lastsMsMax)];
-    const leave = (): void => left.abort(new Error('the browser went away'));
+    const [stopped, tooLong] = [this.#playing, AbortSignal.timeout(this.#lastsMsMax)];
+    const leave = (): void => stopped?.abort(new Error('the browser went away'));
     response.once('close', leave);
-    const interrupt = AbortSignal.any([this.#surroundings.interrupt, left.signal, tooLong]);
+    const ends = [this.#surroundings.interrupt, tooLong, ...(stopped ? [stopped.signal] : [])];
     const output = new HeardOutput((text) => say({ kind: 'progress', text }));
     const more = ['--partial', '-o', 'json'];
-    const code = await this.#surroundings.rerun([...args, ...more], { output, interrupt });
+    const surroundings = { output, interrupt: AbortSignal.any(ends) };
+    const code = await this.#surroundings.rerun([...args, ...more], surroundings);
     response.off('close', leave);
     const command = commandOf(args);
+    const asked = { address: '/', command, question };
+    const losses = lossesIn(question, output.data);
+    if (losses) return this.#keep(await whatIfPage(losses, asked));
     if (tooLong.aborted) {
       const text = `it takes longer than ${formatDuration(this.#lastsMsMax)}`;
       const next = `Look less far ahead, or run it in a terminal: ${command}`;
@@ -111,8 +123,8 @@ export class WhatIfAnswers {
       const text = output.said.replace(/^error: /, '') || `exit code ${code}`;
       return { kind: 'error', text, next: `The same in a terminal: ${command}` };
     }
-    const input: PageInput = JSON.parse(output.data);
-    return this.#keep(await whatIfPage(input, { address: '/', command, question }));
+    const input: SimulationDocument = JSON.parse(output.data);
+    return this.#keep(await whatIfPage(input, asked));
   }
 
   #keep(page: LivePage): WhatIfLine {
@@ -130,6 +142,13 @@ export class WhatIfAnswers {
 interface Played {
   readonly question: WhatIf;
   readonly args: readonly string[];
+}
+
+/** The losses that were played, all or as many as were done; null: none were, or it is about one alone. */
+function lossesIn(question: WhatIf, data: string): EachDocument | null {
+  if (eachOf(question) === null || data === '') return null;
+  const document: EachDocument = JSON.parse(data);
+  return document.losses.length > 0 ? document : null;
 }
 
 /** As it is typed in a shell. */
@@ -189,18 +208,19 @@ export function whatIfOf(query: URLSearchParams): WhatIf {
 
 /** The words after `kubectl taintmgr` that answer it. Throws UsageError. */
 export function simulateArguments(question: WhatIf, asked: Asked): readonly string[] {
-  const until = durationOf('until', question.until, 24 * hourMs);
+  const until = durationOf('until', question.until, '24h');
+  const each = eachOf(question);
+  if (each !== null) return eachArguments(each, question, asked, until);
   return [
     'simulate',
     ...['--event', eventOf(question, asked, until)],
-    ...['--until', formatDuration(until)],
+    ...['--until', until],
     ...asked.policies.flatMap((path) => ['--policy', path]),
     ...variantsOf(question, asked),
   ];
 }
 
 const minuteMs: Millis = 60_000;
-const hourMs: Millis = 60 * minuteMs;
 const upstream = 'kube-controller-manager';
 
 function variantsOf({ both }: WhatIf, { rules }: Asked): readonly string[] {
@@ -209,6 +229,39 @@ function variantsOf({ both }: WhatIf, { rules }: Asked): readonly string[] {
   if (!isUpstream) return both === '' ? [] : ['--compare'];
   const ours = both === '' ? [] : ['--variant', 'taintmgr-controller=unchanged'];
   return ['--variant', `${upstream}=${upstream}`, ...ours];
+}
+
+/** What is lost one after the other; null: it is about one place, or none. */
+function eachOf({ event, where }: WhatIf): 'zone' | 'node' | null {
+  const [, each] = /^each +(zone|node)$/.exec(where) ?? [];
+  const isOfPlace = eventNamed(event).hasPlace;
+  return isOfPlace && (each === 'zone' || each === 'node') ? each : null;
+}
+
+function eachArguments(
+  each: 'zone' | 'node',
+  question: WhatIf,
+  { policies, rules }: Asked,
+  until: string,
+): readonly string[] {
+  const { event, lasts, both } = question;
+  if (lasts !== '') throw wrong('lasts', lasts, `nothing: with each ${each} it is for good`);
+  if (both !== '') throw wrong('both', both, `nothing: each ${each} is not compared`);
+  // Policies are nothing to kube-controller-manager, and with them it is not played.
+  const inForce = rules === upstream ? [] : policies;
+  return [
+    ...['simulate', '--each', each],
+    ...['--by', event === 'taint' ? byTaint(question) : event],
+    ...['--until', until],
+    ...inForce.flatMap((path) => ['--policy', path]),
+  ];
+}
+
+function byTaint(question: WhatIf): string {
+  if (question.taint === '') return 'taint';
+  const taint = taintOf(question);
+  if (!taint.endsWith(':NoExecute')) throw wrong('taint', question.taint, 'key=value:NoExecute');
+  return `taint=${taint}`;
 }
 
 /** Where it happens, as scripts name nodes. */
@@ -224,22 +277,20 @@ const actions: Readonly<Record<string, (targets: Targets, question: WhatIf) => o
 };
 
 /** `{at: 1m, stopKubelet: {zone: zone-b}, lasts: 10m}` */
-function eventOf(question: WhatIf, asked: Asked, until: Millis): string {
-  const known = whatIfEvents.find(({ name }) => name === question.event);
-  const action = actions[question.event];
-  if (!known || !action) {
-    throw wrong(
-      'event',
-      question.event,
-      `one of ${whatIfEvents.map(({ name }) => name).join(', ')}`,
-    );
-  }
+function eventOf(question: WhatIf, asked: Asked, until: string): string {
+  const known = eventNamed(question.event);
   const targets = known.hasPlace ? targetsOf(question.where, asked) : {};
   const lasts =
     known.hasEnd && question.lasts !== ''
-      ? { lasts: formatDuration(durationOf('lasts', question.lasts, until)) }
+      ? { lasts: durationOf('lasts', question.lasts, until) }
       : {};
-  return yamlLineOf({ at: '1m', ...action(targets, question), ...lasts });
+  return yamlLineOf({ at: '1m', ...actions[question.event]?.(targets, question), ...lasts });
+}
+
+function eventNamed(event: string): WhatIfEvent {
+  const known = whatIfEvents.find(({ name }) => name === event);
+  if (known) return known;
+  throw wrong('event', event, `one of ${whatIfEvents.map(({ name }) => name).join(', ')}`);
 }
 
 function taintOf({ taint }: WhatIf): string {
@@ -274,10 +325,11 @@ function listed(kind: string, name: string, names: readonly string[]): string {
   return `one of ${shown.join(', ')}${more}${didYouMean(name, names)}`;
 }
 
-function durationOf(field: 'lasts' | 'until', text: string, most: Millis): Millis {
-  const millis = parseDuration(text);
-  if (millis !== null && millis >= minuteMs && millis <= most) return millis;
-  throw wrong(field, text, `a time from 1m to ${formatDuration(most)}`);
+/** As it is given, which the command reads as well. */
+function durationOf(field: 'lasts' | 'until', text: string, most: string): string {
+  const [millis, millisMax] = [parseDuration(text), parseDuration(most)];
+  if (millis !== null && millis >= minuteMs && millis <= (millisMax ?? 0)) return text;
+  throw wrong(field, text, `a time from 1m to ${most}`);
 }
 
 /** As the form calls its fields. */

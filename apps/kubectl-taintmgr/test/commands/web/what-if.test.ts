@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
@@ -67,11 +68,15 @@ function actAs(leader: string, settings: object): void {
 const form = () => page.getByRole('form', { name: 'What if' });
 
 async function ask(where: string, event: string): Promise<void> {
+  await fillIn(where, event);
+  await form().getByRole('button', { name: 'Play it' }).click();
+}
+
+async function fillIn(where: string, event: string): Promise<void> {
   const isOpen = await form().isVisible();
   if (!isOpen) await page.getByText('What if …').click();
   await form().getByLabel('What happens').selectOption(event);
   if (where !== '') await form().getByLabel('Zone or node').fill(where);
-  await form().getByRole('button', { name: 'Play it' }).click();
 }
 
 describe('what if', () => {
@@ -131,10 +136,58 @@ describe('what if', () => {
     await page.locator('.what-if').waitFor();
   });
 
+  it('loses each node in turn: a heat map, from which one of them is played alone', async () => {
+    await ask('each node', 'its machines die');
+    assert.equal(await form().getByRole('checkbox').count(), 0);
+    assert.equal(await form().getByLabel('For').count(), 0);
+    await page.waitForURL(/\/what-if\/4/);
+    const sentence = (await page.locator('h1').textContent()) ?? '';
+    const [, node = ''] =
+      /^The loss of node (\S+) hurts most: shop\/web is partly /.exec(sentence) ?? [];
+    assert.ok(['a-1', 'a-2', 'b-1', 'b-2'].includes(node), sentence);
+    const command = page.locator('header code');
+    assert.equal(
+      await command.textContent(),
+      'kubectl taintmgr simulate --each node --by down --until 30m',
+    );
+    assert.equal(await page.locator('.heat-map tbody tr').count(), 4);
+    await page.locator('.heat-map tbody th').first().click();
+    await page.getByRole('link', { name: 'Play this alone' }).click();
+    await page.waitForURL(/\/what-if\/5/);
+    assert.equal(
+      await command.textContent(),
+      `kubectl taintmgr simulate --event '{at: 1m, stopKubelet: {node: ${node}}}' --until 30m`,
+    );
+    // It is asked once: who goes back is on the page of the cluster.
+    await page.goBack();
+    await page.locator('.what-if:not([open])').waitFor();
+    assert.equal(new URL(page.url()).hash, '');
+  });
+
+  it('shows the losses that are done when it is stopped', async () => {
+    await fillIn('each node', 'its machines die');
+    // A day of each: there is time to stop after the first.
+    await page.evaluate(`{
+      const form = document.querySelector('.what-if form');
+      form.until.options[0].value = '24h';
+      form.until.selectedIndex = 0;
+      new MutationObserver(() => {
+        if (!/^[1-3] of 4 losses/.test(form.querySelector('output')?.textContent ?? '')) return;
+        [...form.querySelectorAll('button')].find(({ textContent }) => textContent === 'Stop').click();
+      }).observe(form, { childList: true, subtree: true, characterData: true });
+    }`);
+    await form().getByRole('button', { name: 'Play it' }).click();
+    await page.waitForURL(/\/what-if\/6/);
+    const text = (await page.locator('header').textContent()) ?? '';
+    assert.match(text, /Stopped after \d of 4: not played are /);
+    await page.goBack();
+    await page.locator('.what-if').waitFor();
+  });
+
   it('is said to be busy to a second window, and stops when the first one goes away', async () => {
     const other = await context.newPage();
     await other.goto(new URL('/', page.url()).href);
-    const query = 'event=down&where=node+a-1&until=6h';
+    const query = 'event=down&where=each+node&until=24h';
     const busy = await other.evaluate(`(async () => {
       const away = new AbortController();
       const first = await fetch('what-if?${query}', { signal: away.signal });
@@ -206,19 +259,25 @@ describe('the answers to what if', () => {
     server.closeAllConnections();
   });
 
-  async function answersTo(query: string): Promise<readonly WhatIfLine[]> {
+  /** `hear` is told of each line as it comes. */
+  async function answersTo(
+    query: string,
+    hear: (line: WhatIfLine) => void = () => {},
+  ): Promise<readonly WhatIfLine[]> {
     const { port } = server.address() as AddressInfo;
     const sent = get({ port, host: '127.0.0.1', path: `/?${query}` });
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    let text = '';
-    for await (const chunk of response.setEncoding('utf8')) text += chunk;
-    return text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines: WhatIfLine[] = [];
+    for await (const line of createInterface({ input: response })) {
+      const said: WhatIfLine = JSON.parse(line);
+      hear(said);
+      lines.push(said);
+    }
+    return lines;
   }
 
   const question = 'event=failover&until=30m';
+  const eachNode = 'event=drain&where=each+node&until=24h';
   const asked = () => ({ nodes: [], rules: 'taintmgr-controller', policies: [] }) as const;
 
   /** Those that run our commands on the cluster of that kubeconfig. */
@@ -237,6 +296,28 @@ describe('the answers to what if', () => {
       text: 'it takes longer than 0s',
       next: "Look less far ahead, or run it in a terminal: kubectl taintmgr simulate --event '{at: 1m, failover: {}}' --until 30m",
     });
+  });
+
+  it('of many losses say that none is done', async () => {
+    answers = answersOf(cluster.kubeconfig, 1);
+    const last = (await answersTo(eachNode)).at(-1);
+    assert.deepEqual(last, {
+      kind: 'error',
+      text: 'it takes longer than 0s',
+      next: 'Look less far ahead, or run it in a terminal: kubectl taintmgr simulate --each node --by drain --until 24h',
+    });
+  });
+
+  it('of many losses show those that are done when they are stopped', async () => {
+    answers = answersOf(cluster.kubeconfig);
+    const lines = await answersTo(eachNode, (line) => {
+      if (line.kind === 'progress' && /^[1-9] of 4 losses/.test(line.text)) answers.stop();
+    });
+    assert.deepEqual(lines.at(-1), { kind: 'page', address: 'what-if/1' });
+    const { html = '' } = answers.page('1') ?? {};
+    assert.match(html, /"unplayed":\["[ab]-\d"/);
+    // Nothing is left to stop.
+    answers.stop();
   });
 
   it('say why there is none in the words of the command', async () => {

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { HeatCell, HeatRow } from '../../model/heat-map.ts';
-import { minutesText } from '../../model/losses.ts';
+import { crossedIn, minutesText } from '../../model/losses.ts';
 import type { EachState } from './state.ts';
 
 /** The cell that Tab leads to, counted in the table. */
@@ -141,6 +141,7 @@ function totalsOf(rows: readonly HeatRow[]): readonly Total[] {
     return { head, isBad, text: (row) => (of(row) === 0 ? '–' : String(of(row))) };
   };
   const marks = [
+    number('Limits crossed', ({ loss }) => crossedIn(loss), true),
     number('Budgets broken', ({ broken }) => broken, true),
     number('No room', ({ loss }) => loss.unplaced.atEnd, true),
     number('Blocked', ({ loss }) => loss.blocked, true),

@@ -1,6 +1,6 @@
 // The losses as a list, where there is no room for a map: each with whom it hurts most, and its row as a strip.
 import type { HeatRow } from '../../model/heat-map.ts';
-import { harmText, minutesText } from '../../model/losses.ts';
+import { crossedIn, harmText, minutesText } from '../../model/losses.ts';
 import { count } from '../../model/words.ts';
 import { shortName, workloadKey } from '../../model/workloads.ts';
 import type { EachState } from './state.ts';
@@ -63,7 +63,9 @@ function Item({ row, state }: { readonly row: HeatRow; readonly state: EachState
 }
 
 function marksOf({ broken, loss }: HeatRow): string {
+  const crossed = crossedIn(loss);
   return [
+    ...(crossed > 0 ? [`${count(crossed, 'limit')} crossed`] : []),
     ...(broken > 0 ? [`${count(broken, 'budget')} broken`] : []),
     ...(loss.unplaced.atEnd > 0 ? [`no room for ${count(loss.unplaced.atEnd, 'pod')}`] : []),
     ...(loss.blocked > 0 ? [`${count(loss.blocked, 'pod')} blocked`] : []),

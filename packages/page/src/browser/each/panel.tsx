@@ -6,6 +6,8 @@ import {
   budgetFacts,
   type Fact,
   harmText,
+  isRest,
+  limitFacts,
   lossFacts,
   lossKey,
   lossText,
@@ -45,6 +47,7 @@ export function LossPanel({ state }: { readonly state: EachState }) {
         {own && <About title={shortName(own)} facts={workloadFacts(own)} />}
         <About title="In all" facts={lossFacts(input, loss)} />
         {loss.budgets.length > 0 && <About title="Budgets" facts={budgetFacts(loss)} isWide />}
+        {loss.limits && <About title="Limits" facts={limitFacts(loss)} isWide />}
         <Hurt loss={loss} />
         <Alone input={input} loss={loss} />
       </section>
@@ -97,7 +100,7 @@ function Alone({ input, loss }: { readonly input: EachPageInput; readonly loss: 
   return (
     <article>
       <h3>In detail</h3>
-      {input.asked && (
+      {input.asked && !isRest(loss.name) && (
         <p>
           <a href={askAlone(input.asked, partOf(input, loss), loss)}>Play this alone</a>
         </p>

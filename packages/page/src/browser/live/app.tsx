@@ -16,9 +16,11 @@ interface LiveAppProps {
   readonly state: LiveState;
   /** Where to ask what would happen; null: nobody answers that. */
   readonly whatIf: string | null;
+  /** What another page asks there, as the form says it; null: nothing. */
+  readonly ask: string | null;
 }
 
-export function LiveApp({ state, whatIf }: LiveAppProps) {
+export function LiveApp({ state, whatIf, ask }: LiveAppProps) {
   const input = state.input.value;
   const now = state.now.value;
   return (
@@ -37,7 +39,7 @@ export function LiveApp({ state, whatIf }: LiveAppProps) {
           </p>
         ))}
       </header>
-      {whatIf !== null && <WhatIfForm input={input} address={whatIf} />}
+      {whatIf !== null && <WhatIfForm input={input} address={whatIf} asked={ask} />}
       <Controls state={state} />
       <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
         <div class="chart-side">

@@ -47,12 +47,14 @@ function show(place: Element, stream: Stream, whatIf: string | null): void {
     input.value = value;
     document.title = `${liveSentence(value)} - ${value.source}`;
   });
+  // It is asked once: the state keeps the address, and this is no part of it.
+  const ask = new URLSearchParams(location.hash.slice(1)).get('ask');
   const state = liveStateOf(input, stream.now);
   effect(() => {
     const since = stream.unheardSince.value;
     state.unheard.value = since === null ? null : { since };
   });
-  render(<LiveApp state={state} whatIf={whatIf} />, place);
+  render(<LiveApp state={state} whatIf={whatIf} ask={ask} />, place);
 }
 
 /** As long as nothing is heard the program may be gone: it says something every few seconds. */

@@ -1,6 +1,6 @@
 // Asks what would happen to the cluster as it is now: a form, how far the answer is, and its page.
 import { type Signal, useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LiveInput } from '../../live.ts';
 import { type WhatIfEvent, type WhatIfLine, whatIfEvents } from '../../what-if.ts';
 
@@ -8,6 +8,8 @@ interface WhatIfProps {
   readonly input: LiveInput;
   /** Where to ask. */
   readonly address: string;
+  /** What is asked at once, as the form says it; null: nothing. */
+  readonly asked: string | null;
 }
 
 /** How far an answer is. */
@@ -16,26 +18,34 @@ type Answer =
   | { readonly kind: 'awaited'; readonly text: string; readonly stop: () => void }
   | { readonly kind: 'failed'; readonly text: string; readonly next: string };
 
-const [first] = whatIfEvents;
+const eachPlaces = ['each zone', 'each node'];
 
-export function WhatIfForm({ input, address }: WhatIfProps) {
-  const event = useSignal<WhatIfEvent | undefined>(first);
+export function WhatIfForm({ input, address, asked }: WhatIfProps) {
+  const given = useMemo(() => givenBy(asked), [asked]);
+  const event = useSignal<WhatIfEvent | undefined>(given.event);
+  const where = useSignal(given.where);
   const answer = useSignal<Answer>({ kind: 'none' });
   const form = useRef<HTMLFormElement>(null);
-  const { hasPlace, hasTaint, hasEnd } = event.value ?? {};
-  const isAwaited = answer.value.kind === 'awaited';
+  const { hasPlace = false, hasTaint = false, hasEnd = false } = event.value ?? {};
+  const isEach = hasPlace && eachPlaces.includes(where.value.trim());
+  const play = (): void => {
+    if (form.current) void ask({ address, isEach }, new FormData(form.current), answer);
+  };
+  useEffect(() => {
+    if (asked !== null) play();
+  }, []);
   return (
-    <details class="what-if">
+    <details class="what-if" open={asked !== null}>
       <summary>What if …</summary>
       <form
         ref={form}
         aria-label="What if"
         onSubmit={(event) => {
           event.preventDefault();
-          if (form.current) void ask(address, new FormData(form.current), answer);
+          play();
         }}
       >
-        {hasPlace && <Where input={input} />}
+        {hasPlace && <Where input={input} where={where} />}
         <label>
           What happens{' '}
           <select
@@ -52,41 +62,85 @@ export function WhatIfForm({ input, address }: WhatIfProps) {
             ))}
           </select>
         </label>
-        {hasTaint && (
+        {hasTaint && <Taint isEach={isEach} usual={given.taint} />}
+        {hasEnd && !isEach && (
+          <Choice label="For" name="lasts" options={ends} usual={given.lasts} />
+        )}
+        <Choice label="Look ahead" name="until" options={horizons} usual={given.until} />
+        {!isEach && (
           <label>
-            Taint <input name="taint" required placeholder="key=value:NoExecute" />
+            <input type="checkbox" name="both" value="on" /> compare taintmgr-controller with
+            kube-controller-manager
           </label>
         )}
-        {hasEnd && <Choice label="For" name="lasts" options={ends} usual="10m" />}
-        <Choice label="Look ahead" name="until" options={horizons} usual="30m" />
-        <label>
-          <input type="checkbox" name="both" value="on" /> compare taintmgr-controller with
-          kube-controller-manager
-        </label>
-        <button type="submit" disabled={isAwaited}>
+        <button type="submit" disabled={answer.value.kind === 'awaited'}>
           Play it
         </button>
         <Outcome answer={answer.value} />
       </form>
       <p class="about">
-        Plays it in a copy of the cluster as it is now. Nothing is written to the cluster.
+        Plays it in a copy of the cluster as it is now. Nothing is written to the cluster. With each
+        zone or each node one after the other is lost, each in a copy of its own and for good.
       </p>
     </details>
   );
 }
 
-function Where({ input: { zones, nodes } }: Pick<WhatIfProps, 'input'>) {
+/** How the form begins. */
+interface Given {
+  readonly event: WhatIfEvent | undefined;
+  readonly where: string;
+  readonly taint: string;
+  readonly lasts: string;
+  readonly until: string;
+}
+
+function givenBy(asked: string | null): Given {
+  const query = new URLSearchParams(asked ?? '');
+  const [first] = whatIfEvents;
+  return {
+    event: whatIfEvents.find(({ name }) => name === query.get('event')) ?? first,
+    where: query.get('where') ?? '',
+    taint: query.get('taint') ?? '',
+    lasts: query.get('lasts') ?? '10m',
+    until: query.get('until') ?? '30m',
+  };
+}
+
+interface WhereProps extends Pick<WhatIfProps, 'input'> {
+  readonly where: Signal<string>;
+}
+
+function Where({ input: { zones, nodes }, where }: WhereProps) {
   const named = zones.filter(({ name }) => name !== '').map(({ name }) => `zone ${name}`);
   const places = [...named, ...nodes.map(({ name }) => `node ${name}`)];
   return (
     <label>
       Zone or node{' '}
-      <input name="where" list="places" required placeholder={places[0] ?? 'node NAME'} />
+      <input
+        name="where"
+        list="places"
+        required
+        placeholder={places[0] ?? 'node NAME'}
+        value={where.value}
+        onInput={({ currentTarget: { value } }) => {
+          where.value = value;
+        }}
+      />
       <datalist id="places">
-        {places.map((place) => (
+        {[...eachPlaces, ...places].map((place) => (
           <option key={place} value={place} />
         ))}
       </datalist>
+    </label>
+  );
+}
+
+function Taint({ isEach, usual }: { readonly isEach: boolean; readonly usual: string }) {
+  const example = isEach ? 'each key in use' : 'key=value:NoExecute';
+  return (
+    <label>
+      Taint <input name="taint" required={!isEach} placeholder={example} defaultValue={usual} />
     </label>
   );
 }
@@ -149,12 +203,23 @@ function Outcome({ answer }: { readonly answer: Answer }) {
   );
 }
 
+/** Where to ask, and whether it is about one loss after the other. */
+interface Asking {
+  readonly address: string;
+  readonly isEach: boolean;
+}
+
 /** Asks, follows how far it is, and goes to the page of the answer. */
-async function ask(address: string, form: FormData, answer: Signal<Answer>): Promise<void> {
+async function ask(
+  { address, isEach }: Asking,
+  form: FormData,
+  answer: Signal<Answer>,
+): Promise<void> {
   const query = new URLSearchParams();
   for (const [name, value] of form) if (typeof value === 'string') query.set(name, value);
   const away = new AbortController();
-  const stop = (): void => away.abort();
+  // Of many losses those that are done have a page.
+  const stop = (): void => (isEach ? void fetch(`${address}/stop`) : away.abort());
   answer.value = { kind: 'awaited', text: 'the cluster is read', stop };
   try {
     const response = await fetch(`${address}?${query}`, { signal: away.signal });

@@ -1,5 +1,5 @@
 // The answer of `simulate --each` as json, of which the page has the shape.
-import { formatDuration, formatTime } from '@taintmgr/core/time';
+import { formatTime, type Millis } from '@taintmgr/core/time';
 import { count, shellWord } from '@taintmgr/k8s-adapter/command-line';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import type { EachDocument, Loss, LostBy } from '@taintmgr/page';
@@ -77,13 +77,25 @@ function commandOf(flags: SimulateFlags): string {
     ...(script === undefined ? [] : ['--script', script]),
     ...event.flatMap((one) => ['--event', one]),
     ...policy.flatMap((path) => ['--policy', path]),
-    ...['--until', formatDuration(until)],
+    ...['--until', durationFlag(until)],
     ...(seed === 1 ? [] : ['--seed', String(seed)]),
     ...(seeds === 1 ? [] : ['--seeds', String(seeds)]),
     ...(partial ? ['--partial'] : []),
   ];
   return ['kubectl taintmgr simulate', ...words.map(shellWord)].join(' ');
 }
+
+/** `36h`, `90m`, `45s`: one that a flag reads, unlike one in days or of two units alone. */
+function durationFlag(millis: Millis): string {
+  const [unit, length] = flagUnits.find(([, size]) => millis % size === 0) ?? (['ms', 1] as const);
+  return `${millis / length}${unit}`;
+}
+
+const flagUnits = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
 
 /** What failed comes last; what is equally bad stays in its order. */
 function worstFirst(one: Loss, other: Loss): number {

@@ -39,7 +39,7 @@ const events: readonly (readonly [query: string, event: string])[] = [
   ['event=drain&where=node b-2', '{at: 1m, drain: {node: b-2}}'],
   [
     'event=taint&taint=x=y:NoExecute&lasts=90s',
-    '{at: 1m, taint: {zone: r1/a, taint: x=y:NoExecute}, lasts: 1m30s}',
+    '{at: 1m, taint: {zone: r1/a, taint: x=y:NoExecute}, lasts: 90s}',
   ],
   ['event=restart&where=nowhere', '{at: 1m, restartController: {}}'],
   ['event=failover', '{at: 1m, failover: {}}'],
@@ -69,12 +69,34 @@ const faults: readonly (readonly [query: string, fault: string])[] = [
   ],
   ['lasts=ever', 'for: got "ever", want a time from 1m to 30m'],
   ['lasts=31m', 'for: got "31m", want a time from 1m to 30m'],
-  ['until=25h', 'look ahead: got "25h", want a time from 1m to 1d'],
-  ['until=', 'look ahead: got "", want a time from 1m to 1d'],
+  ['until=25h', 'look ahead: got "25h", want a time from 1m to 24h'],
+  ['until=', 'look ahead: got "", want a time from 1m to 24h'],
   ['both=maybe', 'compare: got "maybe", want on, or nothing'],
+  ['where=each zone&lasts=10m', 'for: got "10m", want nothing: with each zone it is for good'],
+  ['where=each node&both=on', 'compare: got "on", want nothing: each node is not compared'],
+  [
+    'where=each node&event=taint&taint=x=y:NoSchedule',
+    'taint: got "x=y:NoSchedule", want key=value:NoExecute',
+  ],
+  [
+    'where=each node&event=taint&taint=x',
+    'taint: got "x", want key=value:NoExecute, :NoSchedule or :PreferNoSchedule',
+  ],
 ];
 
 const kcm = 'kube-controller-manager';
+
+const each: readonly (readonly [query: string, words: readonly string[]])[] = [
+  ['where=each zone', ['--each', 'zone', '--by', 'down']],
+  ['where=each  node&event=cut-off', ['--each', 'node', '--by', 'cut-off']],
+  ['where=each node&event=drain', ['--each', 'node', '--by', 'drain']],
+  ['where=each node&event=taint', ['--each', 'node', '--by', 'taint']],
+  [
+    'where=each zone&event=taint&taint=x=y:NoExecute',
+    ['--each', 'zone', '--by', 'taint=x=y:NoExecute'],
+  ],
+];
+
 const variants: readonly (readonly [
   query: string,
   rules: Asked['rules'],
@@ -124,6 +146,23 @@ describe('a question of the page', () => {
     });
   }
 
+  for (const [query, expected] of each) {
+    it(`${query} loses one after the other: ${expected.join(' ')}`, () => {
+      assert.deepEqual(words(query), ['simulate', ...expected, '--until', '30m']);
+    });
+  }
+
+  it('looks as far ahead as it is told, in words that the command reads', () => {
+    for (const until of ['24h', '1h30m30s', '90s'])
+      assert.deepEqual(words(`until=${until}&lasts=`).slice(-2), ['--until', until]);
+  });
+
+  it('takes no place of one that happens to none', () => {
+    const event = '{at: 1m, failover: {}}';
+    const expected = ['simulate', '--event', event, '--until', '30m'];
+    assert.deepEqual(words('event=failover&where=each zone'), expected);
+  });
+
   for (const [query, rules, expected] of variants) {
     it(`${query}, where ${rules} acts, is played with ${expected.join(' ') || 'no variant'}`, () => {
       assert.deepEqual(words(query, { rules }).slice(5), expected);
@@ -135,5 +174,10 @@ describe('a question of the page', () => {
     assert.deepEqual(words('', { policies }).slice(5), [
       ...['--policy', 'a.yaml', '--policy', 'folder'],
     ]);
+    const [, ...each] = words('where=each zone', { policies: ['a.yaml'] });
+    assert.deepEqual(each.slice(4), ['--until', '30m', '--policy', 'a.yaml']);
+    // By its rules nothing follows policies.
+    const [, ...byManager] = words('where=each zone', { policies: ['a.yaml'], rules: kcm });
+    assert.deepEqual(byManager.slice(4), ['--until', '30m']);
   });
 });
