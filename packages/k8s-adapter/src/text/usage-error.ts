@@ -16,11 +16,15 @@ export class UsageError extends Error {
   }
 }
 
+const whys: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder, want a file',
+  EACCES: 'no permission to read it',
+};
+
 /** Why a file that a flag names cannot be read, in words; throws what is no fault of the file. */
 export function fileFault(place: string, error: unknown, missing = 'no such file'): UsageError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   if (code === 'ENOENT') return new UsageError(`${place}: ${missing}`);
-  const why = code === 'EISDIR' ? 'it is a folder, want a file' : message;
-  return new UsageError(`${place}: ${why}`);
+  return new UsageError(`${place}: ${whys[code] ?? message}`);
 }

@@ -15,6 +15,7 @@ import { claimsDevices, collections, listCollection } from '../../../cluster/col
 import { filesAt, type InputFile, readFileInto } from './input/files.ts';
 import type { ObjectSink } from './input/found.ts';
 import { Gathering, gather } from './input/gathering.ts';
+import { mistakeOf } from './input/strangers.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { Actor, ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';
@@ -23,10 +24,11 @@ import { topologySource } from './topology.ts';
 export async function readSource(paths: readonly string[]): Promise<ClusterSource> {
   const gathering = new Gathering();
   const topologies: Field[] = [];
-  const name = paths.join(', ');
+  const different = [...new Set(paths)];
+  const name = different.join(', ');
   let files = 0;
   let lines = 0;
-  for (const path of paths) {
+  for (const path of different) {
     gathering.begin(path);
     for (const file of await filesAt(path)) {
       const sink = sinkFor(file, gathering.sink(file.path), { topologies, gathering });
@@ -83,24 +85,6 @@ function sinkFor(
       }
     },
   };
-}
-
-/** Other files of ours, by a member that no object of Kubernetes has. */
-const othersOfOurs: readonly (readonly [member: string, what: string])[] = [
-  ['events', 'this is a script, which --script takes'],
-  ['runs', 'this is what simulate has printed'],
-  ['losses', 'this is what simulate has printed'],
-];
-
-/** What a value is that is no object of Kubernetes; null: it may be one. */
-function mistakeOf(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const { kind, metadata } = value as Record<string, unknown>;
-  if (kind === 'FlightRecord') return 'this is a flight record, which --replay takes';
-  if (metadata !== undefined) return null;
-  const found = othersOfOurs.find(([member]) => member in value);
-  if (found) return found[1];
-  return kind === undefined ? 'this is no object of Kubernetes: it has no kind' : null;
 }
 
 /** The text of a file that a flag names. Throws UsageError. */

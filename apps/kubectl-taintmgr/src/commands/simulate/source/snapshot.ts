@@ -44,7 +44,7 @@ export function snapshotSource(name: string, gathered: Gathered): ClusterSource 
     ...namespaceFaults(policies, loadReport.createdNamespaces).map((text) => `${name}: ${text}`),
   ];
   if (api.list('nodes').length === 0) {
-    const what = 'there is no node in it that could be taken; want what kubectl get -o json prints';
+    const what = noNodeText(gathered);
     // A file of which nothing can be read has no other fault.
     throw new FaultyFile(
       gathered.isRead || faults.length === 0 ? [...missing, `${name}: ${what}`] : faults,
@@ -93,6 +93,16 @@ export function snapshotBuilding(snapshot: readonly unknown[]): Building {
         apiServer: { brief: true },
       }),
   };
+}
+
+/** What is there of a cluster without nodes, and what to give. */
+function noNodeText({ objects, foreign }: Gathered): string {
+  const kinds = countBy([...objects.map(({ kind = '' }) => kind), ...foreign]);
+  const found = Array.from(kinds, ([kind, number]) => `${kind} ${number}`).join(', ');
+  const only = found === '' ? '' : `, only ${found}`;
+  const areManifests = objects.length > 0 && !kinds.has('Pod');
+  const others = !areManifests ? '' : '; --apply lays manifests over it, --policy policies';
+  return `there is no node in it that could be taken${only}; want a whole cluster, as kubectl taintmgr snapshot prints it${others}`;
 }
 
 /** The fields that ask for pods, by the kind. */

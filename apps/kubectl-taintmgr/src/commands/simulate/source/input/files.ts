@@ -1,11 +1,13 @@
 // Reads what -f names: files, folders, standard input, compressed or not, piece by piece.
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { TextDecoder } from 'node:util';
 import { constants, createGunzip } from 'node:zlib';
 import { fileFault, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import type { ObjectSink } from './found.ts';
 import { JsonObjects } from './json-objects.ts';
+import { strangerIn } from './strangers.ts';
 import { yamlObjects } from './yaml-objects.ts';
 
 /** The name of standard input, as kubectl has it. */
@@ -40,9 +42,16 @@ async function filesIn(folder: string): Promise<readonly InputFile[]> {
   for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) files.push(...(await filesIn(path)));
-    else if (endings.test(entry.name)) files.push({ path, isInFolder: true });
+    else if (endings.test(entry.name) && (await isRegular(path))) {
+      files.push({ path, isInFolder: true });
+    }
   }
   return files;
+}
+
+/** Pipes and devices may never end. */
+async function isRegular(path: string): Promise<boolean> {
+  return (await readable(path, () => stat(path))).isFile();
 }
 
 async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
@@ -72,7 +81,14 @@ export async function readFileInto({ path }: InputFile, sink: ObjectSink): Promi
       begin = Buffer.concat([begin, chunk]);
       isJson = beginsJson(path, begin);
       if (isJson === true) json.push(withoutMark(begin));
-      else if (isJson === false) yaml.push(begin);
+      else if (isJson === false) {
+        const stranger = strangerIn(withoutMark(begin).toString('utf8', 0, beforeBytesMax));
+        if (stranger !== null) {
+          sink.fault(`${path}:1:1: ${stranger}`);
+          return { isEmpty: false, strangeLines: 0 };
+        }
+        yaml.push(begin);
+      }
     } else if (isJson) json.push(chunk);
     else {
       yaml.push(chunk);
@@ -129,7 +145,8 @@ function unpackTar(path: string): string {
 /** The bytes of a file, unpacked where gzip has packed them. Throws UsageError and FaultyFile. */
 async function* bytesOf(path: string): AsyncGenerator<Buffer> {
   try {
-    yield* unpacked(path === standardInput ? process.stdin : chunksOf(path));
+    const bytes = unpacked(path, path === standardInput ? process.stdin : chunksOf(path));
+    yield* inUtf8(bytes);
   } catch (error) {
     if (error instanceof UsageError || error instanceof FaultyFile) throw error;
     const { code = '', message } = error as NodeJS.ErrnoException;
@@ -151,19 +168,55 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Every file that is compressed by gzip begins so, whatever its name is. */
-async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  let first: Buffer = Buffer.alloc(0);
-  while (first.length < 2) {
-    const { value, done } = await iterator.next();
-    if (done) break;
-    first = Buffer.concat([first, value]);
+/** Text of UTF-16 in UTF-8: PowerShell's > writes it. */
+async function* inUtf8(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let decoder: TextDecoder | null | undefined;
+  for await (const chunk of fromTwo(bytes)) {
+    if (decoder === undefined) {
+      const encoding = utf16.get(chunk.toString('latin1', 0, 2));
+      decoder = encoding === undefined ? null : new TextDecoder(encoding);
+    }
+    yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk;
   }
+}
+
+const utf16: ReadonlyMap<string, string> = new Map([
+  ['\xff\xfe', 'utf-16le'],
+  ['\xfe\xff', 'utf-16be'],
+]);
+
+/** The same pieces, of which the first has two bytes or more. */
+async function* fromTwo(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let first: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (first === null) yield chunk;
+    else {
+      first = Buffer.concat([first, chunk]);
+      if (first.length < 2) continue;
+      yield first;
+      first = null;
+    }
+  }
+  if (first !== null) yield first;
+}
+
+/** What unpacks to more than both is no text of a cluster, and may have no end. */
+const unpackedBytesMax = 2 ** 30;
+const unpackedTimesMax = 200;
+
+/** Every file that is compressed by gzip begins so, whatever its name is. */
+async function* unpacked(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const iterator = fromTwo(chunks)[Symbol.asyncIterator]();
+  const { value: first = Buffer.alloc(0) } = await iterator.next();
+  let packed = 0;
   const all = async function* (): AsyncGenerator<Buffer> {
-    yield first;
-    for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-      yield next.value;
+    try {
+      for (let next = first; next; next = (await iterator.next()).value) {
+        packed += next.length;
+        yield next;
+      }
+    } finally {
+      await iterator.return?.(undefined);
     }
   };
   if (first[0] !== 0x1f || first[1] !== 0x8b) {
@@ -174,5 +227,13 @@ async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   const { Readable } = await import('node:stream');
   const source = Readable.from(all());
   source.on('error', (error) => gunzip.destroy(error));
-  for await (const chunk of source.pipe(gunzip)) yield chunk as Buffer;
+  let bytes = 0;
+  for await (const chunk of source.pipe(gunzip)) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > unpackedBytesMax && bytes > unpackedTimesMax * packed) {
+      const size = `more than 1 GiB and ${unpackedTimesMax} times its size`;
+      throw new FaultyFile([`${path}: gzip: it unpacks to ${size}, as no list of objects does`]);
+    }
+    yield chunk as Buffer;
+  }
 }

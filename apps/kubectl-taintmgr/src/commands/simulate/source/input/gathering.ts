@@ -6,6 +6,8 @@ import { decidingKinds } from '@taintmgr/k8s-adapter';
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { type KubeObject, loadRefusal } from '@taintmgr/sim-cluster';
+import { collections } from '../../../../cluster/collections.ts';
+import { podsMax } from '../source.ts';
 import { cut, inertKinds } from './cut.ts';
 import { type FoundObject, type ObjectSink, objectsIn } from './found.ts';
 
@@ -42,6 +44,8 @@ interface Reading {
   latest: Instant;
 }
 
+/** So many are kept: to look for the place of one takes long. */
+const faultsMax = 1_000;
 /** Who asks for more pods than that may be asked where. */
 const manyPods = 10_000;
 /** What was read at one time differs by less. */
@@ -55,6 +59,8 @@ export class Gathering {
   readonly #taken = new Map<string, Taken>();
   readonly #large = new Map<string, FoundObject['field']>();
   readonly #readings: Reading[] = [];
+  #pods = 0;
+  #faultsLeftOut = 0;
   #isRead = false;
   readonly #strange = new Map<string, number>();
 
@@ -78,7 +84,7 @@ export class Gathering {
   sink(file: string): ObjectSink {
     return {
       object: (found) => this.#take(file, found),
-      fault: (text) => void this.#faults.push(text),
+      fault: (text) => this.#fault(() => text),
     };
   }
 
@@ -95,8 +101,23 @@ export class Gathering {
     }
     const refusal = loadRefusal(value);
     if (refusal === null) this.#put(file, found, cut(value as KubeObject));
-    else if (refusal.endsWith(' is not served')) this.#foreign.push(String(kind));
+    else if (refusal.endsWith(' is not served')) this.#strangerOf(file, found);
     else this.#refuse(file, found, refusal);
+  }
+
+  /** What plays no part, or does in another version. */
+  #strangerOf(file: string, found: FoundObject): void {
+    const { kind, apiVersion } = found.value as { kind?: unknown; apiVersion?: unknown };
+    const known = collections.find((one) => {
+      return one.kind === kind && groupOf(one.apiVersion) === groupOf(String(apiVersion));
+    });
+    if (!known || known.isOfDevices) this.#foreign.push(String(kind));
+    else {
+      const plural = known.path.split('/').at(-1);
+      const wanted = `${plural}.${known.apiVersion.split('/').toReversed().join('.')}`;
+      const reason = `apiVersion: got ${apiVersion}, want ${known.apiVersion}: kubectl get ${wanted}`;
+      this.#refuse(file, found, reason);
+    }
   }
 
   #put(file: string, found: FoundObject, object: KubeObject): void {
@@ -104,6 +125,10 @@ export class Gathering {
     const before = this.#taken.get(key);
     const { line, column } = found.place;
     if (before === undefined) {
+      if (object.kind === 'Pod' && ++this.#pods > podsMax) {
+        const why = `more than ${podsMax} pods, and Kubernetes is made for clusters of so many`;
+        throw new FaultyFile([`${file}:${line}:${column}: ${why}`]);
+      }
       this.#taken.set(key, { at: this.#objects.push(object) - 1, file, line, column });
       if (Number(object.spec?.replicas ?? object.spec?.parallelism ?? 0) > manyPods) {
         this.#large.set(key, found.field);
@@ -111,13 +136,15 @@ export class Gathering {
       return;
     }
     const known = this.#objects[before.at] as KubeObject;
+    const [old, given] = [known, object].map(({ metadata }) => Number(metadata.resourceVersion));
     if (before.file === file) {
-      if (object.kind === 'Namespace') this.#objects[before.at] = object;
+      // kubectl get --watch prints objects anew as they change.
+      const isNewer = old && given && given > old;
+      if (object.kind === 'Namespace' || isNewer) this.#objects[before.at] = object;
       else this.#refuse(file, found, 'already there');
       return;
     }
     if (isDeepStrictEqual(known, object)) return;
-    const [old, given] = [known, object].map(({ metadata }) => Number(metadata.resourceVersion));
     const where = `${before.file}:${before.line}:${before.column}`;
     const isElsewhere = object.kind === 'Namespace' && known.metadata.uid !== object.metadata.uid;
     if (isElsewhere) this.#refuse(file, found, `it is of another cluster than that of ${where}`);
@@ -132,7 +159,15 @@ export class Gathering {
     const what = `${textOf(kind) || 'something without a kind'} ${
       textOf(namespace) ? `${namespace}/` : ''
     }${textOf(name) || '(without a name)'}`;
-    this.#faults.push(faultText(file, found, what, reason));
+    const isNumber =
+      reason === 'no name' && typeof (metadata as { name?: unknown })?.name === 'number';
+    const why = isNumber ? 'metadata.name: got a number, want a text: write it in quotes' : reason;
+    this.#fault(() => faultText(file, found, what, why));
+  }
+
+  #fault(text: () => string): void {
+    if (this.#faults.length < faultsMax) this.#faults.push(text());
+    else this.#faultsLeftOut++;
   }
 
   #noticeTimes(object: Partial<KubeObject>): void {
@@ -150,7 +185,10 @@ export class Gathering {
     const latest = Math.max(...this.#readings.map((one) => one.latest));
     return {
       objects: this.#objects,
-      faults: this.#faults,
+      faults: [
+        ...this.#faults,
+        ...(this.#faultsLeftOut > 0 ? [`${this.#faultsLeftOut} more could not be taken`] : []),
+      ],
       isRead: this.#isRead,
       foreign: this.#foreign,
       latest: Number.isFinite(latest) ? Math.ceil(latest) : null,
@@ -189,9 +227,13 @@ export function gather(name: string, values: readonly unknown[]): Gathered {
   return gathering.gathered();
 }
 
+function groupOf(apiVersion: string): string {
+  return apiVersion.replace(/\/?[^/]*$/, '');
+}
+
 function keyOf({ apiVersion = '', kind, metadata: { namespace = '', name } }: KubeObject): string {
   // Versions of a kind are the same object.
-  return `${apiVersion.replace(/\/?[^/]*$/, '')} ${kind} ${namespace}/${name}`;
+  return `${groupOf(apiVersion)} ${kind} ${namespace}/${name}`;
 }
 
 function textOf(value: unknown): string {

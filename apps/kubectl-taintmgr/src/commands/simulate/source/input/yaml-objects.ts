@@ -2,12 +2,19 @@
 // of it at once would take many times its size.
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { impliedBy, isObject, type ObjectSink, type Place } from './found.ts';
+import { templateHint } from './strangers.ts';
 
 /** Gives the objects of a text; returns those that are no lists, with their places. */
 export function yamlObjects(file: string, text: string, sink: ObjectSink): void {
   for (const document of documentsOf(text)) {
     const parts = partsOf(document);
-    if (parts === null || !giveParts(file, parts, sink)) giveWhole(file, document, sink);
+    try {
+      if (parts === null || !giveParts(file, parts, sink)) giveWhole(file, document, sink);
+    } catch (error) {
+      if (!(error instanceof FaultyFile)) throw error;
+      const hint = templateHint(document.lines.join('\n'));
+      for (const fault of error.faults) sink.fault(`${fault}${hint}`);
+    }
   }
 }
 
@@ -59,6 +66,11 @@ function partsOf({ lines, first }: Part): ListParts | null {
 function giveParts(file: string, { shell, items }: ListParts, sink: ObjectSink): boolean {
   const list = fieldsOf(file, shell, [])[0]?.value;
   const implied = impliedBy(list);
+  // kubectl prints the kind of a list below its items.
+  if (!isObject(list) || !('kind' in list)) {
+    const last = shell.first + shell.lines.length - 1;
+    sink.fault(`${file}:${last}:1: the list has no kind, as where the end of the text is missing`);
+  }
   for (const [index, item] of items.entries()) {
     try {
       const path = ['items', index];
