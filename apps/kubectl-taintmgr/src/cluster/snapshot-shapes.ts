@@ -5,10 +5,30 @@ const keptAnnotations: readonly string[] = ['deployment.kubernetes.io/revision']
 const ourAnnotations = 'taintmgr.dev/';
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** What was applied last, as far as the object itself is kept: by it one knows what a manifest takes away. */
+function keptLastApplied(text: unknown): readonly (readonly [string, string])[] {
+  const object = jsonOf(text);
+  const shape = Object.entries(shapes).find(([kind]) => kind === object?.kind)?.[1];
+  return shape ? [[lastAppliedAnnotation, JSON.stringify(keep(shape, object))]] : [];
+}
+
+/** Null: it is none, as anybody can write into annotations. */
+function jsonOf(text: unknown): { readonly kind?: unknown } | null {
+  try {
+    return Object(JSON.parse(String(text)));
+  } catch {
+    return null;
+  }
+}
+
 /** Which annotations are kept; that of a mirror pod says only that it is one. */
 function annotations(value: unknown): unknown {
-  const entries = Object.entries(value as Record<string, unknown>).flatMap(([name, text]) => {
+  const all = Object.entries(value as Record<string, unknown>);
+  const entries = all.flatMap(([name, text]): readonly (readonly [string, unknown])[] => {
     if (name === mirrorAnnotation) return [[name, 'redacted'] as const];
+    if (name === lastAppliedAnnotation) return keptLastApplied(text);
     return keptAnnotations.includes(name) || name.startsWith(ourAnnotations)
       ? [[name, text] as const]
       : [];

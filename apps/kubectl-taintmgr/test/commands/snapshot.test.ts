@@ -109,6 +109,39 @@ describe('snapshot', () => {
     });
   }
 
+  it('keeps what was applied last as far as it keeps the object, and nothing that is none', async () => {
+    const name = 'kubectl.kubernetes.io/last-applied-configuration';
+    const containers = [
+      { name: 'c', image: 'secret-image', env: [{ name: 'a', value: 'secret-b' }] },
+    ];
+    const template = { metadata: { labels: { app: 'applied' } }, spec: { containers } };
+    const spec = { selector: { matchLabels: { app: 'applied' } }, replicas: 0, template };
+    const applied = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'applied' },
+      spec,
+    };
+    for (const [text, kept] of [
+      [JSON.stringify(applied), ['c', 'redacted']],
+      ['secret-note', undefined],
+      ['{"kind":"Secret","data":{"a":"secret-c"}}', undefined],
+      ['null', undefined],
+    ] as const) {
+      const metadata = { namespace: 'default', name: 'applied', annotations: { [name]: text } };
+      cluster.api.create('deployments', { metadata, spec });
+      const { out } = await run('snapshot');
+      cluster.api.delete('deployments', 'default', 'applied');
+      assert.doesNotMatch(out, /secret-/);
+      const { items }: { readonly items: readonly KubeObject[] } = JSON.parse(out);
+      const found = items.find((item) => {
+        return item.kind === 'Deployment' && item.metadata.name === 'applied';
+      });
+      const last = JSON.parse(found?.metadata.annotations?.[name] ?? 'null');
+      assert.deepEqual(last?.spec.template.spec.containers.flatMap(Object.values), kept);
+    }
+  });
+
   it('says since when kube-controller-manager leads, whose timers run since then', async () => {
     const metadata = { namespace: 'kube-system', name: 'kube-controller-manager' };
     const renewTime = '2030-01-02T03:04:05.000000Z';

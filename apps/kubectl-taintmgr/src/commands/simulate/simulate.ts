@@ -52,6 +52,12 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const texts = await readScriptTexts(flags);
   const script = scriptFrom(texts);
   if (flags.by && flags.each === undefined) throw new UsageError(byAlone);
+  const { filename = [], apply = [] } = flags;
+  if ([...filename, ...apply].filter((path) => path === '-').length > 1) {
+    throw new UsageError(
+      '-f - and --apply -: standard input is there once; want a file for the other',
+    );
+  }
   if (flags.report !== undefined) await checkReportFile(flags.report);
   // A cluster may take long to read.
   conditionsOf(flags, null);

@@ -1,6 +1,6 @@
 // Lays manifests over the cluster that is copied: --apply.
 import type { Instant } from '@taintmgr/core/time';
-import { countBy, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { choicesText, countBy, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { type PolicyObject, policyApiVersion, readManifest } from '@taintmgr/k8s-adapter/kinds';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import { filesFirst } from '@taintmgr/k8s-adapter/survey';
@@ -111,6 +111,9 @@ function trialCluster(source: ClusterSource, script: Script, seed: number): Clus
   }
 }
 
+/** Where kubectl writes down what it has applied. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
 /** The group and the version of the kinds that play a part. */
 const playing = new Map<string, string>(
   collections.flatMap(({ apiVersion, kind }) => (kind === 'Lease' ? [] : [[kind, apiVersion]])),
@@ -126,6 +129,7 @@ class Trial {
   readonly #cluster: Cluster;
   readonly #faults: string[];
   readonly #without: string[] = [];
+  readonly #neverApplied: string[] = [];
   readonly #leftOut: LeftOut;
 
   constructor(source: ClusterSource, cluster: Cluster, faults: string[]) {
@@ -136,10 +140,16 @@ class Trial {
   }
 
   get notes(): readonly string[] {
-    const { notes } = this.#leftOut;
-    if (this.#without.length === 0) return notes;
     const kinds = Array.from(countBy(this.#without), ([kind, number]) => `${kind} ${number}`);
-    return [...notes, `kinds of --apply that play no part are left out: ${kinds.join(', ')}`];
+    const names = choicesText(this.#neverApplied);
+    const stays = 'fields that manifests have no more stay';
+    return [
+      ...this.#leftOut.notes,
+      ...(names === '' ? [] : [`nothing says what was applied last to ${names}: ${stays}`]),
+      ...(kinds.length === 0
+        ? []
+        : [`kinds of --apply that play no part are left out: ${kinds.join(', ')}`]),
+    ];
   }
 
   try(manifest: Manifest): void {
@@ -171,22 +181,34 @@ class Trial {
   }
 
   #tryObject(manifest: Manifest): void {
-    const { field } = manifest;
+    const { kind, namespace, name, field } = manifest;
     // The kinds of the collections are objects.
     const object = field.value as KubeObject;
     try {
       this.#refuse(manifest, object);
-      const { before, after } = this.#cluster.api.apply(object);
-      this.objects.push(this.#leftOut.applied(object, before, after));
-      const [was, is] = [before, after].map((one) => one && this.#leftOut.counted(one));
-      this.#note(manifest, after.metadata.namespace ?? '', was ?? null, is ?? after);
-      const unknown = templateUnknowns(after, this.#cluster.api);
-      const key = `${after.metadata.namespace ?? ''}/${after.metadata.name}`;
-      if (unknown.length > 0) this.unknowns.set(key, unknown);
+      // Next to nothing of a pod can change.
+      const isThere = kind === 'Pod' && this.#cluster.api.get('pods', namespace, name) !== null;
+      if (isThere) this.#note(manifest, namespace, object, object);
+      else this.#lay(manifest, object);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#faults.push(...placedFaults(manifest, error));
     }
+  }
+
+  #lay(manifest: Manifest, object: KubeObject): void {
+    const { api } = this.#cluster;
+    const { before, after } = api.apply(object);
+    const { name, namespace = '', annotations } = (before ?? after).metadata;
+    this.objects.push(this.#leftOut.applied(object, before, after));
+    const [was, is] = [before, after].map((one) => one && this.#leftOut.counted(one));
+    this.#note(manifest, namespace, was ?? null, is ?? after);
+    const isRead = this.#source.bringToRest === null;
+    if (isRead && before && !annotations?.[lastApplied]) {
+      this.#neverApplied.push(`${manifest.kind} ${name}`);
+    }
+    const unknown = templateUnknowns(after, api);
+    if (unknown.length > 0) this.unknowns.set(`${namespace}/${name}`, unknown);
   }
 
   /** What an API server takes and nothing comes of, or kubectl refuses. Throws ApiError. */

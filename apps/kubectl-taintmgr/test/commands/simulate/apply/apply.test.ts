@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { SimulationDocument } from '@taintmgr/page';
-import { Cluster, deployment, pdb, VirtualClock } from '@taintmgr/sim-cluster';
+import { Cluster, deployment, type KubeObject, pdb, VirtualClock } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles, topology } from '../../../world/simulate-files.ts';
 
@@ -139,7 +139,10 @@ describe('--apply lays over the cluster', () => {
       runs.map(({ summary }) => summary.workloads.find(({ name }) => name === 'web')?.wanted),
       [3, 1],
     );
-    assert.ok(notes.includes('kinds of --apply that play no part are left out: ConfigMap 1'));
+    assert.deepEqual(notes.slice(-2), [
+      'nothing says what was applied last to Deployment web, PodDisruptionBudget web: fields that manifests have no more stay',
+      'kinds of --apply that play no part are left out: ConfigMap 1',
+    ]);
   });
 });
 
@@ -299,8 +302,19 @@ describe('--apply', () => {
     );
   });
 
+  it('leaves a pod as it is, of which next to nothing can change', async () => {
+    const items: readonly KubeObject[] = JSON.parse(snapshot()).items;
+    const pod = items.find(({ kind }) => kind === 'Pod');
+    const { applied } = await documentOf(JSON.stringify(pod));
+    assert.deepEqual(
+      applied?.map(({ kind, change }) => [kind, change]),
+      [['Pod', 'unchanged']],
+    );
+  });
+
   const refused: readonly (readonly [args: readonly string[], err: RegExp])[] = [
     [['--apply', 'nowhere'], /^error: --apply nowhere: no such file or folder$/m],
+    [['--apply', '-', '-f', '-'], /^error: -f - and --apply -: standard input is there once; /m],
     [['--compare'], /'--apply <path>' cannot be used with option '--compare'/],
     [['--variant', 'A=unchanged'], /'--apply <path>' cannot be used with option '--variant/],
     [['--fail-if', 'lost(shop/web) > 1'], /want a variant after the name, one of before, after$/m],
