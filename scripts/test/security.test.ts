@@ -420,7 +420,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
   },
   'pass on a snapshot': {
-    'apps/kubectl-taintmgr/test/commands/snapshot.test.ts': ['names no secret'],
+    'apps/kubectl-taintmgr/test/commands/snapshot/snapshot.test.ts': ['names no secret'],
   },
   'pass on a flight record': {
     'apps/controller/test/flight/recorder.test.ts': [

@@ -64,7 +64,7 @@ export function addCommands(program: CommandUnknownOpts, registry: Registry): vo
   addTakeover(registry.addGroup(program, takeoverGroup()), registry);
   // With --probe it changes the cluster.
   registry.addChanging(program, doctorCommand(), () => import('./commands/doctor/doctor.ts'));
-  registry.add(program, snapshotCommand(), () => import('./commands/snapshot.ts'));
+  registry.add(program, snapshotCommand(), () => import('./commands/snapshot/snapshot.ts'));
   const install = registry.addGroup(program, installGroup());
   registry.addChanging(install, crdsCommand(), () => import('./commands/install.ts'));
   addCompletion(registry.addGroup(program, completionGroup()), registry);
@@ -400,8 +400,11 @@ It holds nodes, pods, PodDisruptionBudgets, leases of nodes and of kube-controll
 and what policies of taintmgr.dev say, and of these only the fields that decide about scheduling and
 evictions: no environment, no commands, no images, no secrets, no addresses. Names and labels are kept.
 
+With --watch it goes on with what happens: what simulate --verify needs to say how true it is.
+
 Examples:
   kubectl taintmgr snapshot > snapshot.json
+  kubectl taintmgr snapshot --watch --for 30m > outage.jsonl
   npm run -s cluster -- --snapshot snapshot.json --topology snapshot`;
 
 /** `snapshot`, as its help shows it. */
@@ -416,7 +419,19 @@ function snapshotCommand(): CommandUnknownOpts {
         .choices(['json', 'yaml'])
         .default('json'),
     )
+    .option('--watch', 'then write what changes, a line each, until Ctrl-C or its bound')
+    .addOption(
+      new Option('--for <duration>', 'with --watch: end after so long').argParser(watchTimeOf),
+    )
     .addHelpText('after', snapshotHelp);
+}
+
+const watchMsMax: Millis = 7 * 86_400_000;
+
+function watchTimeOf(text: string): Millis {
+  const millis = parseDuration(text);
+  if (millis !== null && millis >= 1000 && millis <= watchMsMax) return millis;
+  throw new InvalidArgumentError('Want a duration from 1s to 168h, such as 30m.');
 }
 
 const installHelp = `

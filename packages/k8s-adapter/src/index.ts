@@ -48,6 +48,10 @@ export {
 } from './pressure/convert.ts';
 export { defaultPollOptions, type PollOptions } from './pressure/summary-poller.ts';
 
+// Following collections, without a machine.
+
+export { type WatchedCollection, WatchLoop, type WatchNotice } from './controller/watch-loop.ts';
+
 // Running a loop: in real time against a cluster, or on a virtual clock against one in this process.
 
 export { type DriveOptions, drive } from './driver/driver.ts';

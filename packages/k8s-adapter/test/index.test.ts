@@ -19,6 +19,7 @@ it('opens exactly these', () => {
     'UpstreamDeviceLoop',
     'UpstreamManager',
     'VirtualDriver',
+    'WatchLoop',
     'WrongServerError',
     'actorOf',
     'applyRequest',

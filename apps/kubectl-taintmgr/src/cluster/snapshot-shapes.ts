@@ -145,6 +145,18 @@ function pauseSpec(value: unknown): unknown {
 /** For which devices a claim asks. */
 const claimSpec: Shape = { devices: whole('requests constraints') };
 
+/** What the messages of Events of taint eviction begin with. */
+const ofEvictions = ['Marking for deletion', 'Cancelling deletion'];
+
+/** Of an Event of taint eviction. */
+export const eventShape: Shape = {
+  metadata,
+  ...whole('reason type count firstTimestamp lastTimestamp eventTime reportingComponent'),
+  source: whole('component'),
+  involvedObject: whole('kind namespace name uid'),
+  message: (value) => ofEvictions.find((words) => String(value).startsWith(words)),
+};
+
 /** What is kept of each kind that is written down. */
 export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   Namespace: { metadata, spec: whole('finalizers'), status: whole('phase') },

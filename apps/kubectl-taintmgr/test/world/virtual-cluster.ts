@@ -1,7 +1,15 @@
 import { createEngine } from '@taintmgr/core';
-import { Loop, type LoopInput, type Notice, VirtualDriver } from '@taintmgr/k8s-adapter';
+import {
+  Loop,
+  type LoopInput,
+  type Notice,
+  VirtualDriver,
+  WatchLoop,
+  type WatchNotice,
+} from '@taintmgr/k8s-adapter';
 import {
   Cluster,
+  type Exchange,
   type KubeObject,
   seededRandom,
   type Topology,
@@ -9,6 +17,11 @@ import {
 } from '@taintmgr/sim-cluster';
 import { collections } from '../../src/cluster/collections.ts';
 import { keep, shapes } from '../../src/cluster/snapshot-shapes.ts';
+import {
+  followedCollections,
+  Recorder,
+  type RecorderOptions,
+} from '../../src/commands/snapshot/recorder.ts';
 
 // A cluster in virtual time, with kube-controller-manager beside it, whose days take no time.
 
@@ -20,6 +33,62 @@ interface Driven {
   };
 }
 
+interface RecordOptions extends Partial<RecorderOptions> {
+  /** How far the clock of the recorder is ahead. */
+  readonly aheadMs?: number;
+  /** Happens between the snapshot and the first list. */
+  readonly onSnapshot?: () => void;
+}
+
+/** A recording under way. */
+interface Recording {
+  readonly link: Link;
+  readonly end: () => string;
+}
+
+/** The way to an API server, which can be cut. */
+class Link {
+  readonly #open = new Set<() => void>();
+  readonly #exchange: Exchange;
+  #isCut = false;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    for (const reset of this.#open) reset();
+    this.#open.clear();
+  }
+
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  readonly exchange: Exchange = (request, sink) => {
+    if (this.#isCut) {
+      sink.reset();
+      return () => {};
+    }
+    const reset = (): void => sink.reset();
+    this.#open.add(reset);
+    return this.#exchange(request, {
+      ...sink,
+      head: (...head) => sink.head(...head),
+      data: (chunk) => {
+        if (this.#open.has(reset)) sink.data(chunk);
+      },
+      end: () => {
+        if (this.#open.delete(reset)) sink.end();
+      },
+      reset,
+    });
+  };
+}
+
+type ClusterOptions = ConstructorParameters<typeof Cluster>[0];
+
 const startsAt = Date.parse('2026-06-01T08:00:00Z');
 
 /** One cluster, its clock and who acts in it. */
@@ -28,9 +97,10 @@ export class VirtualCluster {
   readonly cluster: Cluster;
   readonly #driven: Driven['driver'][] = [];
 
-  constructor(topology: Topology, seed: number = 1) {
+  constructor(topology: Topology, own: ClusterOptions['timing'] = {}) {
     const { clock } = this;
-    const timing = { podStartMs: [1000, 1000], podStopMs: [1000, 1000] } as const;
+    const seed = 1;
+    const timing = { podStartMs: [1000, 1000], podStopMs: [1000, 1000], ...own } as const;
     this.cluster = new Cluster({
       ...{ clock, seed, topology, timing, without: ['conditionTaints'], rolloutHistory: true },
     });
@@ -69,6 +139,33 @@ export class VirtualCluster {
   #nextWake(): number | null {
     const wakes = [this.clock, ...this.#driven].flatMap((one) => one.nextWake() ?? []);
     return wakes.length === 0 ? null : Math.max(this.clock.now(), Math.min(...wakes));
+  }
+
+  /** Begins a recording, as `snapshot --watch` does; what ends it gives its text. */
+  record(options: RecordOptions = {}): Recording {
+    const { aheadMs = 0, onSnapshot = () => {}, ...others } = options;
+    const collections = followedCollections(new Set());
+    const snapshot = this.snapshot();
+    onSnapshot();
+    const lines: string[] = [];
+    const write = (text: string): void => void lines.push(text);
+    const recorder = new Recorder({ collections, write, ...others });
+    const wall = (): number => this.clock.now() + aheadMs;
+    recorder.begin(wall(), snapshot);
+    const link = new Link(this.cluster.exchange);
+    const driver = new VirtualDriver<never, WatchNotice>({
+      ...{ loop: new WatchLoop(collections, seededRandom(1)), clock: this.clock },
+      exchange: link.exchange,
+      onNotice: (notice) => recorder.hear(wall(), notice),
+    });
+    this.drive({ driver });
+    return {
+      link,
+      end: () => {
+        recorder.finish(wall(), 'interrupted');
+        return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: snapshot })}\n${lines.join('')}`;
+      },
+    };
   }
 
   /** What `snapshot` prints of it. */

@@ -126,10 +126,14 @@ class Finder {
 
   // Nodes
 
-  #lease({ object, at }: ObservedChange): void {
+  #lease({ object, at, type }: ObservedChange): void {
     const { name, namespace } = object.metadata;
-    if (namespace !== 'kube-node-lease') return;
-    this.#renewals.set(name, at);
+    if (namespace !== 'kube-node-lease' || type === 'DELETED') return;
+    const before = this.#options.before.get('leases', namespace, name);
+    const { renewTime } = object.spec;
+    // The one of the snapshot was renewed before that was taken.
+    const isOld = before !== null && before.spec.renewTime === renewTime;
+    this.#renewals.set(name, isOld ? (parseTime(renewTime ?? '') ?? at) : at);
     if (this.#silent.has(name)) this.#back(name, at);
   }
 

@@ -66,7 +66,9 @@ export function answerText(check: Check): string {
         ]),
     ...(placements && placements.real + placements.simulated > 0 ? [placedText(placements)] : []),
     ...(unforeseen > 0
-      ? [`not foretold: ${count(unforeseen, 'deletion')} by somebody, played as they were`]
+      ? [
+          `not foretold: ${count(unforeseen, 'deletion')} by somebody, played as ${unforeseen === 1 ? 'it was' : 'they were'}`,
+        ]
       : []),
   ];
   return parts.join('; ');
@@ -145,8 +147,13 @@ const workloadColumns: readonly Column<WorkloadCheck>[] = [
   ],
 ];
 
+/** Less is shown as 0. */
+const podMinutesMin = 0.05;
+
 function workloadTable(workloads: readonly WorkloadCheck[], options: TableOptions): string {
-  const harmed = workloads.filter((one) => one.podMinutesLost + one.simulatedPodMinutesLost > 0);
+  const harmed = workloads.filter((one) => {
+    return Math.max(one.podMinutesLost, one.simulatedPodMinutesLost) >= podMinutesMin;
+  });
   const sorted = harmed.toSorted((one, other) => offOf(other) - offOf(one));
   return shortened(workloadColumns, sorted, 'workload', options);
 }

@@ -49,15 +49,18 @@ const forAMinute = ['not-ready', 'unreachable'].map((name) => ({
 }));
 const podSpec = { tolerations: forAMinute };
 
-function shop(): VirtualCluster {
-  return new VirtualCluster({
-    ...{ region: 'r', zones: ['a', 'b', 'c'], nodesPerZone: 2 },
-    workloads: [
-      deployment('shop', 'web', { replicas: 9, podSpec }),
-      statefulSet('shop', 'db', { replicas: 3, podSpec }),
-    ],
-    budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
-  });
+function shop(timing: ConstructorParameters<typeof VirtualCluster>[1] = {}): VirtualCluster {
+  return new VirtualCluster(
+    {
+      ...{ region: 'r', zones: ['a', 'b', 'c'], nodesPerZone: 2 },
+      workloads: [
+        deployment('shop', 'web', { replicas: 9, podSpec }),
+        statefulSet('shop', 'db', { replicas: 3, podSpec }),
+      ],
+      budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
+    },
+    timing,
+  );
 }
 
 function written(name: string, items: readonly object[]): string {
@@ -168,6 +171,134 @@ describe('what somebody did', () => {
     const { unknown } = await verified(...args);
     const text = 'Deployment shop/web was changed, and nothing says when: not played';
     assert.ok(unknown.includes(text), unknown.join('\n'));
+  });
+});
+
+/** Records what happens in a cluster; the flag that names the recording. */
+function recorded(
+  world: VirtualCluster,
+  happen: (recording: ReturnType<VirtualCluster['record']>) => void,
+  aheadMs: number = 0,
+): readonly string[] {
+  const recording = world.record({ aheadMs });
+  happen(recording);
+  return ['--verify', files.write('recording.jsonl', recording.end())];
+}
+
+describe('a recording of a simulated cluster', () => {
+  it('of an outage: an error of about zero', async () => {
+    const world = shop();
+    const args = recorded(world, () => {
+      loseZone(world);
+      for (const name of ['a-1', 'a-2']) world.cluster.node(name).resume();
+      world.run(60_000);
+    });
+    const { from, unknown, run: one } = await verified(...args, '--seeds', '10');
+    assert.equal(from, 'recording');
+    assert.deepEqual(unknown, []);
+    assert.deepEqual([one.evictions, one.foretold], [4, 4]);
+    assert.ok(one.closeSeeds >= 1, JSON.stringify(one.pods));
+    assert.ok(one.placements && one.placements.real >= 4);
+    for (const { name, podMinutesLost, simulatedPodMinutesLost: foretold } of one.workloads) {
+      assert.ok(Math.abs(podMinutesLost - foretold) < 0.6, name);
+    }
+  });
+
+  it('names pods that somebody deleted', async () => {
+    const world = shop();
+    const args = recorded(world, () => {
+      world.run(10_000);
+      world.api.delete('pods', 'shop', 'db-0');
+      world.run(60_000);
+    });
+    const { played, run: one } = await verified(...args);
+    assert.deepEqual(played, ['{"at":"18.227s","deletePod":{"pod":"shop/db-0"}}']);
+    assert.deepEqual([one.evictions, one.foretold], [0, 0]);
+    const db = one.pods.find(({ pod }) => pod === 'db-0');
+    assert.deepEqual([db?.by, db?.outcome], ['somebody', 'not foretold']);
+    const { out } = await run('simulate', ...args);
+    assert.match(out, /not foretold: 1\s+deletion by somebody, played as it was/);
+  });
+
+  it('plays scaling, cordons and new templates', async () => {
+    const world = shop();
+    const args = recorded(world, () => {
+      world.run(10_000);
+      const node = world.api.get('nodes', '', 'b-1') ?? assert.fail();
+      world.api.update('nodes', { ...node, spec: { ...node.spec, unschedulable: true } });
+      const web = world.api.get('deployments', 'shop', 'web') ?? assert.fail();
+      world.api.update('deployments', { ...web, spec: { ...web.spec, replicas: 4 } });
+      world.run(30_000);
+      const smaller = world.api.get('deployments', 'shop', 'web') ?? assert.fail();
+      const { template } = smaller.spec;
+      const metadata = { ...template.metadata, annotations: { version: '2' } };
+      const spec = { ...smaller.spec, template: { ...template, metadata } };
+      world.api.update('deployments', { ...smaller, spec });
+      world.run(60_000);
+    });
+    const { played, run: one } = await verified(...args);
+    const text = played.join('\n');
+    assert.match(text, /"cordon":\{"node":"b-1"\}/);
+    assert.match(text, /"scale":\{"workload":"shop\/web","replicas":4\}/);
+    assert.match(text, /"rollOut":\{"resource":"deployments","workload":"shop\/web"/);
+    assert.doesNotMatch(text, /deletePod/);
+    const web = one.pods.filter(({ pod, by }) => pod.startsWith('web-') && by === 'controller');
+    assert.equal(web.length, 9);
+    assert.ok(web.every(({ outcome }) => outcome === 'foretold'));
+  });
+
+  it('names kubelets that end pods late', async () => {
+    const world = shop({ podStopMs: [29_000, 29_000] });
+    const args = recorded(world, () => {
+      loseZone(world);
+      for (const name of ['a-1', 'a-2']) world.cluster.node(name).resume();
+      world.run(60_000);
+    });
+    const { run: one } = await verified(...args);
+    assert.match(one.causes.join('\n'), /kubelets ended 4 terminating pods 2\d(\.\d)?s later/);
+  });
+
+  it('names a gap, and takes what it hides for unknown', async () => {
+    const world = shop();
+    const args = recorded(world, ({ link }) => {
+      world.run(20_000);
+      link.cut();
+      for (const name of ['a-1', 'a-2']) world.cluster.node(name).stop();
+      world.run(300_000);
+      link.mend();
+      world.run(60_000);
+    });
+    const { unknown, run: one } = await verified(...args);
+    assert.ok(
+      unknown.some((text) => /^nothing is known of Pods for \dm\d+s from/.test(text)),
+      unknown.join('\n'),
+    );
+    const gone = one.pods.filter(({ by }) => by !== null);
+    assert.ok(gone.length > 0 && gone.every(({ errorSeconds }) => errorSeconds === null));
+  });
+
+  it('sets a clock right that is off, and says so', async () => {
+    const world = shop();
+    const args = recorded(world, () => loseZone(world), 137_000);
+    const { unknown, run: one } = await verified(...args, '--seeds', '10');
+    assert.match(
+      unknown.join('\n'),
+      /the clock of the recorder was 2m1\ds ahead of the API server's/,
+    );
+    assert.deepEqual([one.evictions, one.foretold], [4, 4]);
+    assert.ok(one.closeSeeds >= 1, JSON.stringify(one.pods));
+  });
+
+  it('without an end, and with a line that is none, says so', async () => {
+    const world = shop();
+    const recording = world.record();
+    world.run(30_000);
+    const text = recording
+      .end()
+      .replace(/\{[^\n]*"END"[^\n]*\n$/, '{"at":"2026-06-01T08:02:30.000Z","typ');
+    const { unknown } = await verified('--verify', files.write('cut.jsonl', text));
+    assert.match(unknown.join('\n'), /the recording has no end: its writer was killed/);
+    assert.match(unknown.join('\n'), /1 line of the recording cannot be read, line 3 first/);
   });
 });
 

@@ -1,45 +1,75 @@
 // Writes what simulate needs of a cluster into files: snapshot.
+import type { Millis } from '@taintmgr/core/time';
 import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
-import { count, jsonText } from '@taintmgr/k8s-adapter/command-line';
+import { count, jsonText, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { ClusterReader, describeRight, type Right } from '@taintmgr/k8s-adapter/survey';
-import { withConnection } from '../cli/connection.ts';
-import { type ExitCode, exitCode } from '../cli/exit.ts';
-import { warn } from '../cli/output.ts';
-import type { Invocation } from '../cli/registry.ts';
+import { type Connection, withConnection } from '../../cli/connection.ts';
+import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import { warn } from '../../cli/output.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import {
   type Collection,
   claimsDevices,
   collections,
   listCollection,
-} from '../cluster/collections.ts';
-import { keep, shapes } from '../cluster/snapshot-shapes.ts';
+} from '../../cluster/collections.ts';
+import { keep, shapes } from '../../cluster/snapshot-shapes.ts';
 
 /** The command line of `snapshot`. */
 export interface SnapshotFlags {
   readonly output: 'json' | 'yaml';
+  readonly watch?: true | undefined;
+  readonly for?: Millis | undefined;
 }
 
-/** `snapshot`: reads the cluster once and prints what of it decides about evictions. */
+/** `snapshot`: reads the cluster once and prints what of it decides about evictions; then what changes. */
 export async function run(invocation: Invocation<SnapshotFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
-  return await withConnection(invocation, async ({ client }) => {
-    const items: object[] = [];
-    const reader = new ClusterReader(client);
-    let isClaiming = false;
-    for (const each of collections) {
-      if (each.isOfDevices && !isClaiming) continue;
-      const found = await readKind(client, each, reader);
-      if (found === null)
-        warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
-      items.push(...(found ?? []));
-      isClaiming ||= found?.some(claimsDevices) ?? false;
-    }
+  if (flags.for !== undefined && !flags.watch) {
+    throw new UsageError('--for says how long to watch, and --watch is missing');
+  }
+  if (flags.watch && flags.output !== 'json') {
+    throw new UsageError(`-o ${flags.output}: what changes is written as json; leave out -o`);
+  }
+  return await withConnection(invocation, async (connection) => {
+    const { items, refused } = await readCluster(invocation, connection);
     if (flags.output === 'yaml') await writeYaml(invocation, items);
     else writeJson(invocation, items);
     await output.flushed();
-    output.err(`${count(items.length, 'object')} written`);
+    const written = count(items.length, 'object');
+    if (!flags.watch) output.err(`${written} written`);
+    else {
+      const { watchCluster } = await import('./watch.ts');
+      return await watchCluster(invocation, connection, {
+        items,
+        refused,
+        forMs: flags.for ?? null,
+      });
+    }
     return exitCode.done;
   });
+}
+
+/** All that is read, and the paths that may not be. */
+async function readCluster(
+  { output }: Invocation<SnapshotFlags>,
+  { client }: Connection,
+): Promise<{ readonly items: readonly object[]; readonly refused: ReadonlySet<string> }> {
+  const items: object[] = [];
+  const refused = new Set<string>();
+  const reader = new ClusterReader(client);
+  let isClaiming = false;
+  for (const each of collections) {
+    if (each.isOfDevices && !isClaiming) continue;
+    const found = await readKind(client, each, reader);
+    if (found === null) {
+      warn(output, `skipped: no permission to ${describeRight(rightFor(each))}`);
+      refused.add(each.path);
+    }
+    items.push(...(found ?? []));
+    isClaiming ||= found?.some(claimsDevices) ?? false;
+  }
+  return { items, refused };
 }
 
 /** What it takes to list a kind. */
@@ -86,7 +116,7 @@ async function writeYaml(
   { output }: Invocation<SnapshotFlags>,
   items: readonly object[],
 ): Promise<void> {
-  const { yamlOf } = await import('../render/yaml.ts');
+  const { yamlOf } = await import('../../render/yaml.ts');
   output.write(`${yamlOf(list)}items:\n`);
   for (const item of items) output.write(yamlOf([item]));
 }

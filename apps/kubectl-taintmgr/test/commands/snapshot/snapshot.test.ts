@@ -11,13 +11,18 @@ import {
   RealClock,
   toleration,
 } from '@taintmgr/sim-cluster';
-import { keep, shapes } from '../../src/cluster/snapshot-shapes.ts';
-import { startDeviceCluster } from '../world/device-cluster.ts';
-import { run } from '../world/run.ts';
-import { app, inZone } from '../world/scenario.ts';
-import { ago } from '../world/shop-cluster.ts';
-import { temporaryFiles } from '../world/simulate-files.ts';
-import { startTestCluster, startWithDefinitions, type TestCluster } from '../world/test-cluster.ts';
+import { linesFrom } from '../../../src/cluster/recording.ts';
+import { keep, shapes } from '../../../src/cluster/snapshot-shapes.ts';
+import { startDeviceCluster } from '../../world/device-cluster.ts';
+import { run, start } from '../../world/run.ts';
+import { app, inZone } from '../../world/scenario.ts';
+import { ago } from '../../world/shop-cluster.ts';
+import { temporaryFiles } from '../../world/simulate-files.ts';
+import {
+  startTestCluster,
+  startWithDefinitions,
+  type TestCluster,
+} from '../../world/test-cluster.ts';
 
 // A snapshot holds what decides about evictions, and nothing that is nobody's business.
 
@@ -348,4 +353,52 @@ describe('snapshot of a cluster with devices', () => {
       ['ResourceSlice', ...Array.from({ length: 5 }, () => 'ResourceClaim')],
     );
   });
+});
+
+describe('snapshot --watch', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startTestCluster({
+      ...{ region: 'r', zones: ['a'], nodesPerZone: 2 },
+      workloads: [app('a', 'web', { replicas: 2 })],
+      budgets: [],
+    });
+    process.env.KUBECONFIG = cluster.kubeconfig;
+  });
+  after(() => cluster.stop());
+
+  it('goes on with what changes, until Ctrl-C', async () => {
+    const watching = start(['snapshot', '--watch']);
+    await watching.output.saw(/watching what changes/);
+    const [pod] = cluster.api.list('pods', 'a');
+    cluster.api.delete('pods', 'a', pod?.metadata.name ?? '');
+    await watching.output.saw(/"type":"DELETED"/);
+    watching.interrupt();
+    const { code, out, err } = await watching.result;
+    assert.equal(code, 130);
+    const lines = out.slice(linesFrom(out)).trim().split('\n');
+    assert.match(lines.at(0) ?? '', /"type":"BEGIN","kinds":\["Node","Lease"/);
+    assert.match(lines.at(-1) ?? '', /"type":"END","reason":"interrupted"/);
+    assert.match(err, /\d+ objects written; watching what changes\n\d+ lines written\n$/);
+    assert.equal(JSON.parse(out.slice(0, linesFrom(out))).kind, 'List');
+  });
+
+  it('ends after the time that was asked for', async () => {
+    const { code, out } = await run('snapshot', '--watch', '--for', '1s');
+    assert.equal(code, 0);
+    assert.match(out, /"type":"END","reason":"time"\}\n$/);
+  });
+
+  const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--for', '5m'], /--for says how long to watch, and --watch is missing/],
+    [['--watch', '-o', 'yaml'], /-o yaml: what changes is written as json; leave out -o/],
+    [['--watch', '--for', 'soon'], /Want a duration from 1s to 168h, such as 30m/],
+  ];
+  for (const [flags, message] of mistakes) {
+    it(`refuses ${flags.join(' ')}`, async () => {
+      const { code, err } = await run('snapshot', ...flags);
+      assert.equal(code, 1);
+      assert.match(err, message);
+    });
+  }
 });

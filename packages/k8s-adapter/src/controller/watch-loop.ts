@@ -1,0 +1,123 @@
+// Follows collections of a cluster and tells each change as it comes: for whoever records it.
+import type { Instant, Millis } from '@taintmgr/core/time';
+import type { Random } from '../proto/backoff.ts';
+import type { ItemChange } from '../proto/inventory.ts';
+import { asRecord, type JsonRecord } from '../proto/json.ts';
+import { Reflector, type ReflectorEffect, type ReflectorInput } from '../proto/reflector.ts';
+import type { Selectors } from '../proto/requests.ts';
+import type { LoopAction, LoopInput, LoopNotice, RunningLoop } from './loop-parts.ts';
+
+/** One collection that is followed. */
+export interface WatchedCollection {
+  /** Its name in notices, one of its own. */
+  readonly resource: string;
+  readonly path: string;
+  readonly selectors?: Selectors;
+}
+
+/** The reports of a WatchLoop. */
+export type WatchNotice =
+  | LoopNotice
+  /** An object is new, or has changed. */
+  | { readonly kind: 'object'; readonly resource: string; readonly object: JsonRecord }
+  | { readonly kind: 'gone'; readonly resource: string; readonly uid: string }
+  /** Nothing is heard of a collection any more; all that happened up to `heardAt` was told. */
+  | { readonly kind: 'lost'; readonly resource: string; readonly heardAt: Instant }
+  /** It is heard of again; what happened meanwhile was told before, or is told in the next moment. */
+  | { readonly kind: 'regained'; readonly resource: string };
+
+interface Followed {
+  readonly reflector: Reflector<JsonRecord>;
+  isLost: boolean;
+}
+
+/** It decides nothing and changes nothing. */
+export class WatchLoop implements RunningLoop<never, WatchNotice> {
+  readonly #followed: readonly Followed[];
+  #unread: number;
+  #isStopped = false;
+  /** How far the clock was set since the start. */
+  #aheadMs: Millis = 0;
+
+  constructor(collections: readonly WatchedCollection[], random: Random) {
+    this.#unread = collections.length;
+    this.#followed = collections.map(({ selectors = {}, ...collection }) => ({
+      reflector: new Reflector<JsonRecord>({
+        ...{ ...collection, selectors, random, watch: true, streamLists: true },
+        project: asRecord,
+      }),
+      isLost: false,
+    }));
+  }
+
+  get closed(): boolean {
+    return this.#isStopped;
+  }
+
+  handle(now: Instant, input: LoopInput<never>): readonly LoopAction<WatchNotice>[] {
+    if (input.kind === 'clockStep') this.#aheadMs += input.by;
+    if (input.kind === 'clockStep' || input.kind === 'event') return [];
+    if (input.kind === 'stop') this.#isStopped = true;
+    return this.#feed(now, input);
+  }
+
+  nextWake(): Instant | null {
+    const wakes = this.#followed.flatMap(({ reflector }) => reflector.nextWake() ?? []);
+    return wakes.length === 0 ? null : Math.min(...wakes);
+  }
+
+  wall(now: Instant): Instant {
+    return now + this.#aheadMs;
+  }
+
+  #feed(now: Instant, input: ReflectorInput): readonly LoopAction<WatchNotice>[] {
+    const actions: LoopAction<WatchNotice>[] = [];
+    const wasLost = this.#followed.map(({ isLost }) => isLost);
+    for (const followed of this.#followed) {
+      for (const effect of followed.reflector.handle(now, input)) {
+        actions.push(...this.#actionsOf(now, followed, effect));
+      }
+    }
+    const isBack = this.#followed.some(({ isLost }, index) => wasLost[index] && !isLost);
+    // Whoever waits need not wait his time out.
+    return isBack ? [...actions, ...this.#feed(now, { kind: 'returned' })] : actions;
+  }
+
+  #actionsOf(
+    now: Instant,
+    followed: Followed,
+    effect: ReflectorEffect<JsonRecord>,
+  ): readonly LoopAction<WatchNotice>[] {
+    switch (effect.kind) {
+      case 'send':
+      case 'abort':
+        return [effect];
+      case 'synced':
+        this.#unread -= 1;
+        return this.#unread === 0 ? [{ kind: 'notice', notice: { kind: 'synced' } }] : [];
+      case 'notice':
+        return [...this.#heard(now, followed, effect.notice.kind), effect];
+      default:
+        return [{ kind: 'notice', notice: noticeOf(followed.reflector.resource, effect) }];
+    }
+  }
+
+  /** What a notice says of whether changes are heard of. */
+  #heard(now: Instant, followed: Followed, kind: string): readonly LoopAction<WatchNotice>[] {
+    const { resource, heardAt } = followed.reflector;
+    if (kind === 'reconnecting' && !followed.isLost && heardAt !== null) {
+      followed.isLost = true;
+      const since = Math.min(now, heardAt) + this.#aheadMs;
+      return [{ kind: 'notice', notice: { kind: 'lost', resource, heardAt: since } }];
+    }
+    if (kind !== 'watching' || !followed.isLost) return [];
+    followed.isLost = false;
+    return [{ kind: 'notice', notice: { kind: 'regained', resource } }];
+  }
+}
+
+function noticeOf(resource: string, change: ItemChange<JsonRecord>): WatchNotice {
+  return change.kind === 'upsert'
+    ? { kind: 'object', resource, object: change.item }
+    : { kind: 'gone', resource, uid: change.uid };
+}
