@@ -39,7 +39,7 @@ export function workloadRows({ runs }: SimulationDocument): readonly Row[] {
       row: {
         name: `${id.kind} ${id.namespace}/${id.name}`,
         cells: found.map((one, at) => (one ? workloadText(one, runs[at]) : '-')),
-        differences: figures.map(({ text }) => text),
+        differences: textsOf(figures, found),
         judgement: judged(figures),
         isHarmed: worst > 0,
         isMadeImpossible: false,
@@ -69,7 +69,7 @@ export function budgetRows({ runs }: SimulationDocument): readonly Row[] {
     return {
       name: `${id.namespace}/${id.name}`,
       cells: found.map((one, at) => (one ? budgetText(one, closed[at] ?? false) : '-')),
-      differences: figures.map(({ text }) => text),
+      differences: textsOf(figures, found),
       judgement: isMadeImpossible ? 'worse' : judged(figures),
       isHarmed: found.some((one) => one && (one.refusals > 0 || one.belowSeconds > 0)),
       isMadeImpossible,
@@ -188,6 +188,10 @@ function figure(
 
 function percent(value: number): string {
   return `${amount(value)}%`;
+}
+
+function textsOf(figures: readonly Figure[], found: readonly unknown[]): readonly string[] {
+  return found[0] === undefined ? ['new'] : figures.map(({ text }) => text);
 }
 
 function judged(figures: readonly Figure[]): Judgement {

@@ -116,10 +116,10 @@ function checkManifests(
 
 /** `simulate`: what an outage makes of the cluster, without the manifests and with them. */
 function simulate(
-  cluster: string,
+  cluster: readonly string[],
   applied: readonly string[],
 ): Part & { readonly simulation: SimulationDocument | null } {
-  if (cluster === '') return { ...nothing, simulation: null };
+  if (cluster.length === 0) return { ...nothing, simulation: null };
   const report = oneOf('REPORT', 'taintmgr.html');
   const unwritten = madeFile('report', report);
   if (unwritten !== null) {
@@ -127,7 +127,8 @@ function simulate(
   }
   rmSync(report);
   const ran = plugin([
-    ...['simulate', '-f', cluster, '--until', oneOf('UNTIL', '30m')],
+    ...['simulate', ...cluster.flatMap((path) => ['-f', path])],
+    ...['--until', oneOf('UNTIL', '30m')],
     ...['--seeds', oneOf('SEEDS', '5'), '--report', report, '-o', 'json'],
     ...linesOf('SCRIPT').flatMap((path) => ['--script', path]),
     ...linesOf('POLICIES').flatMap((path) => ['--policy', path]),
@@ -194,9 +195,9 @@ function inert(text: string): string {
 }
 
 function main(): number {
-  const [manifests, cluster] = [linesOf('MANIFESTS'), oneOf('CLUSTER')];
+  const [manifests, cluster] = [linesOf('MANIFESTS'), linesOf('CLUSTER')];
   // Without files doctor would examine a cluster.
-  if (manifests.length === 0 && cluster === '') {
+  if (manifests.length + cluster.length === 0) {
     console.log('::error::taintmgr: want manifests to check, or a cluster to simulate');
     return 1;
   }

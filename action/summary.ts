@@ -147,11 +147,12 @@ function comparedTable(
 
 /** What is no workload's or budget's. */
 function totals(runs: readonly RunDocument[]): string {
-  const lines = runs.map(({ name, summary: { evictions, refusals, unplaced } }) => {
+  const lines = runs.map(({ name, summary: { evictions, refusals, unplaced, totals } }) => {
     const room =
       unplaced.atEnd === 0 ? '' : `, ${counted(unplaced.atEnd, 'pod')} without room at the end`;
     const which = runs.length > 1 ? `${plain(name)}: ` : '';
-    return `${which}${counted(evictions, 'eviction')}, ${refusals} refused by budgets${room}`;
+    const lost = `${amount(totals.podMinutesLost)} pod-minutes lost`;
+    return `${which}${lost}, ${counted(evictions, 'eviction')}, ${refusals} refused by budgets${room}`;
   });
   return `${lines.join('; ')}.\n\n`;
 }
