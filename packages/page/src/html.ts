@@ -1,8 +1,10 @@
 // Puts the page together: one HTML file that needs nothing but itself.
 import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { type PageParts, pageParts } from './build.ts';
 import type { EachDocument, EachPageInput } from './each.ts';
 import type { LiveSource } from './live.ts';
+import { pageData } from './model/page-data.ts';
 import type { PageInput, SimulationDocument } from './simulation.ts';
 
 /** A page, and what the browser may do with it. */
@@ -14,7 +16,7 @@ export interface LivePage {
 
 /**
  * Style, script and data are in it; its policy lets the browser run these alone, by their hashes, and
- * load nothing. Nothing of the data becomes markup: the script puts it there as text.
+ * load nothing. The data is compressed, and nothing of it becomes markup: the script puts it there as text.
  */
 export async function pageHtml(input: SimulationDocument | EachDocument): Promise<string> {
   return htmlOf(await pageParts(), input, { title: 'taintmgr simulation', connects: false }).html;
@@ -44,7 +46,7 @@ interface Shown {
   readonly connects: boolean;
 }
 
-/** They are shown as escapes, as on a terminal. */
+/** They would reorder or hide what is read, and are shown as escapes, as on a terminal. */
 const unseen = /[\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 function htmlOf(
@@ -52,10 +54,11 @@ function htmlOf(
   input: PageInput | EachPageInput | LiveSource,
   { title, connects }: Shown,
 ): LivePage {
-  // Within a script element only `<` could end it; the others would reorder or hide what is read.
-  const data = JSON.stringify(input)
-    .replaceAll('<', '\\u003c')
-    .replaceAll(unseen, (found) => `\\\\u${found.codePointAt(0)?.toString(16).padStart(4, '0')}`);
+  const json = JSON.stringify('runs' in input ? { ...input, ...pageData(input) } : input);
+  const seen = json.replaceAll(unseen, (found) => {
+    return `\\\\u${found.codePointAt(0)?.toString(16).padStart(4, '0')}`;
+  });
+  const data = gzipSync(seen).toString('base64');
   const script = parts.script.replaceAll('</script', '<\\/script');
   const policy = [
     "default-src 'none'",
@@ -78,7 +81,7 @@ function htmlOf(
 <body>
 <div id="page"></div>
 <noscript>This page draws its charts by a script, which is in it. It loads no other.</noscript>
-<script type="application/json" id="data">${data}</script>
+<script type="application/gzip;base64" id="data">${data}</script>
 <script type="module">${script}</script>
 </body>
 </html>

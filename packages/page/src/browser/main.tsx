@@ -17,10 +17,17 @@ import { App, stateOf, withPlainNames } from './simulation/app.tsx';
 const place = document.getElementById('page');
 const text = document.getElementById('data')?.textContent ?? null;
 if (place && text !== null) {
-  const data: PageInput | EachPageInput | LiveSource = JSON.parse(text);
+  const data = await unpacked(text);
   if ('stream' in data) startLive(place, data);
   else if ('losses' in data) showLosses(place, data);
   else showSimulation(place, data);
+}
+
+/** JSON, compressed by gzip, in base64. */
+async function unpacked(base64: string): Promise<PageInput | EachPageInput | LiveSource> {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return await new Response(json).json();
 }
 
 function showSimulation(where: Element, data: PageInput): void {

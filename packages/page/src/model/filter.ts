@@ -111,6 +111,13 @@ function filteredRun(run: RunDocument, { namespace, zone, outcome }: Filter): Ru
       ...summary,
       workloads: summary.workloads.filter((one) => workloads.has(workloadKey(one))),
       causes: summary.causes.filter(ofMeant),
+      // Sums of namespaces are of all zones, and those of zones of all namespaces.
+      namespaces: summary.namespaces.filter(({ name }) => {
+        return zone === '' && outcome === '' && (namespace === '' || name === namespace);
+      }),
+      zones: summary.zones.filter(({ name }) => {
+        return namespace === '' && outcome === '' && (zone === '' || name === zone);
+      }),
     },
   };
 }

@@ -102,6 +102,36 @@ export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
   };
 }
 
+/** Of more than a few so many are shown, until somebody asks for all. */
+const worstShown = 10;
+const fewMax = 12;
+
+/** How many of so many are shown: all, or the worst of them. */
+export function shownOf(length: number, isAll: boolean): number {
+  return isAll || length <= fewMax ? length : worstShown;
+}
+
+interface Fold {
+  readonly key: string;
+  /** What so many others are. */
+  readonly label: (others: number) => string;
+  readonly opened: ReadonlySet<string>;
+}
+
+/** The rows of the worst of them, which come first; those of the others under a fold, where there are many. */
+export function worstRows<Item>(
+  items: readonly Item[],
+  rowsOf: (item: Item) => readonly Row[],
+  { key, label, opened }: Fold,
+): readonly Row[] {
+  const most = shownOf(items.length, false);
+  const worst = items.slice(0, most).flatMap(rowsOf);
+  if (items.length === most) return worst;
+  const isOpen = opened.has(key);
+  const fold = rowOf({ key, kind: 'fold', label: label(items.length - most), isOpen });
+  return [...worst, fold, ...(isOpen ? items.slice(most).flatMap(rowsOf) : [])];
+}
+
 /** All that is said of a row, in the order of time. */
 export function aboutsOf({ area, bars, marks }: Row, end: number, clock: Clock): readonly About[] {
   const steps = area

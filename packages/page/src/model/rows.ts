@@ -1,6 +1,15 @@
 // All lanes of the chart, from what was done to what came of it.
 import type { PageInput, RunDocument } from '../simulation.ts';
-import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
+import {
+  type About,
+  type Area,
+  type AreaStep,
+  type Bar,
+  type Row,
+  rowOf,
+  shownOf,
+  worstRows,
+} from './row.ts';
 import { countsOf, mostOf } from './steps.ts';
 import { type Clock, count, span } from './words.ts';
 import { workloadRows } from './workloads.ts';
@@ -25,7 +34,9 @@ export function rowsOf(input: PageInput, { opened, query, isHarmOnly }: Choice):
   const rows = [
     ...eventRows(input),
     ...workloadRows(input, open),
-    ...runs.flatMap((one) => causeRows(one, end, isMany ? `: ${one.name}` : '')),
+    ...runs.flatMap((one) =>
+      causeRows(one, end, { whose: isMany ? `: ${one.name}` : '', opened: open }),
+    ),
     ...zoneRows(
       runs.map((run) => ({ ...run, variant: isMany ? run.name : null })),
       end,
@@ -69,8 +80,12 @@ function eventRows(input: PageInput): readonly Row[] {
  * What held pods up: a lane for each limit, pause, zone and budget, and one for pods without room. Whose they
  * are stands in the heading above them.
  */
-function causeRows(run: RunDocument, end: number, whose: string): readonly Row[] {
-  const held = new Map<string, Bar[]>();
+function causeRows(
+  run: RunDocument,
+  end: number,
+  { whose, opened }: { readonly whose: string; readonly opened: ReadonlySet<string> },
+): readonly Row[] {
+  const held = new Map<string, { readonly bars: Bar[]; kept: number }>();
   for (const { kind, name, workload, pods, from, until, text } of run.summary.causes) {
     if (kind === 'room') continue;
     const label = kind === 'failure' ? 'failed requests' : `${kind} ${name}`;
@@ -82,14 +97,27 @@ function causeRows(run: RunDocument, end: number, whose: string): readonly Row[]
         ['from', span(clock, from, until)],
       ],
     });
-    const bars = held.get(label) ?? [];
+    const lane = held.get(label) ?? { bars: [], kept: 0 };
     const place = { top: 0.2, bottom: 0.8 };
-    bars.push({ from, until: Math.max(until ?? end, from + 1), fill: 'held', ...place, about });
-    held.set(label, bars);
+    lane.bars.push({
+      from,
+      until: Math.max(until ?? end, from + 1),
+      fill: 'held',
+      ...place,
+      about,
+    });
+    lane.kept += pods;
+    held.set(label, lane);
   }
-  const rows = Array.from(held, ([label, bars]) =>
+  const lanes =
+    shownOf(held.size, false) === held.size
+      ? [...held]
+      : [...held].sort(([, one], [, other]) => other.kept - one.kept);
+  const rowsOfLane = ([label, { bars }]: (typeof lanes)[number]): readonly Row[] => [
     rowOf({ key: `c ${run.name} ${label}`, label, bars }),
-  );
+  ];
+  const key = `all-causes ${run.name}`;
+  const rows = worstRows(lanes, rowsOfLane, { key, label: (others) => `${others} more`, opened });
   const room = roomRow(run, end);
   if (rows.length === 0 && !room) return [];
   const title = `What kept pods${whose}`;

@@ -1,7 +1,7 @@
 // The result of a simulation in words: what is down, for how long, and since what was done.
 import type { PageInput, RunDocument, WorkloadSummary } from '../simulation.ts';
 import { clock, count, duration } from './words.ts';
-import { byHarm, longerDown, shortName, workloadKey } from './workloads.ts';
+import { byHarm, indexOf, isHarmed, longerDown, shortName, workloadKey } from './workloads.ts';
 
 /** The sentence that the page opens with. */
 export function sentenceOf(input: PageInput): string {
@@ -30,23 +30,43 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** More names than these make no sentence: the first few are told then. */
+const namesMax = 10;
+const namesShown = 3;
+
 /** What else is down in the first run. */
 export function besides(input: PageInput): string {
   const [run] = input.runs;
   const [, ...others] = byHarm(input);
-  const down = others.flatMap((one) => (run ? (totalsOf(run, one) ?? []) : []));
-  const texts = down
-    .filter(({ downMax }) => downMax > 0)
-    .map((one) => {
-      const most = `${one.downMax} of ${one.downWorstWanted}`;
-      return `${shortName(one)} ${most} for ${duration(one.downSeconds)}`;
-    });
-  return texts.length === 0 ? '' : `Also down: ${texts.join('; ')}.`;
+  const down = others
+    .flatMap((one) => (run ? (totalsOf(run, one) ?? []) : []))
+    .filter(({ downMax }) => downMax > 0);
+  const isShort = down.length < namesMax;
+  const texts = (isShort ? down : down.slice(0, namesShown)).map((one) => {
+    const most = `${one.downMax} of ${one.downWorstWanted}`;
+    return `${shortName(one)} ${most} for ${duration(one.downSeconds)}`;
+  });
+  const more = isShort ? '' : ` and ${down.length - namesShown} more`;
+  return texts.length === 0 ? '' : `Also down: ${texts.join('; ')}${more}.`;
+}
+
+/** What all workloads have lost, where they are too many to be named; else ''. */
+export function wholeOf(input: PageInput): string {
+  const all = byHarm(input);
+  const harmed = all.filter((one) => isHarmed(input, workloadKey(one))).length;
+  if (harmed <= namesMax) return '';
+  const texts = input.runs.map(({ name, summary: { totals } }) => {
+    const minutes = Math.round(totals.podMinutesLost);
+    const most = `at most ${count(totals.downMax, 'pod')} down at once`;
+    const room = totals.unplaced > 0 ? `, ${totals.unplaced} without room` : '';
+    const text = `${most}, ${count(minutes, 'pod-minute')} lost, ${count(totals.evictions, 'eviction')}${room}`;
+    return input.runs.length > 1 ? `${name}: ${text}` : text;
+  });
+  return `${harmed} of ${all.length} workloads are harmed: ${texts.join('; ')}.`;
 }
 
 function totalsOf(run: RunDocument, workload: WorkloadSummary): WorkloadSummary | null {
-  const key = workloadKey(workload);
-  return run.summary.workloads.find((one) => workloadKey(one) === key) ?? null;
+  return indexOf(run).summaries.get(workloadKey(workload)) ?? null;
 }
 
 function lossOf(

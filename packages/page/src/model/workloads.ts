@@ -1,8 +1,14 @@
 // The lanes of workloads: how many of their pods are down, beside what their budget allows.
-import type { PageInput, RunDocument, WorkloadSummary, WorkloadTrack } from '../simulation.ts';
-import { historiesBy, nothing, podKey } from './pod-history.ts';
+import type {
+  BudgetTrack,
+  PageInput,
+  RunDocument,
+  WorkloadSummary,
+  WorkloadTrack,
+} from '../simulation.ts';
+import { historiesBy, nothing, type PodHistory, podKey } from './pod-history.ts';
 import { barsOf, marksOf } from './pods.ts';
-import { type About, type Area, type AreaStep, type Row, rowOf } from './row.ts';
+import { type About, type Area, type AreaStep, type Row, rowOf, worstRows } from './row.ts';
 import { instantsOf, mostOf, readerOf } from './steps.ts';
 import { type Clock, duration, more, span } from './words.ts';
 
@@ -28,26 +34,65 @@ export function byHarm(input: PageInput): readonly WorkloadSummary[] {
     return one.kind === 'DaemonSet' ? Math.min(value, 1e-7) : value;
   };
   const all = input.runs.flatMap(({ summary }) => summary.workloads);
-  const byKey = new Map(all.toReversed().map((one) => [workloadKey(one), one]));
-  const distinct = all.filter((one) => byKey.get(workloadKey(one)) === one);
-  return distinct.sort((a, b) => rank(b) - rank(a));
+  const byKey = new Map<string, WorkloadSummary>();
+  for (const one of all) if (!byKey.has(workloadKey(one))) byKey.set(workloadKey(one), one);
+  return [...byKey.values()].sort((a, b) => rank(b) - rank(a));
+}
+
+/** What a run says of each workload, by its key. */
+interface RunIndex {
+  readonly summaries: ReadonlyMap<string, WorkloadSummary>;
+  readonly tracks: ReadonlyMap<string, WorkloadTrack>;
+  /** The budgets that select its pods. */
+  readonly budgets: ReadonlyMap<string, readonly BudgetTrack[]>;
+  readonly histories: ReadonlyMap<string, PodHistory>;
+}
+
+const indexes = new WeakMap<RunDocument, RunIndex>();
+
+/** Made once: a large cluster has thousands of workloads, and each of them is looked up again and again. */
+export function indexOf(run: RunDocument): RunIndex {
+  const known = indexes.get(run);
+  if (known) return known;
+  const budgets = new Map<string, BudgetTrack[]>();
+  for (const budget of run.budgets) {
+    for (const key of budget.workloads) {
+      const own = budgets.get(key) ?? [];
+      own.push(budget);
+      budgets.set(key, own);
+    }
+  }
+  const index = {
+    summaries: new Map(run.summary.workloads.map((one) => [workloadKey(one), one])),
+    tracks: new Map(run.workloads.map((one) => [workloadKey(one), one])),
+    budgets,
+    histories: historiesBy(run, ({ workload }) => workload ?? ''),
+  };
+  indexes.set(run, index);
+  return index;
 }
 
 /** Whether anything happened to it in any run. */
-function isTouched(input: PageInput, key: string): boolean {
-  return input.runs.some(({ summary }) =>
-    summary.workloads.some((one) => {
-      return workloadKey(one) === key && (one.downMax > 0 || one.evictions > 0);
-    }),
-  );
+export function isHarmed({ runs }: PageInput, key: string): boolean {
+  return runs.some((run) => {
+    const { downMax = 0, evictions = 0 } = indexOf(run).summaries.get(key) ?? {};
+    return downMax > 0 || evictions > 0;
+  });
 }
+
+/** Opens all workloads that are harmed, in the chart and in the tables. */
+export const allWorkloads = 'all-workloads';
 
 export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   const all = byHarm(input);
-  const touched = all.filter((one) => isTouched(input, workloadKey(one)));
-  const calm = all.filter((one) => !touched.includes(one));
+  const harmed = all.filter((one) => isHarmed(input, workloadKey(one)));
+  const calm = all.filter((one) => !isHarmed(input, workloadKey(one)));
   const heading = rowOf({ key: 'workloads', kind: 'heading', label: 'Workloads: pods down' });
-  const rows = touched.flatMap((one) => rowsOf(input, one, opened));
+  const rows = worstRows(harmed, (one) => rowsOf(input, one, opened), {
+    key: allWorkloads,
+    label: (others) => `${others} more that are harmed`,
+    opened,
+  });
   if (calm.length === 0) return [heading, ...rows];
   const isOpen = opened.has('calm-workloads');
   const label = `${calm.length} more, to which nothing happens`;
@@ -67,9 +112,12 @@ function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): read
   const isMany = input.runs.length > 1;
   const areas = input.runs.map((run) => areaOf(run, key));
   const most = Math.max(1, ...areas.map((area) => area?.most ?? 0));
-  const first = input.runs[0]?.summary.workloads.find((one) => workloadKey(one) === key);
+  const firsts = input.runs.slice(0, 1).map(indexOf);
+  const first = firsts[0]?.summaries.get(key);
   return input.runs.flatMap((run, index) => {
-    const own = run.summary.workloads.find((one) => workloadKey(one) === key);
+    const { summaries, histories } = indexOf(run);
+    const own = summaries.get(key);
+    const history = histories.get(key) ?? nothing;
     const area = areas[index];
     if (!area || !own) return [];
     const rowKey = `w${index} ${key}`;
@@ -82,9 +130,9 @@ function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): read
       variant: isMany ? run.name : null,
       isOpen: own.evictions > 0 ? opened.has(rowKey) : null,
       area: { ...area, most },
-      marks: marksOf(historiesBy(run, ({ workload }) => workload ?? '').get(key) ?? nothing),
+      marks: marksOf(history),
     });
-    return row.isOpen ? [row, ...podRows(run, input.untilSeconds, rowKey, key)] : [row];
+    return row.isOpen ? [row, ...podRows(history, input.untilSeconds, rowKey)] : [row];
   });
 }
 
@@ -115,8 +163,9 @@ function noteOf(run: RunDocument, own: WorkloadSummary, first: WorkloadSummary |
 }
 
 /** The budget that is about this workload and no other: its line is one of this lane. */
-function budgetOf({ budgets }: RunDocument, key: string): RunDocument['budgets'][number] | null {
-  const own = budgets.filter(({ workloads }) => workloads.length === 1 && workloads[0] === key);
+function budgetOf(run: RunDocument, key: string): BudgetTrack | null {
+  const all = indexOf(run).budgets.get(key) ?? [];
+  const own = all.filter(({ workloads }) => workloads.length === 1);
   const desired = ({ states }: (typeof own)[number]): number => states.at(-1)?.desired ?? 0;
   // Of several the strictest counts.
   return own.sort((one, other) => desired(other) - desired(one))[0] ?? null;
@@ -124,7 +173,7 @@ function budgetOf({ budgets }: RunDocument, key: string): RunDocument['budgets']
 
 /** How many pods are down, what was noticed of it, and what its budget allows. */
 function areaOf(run: RunDocument, key: string): Area | null {
-  const track = run.workloads.find((one) => workloadKey(one) === key);
+  const track = indexOf(run).tracks.get(key);
   if (!track) return null;
   const budget = budgetOf(run, key);
   const [stateAt, servingAt] = [readerOf(track.states), readerOf(track.serving)];
@@ -173,13 +222,11 @@ function aboutStep(track: WorkloadTrack, { step, until, wanted, clock }: StepOf)
 }
 
 /** The pods of a workload to which something happened. */
-function podRows(run: RunDocument, end: number, parent: string, key: string): readonly Row[] {
-  const histories = historiesBy(run, (pod) => (pod.workload === key ? podKey(pod) : ''));
-  return Array.from(histories).flatMap(([pod, history]) => {
-    if (pod === '') return [];
-    const bars = barsOf(history, end);
-    return [
-      rowOf({ key: `${parent} ${pod}`, label: pod, depth: 1, bars, marks: marksOf(history) }),
-    ];
-  });
+function podRows(ofAll: PodHistory, end: number, parent: string): readonly Row[] {
+  return Array.from(historiesBy(ofAll, podKey), ([pod, history]) =>
+    rowOf({
+      ...{ key: `${parent} ${pod}`, label: pod, depth: 1 },
+      ...{ bars: barsOf(history, end), marks: marksOf(history) },
+    }),
+  );
 }

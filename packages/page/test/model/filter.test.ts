@@ -9,6 +9,7 @@ import {
   noFilter,
   placesOf,
 } from '../../src/model/filter.ts';
+import { pageData } from '../../src/model/page-data.ts';
 import { rowsOf } from '../../src/model/rows.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
@@ -84,6 +85,38 @@ describe('a filter of a simulation', () => {
     it(`${JSON.stringify(filter)} leaves ${expected.workloads.join() || 'no workload'}`, () =>
       assert.deepEqual(shown(filter), expected));
   }
+
+  it('leaves sums only where they are of what is left', () => {
+    const sum = { workloads: 1, downMax: 1, podMinutesLost: 1, evictions: 1, unplaced: 0 };
+    const places = (...names: readonly string[]) => names.map((name) => ({ name, ...sum }));
+    const runs = played.runs.map((one) => ({
+      ...one,
+      summary: { ...one.summary, namespaces: places('data', 'shop'), zones: places('a', 'b') },
+    }));
+    const sums = (filter: Partial<Filter>): string => {
+      const [one = assert.fail()] = filtered({ ...played, runs }, { ...noFilter, ...filter }).runs;
+      return [...one.summary.namespaces, ...one.summary.zones].map(({ name }) => name).join();
+    };
+    assert.deepEqual(
+      [{}, { namespace: 'shop' }, { zone: 'b' }, { namespace: 'shop', zone: 'b' }].map(sums),
+      ['data,shop,a,b', 'shop', 'b', ''],
+    );
+    assert.equal(sums({ outcome: 'evicted' }), '');
+  });
+
+  it('leaves the same of the data that a page has', () => {
+    const page = { ...played, ...pageData(played) };
+    for (const [filter] of cases) {
+      const [whole, own] = [played, page].map((input) =>
+        filtered(input, { ...noFilter, ...filter }),
+      );
+      const rows = [whole, own].map((input) => {
+        const choice = { opened: new Set<string>(), query: '', isHarmOnly: false };
+        return rowsOf(input ?? assert.fail(), choice).map(({ key, note }) => `${key} ${note}`);
+      });
+      assert.deepEqual(rows[1], rows[0]);
+    }
+  });
 
   it('leaves the whole as it is where nothing is chosen', () => {
     assert.equal(filtered(played, noFilter), played);

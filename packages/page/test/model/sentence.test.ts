@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { besides, sentenceOf } from '../../src/model/sentence.ts';
+import { besides, sentenceOf, wholeOf } from '../../src/model/sentence.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
 const down = {
@@ -56,5 +56,30 @@ describe('the sentence of the page', () => {
       totals('ok'),
     ];
     assert.equal(besides(simulation(run({ summary }))), 'Also down: shop/api 1 of 3 for 4s.');
+  });
+
+  const some = (count: number) =>
+    Array.from({ length: count }, (_, index) => {
+      return totals(`w${index}`, { downMax: 1, downSeconds: 4, podMinutesLost: 90 - index });
+    });
+
+  it('names three of many that are down, and counts the others', () => {
+    const told = (count: number) => besides(simulation(run({ summary: some(count) })));
+    assert.equal(told(10).split(';').length, 9);
+    const three = ['w1', 'w2', 'w3'].map((name) => `shop/${name} 1 of 3 for 4s`).join('; ');
+    assert.equal(told(11), `Also down: ${three} and 7 more.`);
+  });
+
+  it('says what all have lost together where they are many, of each variant', () => {
+    assert.equal(wholeOf(simulation(run({ summary: some(10) }))), '');
+    const lost = { workloads: 11, downMax: 9, podMinutesLost: 80.5, evictions: 1, unplaced: 2 };
+    const many = run({ name: 'A', summary: [...some(11), totals('calm')] });
+    const one = { ...many, summary: { ...many.summary, totals: lost } };
+    const whole = 'at most 9 pods down at once, 81 pod-minutes lost, 1 eviction, 2 without room';
+    assert.equal(wholeOf(simulation(one)), `11 of 12 workloads are harmed: ${whole}.`);
+    assert.equal(
+      wholeOf(simulation(one, { ...many, name: 'B' })),
+      `11 of 12 workloads are harmed: A: ${whole}; B: at most 0 pods down at once, 0 pod-minutes lost, 0 evictions.`,
+    );
   });
 });

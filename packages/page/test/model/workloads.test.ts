@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Row } from '../../src/model/row.ts';
+import { rowsOf } from '../../src/model/rows.ts';
 import { clock } from '../../src/model/words.ts';
-import { byHarm, longerDown, workloadRows } from '../../src/model/workloads.ts';
+import { allWorkloads, byHarm, longerDown, workloadRows } from '../../src/model/workloads.ts';
 import { run, simulation, totals } from '../world/simulation.ts';
 
 const evicted = {
@@ -161,4 +162,50 @@ describe('how much longer a workload was down than in the first run', () => {
   it('is no difference where chance makes as much', () => {
     assert.equal(longerDown(settledAt(0), own, first), 'no difference');
   });
+});
+
+describe('many workloads that are harmed', () => {
+  const named = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
+  const rowsOfSome = (count: number, ...opened: readonly string[]) => {
+    const summary = named(count).map((name, index) =>
+      totals(name, { downMax: 1, podMinutesLost: index }),
+    );
+    const id = { kind: 'Deployment', namespace: 'shop', states: [], serving: [] };
+    const workloads = named(count).map((name) => ({ ...id, name }));
+    const rows = workloadRows(simulation(run({ summary, workloads })), new Set(opened));
+    return rows.slice(1).map(({ label, isOpen }) => `${label}${isOpen ? ' (open)' : ''}`);
+  };
+  const worst = (count: number) =>
+    named(count)
+      .map((name) => `shop/${name}`)
+      .toReversed();
+
+  it('are all shown as long as they are few', () => {
+    assert.deepEqual(rowsOfSome(12), worst(12));
+  });
+
+  it('are the worst ten, and the others below a fold', () => {
+    assert.deepEqual(rowsOfSome(13), [...worst(13).slice(0, 10), '3 more that are harmed']);
+    assert.deepEqual(rowsOfSome(13, allWorkloads), [
+      ...worst(13).slice(0, 10),
+      '3 more that are harmed (open)',
+      ...worst(13).slice(10),
+    ]);
+  });
+});
+
+it('of many things that keep pods those that keep most are shown', () => {
+  const causes = Array.from({ length: 13 }, (_, index) => ({
+    ...({ kind: 'budget', name: `b${index}`, workload: null, pods: index } as const),
+    ...{ from: 0, until: 9, text: 'no' },
+  }));
+  const of = run({ summary: [totals('web')] });
+  const input = simulation({ ...of, summary: { ...of.summary, causes } });
+  const labelsOf = (...opened: readonly string[]) =>
+    rowsOf(input, { opened: new Set(opened), query: '', isHarmOnly: true })
+      .map(({ label }) => label)
+      .filter((label) => /^budget|more$/.test(label));
+  assert.deepEqual(labelsOf().slice(0, 2), ['budget b12', 'budget b11']);
+  assert.equal(labelsOf().at(-1), '3 more');
+  assert.equal(labelsOf('all-causes precise').length, 14);
 });

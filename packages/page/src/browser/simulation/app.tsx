@@ -4,7 +4,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from '@preact/sign
 import { useMemo } from 'preact/hooks';
 import { filtered, outcomes, placesOf } from '../../model/filter.ts';
 import { rowsOf } from '../../model/rows.ts';
-import { besides, sentenceOf } from '../../model/sentence.ts';
+import { besides, sentenceOf, wholeOf } from '../../model/sentence.ts';
 import { instantsOf, readerOf } from '../../model/steps.ts';
 import { clock, duration } from '../../model/words.ts';
 import type { PageInput } from '../../simulation.ts';
@@ -25,12 +25,13 @@ export function App({ state }: { readonly state: PageState }) {
       ? `seed ${seed}`
       : `medians of ${seeds} seeds; the chart shows seed ${seed}`;
   const events = script === undefined ? 'without events' : `with ${script}`;
-  const others = besides(input);
+  const [whole, others] = useMemo(() => [wholeOf(input), besides(input)], [input]);
   const down = useMemo(() => downOf(input), [input]);
   return (
     <main>
       <header class="result">
         <h1>{sentenceOf(input)}</h1>
+        {whole !== '' && <p>{whole}</p>}
         {others !== '' && <p>{others}</p>}
         {missing.length > 0 && (
           <p class="crossed">A part of the cluster only: {missing.join('; ')}</p>
@@ -52,7 +53,7 @@ export function App({ state }: { readonly state: PageState }) {
         </div>
         <Why state={state} />
       </div>
-      <Numbers input={state.shown.value} />
+      <Numbers input={state.shown.value} state={state} />
     </main>
   );
 }
@@ -91,16 +92,23 @@ function downOf({ runs }: PageInput): readonly Count[] {
 }
 
 function downIn({ workloads: tracks }: PageInput['runs'][number]): readonly Count[] {
-  const readers = tracks.map(({ states, serving }) => {
-    return [readerOf(states), readerOf(serving)] as const;
-  });
-  const series = tracks.flatMap(({ states, serving }) => [states, serving]);
-  return instantsOf(series.flat()).map((at) => {
-    const down = readers.map(([stateAt, servingAt]) => {
-      return Math.max(0, (stateAt(at)?.wanted ?? 0) - (servingAt(at)?.pods ?? 0));
+  const changes = new Map<number, number>();
+  for (const { states, serving } of tracks) {
+    const [stateAt, servingAt] = [readerOf(states), readerOf(serving)];
+    let before = 0;
+    for (const at of instantsOf(states, serving)) {
+      const down = Math.max(0, (stateAt(at)?.wanted ?? 0) - (servingAt(at)?.pods ?? 0));
+      changes.set(at, (changes.get(at) ?? 0) + down - before);
+      before = down;
+    }
+  }
+  let value = 0;
+  return [...changes]
+    .sort(([one], [other]) => one - other)
+    .map(([at, change]) => {
+      value += change;
+      return { at, value };
     });
-    return { at, value: down.reduce((sum, one) => sum + one, 0) };
-  });
 }
 
 export interface PageState extends ChartState {

@@ -1,0 +1,30 @@
+// What of a simulation its page has: a large cluster has tens of thousands of pods to which nothing happens.
+import type { NodeTrack, PodTrack, RunDocument, SimulationDocument } from '../simulation.ts';
+
+/**
+ * Without what no part of the page reads: of pods it must know only which workload had any in which zone, of nodes not how
+ * many pods they had, and of times that pods were given not the reasons as data.
+ */
+export function pageData(document: SimulationDocument): SimulationDocument {
+  return { ...document, runs: document.runs.map(runData) };
+}
+
+function runData(run: RunDocument): RunDocument {
+  return {
+    ...run,
+    pods: oneOfEach(run.pods, run.nodes),
+    nodes: run.nodes.map((node) => ({ ...node, pods: [] })),
+    deadlines: run.deadlines.map((deadline) => ({ ...deadline, reasons: [] })),
+  };
+}
+
+/** One pod of each workload in each zone. */
+function oneOfEach(pods: readonly PodTrack[], nodes: readonly NodeTrack[]): readonly PodTrack[] {
+  const zoneOfNode = new Map(nodes.map(({ name, zone }) => [name, zone]));
+  const found = new Map<string, PodTrack>();
+  for (const pod of pods) {
+    const key = `${pod.workload}\0${pod.namespace}\0${zoneOfNode.get(pod.node)}`;
+    if (!found.has(key)) found.set(key, { ...pod, states: [] });
+  }
+  return [...found.values()];
+}
