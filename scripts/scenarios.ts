@@ -1,5 +1,5 @@
 // Makes the page of every scenario in docs/scenarios, by the commands of its transcripts; with
-// --screenshots that of one of them alone, and its pictures, light and dark.
+// --screenshots that of one of them alone and that of losses, and their pictures, light and dark.
 // npm run scenarios -- [FOLDER] [--screenshots]; the folder is `reports` when left out.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -18,6 +18,10 @@ const pictured = 'zone-outage';
 const viewport = { width: 1400, height: 900 };
 const zone = 'zone-b';
 const workload = 'shop/web';
+/** What else is pictured, with its worst loss chosen. */
+const losses = 'losses';
+const lossesCommand = `simulate -f three-zones.yaml --each node --report ${losses}.html`;
+const lossesViewport = { width: 1400, height: 640 };
 
 const { values, positionals } = parseArgs({
   options: { screenshots: { type: 'boolean', default: false } },
@@ -32,7 +36,6 @@ for (const line of shown.matchAll(/^\$ kubectl taintmgr (.*)$/gm)) {
   const command = line[1] ?? '';
   if (!values.screenshots || command.includes(`--script ${pictured}.yaml`)) await makePage(command);
 }
-if (values.screenshots) await takePictures();
 
 /** Runs one command of the documentation; its page goes into the folder. */
 async function makePage(line: string): Promise<void> {
@@ -57,20 +60,45 @@ async function chooseEviction(page: Page): Promise<void> {
   }
 }
 
+/** Opens what a reader would of the worst loss. */
+async function chooseLoss(page: Page): Promise<void> {
+  await page.locator('.heat-map tbody td').first().click();
+  await page.locator('.why').waitFor();
+}
+
+/** The page of that name, and what is chosen in it. */
+interface Picture {
+  readonly name: string;
+  readonly size: typeof viewport;
+  readonly choose: (page: Page) => Promise<void>;
+}
+
+const pictures: readonly Picture[] = [
+  { name: pictured, size: viewport, choose: chooseEviction },
+  { name: losses, size: lossesViewport, choose: chooseLoss },
+];
+
 async function takePictures(): Promise<void> {
   const browser = await launchBrowser();
   try {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await browser.newPage({ viewport, colorScheme });
-      await page.goto(pathToFileURL(join(folder, `${pictured}.html`)).href);
-      await chooseEviction(page);
-      const path = `${pictured}-${colorScheme}.png`;
-      await page.screenshot({ path });
-      process.stdout.write(`${join(relative('../..', '.'), path)}\n`);
+    for (const { name, size, choose } of pictures) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await browser.newPage({ viewport: size, colorScheme });
+        await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
+        await choose(page);
+        const path = `${name}-${colorScheme}.png`;
+        await page.screenshot({ path });
+        process.stdout.write(`${join(relative('../..', '.'), path)}\n`);
+      }
     }
     const drawn = drawnBy(repository(root));
     writeFileSync(join(root, drawnFile), drawn);
   } finally {
     await browser.close();
   }
+}
+
+if (values.screenshots) {
+  await makePage(lossesCommand);
+  await takePictures();
 }

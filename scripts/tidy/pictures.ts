@@ -5,7 +5,10 @@ import { type Fault, type Tree, withoutComments } from './tree.ts';
 const folder = 'docs/scenarios';
 /** What drew the pictures, in one number: written with them by `npm run pictures`. */
 export const drawnFile = `${folder}/pictures.sha256`;
-const pictures = ['zone-outage-light.png', 'zone-outage-dark.png'];
+const pictures = ['zone-outage', 'losses'].flatMap((name) => [
+  `${name}-light.png`,
+  `${name}-dark.png`,
+]);
 const scenario = ['three-zones.yaml', 'zone-outage.yaml'];
 const live = /^packages\/page\/src\/(browser|model)\/live\//;
 

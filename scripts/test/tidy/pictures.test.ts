@@ -20,7 +20,8 @@ test('a picture is as old as the page, the scenario and what came of it', () => 
   };
   assert.deepEqual(oldPictures(treeOf({ ...drawn, ...same })), []);
   const old = 'is older than the page or the scenario that it shows; npm run pictures';
-  const faults = ['light', 'dark'].map((name) => `docs/scenarios/zone-outage-${name}.png: ${old}`);
+  const names = ['zone-outage-light', 'zone-outage-dark', 'losses-light', 'losses-dark'];
+  const faults = names.map((name) => `docs/scenarios/${name}.png: ${old}`);
   for (const changed of [
     { 'packages/page/src/browser/paint.ts': 'two();' },
     { 'docs/scenarios/zone-outage.yaml': 'events: 2' },

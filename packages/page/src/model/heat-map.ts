@@ -200,10 +200,10 @@ function shareOf({ downMax, downWorstWanted }: LossWorkload): number {
 
 /** All is hotter than any share. */
 const shareLimits = [25, 50, 75, 99];
-/** 0.1, 0.3, 1, ... 300000 pod-minutes: each about three times the one before. */
-const steps = Array.from({ length: 14 }, (_, index) => {
-  return 10 ** Math.floor(index / 2 - 1) * (index % 2 === 0 ? 1 : 3);
-}).map((step) => Number(step.toPrecision(1)));
+/** 0.1, 0.2, 0.5, 1, ... 500000 pod-minutes: each about twice the one before. */
+const steps = Array.from({ length: 7 }, (_, power) => [1, 2, 5].map((one) => one * 10 ** power))
+  .flat()
+  .map((tenths) => tenths / 10);
 
 /** Four limits, of which the hottest cell is over the last one. */
 function limitsOf(measure: Measure, rows: readonly Shown[]): readonly number[] {

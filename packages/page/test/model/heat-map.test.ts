@@ -44,7 +44,7 @@ const looks: readonly (readonly [
     'all',
     {},
     'shop/web, pay/api, shop/db, shop/agent (DaemonSet)',
-    ['a-1 20/4 12?/4 . 40/5', 'b-1 2.0/2 . 0/0 .', 'c-1 . 5.0/3 . .', 'd-1 . . . .'],
+    ['a-1 20/4 12?/4 . 40/5', 'b-1 2.0/1 . 0/0 .', 'c-1 . 5.0/2 . .', 'd-1 . . . .'],
   ],
   [
     'the largest share',
@@ -56,14 +56,14 @@ const looks: readonly (readonly [
     'a namespace, of which the worst is another loss',
     { namespace: 'pay' },
     'pay/api',
-    ['a-1 12?/5', 'c-1 5.0/4', 'b-1 .', 'd-1 .'],
+    ['a-1 12?/5', 'c-1 5.0/3', 'b-1 .', 'd-1 .'],
   ],
   ['the loss that is searched', { query: ' C-1 ' }, 'pay/api', ['c-1 5.0/5']],
   [
     'the workload that is searched',
     { query: 'web' },
     'shop/web',
-    ['a-1 20/5', 'b-1 2.0/3', 'c-1 .', 'd-1 .'],
+    ['a-1 20/5', 'b-1 2.0/2', 'c-1 .', 'd-1 .'],
   ],
   ['nothing, as nothing has that name', { query: 'zzz' }, '', []],
   ['nothing, as there is no such namespace', { namespace: 'zzz', query: 'web' }, '', []],
@@ -71,7 +71,7 @@ const looks: readonly (readonly [
     'the worst two, with the workloads that these harm',
     { rowsMax: 2, query: '-1' },
     'shop/web, pay/api, shop/db, shop/agent (DaemonSet)',
-    ['a-1 20/4 12?/4 . 40/5', 'b-1 2.0/2 . 0/0 .'],
+    ['a-1 20/4 12?/4 . 40/5', 'b-1 2.0/1 . 0/0 .'],
   ],
 ];
 
@@ -103,11 +103,11 @@ describe('the heat map', () => {
     const limitsFor = (minutes: number): readonly number[] =>
       heatMapOf(losses([lossOf('a', { workloads: [downFor('web', minutes)] })]), all).limits;
     for (const [minutes, expected] of [
-      [0.02, [0.1, 0.3, 1, 3]],
-      [3, [0.1, 0.3, 1, 3]],
-      [11, [0.3, 1, 3, 10]],
-      [619, [10, 30, 100, 300]],
-      [2_000_000, [10_000, 30_000, 100_000, 300_000]],
+      [0.02, [0.1, 0.2, 0.5, 1]],
+      [3, [0.2, 0.5, 1, 2]],
+      [11, [1, 2, 5, 10]],
+      [619, [50, 100, 200, 500]],
+      [2_000_000, [50_000, 100_000, 200_000, 500_000]],
     ] as const) {
       assert.deepEqual(limitsFor(minutes), expected);
     }
