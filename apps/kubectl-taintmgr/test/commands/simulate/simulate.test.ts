@@ -286,6 +286,7 @@ describe('a snapshot', () => {
     'replicasets',
     'statefulsets',
     'daemonsets',
+    'jobs',
     'poddisruptionbudgets',
     'pods',
   ];
@@ -307,7 +308,6 @@ describe('a snapshot', () => {
     assert.deepEqual(notes, [
       'kube-controller-manager is played: nothing says who evicts here, and it usually does; ' +
         '--compare plays taintmgr beside it',
-      '1 pod of a Job that is not simulated: nobody replaces them',
     ]);
     const [only] = runs;
     assert.equal(only?.summary.nodesTainted, 1);

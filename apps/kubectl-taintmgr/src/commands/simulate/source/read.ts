@@ -16,6 +16,7 @@ import { filesAt, type InputFile, readFileInto } from './input/files.ts';
 import type { ObjectSink } from './input/found.ts';
 import { Gathering, gather } from './input/gathering.ts';
 import { mistakeOf } from './input/strangers.ts';
+import { missingOwners } from './owners.ts';
 import { snapshotSource } from './snapshot.ts';
 import type { Actor, ClusterSource } from './source.ts';
 import { topologySource } from './topology.ts';
@@ -50,7 +51,11 @@ export async function readSource(paths: readonly string[]): Promise<ClusterSourc
     }
     return topologySource(name, [topology]);
   }
-  return snapshotSource(name, gathering.gathered());
+  const gathered = gathering.gathered();
+  const source = snapshotSource(name, gathered);
+  const lacking = missingOwners(source.parts.kind === 'snapshot' ? source.parts.snapshot : []);
+  if (lacking === null) return source;
+  return { ...source, missing: [...source.missing, `${name}: ${lacking}`] };
 }
 
 const wanted = 'what kubectl get -o json prints, or a Topology';

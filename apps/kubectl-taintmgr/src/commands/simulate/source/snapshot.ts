@@ -23,6 +23,7 @@ import { silentNodes } from '../stage/stage.ts';
 import { PodTimes, workloadKeyOf } from '../times/pod-times.ts';
 import { selectsDevice } from './device-selector.ts';
 import type { Gathered } from './input/gathering.ts';
+import { withReplicaSets } from './owners.ts';
 import { type Actor, type Building, type ClusterSource, podsMax } from './source.ts';
 import { hasAutoscaler, strangerOf, unknownsIn } from './unknowns.ts';
 
@@ -33,7 +34,8 @@ const seedForLook = 1;
 export function snapshotSource(name: string, gathered: Gathered): ClusterSource {
   const { faults, foreign } = gathered;
   const startsAt = gathered.latest ?? noTime;
-  const { objects: policies, notes, others: snapshot } = takePolicies(gathered.objects);
+  const { objects: policies, notes, others } = takePolicies(gathered.objects);
+  const { objects: snapshot, notes: madeUp } = withReplicaSets(others);
   const building = snapshotBuilding(snapshot);
   const look = { seed: seedForLook, times: new PodTimes(), resting: null };
   const cluster = building.make(new VirtualClock(startsAt), look);
@@ -60,6 +62,7 @@ export function snapshotSource(name: string, gathered: Gathered): ClusterSource 
       ...gathered.notes,
       ...notes,
       ...foreignNote(foreign),
+      ...madeUp,
       ...ownerNotes(api.list('pods'), api),
       ...claimNote(loadReport),
       ...unreadyNote(api.list('pods')),
@@ -78,7 +81,7 @@ export function snapshotSource(name: string, gathered: Gathered): ClusterSource 
 }
 
 /** Builds the cluster of a snapshot as it was read. */
-export function snapshotBuilding(snapshot: readonly unknown[]): Building {
+export function snapshotBuilding(snapshot: readonly KubeObject[]): Building {
   return {
     bringToRest: null,
     make: (clock, { seed, times }) =>

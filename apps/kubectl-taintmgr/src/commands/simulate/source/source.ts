@@ -48,9 +48,9 @@ export interface ClusterSource {
   readonly make: (clock: VirtualClock, how: MakeOptions) => Cluster;
 }
 
-/** Of a snapshot its objects, single ones and lists; of one that is made up its machines and objects. */
+/** Of a snapshot its objects; of one that is made up its machines and objects. */
 export type ClusterParts =
-  | { readonly kind: 'snapshot'; readonly snapshot: readonly unknown[] }
+  | { readonly kind: 'snapshot'; readonly snapshot: readonly KubeObject[] }
   | {
       readonly kind: 'topology';
       readonly nodes: readonly NodeDescription[];

@@ -24,9 +24,13 @@ const owning: Readonly<Record<string, string>> = {
 export function unknownsIn(api: Cluster['api']): Unknowns {
   const found = new Map<string, Set<string>>();
   for (const pod of api.list('pods')) {
-    const key = workloadKeyOf(pod);
-    for (const what of unknownOf(pod, api)) {
-      found.set(key, (found.get(key) ?? new Set()).add(what));
+    const whats = unknownOf(pod, api);
+    const { namespace, ownerReferences } = pod.metadata;
+    const owner = ownerReferences?.find(({ controller }) => controller);
+    // A ReplicaSet whose Deployment is not there has a row of its own.
+    const keys = new Set([workloadKeyOf(pod), ...(owner ? [`${namespace}/${owner.name}`] : [])]);
+    for (const key of whats.length === 0 ? [] : keys) {
+      found.set(key, new Set([...(found.get(key) ?? []), ...whats]));
     }
   }
   return new Map(Array.from(found, ([key, whats]) => [key, [...whats]] as const));
