@@ -154,6 +154,13 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
+const twoNodes = `
+apiVersion: taintmgr.dev/v1alpha1
+kind: Topology
+nodes: [{zone: a, count: 2}]
+workloads: []
+`;
+
 /** One package each, with nothing else that comes along, and kubectl finds the plugin. */
 async function checkNpm({ url }: Registry): Promise<void> {
   const folder = emptyFolder('npm');
@@ -166,6 +173,18 @@ async function checkNpm({ url }: Registry): Promise<void> {
   });
   assert.match(explained, /^Name: +zone-a-1\n/);
   say('npm install: two packages without dependencies; kubectl taintmgr explains a node');
+  const main = join(folder, 'node_modules', plugin, 'bin/kubectl-taintmgr');
+  writeFileSync(join(folder, 'two.yaml'), twoNodes);
+  const each = ['simulate', '-f=two.yaml', '--each=node', '--until=48h', '-o=name'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...each], {
+    cwd: folder,
+    env: environment(),
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^node\/a-/);
+  assert.doesNotMatch(stderr, /thread/);
+  say('kubectl taintmgr simulate --each: plays in threads');
   const program = join(bin, 'taintmgr-controller');
   await checkController('npm', folder, [program]);
   const web = await webModules(folder, (...hook) =>

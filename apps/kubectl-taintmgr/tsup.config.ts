@@ -38,6 +38,8 @@ export default defineConfig({
     options.conditions = ['@taintmgr/source'];
     // There is nothing to import from.
     options.supported = { 'dynamic-import': false };
+    // Where it is, as the function says below.
+    options.define = { ...options.define, 'import.meta.url': '__filename' };
   },
   onSuccess: async () => {
     await writeFile('dist/main.js', inFunction(await readFile('dist/main.js', 'utf8')));

@@ -106,6 +106,11 @@ async function use(PATH) {
     await kubectl('taintmgr', 'simulate', '--until=1m', '--partial', `--report=${page}`);
     assert.match(readFileSync(page, 'utf8'), /<style>[^<]/);
     say('kubectl taintmgr simulate --report: has the page in it');
+    const each = ['taintmgr', 'simulate', '--partial', '--each=node', '--until=48h', '-o=name'];
+    const { stdout, stderr } = await promisify(execFile)('kubectl', each, { env });
+    assert.match(stdout, /^node\/a-/);
+    assert.doesNotMatch(stderr, /thread/);
+    say('kubectl taintmgr simulate --each: plays in threads');
     await kubectl('taintmgr', 'completion', 'install');
     const words = await kubectl('__complete', 'taintmgr', 'explain', 'node', '');
     assert.match(words, /^a-1\na-2\n/);

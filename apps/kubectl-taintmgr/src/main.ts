@@ -1,5 +1,6 @@
-// The entry: runs the command line and ends with its exit code.
+// The entry: runs the command line and ends with its exit code; in a thread, what a command has started that for.
 import { inspect } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
 import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { type ExitCode, exitCode } from './cli/exit.ts';
 import { processOutput } from './cli/output.ts';
@@ -12,42 +13,49 @@ const output = processOutput();
 let isChanging = false;
 let isUnwritten = false;
 
-// Whoever read our data has seen enough and gone, as `head` does: nothing went wrong. Where data
-// could not be written, something did.
-process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  const isGone = code === 'EPIPE';
-  if (isGone && !isChanging) process.exit(exitCode.done);
-  if (isGone || isUnwritten) return;
-  isUnwritten = true;
-  output.err(`error: cannot write to standard output: ${message}`);
-  if (!isChanging) process.exit(exitCode.error);
-});
+// Not awaited here: the module format of the one program has no place for that.
+if (isMainThread) void runCommandLine();
+else void import('./commands/simulate/each/thread.ts').then(({ playInThread }) => playInThread());
 
-// What is said to a person who has gone is of no use to anybody, and no reason to end.
-process.stderr.on('error', () => {});
+async function runCommandLine(): Promise<void> {
+  watchProcess();
+  const onChanging = (): void => {
+    isChanging = true;
+  };
+  const code = await runProgram(argv, { output, interrupt: interruptSignal(), onChanging });
+  // What is still under way is of no use to anybody, once all that was said is out.
+  // That something is not shows a little later than that it was tried.
+  process.stdout.write('', () => process.stderr.write('', () => setImmediate(finish, code)));
+}
 
-// Node itself would also print the line of the bundle, which is as long as the bundle.
-process.on('uncaughtException', (error) => {
-  const lines = inspect(error).split('\n').map(printable);
-  output.err(`error: crashed, which is a bug: ${lines.join('\n')}`);
-  process.exit(codeOfError(argv));
-});
+/** Ends the process where it can say no more, or has crashed. */
+function watchProcess(): void {
+  // Whoever read our data has seen enough and gone, as `head` does: nothing went wrong. Where data
+  // could not be written, something did.
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    const isGone = code === 'EPIPE';
+    if (isGone && !isChanging) process.exit(exitCode.done);
+    if (isGone || isUnwritten) return;
+    isUnwritten = true;
+    output.err(`error: cannot write to standard output: ${message}`);
+    if (!isChanging) process.exit(exitCode.error);
+  });
 
-const onChanging = (): void => {
-  isChanging = true;
-};
+  // What is said to a person who has gone is of no use to anybody, and no reason to end.
+  process.stderr.on('error', () => {});
+
+  // Node itself would also print the line of the bundle, which is as long as the bundle.
+  process.on('uncaughtException', (error) => {
+    const lines = inspect(error).split('\n').map(printable);
+    output.err(`error: crashed, which is a bug: ${lines.join('\n')}`);
+    process.exit(codeOfError(argv));
+  });
+}
 
 /** What could not be written is no success. */
 function finish(code: ExitCode): never {
   process.exit(code === exitCode.done && isUnwritten ? exitCode.error : code);
 }
-
-// Not awaited here: the module format of the one program has no place for that.
-void runProgram(argv, { output, interrupt: interruptSignal(), onChanging }).then((code) => {
-  // What is still under way is of no use to anybody, once all that was said is out.
-  // That something is not shows a little later than that it was tried.
-  process.stdout.write('', () => process.stderr.write('', () => setImmediate(finish, code)));
-});
 
 /**
  * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: what comes so

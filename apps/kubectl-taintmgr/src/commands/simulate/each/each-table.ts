@@ -72,7 +72,7 @@ function worstText({ each, losses }: EachDocument): string {
     `${tenths(podMinutesLost)} pod-minutes`,
     ...(budget ? [`PDB ${budget.namespace}/${budget.name} below by ${budget.belowMax}`] : []),
     ...(unplaced.atEnd > 0 ? [`no room for ${count(unplaced.atEnd, 'pod')}`] : []),
-    ...(blocked > 0 ? [`budgets keep ${count(blocked, 'pod')} from leaving`] : []),
+    ...(blocked > 0 ? [`budgets keep ${count(blocked, 'pod')}`] : []),
   ];
   return `worst: ${lossText(each, worst)}: ${texts.join(', ')}`;
 }

@@ -3,7 +3,7 @@ import { formatDuration } from '@taintmgr/core/time';
 import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { EachDocument } from '@taintmgr/page';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
-import type { Output } from '../../../cli/output.ts';
+import { type Output, warn } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { type Answer, type Format, printAnswer } from '../../../render/printer.ts';
 import type { By, SimulateFlags, Top } from '../flags.ts';
@@ -17,8 +17,9 @@ import type { Variant } from '../variants.ts';
 import { eachDocument, lossText } from './each-document.ts';
 import { eachTable } from './each-table.ts';
 import { type LossJob, LossPlayer } from './loss-player.ts';
+import { LossThread } from './loss-thread.ts';
 import { lossAtMs, type PlannedLoss, planLosses } from './plan.ts';
-import { playLosses } from './play-losses.ts';
+import { playLosses, threadsFor } from './play-losses.ts';
 
 /** What is asked for: flags, what a script says, in which cluster by whose rules, and how to print it. */
 interface EachOptions {
@@ -31,6 +32,8 @@ interface EachOptions {
 
 /** How each is lost where nothing else is asked for. */
 const machinesDie: By = { kind: 'down' };
+
+const noThread = 'a thread could not be started, and losses are played in fewer';
 
 /** Plays all losses, and says what came of them. Throws FaultyFile and UsageError. */
 export async function simulateEach(
@@ -45,15 +48,20 @@ export async function simulateEach(
   const live = await output.live();
   const { by = machinesDie } = flags;
   let planned: readonly PlannedLoss[] = [];
+  let beganAt = performance.now();
   const baseline = await player.baseline({ live, interrupt }, (run, api) => {
     player.check(withSummary(run, flags.until));
     const { pods } = run.recording;
     planned = planLosses({ each: options.each, by, api, pods, policies: variant.policies });
+    beganAt = performance.now();
   });
-  const losses = await playLosses({
+  const { losses, withoutThreads } = await playLosses({
     ...{ planned, live, interrupt },
+    threads: threadsFor(planned.length, performance.now() - beganAt),
+    startThread: () => new LossThread({ job, baseline }),
     play: (one) => player.play(one, baseline, interrupt),
   });
+  if (withoutThreads !== null) warn(output, `${noThread}: ${withoutThreads}`);
   const document = eachDocument({
     flags,
     by: by.kind,

@@ -1,11 +1,26 @@
-// Plays losses in as many threads as there is room for, and keeps what is done where that is stopped.
+// Plays losses in as many threads as there is room for, and keeps what is done where somebody stops it.
+import { availableParallelism } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Loss } from '@taintmgr/page';
 import type { LiveBlock } from '../../../cli/output.ts';
+import { failedLoss } from './loss-player.ts';
 import type { PlannedLoss } from './plan.ts';
+
+/** Plays losses in a thread of its own. */
+export interface Thread {
+  /** Resolves when it can play. Throws why it never can. */
+  ready(): Promise<void>;
+  /** Throws why the thread has ended before. */
+  play(planned: PlannedLoss): Promise<Loss>;
+  stop(): void;
+}
 
 interface LossesOptions {
   readonly planned: readonly PlannedLoss[];
+  /** How many threads are to play; 0: only this one. */
+  readonly threads: number;
+  readonly startThread: () => Thread;
   /** Plays one in this thread. */
   readonly play: (planned: PlannedLoss) => Promise<Loss>;
   /** Null: nobody watches. */
@@ -13,23 +28,119 @@ interface LossesOptions {
   readonly interrupt: AbortSignal;
 }
 
-/** Each in its place; null: it was not played, as somebody stopped it. */
-export async function playLosses(options: LossesOptions): Promise<readonly (Loss | null)[]> {
-  const { planned, play, live, interrupt } = options;
-  const losses = planned.map((): Loss | null => null);
-  const progress = new Progress(planned.length, live);
+export interface PlayedLosses {
+  /** Each in its place; null: it was not played, as somebody stopped it. */
+  readonly losses: readonly (Loss | null)[];
+  /** Why a thread could not be started; null: all could. */
+  readonly withoutThreads: string | null;
+}
+
+/** Which thread plays which loss is chance, and what comes of it is not. */
+export async function playLosses(options: LossesOptions): Promise<PlayedLosses> {
+  const { live, threads } = options;
+  const losses = new Losses(options);
   try {
-    for (const [index, one] of planned.entries()) {
-      if (interrupt.aborted) break;
-      losses[index] = await play(one);
-      progress.add(losses[index]);
-    }
-  } catch (error) {
-    if (!interrupt.aborted || error !== interrupt.reason) throw error;
+    const faults = await Promise.all(Array.from({ length: threads }, () => losses.inThread()));
+    // Where none of the threads goes on this one does.
+    await losses.here();
+    return { losses: losses.played, withoutThreads: faults.find((why) => why !== null) ?? null };
   } finally {
     live?.clear();
   }
-  return losses;
+}
+
+class Losses {
+  readonly played: (Loss | null)[];
+  readonly #options: LossesOptions;
+  readonly #left: ArrayIterator<[number, PlannedLoss]>;
+  readonly #progress: Progress;
+
+  constructor(options: LossesOptions) {
+    const { planned, live } = options;
+    this.#options = options;
+    this.#left = planned.entries();
+    this.played = planned.map(() => null);
+    this.#progress = new Progress(planned.length, live);
+  }
+
+  /** Plays in a thread until none is left; a thread that dies has a successor. Null, or why there is none. */
+  async inThread(): Promise<string | null> {
+    const { interrupt, startThread } = this.#options;
+    for (;;) {
+      const thread = startThread();
+      const stop = (): void => thread.stop();
+      interrupt.addEventListener('abort', stop);
+      try {
+        await thread.ready();
+        if (await this.#playIn(thread)) return null;
+      } catch (error) {
+        return interrupt.aborted ? null : reasonOf(error);
+      } finally {
+        interrupt.removeEventListener('abort', stop);
+        stop();
+      }
+    }
+  }
+
+  /** Whether none is left; false: the thread has died. */
+  async #playIn(thread: Thread): Promise<boolean> {
+    for (let next = this.#next(); next; next = this.#next()) {
+      const [index, planned] = next;
+      try {
+        this.#add(index, await thread.play(planned));
+      } catch (error) {
+        if (this.#options.interrupt.aborted) return true;
+        this.#add(index, failedLoss(planned, `the thread that played it died: ${reasonOf(error)}`));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Plays what is left in this thread. */
+  async here(): Promise<void> {
+    const { play, interrupt } = this.#options;
+    try {
+      for (let next = this.#next(); next; next = this.#next()) {
+        const [index, planned] = next;
+        this.#add(index, await play(planned));
+      }
+    } catch (error) {
+      if (!interrupt.aborted || error !== interrupt.reason) throw error;
+    }
+  }
+
+  #next(): readonly [number, PlannedLoss] | null {
+    if (this.#options.interrupt.aborted) return null;
+    const { done, value } = this.#left.next();
+    return done ? null : value;
+  }
+
+  #add(index: number, loss: Loss): void {
+    this.played[index] = loss;
+    this.#progress.add(loss);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Less than this is played before threads have begun. */
+const shortMs: Millis = 1_000;
+/** What a thread needs beside its heap. */
+const besideHeapBytes = 64 * 2 ** 20;
+
+/**
+ * How many threads play `losses`, of which each may take `eachMs`: as many as there are cores, and as there is
+ * memory for, each of which needs as much as this one did. 0: this one alone is as good.
+ */
+export function threadsFor(losses: number, eachMs: Millis): number {
+  if (losses * eachMs < shortMs) return 0;
+  const needed = getHeapStatistics().used_heap_size + besideHeapBytes;
+  const fitting = Math.floor(process.availableMemory() / needed);
+  const threads = Math.min(availableParallelism(), losses, fitting);
+  return threads < 2 ? 0 : threads;
 }
 
 /** Says how far it is: `12 of 60 losses, 1 failed, about 40s left`. */

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, it } from 'node:test';
-import { type Result, run } from '../../../world/run.ts';
+import { type Result, run, start } from '../../../world/run.ts';
 import { temporaryFiles } from '../../../world/simulate-files.ts';
 import { playTranscript } from '../../../world/transcript.ts';
 
@@ -50,4 +52,36 @@ function play(line: string): Promise<Result> {
 
 it('says which loss hurts', async () => {
   await playTranscript(transcript, play);
+});
+
+// Long enough that it is stopped in the middle.
+const day = ['simulate', '-f', 'pools.yaml', '--each', 'node', '--until', '24h'];
+
+it('keeps what is done at Ctrl-C, and says what is not', async () => {
+  const running = start([...day, '--report', 'stopped.html', '-o', 'json'], true);
+  await running.output.saw(/^1 of 6 losses, about \d+s left$/);
+  running.interrupt();
+  const { code, out, err } = await running.result;
+  const { losses, unplayed } = JSON.parse(out);
+  assert.equal(losses.length + unplayed.length, 6);
+  assert.ok(losses.length > 0 && unplayed.length > 0);
+  assert.deepEqual(
+    [code, err],
+    [130, `interrupted: ${unplayed.length} of 6 losses were not played\n`],
+  );
+  assert.match(readFileSync(path('stopped.html'), 'utf8'), /"kind":"LossSimulation"/);
+});
+
+it('has nothing to keep while the cluster without a loss is played', async () => {
+  const running = start(day, true);
+  await running.output.saw(/^simulating without a loss: /);
+  running.interrupt();
+  const { code, out, err } = await running.result;
+  assert.deepEqual([code, out, err], [130, '', 'error: interrupted\n']);
+});
+
+it('says nothing of how far it is where nobody watches', async () => {
+  const running = start(['simulate', '-f', 'pools.yaml', '--each', 'zone', '--until', '2m']);
+  const { code, err } = await running.result;
+  assert.deepEqual([code, err, running.output.shown], [0, '', []]);
 });
