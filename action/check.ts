@@ -32,13 +32,23 @@ const usual = `npx --yes @taintmgr/kubectl-taintmgr@${oneOf('VERSION', 'latest')
 const [program = '', ...first] = (env.KUBECTL_TAINTMGR ?? usual).split(/\s+/);
 
 function plugin(args: readonly string[]): Ran {
-  const { status, stdout, stderr, error } = spawnSync(
+  const { status, signal, stdout, stderr, error } = spawnSync(
     program,
     [...first, ...args, '--color=never'],
     { encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY },
   );
-  const err = error ? `error: ${error.message}\n` : stderr;
+  const ended = signal ? `error: ${program} ended by ${signal}\n` : '';
+  const err = error ? `error: ${error.message}\n` : `${stderr}${ended}`;
   return { code: status, out: stdout ?? '', err };
+}
+
+/** Null: it is none, as of a program that ended early. */
+function jsonOf(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Makes a file with nothing in it, and its folder; or says why that cannot be. */
@@ -102,16 +112,15 @@ function checkManifests(
   }
   const paths = manifests.flatMap((path) => ['-f', path]);
   const ran = plugin(['doctor', ...paths, '-R', '-o', 'sarif']);
-  if (ran.out === '') {
+  const sarif: { readonly runs: readonly { readonly results: readonly SarifResult[] }[] } | null =
+    jsonOf(ran.out);
+  if (sarif === null) {
     rmSync(file);
     return { isFailed: true, faults: faultsOf(ran), file: '', log: ran.err, findings: null };
   }
   writeFileSync(file, ran.out);
-  const results: readonly SarifResult[] = JSON.parse(ran.out).runs[0].results;
-  return {
-    isFailed: ran.code !== 0,
-    ...{ faults: [], file, log: ran.err, findings: results.flatMap(findingOf) },
-  };
+  const findings = sarif.runs.flatMap(({ results }) => results).flatMap(findingOf);
+  return { isFailed: ran.code !== 0, faults: [], file, log: ran.err, findings };
 }
 
 /** `simulate`: what an outage makes of the cluster, without the manifests and with them. */
@@ -135,11 +144,13 @@ function simulate(
     ...applied.flatMap((path) => ['--apply', path]),
     ...linesOf('FAIL_IF').flatMap((limit) => ['--fail-if', limit]),
   ]);
-  const isFailed = ran.code !== 0;
-  const simulation: SimulationDocument | null = ran.out === '' ? null : JSON.parse(ran.out);
+  const simulation: SimulationDocument | null = jsonOf(ran.out);
+  // Limits that are crossed, or that nobody can tell, are in the document.
+  const isSaid = simulation?.limits.some(({ exceeded, unknown }) => exceeded || unknown);
   return {
-    ...{ isFailed, simulation, log: ran.err, file: existsSync(report) ? report : '' },
-    faults: isFailed && simulation === null ? faultsOf(ran) : [],
+    ...{ isFailed: ran.code !== 0, simulation, log: ran.err },
+    file: existsSync(report) ? report : '',
+    faults: ran.code === 0 || isSaid ? [] : faultsOf(ran),
   };
 }
 
@@ -153,7 +164,7 @@ function annotationsOf({ findings, simulation, faults }: Done): readonly Annotat
   const limits = simulation?.limits ?? [];
   return [
     ...faults.map((fault): Annotation => {
-      const [, file = '', line = '', text = ''] = /^(.+?):(\d+):\d+: (.*)$/s.exec(fault) ?? [];
+      const [, file = '', line = '', text = ''] = /^(.+?):(\d+)(?::\d+)?: (.*)$/s.exec(fault) ?? [];
       const place = existsSync(file) ? { ...placeOf(file, Number(line)), message: text } : {};
       return { level: 'error', title: 'taintmgr', message: fault, ...place };
     }),
@@ -207,7 +218,11 @@ function main(): number {
   const played = simulate(cluster, applied);
   const { findings } = checked;
   const { simulation } = played;
-  const done = { findings, simulation, faults: [...checked.faults, ...played.faults] };
+  const done = {
+    findings,
+    simulation,
+    faults: [...new Set([...checked.faults, ...played.faults])],
+  };
   const summary = summaryOf(done);
   const summaryFile = join(env.RUNNER_TEMP ?? tmpdir(), 'taintmgr-summary.md');
   writeFileSync(summaryFile, summary);

@@ -12,6 +12,7 @@ import { githubParser } from './github-parser.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const action = readFileSync(join(root, 'action/action.yml'), 'utf8');
 const page = readFileSync(join(root, 'docs/integrations/github-action.md'), 'utf8');
+const plugin = join(root, 'apps/kubectl-taintmgr/bin/kubectl-taintmgr');
 const example = join(root, 'examples/gitops');
 const exampleWorkflow = readFileSync(join(example, '.github/workflows/evictions.yml'), 'utf8');
 const { inputs, runs } = parse(action);
@@ -44,7 +45,12 @@ function folderOf(t: TestContext): string {
 }
 
 /** Runs the step of the action as a runner does; `input` by the names of the action. */
-function play(t: TestContext, input: Inputs, cwd = root): Played {
+function play(
+  t: TestContext,
+  input: Inputs,
+  cwd = root,
+  program = `${process.execPath} ${plugin}`,
+): Played {
   const folder = folderOf(t);
   const [summary, output] = [join(folder, 'summary.md'), join(folder, 'output')];
   const own = { sarif: join(folder, 'found.sarif'), report: join(folder, 'page.html'), ...input };
@@ -52,7 +58,6 @@ function play(t: TestContext, input: Inputs, cwd = root): Played {
     const [, from = ''] = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(expression) ?? assert.fail(name);
     return [name, new Map(Object.entries(own)).get(from) ?? inputs[from].default] as const;
   });
-  const plugin = join(root, 'apps/kubectl-taintmgr/bin/kubectl-taintmgr');
   const { status, stdout, stderr } = spawnSync('bash', ['-c', step.run], {
     cwd,
     encoding: 'utf8',
@@ -65,7 +70,7 @@ function play(t: TestContext, input: Inputs, cwd = root): Played {
       GITHUB_STEP_SUMMARY: summary,
       GITHUB_OUTPUT: output,
       KUBECONFIG: join(folder, 'none'),
-      KUBECTL_TAINTMGR: `${process.execPath} ${plugin}`,
+      KUBECTL_TAINTMGR: program,
     },
   });
   const printed = `${stdout}${stderr}`;
@@ -229,6 +234,40 @@ describe('the action', () => {
     }
   });
 
+  it('says that a program is not there, or ended early', (t) => {
+    const half = join(folderOf(t), 'half.sh');
+    writeFileSync(half, `printf '{"runs":['; kill -KILL $$`);
+    for (const [program, fault] of [
+      ['no-such-program', 'spawnSync no-such-program ENOENT'],
+      [`bash ${half}`, 'bash ended by SIGKILL'],
+    ] as const) {
+      const input = { manifests: 'deploy', cluster: 'docs/scenarios/three-zones.yaml' };
+      const { code, output, annotations } = play(t, input, root, program);
+      assert.deepEqual([code, output], [1, { sarif: '', report: '' }]);
+      const line = `::error title=taintmgr::${fault}`;
+      assert.deepEqual(annotations, [line]);
+    }
+  });
+
+  it('shows what cannot be laid over the cluster at its line', (t) => {
+    const file = join(folderOf(t), 'web.yaml');
+    const metadata = '{ name: web, namespace: shop }';
+    const spec = '{ replicas: many }';
+    writeFileSync(
+      file,
+      `apiVersion: apps/v1\nkind: Deployment\nmetadata: ${metadata}\nspec: ${spec}\n`,
+    );
+    const { code, annotations } = play(t, {
+      cluster: 'docs/scenarios/three-zones.yaml',
+      apply: file,
+    });
+    assert.equal(code, 1);
+    assert.match(
+      annotations.join(),
+      /^::error file=[^,]*web\.yaml,line=4,title=taintmgr::spec\.replicas: Deployment web: /,
+    );
+  });
+
   for (const [what, manifests] of [
     ['nothing', ''],
     ['blank lines', ' \n\n  \n'],
@@ -385,14 +424,6 @@ describe('the pull requests of examples/gitops', () => {
         assert.match(annotations[at] ?? '', line);
     });
   }
-
-  it('are shown on the page as they come out', (t) => {
-    const { summary, annotations } = play(t, asked, withPatch(t, 'half-the-replicas'));
-    const from = summary.indexOf('**This');
-    const shown = summary.slice(from, summary.indexOf('### Limits'));
-    assert.ok(page.includes(shown), shown);
-    assert.ok(page.includes(annotations.join('\n')), annotations.join('\n'));
-  });
 
   it('play nothing of a pull request where none is to be laid over', (t) => {
     const { code, summary } = play(
