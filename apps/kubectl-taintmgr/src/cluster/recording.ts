@@ -36,7 +36,11 @@ export function linesFrom(text: string): number {
 
 /** Reads one line; null: it is not of a recording. */
 export function recordingLine(text: string): RecordingLine | null {
-  const value = parsed(text);
+  return recordingLineIn(parsed(text));
+}
+
+/** The same of a line that was parsed. */
+export function recordingLineIn(value: Readonly<Record<string, unknown>>): RecordingLine | null {
   const at = timeOf(value.at);
   const after = timeOf(value.after);
   if (at === null) return null;

@@ -58,7 +58,7 @@ export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
 }
 
 /** Controllers need milliseconds to see that a node is gone, for which nobody misses its pods. */
-export const shortestSeconds = 0.1;
+const shortestSeconds = 0.1;
 
 /** Without those that the next one ends at once. */
 function lasting(steps: readonly Step<Down>[]): readonly Step<Down>[] {

@@ -9,7 +9,7 @@ import type {
   Summary,
   Totals,
 } from '@taintmgr/page';
-import { downSteps, shortestSeconds, thousandths } from './downtime.ts';
+import { downSteps, thousandths } from './downtime.ts';
 
 type Places = ReadonlyMap<string, string>;
 type Down = Step<{ readonly down: number }>;
@@ -124,7 +124,7 @@ function lossesByZone(
 ): ReadonlyMap<string, readonly Down[]> {
   const found = new Map<string, Step<{ down: number }>[]>();
   if (steps.every(({ down }) => down === 0)) return found;
-  const turns = turnsOf(pods, steps, zoneOfNode);
+  const turns = turnsOf(pods, zoneOfNode);
   const instants = new Set([...steps, ...turns].map(({ at }) => at));
   let [lost, turn, step]: [Turn[], number, number] = [[], 0, -1];
   for (const at of [...instants].sort((one, other) => one - other)) {
@@ -143,15 +143,8 @@ function lossesByZone(
   return found;
 }
 
-/**
- * In the order of time; of one instant those first that serve no more. What is no state of its own, as it is
- * over at once, counts from the next step on.
- */
-function turnsOf(
-  pods: readonly PodTrack[],
-  steps: readonly Down[],
-  zoneOfNode: Places,
-): readonly Turn[] {
+/** In the order of time; of one instant those first that serve no more. */
+function turnsOf(pods: readonly PodTrack[], zoneOfNode: Places): readonly Turn[] {
   const turns = pods.flatMap(({ pod, node, states, until }) => {
     const zone = zoneOfNode.get(node) ?? '';
     return states.flatMap(({ at, state }, index): readonly Turn[] => {
@@ -161,13 +154,7 @@ function turnsOf(
       return ends === null ? [begins] : [begins, { at: ends, pod, zone, serves: false }];
     });
   });
-  turns.sort((one, other) => one.at - other.at || Number(one.serves) - Number(other.serves));
-  let next = 0;
-  return turns.map((turn) => {
-    while (next < steps.length && (steps[next]?.at ?? 0) < turn.at) next++;
-    const step = steps[next]?.at ?? Number.POSITIVE_INFINITY;
-    return step - turn.at < shortestSeconds ? { ...turn, at: step } : turn;
-  });
+  return turns.sort((one, other) => one.at - other.at || Number(one.serves) - Number(other.serves));
 }
 
 function withoutOne(lost: readonly Turn[], { pod }: Turn): Turn[] {

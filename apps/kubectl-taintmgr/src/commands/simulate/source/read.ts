@@ -12,6 +12,7 @@ import {
   readEvictor,
 } from '@taintmgr/k8s-adapter/survey';
 import { claimsDevices, collections, listCollection } from '../../../cluster/collections.ts';
+import { recordingLineIn } from '../../../cluster/recording.ts';
 import { filesAt, type InputFile, readFileInto } from './input/files.ts';
 import type { ObjectSink } from './input/found.ts';
 import { Gathering, gather } from './input/gathering.ts';
@@ -79,6 +80,10 @@ function sinkFor(
       if (kind === 'Topology' && version === apiVersion) {
         const field = found.field();
         if (field) topologies.push(field);
+        return;
+      }
+      if (recordingLineIn({ ...(value as object | null) }) !== null) {
+        gathering.strange('lines of what happened later, which --verify plays', 1);
         return;
       }
       const mistake = mistakeOf(value);

@@ -1,8 +1,8 @@
 // Reads what is known of the time after a snapshot: another snapshot, Events, or a recording.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { fileFault, UsageError } from '@taintmgr/k8s-adapter/command-line';
-import { FaultyFile, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
+import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import {
   isObject,
@@ -10,8 +10,9 @@ import {
   type RecordingLine,
   recordingLine,
 } from '../../../cluster/recording.ts';
+import { filesAt, readFileInto } from '../source/input/files.ts';
 
-/** What the file has. */
+/** What it is. */
 export type After =
   | { readonly kind: 'objects'; readonly objects: readonly KubeObject[] }
   | {
@@ -27,14 +28,40 @@ const want =
   'a second snapshot, Events as kubectl get events -A -o json prints them, or what snapshot --watch has written';
 
 /** Reads it. Throws UsageError and FaultyFile. */
-export async function readAfter(file: string): Promise<After> {
-  const text = await readPacked(file);
-  const begin = linesFrom(text);
-  if (begin >= 0) return recordingIn(file, text, begin);
-  const objects = valuesIn(file, text).flatMap(objectsIn);
-  if (objects.length === 0) throw new FaultyFile([`${file}:1:1: want ${want}`]);
+export async function readAfter(path: string): Promise<After> {
+  if (await isOneFile(path)) {
+    const text = await readPacked(path);
+    const begin = linesFrom(text);
+    if (begin >= 0) return recordingIn(path, text, begin);
+  }
+  const objects: KubeObject[] = [];
+  const faults: string[] = [];
+  for (const file of await filesAt(path)) {
+    await readFileInto(file, {
+      object: ({ value }) => {
+        if (isObject(value)) objects.push(value);
+      },
+      fault: (text) => faults.push(text),
+    });
+  }
+  if (faults.length > 0) throw new FaultyFile(faults);
+  if (objects.length === 0) throw new FaultyFile([`${path}:1:1: want ${want}`]);
   return { kind: 'objects', objects };
 }
+
+/** Recordings are one file each; standard input cannot be read twice. */
+async function isOneFile(path: string): Promise<boolean> {
+  if (path === '-') return false;
+  try {
+    const found = await stat(path);
+    return found.isFile() && found.size <= textBytesMax;
+  } catch (error) {
+    throw fileFault(`--verify ${path}`, error);
+  }
+}
+
+/** A text can be no longer; recordings end before. */
+const textBytesMax = 2 ** 29 - 24;
 
 async function readPacked(file: string): Promise<string> {
   try {
@@ -52,7 +79,7 @@ async function readPacked(file: string): Promise<string> {
 function recordingIn(file: string, text: string, begin: number): After {
   const head = text.slice(0, begin).trim();
   const texts = text.slice(begin).split('\n');
-  const before = head === '' ? null : valuesIn(file, head)[0];
+  const before = head === '' ? null : snapshotIn(file, head);
   const number = text.slice(0, begin).split('\n').length;
   const lines: RecordingLine[] = [];
   const unread: number[] = [];
@@ -65,24 +92,12 @@ function recordingIn(file: string, text: string, begin: number): After {
   return { kind: 'recording', before, lines, unread };
 }
 
-function valuesIn(file: string, text: string): readonly unknown[] {
-  if (/^\s*[[{]/.test(text)) {
-    try {
-      return [JSON.parse(text)];
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
+/** The snapshot that a recording begins with. Throws FaultyFile. */
+function snapshotIn(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new FaultyFile([`${file}: its snapshot: ${error.message}`]);
   }
-  return readAllPositioned(file, text).map(({ value }) => value);
-}
-
-/** Single objects, those of lists too. Lists of one kind say of what kind their items are. */
-function objectsIn(value: unknown): readonly KubeObject[] {
-  if (typeof value !== 'object' || value === null) return [];
-  if (!('items' in value) || !Array.isArray(value.items)) return isObject(value) ? [value] : [];
-  const kind = 'kind' in value ? String(value.kind).replace(/List$/, '') : '';
-  return value.items.flatMap((item: unknown) => {
-    const isBare = typeof item === 'object' && item !== null && !('kind' in item);
-    return objectsIn(isBare && kind !== '' ? { kind, ...item } : item);
-  });
 }

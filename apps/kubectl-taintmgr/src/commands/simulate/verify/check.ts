@@ -139,6 +139,7 @@ function podChecks(options: CheckOptions, first: Course): readonly PodCheck[] {
     first.recording.pods.filter(({ from }) => from === 0).map((track) => [nameOf(track), track]),
   );
   const unseen = unseenIn(observed);
+  const reasons = reasonsIn(observed);
   return pods.flatMap((pod) => {
     const key = keyOf(pod);
     const node: string | undefined = pod.spec.nodeName;
@@ -148,7 +149,7 @@ function podChecks(options: CheckOptions, first: Course): readonly PodCheck[] {
     const at = left === null && foretold !== null && foretold > until ? null : foretold;
     const isUnseen = unseen.has(key);
     const leftAt = isUnseen ? null : left;
-    const by = left === null ? null : leftBy(pod, options);
+    const by = left === null ? null : leftBy(pod, options, reasons);
     const errorSeconds = leftAt === null || at === null ? null : thousandths(at - leftAt);
     const errors = simulated.flatMap((times) => {
       const time = times.get(key);
@@ -194,13 +195,24 @@ function unseenIn({ changes }: Observed): ReadonlySet<string> {
   return new Set(keys);
 }
 
-function leftBy(pod: KubeObject, { observed, happened }: CheckOptions): LeftBy {
+/** The reasons for which pods were asked to leave, as their conditions say, by uid. */
+function reasonsIn({ changes }: Observed): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>();
+  for (const { resource, object } of changes) {
+    const reason = resource === 'pods' ? disruptionOf(object) : null;
+    const { uid = '' } = object.metadata;
+    if (reason !== null && !reasons.has(uid)) reasons.set(uid, reason);
+  }
+  return reasons;
+}
+
+function leftBy(
+  pod: KubeObject,
+  { observed, happened }: CheckOptions,
+  reasons: ReadonlyMap<string, string>,
+): LeftBy {
   const { uid = '' } = pod.metadata;
-  const course = observed.changes.filter(({ resource, object }) => {
-    return resource === 'pods' && object.metadata.uid === uid;
-  });
-  const reason = course.flatMap(({ object }) => disruptionOf(object) ?? [])[0] ?? null;
-  const named = reason === null ? undefined : byReason[reason];
+  const named = byReason[reasons.get(uid) ?? ''];
   if (named) return named;
   if (isEvictedByEvent(pod, observed)) return 'taint';
   if (happened.deleted.has(uid)) return 'somebody';

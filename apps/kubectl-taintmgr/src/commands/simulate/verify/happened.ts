@@ -76,10 +76,12 @@ class Finder {
   readonly #renewals = new Map<string, Instant>();
   /** Workloads that are to have other pods, or more or fewer. */
   readonly #changed = new Set<string>();
+  readonly #taintings: ReadonlyMap<string, readonly Instant[]>;
   #strangers = 0;
 
   constructor(options: HappenedOptions) {
     this.#options = options;
+    this.#taintings = taintingsIn(options.observed);
   }
 
   take(change: ObservedChange): void {
@@ -277,12 +279,21 @@ class Finder {
 
   /** A NoExecute taint that comes in the same moment may be told of later than the pods that leave for it. */
   #isLostSoon({ spec }: KubeObject, at: Instant): boolean {
-    return this.#options.observed.changes.some((change) => {
-      const isNode = change.resource === 'nodes' && change.object.metadata.name === spec.nodeName;
-      const isTainted = isNode && taintsOf(change.object).some((one) => one.effect === 'NoExecute');
-      return isTainted && Math.abs(change.at - at) < slackMs;
-    });
+    const taintings = this.#taintings.get(spec.nodeName) ?? [];
+    return taintings.some((instant) => Math.abs(instant - at) < slackMs);
   }
+}
+
+/** When nodes were seen with NoExecute taints. */
+function taintingsIn({ changes }: Observed): ReadonlyMap<string, readonly Instant[]> {
+  const found = new Map<string, Instant[]>();
+  for (const { resource, object, at } of changes) {
+    const isTainted = taintsOf(object).some(({ effect }) => effect === 'NoExecute');
+    if (resource !== 'nodes' || !isTainted) continue;
+    const { name } = object.metadata;
+    found.set(name, [...(found.get(name) ?? []), at]);
+  }
+  return found;
 }
 
 /** Times of two observers differ by less. */

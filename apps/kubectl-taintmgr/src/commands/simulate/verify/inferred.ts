@@ -8,6 +8,7 @@ import {
   evictedByEvents,
   instantOf,
   leavingAt,
+  missingKinds,
   type Observed,
   type ObservedChange,
   resources,
@@ -46,7 +47,11 @@ export function observedBetween(options: InferredOptions): Observed {
       ...(events.length > 0 && until - startsAt > eventsKeptMs
         ? ['Events are kept for an hour: those before are not there any more']
         : []),
-      ...(objects.length === 0 ? ['Events do not show pods that stayed'] : []),
+      ...(objects.length === 0
+        ? ['Events do not show pods that stayed']
+        : missingKinds(objects.map(({ kind = '' }) => kind)).map(
+            (kind) => `what became of ${kind}s: there is none in ${name}`,
+          )),
       ...unknown,
     ],
     evictedByEvents: evictedByEvents(events),
@@ -75,6 +80,12 @@ interface Seen {
   readonly until: Instant;
 }
 
+/** What changed of a node at one time; null: nothing says when. */
+interface NodeStep {
+  readonly at: Instant | null;
+  readonly change: (node: KubeObject) => KubeObject;
+}
+
 /** Looks for what happened, kind by kind. */
 class Between {
   readonly #before: Cluster['api'];
@@ -82,11 +93,19 @@ class Between {
   readonly #seen: Seen;
   readonly #changes: ObservedChange[] = [];
   readonly #unknown: string[] = [];
+  /** By what they are about. */
+  readonly #eventsOf = new Map<string, SeenEvent[]>();
 
   constructor({ before, startsAt }: InferredOptions, seen: Seen) {
     this.#before = before;
     this.#startsAt = startsAt;
     this.#seen = seen;
+    for (const event of seen.events) {
+      const { kind, namespace, name } = event.involvedObject;
+      const about = kind === 'Node' || namespace === '' ? name : `${namespace}/${name}`;
+      const events = this.#eventsOf.get(`${kind} ${about}`) ?? [];
+      this.#eventsOf.set(`${kind} ${about}`, [...events, event]);
+    }
   }
 
   take(): { readonly changes: readonly ObservedChange[]; readonly unknown: readonly string[] } {
@@ -103,12 +122,10 @@ class Between {
   }
 
   /** The first Event of some reasons about an object. */
-  #eventAt(reasons: readonly string[], { kind, metadata }: KubeObject): Instant | null {
-    const found = this.#seen.events.find(({ reason, involvedObject: about }) => {
-      const isIt = about.kind === kind && about.name === metadata.name;
-      const isThere = about.kind === 'Node' || about.namespace === (metadata.namespace ?? '');
-      const isSame = about.kind === 'Node' || !about.uid || about.uid === metadata.uid;
-      return isIt && isThere && isSame && reasons.includes(reason);
+  #eventAt(reasons: readonly string[], { kind = '', metadata }: KubeObject): Instant | null {
+    const about = kind === 'Node' ? `Node ${metadata.name}` : `${kind} ${keyOf({ metadata })}`;
+    const found = this.#eventsOf.get(about)?.find(({ reason, involvedObject: { uid } }) => {
+      return reasons.includes(reason) && (kind === 'Node' || !uid || uid === metadata.uid);
     });
     return found?.at ?? null;
   }
@@ -159,59 +176,52 @@ class Between {
   }
 
   #node(before: KubeObject, now: KubeObject): void {
-    const steps: {
-      readonly at: Instant | null;
-      readonly change: (node: KubeObject) => KubeObject;
-    }[] = [];
-    const was = readyOf(before);
-    const is = readyOf(now);
-    const since = instantOf(is.lastTransitionTime);
-    if (
-      since !== null &&
-      since > this.#startsAt &&
-      is.lastTransitionTime !== was.lastTransitionTime
-    ) {
-      const wasAway = was.status === 'True' && is.status === 'True';
-      const lostAt = wasAway ? this.#eventAt(['NodeNotReady'], now) : null;
-      if (lostAt !== null) steps.push({ at: lostAt, change: (node) => withReady(node, 'Unknown') });
-      else if (wasAway) this.#unknown.push(`since when node ${now.metadata.name} was not ready`);
-      if (!wasAway || lostAt !== null) {
-        steps.push({ at: since, change: (node) => withReady(node, is.status) });
-      }
-    }
-    const written = writtenAt(now);
-    for (const taint of taintsOf(now)) {
-      if (taintsOf(before).some((one) => isSame(one, taint))) continue;
-      const at = instantOf(taint.timeAdded) ?? written;
-      steps.push({
-        at: at !== null && at > this.#startsAt ? at : null,
-        change: (node) => withTaints(node, [...taintsOf(node), taint]),
-      });
-    }
-    const wasGone = taintsOf(before).filter(
-      (one) => !taintsOf(now).some((other) => isSame(one, other)),
-    );
-    const isCordoned = now.spec?.unschedulable === true;
-    const hasTurned = isCordoned !== (before.spec?.unschedulable === true);
-    if (wasGone.length > 0 || hasTurned) {
-      const at = written !== null && written > this.#startsAt ? written : null;
-      steps.push({
-        at,
-        change: (node) => ({
-          ...withTaints(
-            node,
-            taintsOf(node).filter((one) => !wasGone.some((other) => isSame(one, other))),
-          ),
-          spec: { ...node.spec, unschedulable: isCordoned },
-        }),
-      });
-    }
+    const steps = [...this.#readiness(before, now), ...this.#taints(before, now)];
     let latest = before;
     const inOrder = steps.toSorted((one, other) => (one.at ?? Infinity) - (other.at ?? Infinity));
     for (const { at, change } of inOrder) {
       latest = change(latest);
       this.#push('MODIFIED', latest, at);
     }
+  }
+
+  /** Whether it fell silent, and was back. */
+  #readiness(before: KubeObject, now: KubeObject): readonly NodeStep[] {
+    const [was, is] = [readyOf(before), readyOf(now)];
+    const since = instantOf(is.lastTransitionTime);
+    const isNews = is.lastTransitionTime !== was.lastTransitionTime;
+    if (since === null || since <= this.#startsAt || !isNews) return [];
+    const turned = { at: since, change: (node: KubeObject) => withReady(node, is.status) };
+    if (was.status !== 'True' || is.status !== 'True') return [turned];
+    const lostAt = this.#eventAt(['NodeNotReady'], now);
+    if (lostAt !== null) {
+      return [{ at: lostAt, change: (node) => withReady(node, 'Unknown') }, turned];
+    }
+    this.#unknown.push(`since when node ${now.metadata.name} was not ready`);
+    return [];
+  }
+
+  #taints(before: KubeObject, now: KubeObject): readonly NodeStep[] {
+    const written = this.#later(writtenAt(now));
+    const put = taintsOf(now).filter((one) => !isAmong(one, taintsOf(before)));
+    const gone = taintsOf(before).filter((one) => !isAmong(one, taintsOf(now)));
+    const steps: NodeStep[] = put.map((taint) => ({
+      at: this.#later(instantOf(taint.timeAdded)) ?? written,
+      change: (node) => withTaints(node, [...taintsOf(node), taint]),
+    }));
+    const unschedulable = now.spec?.unschedulable === true;
+    const hasTurned = unschedulable !== (before.spec?.unschedulable === true);
+    if (gone.length === 0 && !hasTurned) return steps;
+    const change = (node: KubeObject): KubeObject => {
+      const left = taintsOf(node).filter((one) => !isAmong(one, gone));
+      return { ...node, spec: { ...node.spec, taints: left, unschedulable } };
+    };
+    return [...steps, { at: written, change }];
+  }
+
+  /** Null: it was before the beginning. */
+  #later(at: Instant | null): Instant | null {
+    return at !== null && at > this.#startsAt ? at : null;
   }
 
   // Workloads
@@ -373,6 +383,11 @@ export interface Taint {
 
 export function taintsOf({ spec }: KubeObject): readonly Taint[] {
   return spec?.taints ?? [];
+}
+
+/** Whether a taint is one of these. */
+function isAmong(taint: Taint, taints: readonly Taint[]): boolean {
+  return taints.some((one) => isSame(one, taint));
 }
 
 export function isSame(one: Taint, other: Taint): boolean {

@@ -82,6 +82,9 @@ export function observedRecording(name: string, lines: readonly RecordingLine[])
         ? [`the clock of the recorder was ${offText(ahead)} the API server's: times are set right`]
         : []),
       ...endNotes(last),
+      ...missingKinds(lines.flatMap((line) => (line.type === 'BEGIN' ? line.kinds : []))).map(
+        (kind) => `what became of ${kind}s: they were not recorded`,
+      ),
     ],
     evictedByEvents: evictedIn(lines),
   };
@@ -89,6 +92,11 @@ export function observedRecording(name: string, lines: readonly RecordingLine[])
 
 function offText(ahead: Millis): string {
   return `${formatDuration(Math.round(Math.abs(ahead)))} ${ahead > 0 ? 'ahead of' : 'behind'}`;
+}
+
+/** The kinds without which little can be said. */
+export function missingKinds(kinds: readonly string[]): readonly string[] {
+  return ['Node', 'Pod', 'Lease'].filter((kind) => !kinds.includes(kind));
 }
 
 function endNotes(last: RecordingLine | undefined): readonly string[] {

@@ -93,22 +93,6 @@ describe('the pod-minutes of a zone', () => {
   }
 });
 
-it('a pod that comes counts from when it shows, and its place is in no other zone until then', () => {
-  const of = recording(1, [pod('1', 'a', [0, 30]), pod('2', 'b', [60, null])]);
-  const [web = assert.fail()] = of.workloads;
-  // Kubernetes hears of it within a tenth of a second, until which what was so before counts.
-  const states = [...web.states, { at: 60.06, wanted: 1, ready: 0 }];
-  const { zones } = sumsOf({ ...of, workloads: [{ ...web, states }] }, end);
-  assert.deepEqual(
-    zones.map(({ name, podMinutesLost, workloads }) => [name, podMinutesLost, workloads]),
-    [
-      ['a', 0.501, 1],
-      ['b', 0, 0],
-      ['c', 0, 0],
-    ],
-  );
-});
-
 it('evictions and pods without room are of the zone that the pod was in', () => {
   const evictions = [eviction('a-1', 10), eviction('b-1', 20), eviction('gone', 30)];
   const of = recording(0, [], { evictions, unplaced: [unplaced(20), unplaced(21), unplaced(5)] });

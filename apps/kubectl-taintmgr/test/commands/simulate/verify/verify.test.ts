@@ -98,6 +98,15 @@ describe('a recording of a real control plane that lost a zone', () => {
     assert.match(causes, /4 pods never became ready again on nodes that came back/);
   });
 
+  it('is a snapshot to -f', async () => {
+    const { code, out, err } = await run('simulate', '-f', recording, '--until', '1m');
+    assert.equal(code, 0, err);
+    assert.match(out, /\(8 nodes, 9 workloads\)/);
+    assert.match(err, /lines of what happened later, which --verify plays/);
+    const { run: one } = await verified('-f', recording, '--verify', recording);
+    assert.equal(one.foretold, 12);
+  });
+
   it('may be said by a script', async () => {
     const script = files.write('dead.yaml', 'events:\n- {at: 0s, stopKubelet: {zone: za}}\n');
     const { played, run: one } = await verified('--verify', recording, '--script', script);
@@ -131,6 +140,49 @@ describe('two snapshots', () => {
     assert.match(played.join('\n'), /"taint":\{"node":"b-1","taint":"maintenance:NoExecute"\}/);
     assert.ok(one.evictions >= 1 && one.foretold === one.evictions);
     assert.ok(Math.abs(one.error?.worstSeconds ?? 9) <= 1, JSON.stringify(one.error));
+  });
+
+  it('of a node that was away and is back: Events beside it say since when', async () => {
+    const world = shop();
+    const before = written('before.json', world.snapshot());
+    world.run(7_000);
+    world.cluster.node('a-1').stop();
+    world.run(100_000);
+    world.cluster.node('a-1').resume();
+    world.run(30_000);
+    const alone = written('after.json', world.snapshot());
+    const { unknown } = await verified('-f', before, '--verify', alone);
+    assert.ok(unknown.includes('since when node a-1 was not ready'), unknown.join('\n'));
+    const both = written('both.json', [...world.snapshot(), ...world.api.list('events')]);
+    const { played } = await verified('-f', before, '--verify', both);
+    assert.match(
+      played.join('\n'),
+      /"stopKubelet":\{"node":"a-1"\}[\s\S]*"resumeKubelet":\{"node":"a-1"\}/,
+    );
+  });
+
+  it('in which nodes came and went', async () => {
+    const world = shop();
+    const args = between(world, () => {
+      world.run(10_000);
+      world.cluster.addNode({ name: 'c-3', zone: 'c', region: 'r' });
+      world.cluster.removeNode('b-2');
+      world.run(30_000);
+    });
+    const { played, unknown } = await verified(...args);
+    assert.match(played.join('\n'), /"addNode":\{"name":"c-3","zone":"c"/);
+    assert.match(unknown.join('\n'), /when node b-2 was deleted/);
+  });
+
+  it('without nodes: says what it does not show', async () => {
+    const world = shop();
+    const before = written('before.json', world.snapshot());
+    world.run(60_000);
+    world.api.delete('pods', 'shop', 'db-0');
+    world.run(60_000);
+    const pods = world.snapshot().filter((one) => 'kind' in one && one.kind === 'Pod');
+    const { unknown } = await verified('-f', before, '--verify', written('after.json', pods));
+    assert.match(unknown.join('\n'), /^what became of Nodes: there is none in \S+after\.json$/m);
   });
 
   it('in which nothing happened: nothing to say', async () => {
