@@ -71,6 +71,9 @@ const notPlayed = [
   'limits[].unknown',
   'runs[].summary.workloads[].unknown[]',
   'notes[]',
+  'unplayed[]',
+  'losses[].limits[].unknown',
+  'losses[].workloads[].unknown[]',
   ...['namespace', 'pod', 'workload', 'node', 'at', 'message'].map(
     (name) => `runs[].failures[].${name}`,
   ),
@@ -89,7 +92,13 @@ it('the page names what is printed, and nothing else', async () => {
     ...['simulate', '-f', source, '--until', '1m', '-o', 'json'],
     ...['--apply', file('manifests.yaml', manifests)],
   );
-  const printed = new Set([out, applied.out].flatMap((text) => pathsOf(JSON.parse(text))));
+  const each = await run(
+    ...['simulate', '-f', source, '--each', 'zone', '--by', 'taint=a:NoExecute', '--until', '3m'],
+    ...['--fail-if', 'down(shop/web) > 0', '--seeds', '2', '-o', 'json'],
+  );
+  const printed = new Set(
+    [out, applied.out, each.out].flatMap((text) => pathsOf(JSON.parse(text))),
+  );
   const isNull = (path: string): boolean => path === 'runs[].differences';
   const unnamed = [...printed].filter((path) => !named.has(path) && !isNull(path));
   assert.deepEqual(unnamed, [], 'not on the page');

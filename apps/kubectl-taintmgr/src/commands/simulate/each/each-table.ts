@@ -23,7 +23,7 @@ export function eachTable(document: EachDocument, options: TableOptions, top?: T
   const more = hurting.length - rows.length;
   const parts = [
     lines([worstText(document)], options),
-    rows.length === 0 ? '' : renderColumns(columnsOf(document), rows, options),
+    rows.length === 0 ? '' : renderColumns(columnsOf(document, wide), rows, options),
     lines(
       [
         ...(more > 0 ? [`and ${more} more, which harm less; --top all shows all`] : []),
@@ -77,7 +77,11 @@ function worstText({ each, losses }: EachDocument): string {
   return `worst: ${lossText(each, worst)}: ${texts.join(', ')}`;
 }
 
-function columnsOf({ losses, by }: EachDocument): readonly Column<Loss>[] {
+/** With -o wide cells name all that they are about, else the worst. */
+function columnsOf({ losses, by }: EachDocument, wide: boolean): readonly Column<Loss>[] {
+  const some = (texts: readonly string[]): string => {
+    return wide && texts.length > 0 ? texts.join(', ') : someOf(texts);
+  };
   const hasBlocked = by === 'drain' || losses.some(({ blocked }) => blocked > 0);
   const stay: Column<Loss> = ['STAY', stayText];
   const tainted: Column<Loss> = ['TAINT', ({ taint = none }) => taint];
@@ -91,9 +95,9 @@ function columnsOf({ losses, by }: EachDocument): readonly Column<Loss>[] {
     [
       'WORST',
       ({ failed, workloads }) =>
-        failed === null ? someOf(workloads.map(workloadText)) : `failed: ${failed}`,
+        failed === null ? some(workloads.map(workloadText)) : `failed: ${failed}`,
     ],
-    ['BUDGETS BROKEN', figure(({ budgets }) => someOf(budgets.filter(isBroken).map(budgetText)))],
+    ['BUDGETS BROKEN', figure(({ budgets }) => some(budgets.filter(isBroken).map(budgetText)))],
     ['NO ROOM', figure(roomText)],
     ...(hasBlocked ? [stay] : []),
   ];
