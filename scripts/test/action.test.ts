@@ -422,6 +422,9 @@ describe('the pull requests of examples/gitops', () => {
       assert.equal(annotations.length, wanted.annotations.length, annotations.join('\n'));
       for (const [at, line] of wanted.annotations.entries())
         assert.match(annotations[at] ?? '', line);
+      if (code === 0 || patch !== 'half-the-replicas') return;
+      const shown = summary.slice(summary.indexOf('**This'), summary.indexOf('### Limits'));
+      for (const text of [shown, ...annotations]) assert.ok(page.includes(text), text);
     });
   }
 

@@ -145,7 +145,9 @@ class Trial {
     const stays = 'fields that manifests have no more stay';
     return [
       ...this.#leftOut.notes,
-      ...(names === '' ? [] : [`nothing says what was applied last to ${names}: ${stays}`]),
+      ...(this.#neverApplied.length === 0
+        ? []
+        : [`nothing says what was applied last to ${names}: ${stays}`]),
       ...(kinds.length === 0
         ? []
         : [`kinds of --apply that play no part are left out: ${kinds.join(', ')}`]),

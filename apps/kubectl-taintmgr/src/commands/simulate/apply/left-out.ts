@@ -30,13 +30,12 @@ export class LeftOut {
     return this.#isSnapshot && shape ? Object(keep(shape, object)) : object;
   }
 
-  /** The manifest, without a template in which nothing differs that counts. */
+  /** The manifest, with the template that is there where nothing differs that counts. */
   applied(manifest: KubeObject, before: KubeObject | null, after: KubeObject): KubeObject {
     if (!this.#isSnapshot || !before || manifest.spec?.template === undefined) return manifest;
     const [was, is] = [before, after].map((object) => templateOf(this.counted(object)));
     if (changedFields({ was }, { was: is }).length > 0) return manifest;
-    const { template: _, ...spec } = manifest.spec;
-    return { ...manifest, spec };
+    return { ...manifest, spec: { ...manifest.spec, template: before.spec.template } };
   }
 }
 

@@ -17,7 +17,11 @@ function printed(isSnapshot: boolean): string {
   cluster.start();
   clock.advanceTo(clock.now() + 60_000);
   cluster.api.create('namespaces', { metadata: { name: 'shop' } });
-  cluster.api.create('deployments', deployment('shop', 'web', { replicas: 2 }));
+  const web = deployment('shop', 'web', { replicas: 2 });
+  const template = { spec: { containers: [{ name: 'web', image: 'web:1', command: ['old'] }] } };
+  const last = JSON.stringify({ kind: 'Deployment', spec: { template } });
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': last };
+  cluster.api.create('deployments', { ...web, metadata: { ...web.metadata, annotations } });
   clock.advanceTo(clock.now() + 60_000);
   const objects = cluster.api.stored().flatMap(({ storeKey }) => cluster.api.list(storeKey));
   const shapeOf = new Map(Object.entries(shapes));
@@ -50,6 +54,7 @@ spec:
   const { out, err } = await run('simulate', '-f', source, '--apply', manifest, ...args);
   const { applied, runs, notes }: SimulationDocument = JSON.parse(out || assert.fail(err));
   const { change, fields = [] } = applied?.[0] ?? {};
+  assert.ok(notes.every((note) => !note.startsWith('nothing says what was applied last')));
   const isToldApart = notes.some((note) => note.startsWith('a snapshot has no images'));
   return { change, fields, seconds: runs[1]?.rollout?.seconds, isToldApart };
 }
