@@ -16,7 +16,7 @@ import { beyondChance, keyOf, type OfKind, paired } from './draws.ts';
 export interface Listing {
   /** How many things something happened to. */
   readonly harmed: number;
-  /** The worst of them, and all in the order of their names where these are all; '': there is nothing. */
+  /** Those that differ most between runs and the worst of them, and all in the order of their names where these are all; '': there is nothing. */
   readonly text: (room: ListingRoom) => string;
 }
 
@@ -44,6 +44,8 @@ interface Group<Item> {
   readonly isCalm: boolean;
   /** In the run in which it is worst. */
   readonly harm: number;
+  /** By how much it differs between runs, beyond chance. */
+  readonly difference: number;
 }
 
 export function listing<Item extends Counted>(
@@ -61,7 +63,7 @@ export function listing<Item extends Counted>(
     text: ({ rows, names }) => {
       if (groups.length === 0) return '';
       const all = options.wide ? groups : harmed;
-      const shown = worst(all, rows, ({ harm }) => harm);
+      const shown = foremost(all, rows);
       const lines = shown.map((group) => group.lines);
       const render = options.wide ? flat : folded;
       const parts = [
@@ -72,6 +74,15 @@ export function listing<Item extends Counted>(
       return parts.join('\n');
     },
   };
+}
+
+/** As they are where there is room for all; else those that differ between runs, and the worst of the others. */
+function foremost<Item>(groups: readonly Group<Item>[], most: number): readonly Group<Item>[] {
+  if (groups.length <= most) return groups;
+  const differing = groups.filter(({ difference }) => difference >= leastShown);
+  const first = worst(differing, most, ({ difference }) => difference);
+  const others = groups.filter((group) => !first.includes(group));
+  return [...first, ...worst(others, most - first.length, ({ harm }) => harm)];
 }
 
 /** As they are where there is room for all, else the worst, the worst first. */
@@ -115,10 +126,15 @@ function groupsOf<Item extends Counted>(
       return [{ name: nameOf(item), variant, item: own, pairs: pairs ?? null }];
     });
     const owns = lines.flatMap((line) => line.item ?? []);
+    const differences = lines.flatMap(({ pairs: each }) => {
+      const more = each?.map(([one, two]) => table.harmOf(two) - table.harmOf(one));
+      return more ? [Math.abs(beyondChance(more))] : [];
+    });
     return {
       lines,
       isCalm: owns.every(table.isCalm),
       harm: mostOf(owns.map(table.harmOf), 0),
+      difference: mostOf(differences, 0),
     };
   });
 }

@@ -61,21 +61,23 @@ function roomFor(workloads: number, others: number): Room {
 export function simulationTable(result: Result, options: TableOptions, top?: Top): string {
   const render = answer(result, options);
   if (top === 'all' || (top === undefined && options.wide)) return render(everything);
-  if (top !== undefined) return withHint(render(roomFor(top, top)), render(usual));
+  const isMany = result.runs.length > 1;
+  if (top !== undefined) return withHint(render(roomFor(top, top)), render(usual), isMany);
   const whole = render(usual);
   if (linesIn(whole) <= linesMax) return whole;
   let text = whole;
   for (const workloads of steps) {
-    text = withHint(render(roomFor(workloads, Math.ceil(workloads / 3))), whole);
+    text = withHint(render(roomFor(workloads, Math.ceil(workloads / 3))), whole, isMany);
     if (linesIn(text) <= linesMax) break;
   }
   return text;
 }
 
 /** Says how to see the rest, where something is left out. */
-function withHint(text: string, whole: string): string {
+function withHint(text: string, whole: string, isMany: boolean): string {
   if (text === whole) return text;
-  return `${text}\n\nThe worst are shown; --top 50 shows 50 of each table, --top all everything.`;
+  const what = isMany ? 'What differs and the worst' : 'The worst';
+  return `${text}\n\n${what} are shown; --top 50 shows 50 of each table, --top all everything.`;
 }
 
 function linesIn(text: string): number {

@@ -167,6 +167,20 @@ describe('the answer of a simulation', () => {
     assert.deepEqual(namesIn(text, 'ZONE'), ['<none>', 'z0', 'z1', 'and 1 more']);
   });
 
+  it('shows what differs between runs before what is worse and does not', () => {
+    const whole = resultOf({ ...few, workloads: 9 });
+    const [before, after] = whole.runs;
+    assert.ok(before && after);
+    const workloads = after.summary.workloads.map((one) => {
+      return one.name === 'w2' ? { ...one, podMinutesLost: one.podMinutesLost + 1 } : one;
+    });
+    const summary = { ...after.summary, workloads };
+    const result = { ...whole, runs: [before, { ...after, summary, draws: [summary] }] };
+    const text = simulationTable(result, plain, 3);
+    assert.deepEqual(namesIn(text, 'WORKLOAD'), ['ns0/w2 ?', 'ns0/w8 ?', 'ns1/w7 ?', 'and 6 more']);
+    assert.match(text, /^What differs and the worst are shown; /m);
+  });
+
   it('shows as many as are asked for', () => {
     const text = simulationTable(resultOf({ ...few, budgets: 3, runs: 1 }), plain, 2);
     assert.deepEqual(namesIn(text, 'WORKLOAD'), ['ns0/w4 ?', 'ns1/w3 ?', 'and 3 more']);
