@@ -1,10 +1,11 @@
 // Lets a cluster come to rest over which manifests are laid, before anything of a script happens in it.
-import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
+import type { Instant, Millis } from '@taintmgr/core/time';
 import { countBy } from '@taintmgr/k8s-adapter/command-line';
 import type { AppliedObject, Rollout as RolloutDocument } from '@taintmgr/page';
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
 import { unplacedMessage } from '../result/recorder.ts';
 import type { RolloutStep } from '../stage/run.ts';
+import { isReady } from '../stage/stage.ts';
 import { workloadKeyOf } from '../times/pod-times.ts';
 import type { Overlay } from './apply.ts';
 
@@ -68,19 +69,25 @@ function* settle(
 ): Generator<null, readonly AppliedObject[]> {
   const { clock } = cluster.api;
   const latest = clock.now() + restMsMax;
+  const patienceMs = stuckMs + Math.max(...moved.map((one) => minReadyMs(cluster, one)));
   let [left, seen, seenAt] = [moved, '', clock.now()];
   do {
     runUntil(clock.now() + lookMs);
     yield null;
-    left = left.filter(({ kind, namespace, name }) => {
+    left = moved.filter(({ kind, namespace, name }) => {
       return !cluster.isSettled(watched[kind] ?? '', namespace, name);
     });
     const state = JSON.stringify(left.map((one) => statusOf(cluster, one)));
     if (state !== seen) [seen, seenAt] = [state, clock.now()];
-  } while (left.length > 0 && clock.now() < Math.min(latest, seenAt + stuckMs));
+  } while (left.length > 0 && clock.now() < Math.min(latest, seenAt + patienceMs));
   // Budgets hear of the last pods.
   runUntil(clock.now() + lookMs);
   return left;
+}
+
+/** Nothing changes while a pod is ready and not yet taken for available. */
+function minReadyMs({ api }: Cluster, { kind, namespace, name }: AppliedObject): Millis {
+  return 1000 * (api.get(watched[kind] ?? '', namespace, name)?.spec.minReadySeconds ?? 0);
 }
 
 function statusOf({ api }: Cluster, { kind, namespace, name }: AppliedObject): unknown {
@@ -116,11 +123,11 @@ function unfinishedText({ api }: Cluster, { kind, namespace, name }: AppliedObje
   if (priority && !api.get('priorityclasses', '', priority)) {
     return `${far}its pods are refused: there is no PriorityClass ${priority}`;
   }
-  return `${far}${reasonText(pods)}`;
+  return `${far}${reasonText(pods, wanted)}`;
 }
 
 /** The reason that most of the pods have that wait. */
-function reasonText(pods: readonly KubeObject[]): string {
+function reasonText(pods: readonly KubeObject[], wanted: number): string {
   const reasons = pods.flatMap((pod) => {
     const message = unplacedMessage(pod);
     return message === null ? [] : [message];
@@ -129,21 +136,13 @@ function reasonText(pods: readonly KubeObject[]): string {
   const [[message = '', number = 0] = []] = counts;
   if (number > 0)
     return `${number} of its pods ${number === 1 ? 'fits' : 'fit'} on no node: ${message}`;
-  const unready = pods.find((pod) => !isReady(pod));
-  if (unready) {
-    return `pod ${unready.metadata.name} on ${unready.spec.nodeName ?? 'no node'} does not get ready`;
+  const ending = pods.find(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const waiting = ending ?? pods.find((pod) => !isReady(pod));
+  if (waiting) {
+    const where = `pod ${waiting.metadata.name} on ${waiting.spec.nodeName ?? 'no node'}`;
+    return `${where} does not ${ending ? 'end' : 'get ready'}`;
   }
-  return `its pods were not made within ${formatDuration(stuckMs)}`;
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-}
-
-function isReady({ status }: KubeObject): boolean {
-  const conditions: readonly Condition[] = status?.conditions ?? [];
-  return conditions.some((one) => one.type === 'Ready' && one.status === 'True');
+  return pods.length < wanted ? 'nobody makes its pods' : 'it goes on';
 }
 
 /** Those that ask for as many pods as there are: no pod may ever be evicted. */
