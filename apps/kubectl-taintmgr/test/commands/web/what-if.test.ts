@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
-import type { WhatIfLine } from '@taintmgr/page';
+import type { EachDocument, WhatIfLine } from '@taintmgr/page';
 import { deployment, pdb } from '@taintmgr/sim-cluster';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Output } from '../../../src/cli/output.ts';
 import { WhatIfAnswers } from '../../../src/commands/web/what-if.ts';
 import { runProgram } from '../../../src/program.ts';
 import { launchBrowser } from '../../world/browser.ts';
@@ -259,32 +260,45 @@ describe('the answers to what if', () => {
     server.closeAllConnections();
   });
 
-  /** `hear` is told of each line as it comes. */
-  async function answersTo(
-    query: string,
-    hear: (line: WhatIfLine) => void = () => {},
-  ): Promise<readonly WhatIfLine[]> {
+  async function answersTo(query: string): Promise<readonly WhatIfLine[]> {
     const { port } = server.address() as AddressInfo;
     const sent = get({ port, host: '127.0.0.1', path: `/?${query}` });
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    const lines: WhatIfLine[] = [];
-    for await (const line of createInterface({ input: response })) {
-      const said: WhatIfLine = JSON.parse(line);
-      hear(said);
-      lines.push(said);
-    }
-    return lines;
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) text += chunk;
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
   }
 
   const question = 'event=failover&until=30m';
   const eachNode = 'event=drain&where=each+node&until=24h';
   const asked = () => ({ nodes: [], rules: 'taintmgr-controller', policies: [] }) as const;
 
-  /** Those that run our commands on the cluster of that kubeconfig. */
-  function answersOf(kubeconfig: string, lastsMsMax?: number): WhatIfAnswers {
+  /** Those that run our commands on the cluster of that kubeconfig; `hear` is told how far each is. */
+  function answersOf(
+    kubeconfig: string,
+    lastsMsMax?: number,
+    hear: (text: string) => void = () => {},
+  ): WhatIfAnswers {
     const interrupt = new AbortController().signal;
-    const rerun: ConstructorParameters<typeof WhatIfAnswers>[0]['rerun'] = (args, surroundings) =>
-      runProgram([`--kubeconfig=${kubeconfig}`, ...args], surroundings);
+    const heard = (output: Output): Output => {
+      const live = async () => {
+        const block = await output.live();
+        const show = (text: string): void => {
+          block?.show(text);
+          hear(text);
+        };
+        return block && { show, clear: () => block.clear() };
+      };
+      // Its fields are of a class.
+      return Object.assign(Object.create(output), { live });
+    };
+    const rerun: ConstructorParameters<typeof WhatIfAnswers>[0]['rerun'] = (
+      args,
+      { output, ...rest },
+    ) => runProgram([`--kubeconfig=${kubeconfig}`, ...args], { output: heard(output), ...rest });
     return new WhatIfAnswers({ rerun, interrupt, asked }, lastsMsMax);
   }
 
@@ -309,13 +323,18 @@ describe('the answers to what if', () => {
   });
 
   it('of many losses show those that are done when they are stopped', async () => {
-    answers = answersOf(cluster.kubeconfig);
-    const lines = await answersTo(eachNode, (line) => {
-      if (line.kind === 'progress' && /^[1-9] of 4 losses/.test(line.text)) answers.stop();
+    answers = answersOf(cluster.kubeconfig, undefined, (text) => {
+      if (text.startsWith('1 of 4 losses')) answers.stop();
     });
+    const lines = await answersTo(eachNode);
     assert.deepEqual(lines.at(-1), { kind: 'page', address: 'what-if/1' });
     const { html = '' } = answers.page('1') ?? {};
-    assert.match(html, /"unplayed":\["[ab]-\d"/);
+    const [, data = ''] = /id="data">([^<]*)</.exec(html) ?? [];
+    const document: EachDocument = JSON.parse(gunzipSync(Buffer.from(data, 'base64')).toString());
+    const { losses, unplayed } = document;
+    const names = [...losses.map(({ name }) => name), ...unplayed];
+    assert.deepEqual(names.sort(), ['a-1', 'a-2', 'b-1', 'b-2']);
+    assert.ok(losses.length > 0 && unplayed.length > 0, `${unplayed}`);
     // Nothing is left to stop.
     answers.stop();
   });

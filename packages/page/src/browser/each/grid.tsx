@@ -1,6 +1,6 @@
 // The heat map as a table: arrows go from cell to cell, Enter says why, Escape closes that.
-import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useComputed, useSignal } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
 import type { HeatCell, HeatRow } from '../../model/heat-map.ts';
 import { crossedIn, minutesText } from '../../model/losses.ts';
 import type { EachState } from './state.ts';
@@ -15,8 +15,11 @@ export function Grid({ state }: { readonly state: EachState }) {
   const table = useRef<HTMLTableElement>(null);
   const place = useSignal<Place>({ row: 0, column: 0 });
   const { columns, others, rows, rowsInAll } = state.map.value;
-  const totals = totalsOf(rows);
-  const names = [...columns.map(({ key }) => key), ...(others > 0 ? [othersKey] : [])];
+  // They stay the same as long as the map does, so that one step by keys draws two rows anew and not all.
+  const totals = useMemo(() => totalsOf(rows), [rows]);
+  const names = useMemo(() => {
+    return [...columns.map(({ key }) => key), ...(others > 0 ? [othersKey] : [])];
+  }, [columns, others]);
   const width = 1 + names.length + totals.length;
   const go = ({ row, column }: Place): void => {
     const next = { row: within(row, rows.length), column: within(column, width) };
@@ -166,9 +169,13 @@ interface LossRowProps {
 }
 
 function LossRow({ row, index, names, totals, state, tab }: LossRowProps) {
-  const { chosen } = state;
   const { loss, cells } = row;
-  const isChosen = chosen.value?.loss === row.key;
+  // The chosen column of this row, '' for the loss as a whole; null: it is another row.
+  const own = useComputed(() => {
+    const { value } = state.chosen;
+    return value?.loss === row.key ? (value.column ?? '') : null;
+  });
+  const isChosen = own.value !== null;
   const tabOf = (column: number): 0 | -1 => (tab === column ? 0 : -1);
   return (
     <tr aria-rowindex={index + 2} class={isChosen ? 'chosen' : ''}>
@@ -182,7 +189,7 @@ function LossRow({ row, index, names, totals, state, tab }: LossRowProps) {
           cell={cell}
           loss={loss.name}
           tab={tabOf(at + 1)}
-          isChosen={isChosen && chosen.value?.column === names[at]}
+          isChosen={own.value === names[at]}
         />
       ))}
       {totals.map(({ head, text, isBad }, at) => (
