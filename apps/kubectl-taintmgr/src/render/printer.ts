@@ -1,5 +1,5 @@
 // Reads the value of -o, and prints the answer of a command in that format.
-import { jsonText, onTerminal, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { jsonText, onTerminal, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { TableOptions } from './table.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function printAnswer(
       return yamlOf(answer.document);
     }
     case 'name':
-      return asLines(answer.names.join('\n'));
+      return asLines(answer.names.map(printable).join('\n'));
     case 'custom-columns': {
       const { printCustomColumns } = await import('./json-path.ts');
       return asLines(printCustomColumns(format.spec, answer.rows, headers));

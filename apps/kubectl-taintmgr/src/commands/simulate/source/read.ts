@@ -91,7 +91,7 @@ function sinkFor(
       else if (file.isInFolder) gathering.strange('documents that are no objects of Kubernetes', 1);
       else {
         const { line, column } = found.place;
-        throw new FaultyFile([`${file.path}:${line}:${column}: ${mistake}; want ${wanted}`]);
+        cluster.fault(`${file.path}:${line}:${column}: ${mistake}; want ${wanted}`);
       }
     },
   };

@@ -100,10 +100,9 @@ export function snapshotBuilding(snapshot: readonly KubeObject[]): Building {
 
 /** What is there of a cluster without nodes, and what to give. */
 function noNodeText({ objects, foreign }: Gathered): string {
-  const kinds = countBy([...objects.map(({ kind = '' }) => kind), ...foreign]);
-  const found = Array.from(kinds, ([kind, number]) => `${kind} ${number}`).join(', ');
-  const only = found === '' ? '' : `, only ${found}`;
-  const areManifests = objects.length > 0 && !kinds.has('Pod');
+  const kinds = [...objects.map(({ kind = '' }) => kind), ...foreign];
+  const only = kinds.length === 0 ? '' : `, only ${kindsText(kinds)}`;
+  const areManifests = objects.length > 0 && !kinds.includes('Pod');
   const others = !areManifests ? '' : '; --apply lays manifests over it, --policy policies';
   return `there is no node in it that could be taken${only}; want a whole cluster, as kubectl taintmgr snapshot prints it${others}`;
 }
@@ -210,9 +209,13 @@ function unloadedText({ kind, namespace, name, reason }: Unloaded): string {
 
 function foreignNote(foreign: readonly string[]): readonly string[] {
   if (foreign.length === 0) return [];
-  const kinds = countBy(foreign);
-  const texts = Array.from(kinds, ([kind, number]) => `${kind} ${number}`);
-  return [`kinds that play no part in it are left out: ${texts.join(', ')}`];
+  return [`kinds that play no part in it are left out: ${kindsText(foreign)}`];
+}
+
+/** `NodePool 1, Kafka 3` */
+function kindsText(kinds: readonly string[]): string {
+  const counts = countBy(kinds);
+  return choicesText(Array.from(counts, ([kind, number]) => `${kind} ${number}`));
 }
 
 /** Pods that nobody will replace, because what owns them is not there. */

@@ -201,7 +201,7 @@ async function* fromTwo(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /** What unpacks to more than both is no text of a cluster, and may have no end. */
-const unpackedBytesMax = 2 ** 30;
+const unpackedBytesMax = 2 ** 26;
 const unpackedTimesMax = 200;
 
 /** Every file that is compressed by gzip begins so, whatever its name is. */
@@ -231,7 +231,7 @@ async function* unpacked(path: string, chunks: AsyncIterable<Buffer>): AsyncGene
   for await (const chunk of source.pipe(gunzip)) {
     bytes += (chunk as Buffer).length;
     if (bytes > unpackedBytesMax && bytes > unpackedTimesMax * packed) {
-      const size = `more than 1 GiB and ${unpackedTimesMax} times its size`;
+      const size = `more than 64 MiB and ${unpackedTimesMax} times its size`;
       throw new FaultyFile([`${path}: gzip: it unpacks to ${size}, as no list of objects does`]);
     }
     yield chunk as Buffer;

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { decidingKinds } from '@taintmgr/k8s-adapter';
+import { choicesText } from '@taintmgr/k8s-adapter/command-line';
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile, type Field } from '@taintmgr/k8s-adapter/manifests';
 import { type KubeObject, loadRefusal } from '@taintmgr/sim-cluster';
@@ -44,6 +45,8 @@ interface Reading {
   latest: Instant;
 }
 
+/** Clocks differ by less; one that is further ahead would make all nodes silent. */
+const aheadMsMax = 600_000;
 /** So many are kept: to look for the place of one takes long. */
 const faultsMax = 1_000;
 /** Who asks for more pods than that may be asked where. */
@@ -60,6 +63,12 @@ export class Gathering {
   readonly #large = new Map<string, FoundObject['field']>();
   readonly #readings: Reading[] = [];
   #pods = 0;
+  readonly #now = Date.now();
+  /** Objects that speak of the future, and the last moment of which one does. */
+  readonly #ahead: string[] = [];
+  #latestAhead = Number.NEGATIVE_INFINITY;
+  /** So many speak of the past alone. */
+  #dated = 0;
   #faultsLeftOut = 0;
   #isRead = false;
   readonly #strange = new Map<string, number>();
@@ -173,7 +182,11 @@ export class Gathering {
   #noticeTimes(object: Partial<KubeObject>): void {
     const reading = this.#readings.at(-1);
     if (!reading) return;
-    const { latest, heard } = timesIn(object);
+    const { latest, heard, ahead } = timesIn(object, this.#now + aheadMsMax);
+    if (ahead !== null) {
+      this.#ahead.push(`${object.kind} ${object.metadata?.name}`);
+      this.#latestAhead = Math.max(this.#latestAhead, ahead);
+    } else if (Number.isFinite(latest)) this.#dated++;
     reading.latest = Math.max(reading.latest, latest);
     if (object.kind === 'Node' || object.kind === 'Lease') {
       reading.heardAt = Math.max(reading.heardAt, heard);
@@ -182,7 +195,10 @@ export class Gathering {
 
   /** All of it. */
   gathered(): Gathered {
-    const latest = Math.max(...this.#readings.map((one) => one.latest));
+    // Where most of them do, it is our clock that is behind.
+    const isBelieved = this.#ahead.length > this.#dated;
+    const believed = isBelieved ? this.#latestAhead : Number.NEGATIVE_INFINITY;
+    const latest = Math.max(believed, ...this.#readings.map((one) => one.latest));
     return {
       objects: this.#objects,
       faults: [
@@ -195,6 +211,9 @@ export class Gathering {
       notes: [
         ...Array.from(this.#strange, ([what, times]) => `${what} left out: ${times}`),
         ...this.#timesNote(),
+        ...(this.#ahead.length > 0 && !isBelieved
+          ? [`times in the future are not believed: ${choicesText(this.#ahead)}`]
+          : []),
       ],
       fieldOf: (object) => this.#large.get(keyOf(object))?.() ?? null,
     };
@@ -266,15 +285,21 @@ function kindOf(reason: string): string {
 }
 
 /** The last moment that an object speaks of, and the last at which its node was heard of. */
-function timesIn(object: Partial<KubeObject>): {
-  readonly latest: Instant;
-  readonly heard: Instant;
-} {
+function timesIn(
+  object: Partial<KubeObject>,
+  until: Instant,
+): { readonly latest: Instant; readonly heard: Instant; readonly ahead: Instant | null } {
+  let ahead: Instant | null = null;
   let [latest, heard] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const notice = (text: unknown): Instant => {
     const time = typeof text === 'string' ? parseTime(text) : null;
-    if (time !== null && time > latest) latest = time;
-    return time ?? Number.NEGATIVE_INFINITY;
+    if (time === null) return Number.NEGATIVE_INFINITY;
+    if (time > until) {
+      ahead = Math.max(ahead ?? time, time);
+      return Number.NEGATIVE_INFINITY;
+    }
+    latest = Math.max(latest, time);
+    return time;
   };
   notice(object.metadata?.creationTimestamp);
   const owners: unknown = object.metadata?.managedFields;
@@ -285,5 +310,5 @@ function timesIn(object: Partial<KubeObject>): {
     heard = Math.max(heard, notice(condition?.lastHeartbeatTime));
     notice(condition?.lastTransitionTime);
   }
-  return { latest, heard };
+  return { latest, heard, ahead };
 }

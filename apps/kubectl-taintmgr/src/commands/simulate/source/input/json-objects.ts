@@ -7,6 +7,8 @@ import { impliedBy, isObject, type ObjectSink, type Place } from './found.ts';
 
 /** The API server takes an object of three million bytes at most. */
 const objectBytesMax = 16 * 2 ** 20;
+/** So many lists stand in each other. */
+const listsMax = 20;
 /** So much of a line says what it is. */
 const lineBytesShown = 100;
 /** `"items": ` with some space. */
@@ -206,6 +208,10 @@ export class JsonObjects {
   #openList(head: string, depth: number, at: number): number {
     const implied = head === '' ? {} : impliedIn(`${head}]}`);
     const place = this.#begin as Place;
+    if (this.#lists.length === listsMax) {
+      this.#fault(place, `lists are nested more than ${listsMax} deep`);
+      this.#isOver = true;
+    }
     this.#lists.push({ head, place, depth, implied, waiting: [], items: 0 });
     this.#begin = null;
     return at + 1;
