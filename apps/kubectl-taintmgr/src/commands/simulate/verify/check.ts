@@ -74,6 +74,8 @@ export interface Check {
   readonly evictions: number;
   readonly foretold: number;
   readonly error: ErrorOfTimes | null;
+  /** The same of the first, the second and so on to leave, whichever pod that is. */
+  readonly errorInOrder: Pick<ErrorOfTimes, 'medianSeconds' | 'p90Seconds' | 'worstSeconds'> | null;
   readonly pods: readonly PodCheck[];
   readonly nodes: readonly NodeCheck[];
   readonly workloads: readonly WorkloadCheck[];
@@ -114,6 +116,7 @@ export function checkRun(options: CheckOptions): Check {
     evictions: evicted.length,
     foretold: evicted.filter(({ outcome }) => outcome === 'foretold').length,
     error: errorOf(pods),
+    errorInOrder: errorInOrder(pods),
     pods,
     nodes: nodeChecks(real.recording.nodes, first.recording.nodes),
     workloads: observed.from === 'Events' ? [] : workloadChecks(real.summary, draws),
@@ -249,16 +252,32 @@ function errorOf(pods: readonly PodCheck[]): ErrorOfTimes | null {
     const counts = by !== null && evictions.has(by) && seconds !== null;
     return counts ? [{ name: `${namespace}/${pod}`, seconds }] : [];
   });
-  if (known.length === 0) return null;
-  const sizes = known.map(({ seconds }) => Math.abs(seconds)).toSorted((a, b) => a - b);
-  const worst = known.reduce((one, other) =>
-    Math.abs(other.seconds) > Math.abs(one.seconds) ? other : one,
-  );
+  const found = errorAmong(known.map(({ seconds }) => seconds));
+  if (!found) return null;
+  const worst = known.find(({ seconds }) => seconds === found.worstSeconds);
+  return { ...found, worstPod: worst?.name ?? '' };
+}
+
+/** Which of many nodes is tainted first is chance; how many pods have left by when is not. */
+function errorInOrder(pods: readonly PodCheck[]): Check['errorInOrder'] {
+  const evicted = pods.filter(({ by }) => by === null || evictions.has(by));
+  const inOrder = (timeOf: (pod: PodCheck) => number | null): readonly number[] =>
+    evicted.flatMap((pod) => timeOf(pod) ?? []).toSorted((a, b) => a - b);
+  const foretold = inOrder(({ simulatedAt }) => simulatedAt);
+  const errors = inOrder(({ leftAt }) => leftAt).flatMap((at, index) => {
+    const other = foretold[index];
+    return other === undefined ? [] : [thousandths(other - at)];
+  });
+  return errorAmong(errors);
+}
+
+function errorAmong(errors: readonly number[]): Omit<ErrorOfTimes, 'worstPod'> | null {
+  if (errors.length === 0) return null;
+  const sizes = errors.map(Math.abs).toSorted((a, b) => a - b);
   return {
     medianSeconds: medianOf(sizes),
     p90Seconds: sizes[Math.ceil(0.9 * sizes.length) - 1] ?? 0,
-    worstSeconds: worst.seconds,
-    worstPod: worst.name,
+    worstSeconds: errors.find((seconds) => Math.abs(seconds) === sizes.at(-1)) ?? 0,
   };
 }
 

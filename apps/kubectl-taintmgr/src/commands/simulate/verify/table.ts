@@ -64,6 +64,7 @@ export function answerText(check: Check): string {
           `median error ${shownSeconds(error.medianSeconds)}, 9 in 10 within ${shownSeconds(error.p90Seconds)}, ` +
             `worst ${lateText(error.worstSeconds)} (${error.worstPod})`,
         ]),
+    ...inOrderText(check),
     ...(placements && placements.real + placements.simulated > 0 ? [placedText(placements)] : []),
     ...(unforeseen > 0
       ? [
@@ -72,6 +73,15 @@ export function answerText(check: Check): string {
       : []),
   ];
   return parts.join('; ');
+}
+
+/** Where it is chance who goes first: how far the first is off, and the second. */
+function inOrderText({ error, errorInOrder }: Check): readonly string[] {
+  if (!error || !errorInOrder || errorInOrder.p90Seconds >= error.p90Seconds) return [];
+  const { medianSeconds, p90Seconds } = errorInOrder;
+  return [
+    `in order, whichever pod: median ${shownSeconds(medianSeconds)}, 9 in 10 within ${shownSeconds(p90Seconds)}`,
+  ];
 }
 
 function placedText({ real, simulated, sameNode, sameZone }: PlacementCheck): string {

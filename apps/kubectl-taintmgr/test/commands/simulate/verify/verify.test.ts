@@ -17,6 +17,7 @@ interface Check {
     readonly evictions: number;
     readonly foretold: number;
     readonly error: { readonly medianSeconds: number; readonly worstSeconds: number } | null;
+    readonly errorInOrder: { readonly p90Seconds: number } | null;
     readonly closeSeeds: number;
     readonly causes: readonly string[];
     readonly pods: readonly {
@@ -105,6 +106,13 @@ describe('a recording of a real control plane that lost a zone', () => {
     assert.match(err, /lines of what happened later, which --verify plays/);
     const { run: one } = await verified('-f', recording, '--verify', recording);
     assert.equal(one.foretold, 12);
+  });
+
+  it('shows both rules with --compare', async () => {
+    const { code, out } = await run('simulate', '--verify', recording, '--compare');
+    assert.equal(code, 0);
+    assert.match(out, /^kube-controller-manager: 12 of 12 evictions foretold;/m);
+    assert.match(out, /^taintmgr: \d+ of 12 evictions foretold;/m);
   });
 
   it('may be said by a script', async () => {
@@ -251,6 +259,7 @@ describe('a recording of a simulated cluster', () => {
     assert.deepEqual([one.evictions, one.foretold], [4, 4]);
     assert.ok(one.closeSeeds >= 1, JSON.stringify(one.pods));
     assert.ok(one.placements && one.placements.real >= 4);
+    assert.ok(one.errorInOrder && one.errorInOrder.p90Seconds <= 5, JSON.stringify(one.pods));
     for (const { name, podMinutesLost, simulatedPodMinutesLost: foretold } of one.workloads) {
       assert.ok(Math.abs(podMinutesLost - foretold) < 0.6, name);
     }
