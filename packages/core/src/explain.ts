@@ -9,7 +9,7 @@ import type { ClusterTime, Instant, Millis } from './kernel/time.ts';
 import type { LifecycleMachine } from './lifecycle/machine.ts';
 import type { NodeHealth, ZoneStatus } from './lifecycle/reason.ts';
 import { plainPod } from './model/kept-pod.ts';
-import { type Node, zoneKey } from './model/node.ts';
+import type { Node } from './model/node.ts';
 import type { Pod, PodView } from './model/pod.ts';
 import type { StoreView } from './store.ts';
 
@@ -79,8 +79,7 @@ export function explain(now: Instant, subject: Subject, explained: Explained): E
   if (!node) return null;
   const pods = Array.from(store.podsOn(node.name), (pod) => explainPod(now, pod, explained));
   const health = lifecycle?.healthOf(now, node) ?? null;
-  const key = zoneKey(node.labels ?? {});
-  const zone = lifecycle?.zones(now).find((status) => status.key === key) ?? null;
+  const zone = lifecycle?.zoneOf(now, node) ?? null;
   const taints = machine.taintsOf(node.name);
   const podView = store.podView(node.name);
   return { kind: 'node', node, taints, pods: pods.sort(byDeadline), podView, health, zone };

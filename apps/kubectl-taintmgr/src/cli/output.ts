@@ -41,6 +41,15 @@ export function writeNotes(
   for (const text of notes) output.err(`Note: ${printable(text)}`);
 }
 
+/** Notes that say how to read a table stand below it, where `> file` keeps them; a document has its own. */
+export function writeTableNotes(output: Output, isTable: boolean, notes: readonly string[]): void {
+  for (const note of notes) {
+    const text = `Note: ${printable(note)}`;
+    if (isTable) output.out(text);
+    else output.err(text);
+  }
+}
+
 /** What was made for a moment and could not be taken away, each with what takes it away. */
 export function warnOfLeft(
   output: Output,

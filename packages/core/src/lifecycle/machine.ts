@@ -6,7 +6,14 @@ import type { NodeNotReadyReason } from '../attempt/pod-command.ts';
 import type { Event } from '../event.ts';
 import { askerOf } from '../kernel/inflight.ts';
 import { earlier, type Instant, type Millis } from '../kernel/time.ts';
-import { hasSameLabels, type Lease, type Node, nodeRef, readyStatus } from '../model/node.ts';
+import {
+  hasSameLabels,
+  type Lease,
+  type Node,
+  nodeRef,
+  readyStatus,
+  zoneKey,
+} from '../model/node.ts';
 import type { Pod } from '../model/pod.ts';
 import type { Change, Machine, StoreView } from '../store.ts';
 import { ConditionRules, type RuleStatus } from './condition-rules.ts';
@@ -30,6 +37,8 @@ import { ZoneLimiter } from './zone-holds.ts';
 export interface LifecycleMachine extends Machine<LifecycleCommand> {
   /** Every zone that has nodes, by name. */
   zones(now: Instant): readonly ZoneStatus[];
+  /** That of a node; null where it is not known. */
+  zoneOf(now: Instant, node: Node): ZoneStatus | null;
   /** The health of a node; what it says is what the machine acts on. */
   healthOf(now: Instant, node: Node): NodeHealth;
   /** Takes a renewal of which nothing comes; false, or left out: something may, and `handle` is to take it. */
@@ -134,6 +143,11 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     const health = this.#isViewCurrent ? this.#health.nextWake() : null;
     const others = earlier(health, this.#readiness.nextWake());
     return earlier(this.#reconciler.nextWake(this.#now), others);
+  }
+
+  zoneOf(_now: Instant, { labels = {} }: Node): ZoneStatus | null {
+    const key = zoneKey(labels);
+    return this.zones().find((zone) => zone.key === key) ?? null;
   }
 
   zones(): readonly ZoneStatus[] {

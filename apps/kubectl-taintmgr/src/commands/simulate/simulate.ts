@@ -3,7 +3,7 @@ import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
-import { type Output, warn } from '../../cli/output.ts';
+import { type Output, warn, writeTableNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { overlayOf } from './apply/apply.ts';
@@ -81,7 +81,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const unwritten =
     flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(result));
   output.write(await printAnswer(answerOf(result, flags.top), format, flags.headers !== false));
-  for (const note of source.notes) output.err(`Note: ${printable(note)}`);
+  writeTableNotes(output, format.kind === 'table', source.notes);
   const code = reportLimits(result, output);
   if (unwritten) throw unwritten;
   return code;

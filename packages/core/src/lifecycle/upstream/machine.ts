@@ -87,6 +87,11 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     return tasks.nextWake();
   }
 
+  /** Without a look at all nodes: it is asked for each that is tainted. */
+  zoneOf(_now: Instant, { labels = {} }: Node): ZoneStatus {
+    return this.#zoneStatus(zoneKey(labels), zoneName(labels));
+  }
+
   zones(): readonly ZoneStatus[] {
     const names = new Map<string, string>();
     for (const { labels = {} } of this.#store.nodes()) names.set(zoneKey(labels), zoneName(labels));

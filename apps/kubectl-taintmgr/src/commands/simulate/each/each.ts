@@ -3,7 +3,7 @@ import { formatDuration } from '@taintmgr/core/time';
 import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { EachDocument } from '@taintmgr/page';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
-import { type Output, warn } from '../../../cli/output.ts';
+import { type Output, warn, writeTableNotes } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { type Answer, type Format, printAnswer } from '../../../render/printer.ts';
 import type { By, SimulateFlags, Top } from '../flags.ts';
@@ -75,7 +75,7 @@ export async function simulateEach(
   const unwritten =
     flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(document));
   output.write(await printAnswer(answerOf(document, flags.top), format, flags.headers !== false));
-  for (const note of document.notes) output.err(`Note: ${printable(note)}`);
+  writeTableNotes(output, format.kind === 'table', document.notes);
   const code = reportLosses(document, output, interrupt);
   if (unwritten) throw unwritten;
   return code;

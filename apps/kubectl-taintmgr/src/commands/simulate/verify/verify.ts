@@ -1,8 +1,9 @@
 // `simulate --verify`: plays what happened from one snapshot to another, and says how far it is off.
 import { formatTime, type Millis } from '@taintmgr/core/time';
-import { count, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { count, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
+import { writeTableNotes } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { printAnswer, readFormat } from '../../../render/printer.ts';
 import { type SimulateFlags, untilMsMax } from '../flags.ts';
@@ -48,7 +49,7 @@ export async function verifyCommand(
     table: (options: { wide: boolean; headers: boolean }) => checkTable(verified, options),
   };
   output.write(await printAnswer(answer, format, flags.headers !== false));
-  for (const note of source.notes) output.err(`Note: ${printable(note)}`);
+  writeTableNotes(output, format.kind === 'table', source.notes);
   return exitCode.done;
 }
 

@@ -43,7 +43,7 @@ describe('a live cluster', () => {
     const partial = await run('simulate', ...access, '--partial', '--until', '1m');
     assert.equal(partial.code, 0, partial.err);
     assert.match(partial.out, /^PARTIAL: /);
-    assert.match(partial.err, /^Note: \d+ pods of a ReplicaSet that is not simulated/m);
+    assert.match(partial.out, /^Note: \d+ pods of a ReplicaSet that is not simulated/m);
   });
 
   it('is not simulated without its nodes', async () => {

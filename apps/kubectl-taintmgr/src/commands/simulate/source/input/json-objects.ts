@@ -92,7 +92,10 @@ export class JsonObjects {
       }
       const byte = chunk[at] as number;
       const kind = kinds[byte];
-      if (kind === space) continue;
+      if (kind === space || (kind === other && this.#begin !== null)) {
+        while (kinds[chunk[at + 1] as number] === kind) at++;
+        continue;
+      }
       if (kind === newline) {
         this.#lines++;
         this.#lineOffset = this.#offset + at + 1;
