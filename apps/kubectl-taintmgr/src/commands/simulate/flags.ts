@@ -5,7 +5,6 @@ import {
   InvalidArgumentError,
   Option,
 } from '@commander-js/extra-typings';
-import { formatTaint, parseTaint } from '@taintmgr/core/model';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import type { LostBy } from '@taintmgr/page';
 import { addOutputFlags, collect, type OutputFlags } from '../../cli/common-flags.ts';
@@ -265,15 +264,14 @@ function byOf(text: string): By {
   );
 }
 
-/** Null: it is no taint, or none by which pods leave. */
+const taintPattern =
+  /^((?:[a-z\d][a-z\d.-]*\/)?[A-Za-z\d](?:[\w.-]{0,61}[A-Za-z\d])?)(?:=((?:[A-Za-z\d](?:[\w.-]{0,61}[A-Za-z\d])?)?))?:NoExecute$/;
+
+/** Null: it is no taint, or none by which pods leave. It reads no more than that: help loads no engine. */
 function noExecuteTaint(text: string): string | null {
-  try {
-    const taint = parseTaint(text);
-    return taint.effect === 'NoExecute' ? formatTaint(taint) : null;
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
+  const [, key, value = ''] = taintPattern.exec(text) ?? [];
+  if (key === undefined) return null;
+  return `${key}${value === '' ? '' : `=${value}`}:NoExecute`;
 }
 
 /** `--variant NAME=PATH`, as it is given. */
