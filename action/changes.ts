@@ -37,7 +37,7 @@ export function workloadRows({ runs }: SimulationDocument): readonly Row[] {
     const worst = Math.max(...found.map((one) => one?.podMinutesLost ?? 0));
     return {
       row: {
-        name: `${id.kind} ${id.namespace}/${id.name}`,
+        name: nameOf(id),
         cells: found.map((one, at) => (one ? workloadText(one, runs[at]) : '-')),
         differences: textsOf(figures, found),
         judgement: judged(figures),
@@ -63,7 +63,9 @@ export function budgetRows({ runs }: SimulationDocument): readonly Row[] {
   const rows = ids.map((id): Row => {
     const found = runs.map(({ summary }) => summary.budgets.find(isSame(id)));
     const last = runs.at(-1)?.differences?.budgets.find(isSame(id));
-    const figures = last && found[0] ? budgetFigures(last, found[0]) : [];
+    const all = last && found[0] ? budgetFigures(last, found[0]) : [];
+    // Of fewer pods a budget asks for less.
+    const figures = isResized(runs, id) ? all.map(onlyWorse) : all;
     const closed = runs.map((run) => isClosed(run, { namespace: id.namespace, name: id.name }));
     const isMadeImpossible = closed[0] === false && closed.at(-1) === true;
     return {
@@ -79,6 +81,10 @@ export function budgetRows({ runs }: SimulationDocument): readonly Row[] {
   const rank = ({ isMadeImpossible, judgement }: Row): number =>
     isMadeImpossible ? -1 : judgements.indexOf(judgement);
   return rows.sort((one, two) => rank(one) - rank(two));
+}
+
+function nameOf({ kind, namespace, name }: Id): string {
+  return `${kind} ${namespace}/${name}`;
 }
 
 interface Id {
@@ -131,6 +137,17 @@ function isClosed({ rollout }: RunDocument, id: Id): boolean {
   return rollout?.closedBudgets.some(isSame(id)) ?? false;
 }
 
+/** Whether a workload of the budget asks for more or fewer pods in the last run. */
+function isResized(runs: readonly RunDocument[], { namespace, name }: Id): boolean {
+  const wanted = ({ summary, budgets }: RunDocument): string => {
+    const { workloads = [] } = budgets.find(isSame({ namespace, name })) ?? {};
+    const meant = summary.workloads.filter((one) => workloads.includes(nameOf(one)));
+    return JSON.stringify(meant.map((one) => [nameOf(one), one.wanted]));
+  };
+  const [before, after] = [runs[0], runs.at(-1)];
+  return before !== undefined && after !== undefined && wanted(before) !== wanted(after);
+}
+
 /** One thing that differs. */
 interface Figure {
   /** More is worse: above 0; 0: it says nothing of better and worse. */
@@ -151,8 +168,8 @@ function workloadFigures(
   return [
     ...figure(outageSeconds, before.outageSeconds, duration, 'all down'),
     ...figure(downPercentMax, before.downPercentMax, percent, 'down at once'),
-    ...figure(downSeconds, before.downSeconds, duration, 'some down'),
-    // With more pods more are lost, which is no loss.
+    // With more pods some are down for longer, and more is lost, which is no harm.
+    ...figure(downSeconds, wanted === 0 ? before.downSeconds : null, duration, 'some down'),
     ...figure(podMinutesLost, wanted === 0 ? before.podMinutesLost : null, amount, 'pod-minutes'),
     ...figure(evictions, null, amount, 'evictions'),
     ...figure(wanted, null, amount, 'pods'),
@@ -184,6 +201,10 @@ function figure(
   if (text === textOf(0)) return [];
   const isJudged = before !== null && Math.abs(value) >= judgedShare * before;
   return [{ sign: isJudged ? Math.sign(value) : 0, text: `${value > 0 ? '+' : '-'}${text} ${of}` }];
+}
+
+function onlyWorse(figure: Figure): Figure {
+  return { ...figure, sign: Math.max(0, figure.sign) };
 }
 
 function percent(value: number): string {

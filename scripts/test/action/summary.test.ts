@@ -110,9 +110,9 @@ describe('a workload is', () => {
     ],
     [
       'not better for being smaller',
-      { workloads: [two], differences: { podMinutesLost: -5 } },
+      { workloads: [two], differences: { downSeconds: -50, podMinutesLost: -5 } },
       'makes no difference for 1 workload and 0 budgets',
-      '-5 pod-minutes, -2 pods',
+      '-50s some down, -5 pod-minutes, -2 pods',
     ],
   ] as const) {
     it(what, () => {
@@ -140,6 +140,29 @@ it('a budget that is impossible before is not made so', () => {
   const kept = said(documentOf({ budgets, ...closed }, { budgets, ...closed }));
   assert.match(kept, /\*\*This pull request makes no difference for 1 workload and 1 budget\.\*\*/);
   assert.match(kept, /^\| shop\/web \| never allows an eviction, 3 refused \| never/m);
+});
+
+it('a budget is not better for having fewer pods, and may be worse', () => {
+  const budget = { namespace: 'shop', name: 'web', refusals: 3, belowMax: 2, belowSeconds: 60 };
+  const budgets = [budget];
+  const tracks = [
+    { namespace: 'shop', name: 'web', workloads: ['Deployment shop/web'], states: [] },
+  ];
+  const verdictOf = (wanted: number, belowSeconds: number): string => {
+    const { runs, ...simulation } = documentOf(
+      { budgets },
+      { budgets, workloads: [workload({ wanted })] },
+    );
+    const difference = { ...{ namespace: 'shop', name: 'web', refusals: 0, belowMax: 0 } };
+    const [before, after] = runs.map((run) => ({ ...run, budgets: tracks }));
+    assert.ok(before && after?.differences);
+    const differences = { ...after.differences, budgets: [{ ...difference, belowSeconds }] };
+    const summary = said({ ...simulation, runs: [before, { ...after, differences }] });
+    return /\*\*This pull request (.*)\.\*\*/.exec(summary)?.[1] ?? summary;
+  };
+  assert.equal(verdictOf(4, -30), 'is better for budget shop/web');
+  assert.equal(verdictOf(2, -30), 'makes no difference for 1 workload and 1 budget');
+  assert.equal(verdictOf(2, 30), 'is worse for budget shop/web');
 });
 
 it('what does not come to rest is said, and why', () => {

@@ -92,6 +92,8 @@ export class Recorder {
   readonly #gaps = new Map<string, Gap>();
   /** The uids of the snapshot that no list has shown yet, by their kinds. */
   readonly #unseen = new Map<string, Set<string>>();
+  /** The collections that were read once. */
+  readonly #read = new Set<string>();
   #bytes = 0;
   #lines = 0;
   #end: RecordingEnd | null = null;
@@ -172,6 +174,8 @@ export class Recorder {
     const digest = digestOf(object);
     if (known?.digest === digest) return;
     this.#known.set(uid, { digest, object: nameOf(object) });
+    // Events of before are no news.
+    if (object.kind === 'Event' && !this.#read.has(resource)) return;
     const type = known ? 'MODIFIED' : 'ADDED';
     this.#write({ at, type, object, ...this.#afterGap(at, resource) });
   }
@@ -196,6 +200,7 @@ export class Recorder {
   /** What the snapshot has and the first list has not is gone. */
   #listed(at: Instant, resource: string): void {
     const kind = this.#kinds.get(resource)?.kind ?? '';
+    this.#read.add(resource);
     for (const uid of this.#unseen.get(kind) ?? []) this.#gone(at, resource, uid);
     this.#unseen.delete(kind);
   }

@@ -77,6 +77,18 @@ describe('a recording', () => {
     assert.ok(lines.includes('DELETED Pod web'), lines.join());
   });
 
+  it('has no Events of before', () => {
+    const world = shop();
+    const node = world.api.get('nodes', '', 'a-1') ?? assert.fail();
+    const taints = [{ key: 'k', effect: 'NoExecute' }];
+    world.api.update('nodes', { ...node, spec: { ...node.spec, taints } });
+    world.run(60_000);
+    assert.ok(world.api.list('events').some(({ reason }) => reason === 'TaintManagerEviction'));
+    const recording = world.record();
+    world.run(10_000);
+    assert.deepEqual(linesIn(recording.end()).map(shown), ['BEGIN', 'END interrupted']);
+  });
+
   it('says what Events say of taint eviction, without their words', () => {
     const world = shop();
     const recording = world.record();

@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { rolloutFaults } from '../../model/applied.ts';
 import { filtered, outcomes, placesOf } from '../../model/filter.ts';
 import { rowsOf } from '../../model/rows.ts';
 import { besides, sentenceOf, wholeOf } from '../../model/sentence.ts';
@@ -36,6 +37,11 @@ export function App({ state }: { readonly state: PageState }) {
         {missing.length > 0 && (
           <p class="crossed">A part of the cluster only: {missing.join('; ')}</p>
         )}
+        {rolloutFaults(input).map((fault) => (
+          <p key={fault} class="crossed">
+            {fault}
+          </p>
+        ))}
         {input.asked ? (
           <Asked asked={input.asked} />
         ) : (

@@ -1,6 +1,7 @@
 // The numbers under the chart: workloads by variant, limits, and what was assumed.
 
 import { useMemo } from 'preact/hooks';
+import { appliedTexts } from '../../model/applied.ts';
 import { harmedBy } from '../../model/harm.ts';
 import { shownOf } from '../../model/row.ts';
 import { clock, duration } from '../../model/words.ts';
@@ -28,6 +29,9 @@ export function Numbers({ input, state }: NumbersProps) {
       <Sums input={input} state={state} field="namespaces" />
       <Sums input={input} state={state} field="zones" />
       <Some texts={unknownTexts(input)} name="unknown" state={state} />
+      {appliedTexts(input).map((text) => (
+        <p key={text}>{text}</p>
+      ))}
       {input.limits.map(({ limit, exceeded, unknown }) => (
         <p key={limit} class={exceeded ? 'crossed' : ''}>
           {unknown !== undefined ? '? not known' : exceeded ? '✕ crossed' : '✓ kept'}:{' '}

@@ -107,10 +107,10 @@ function endNotes(last: RecordingLine | undefined): readonly string[] {
   return isBound ? [`the recording stopped at its bound of ${last.reason}`] : [];
 }
 
-/** How far the recorder's clock was ahead: new objects are heard of in the second in which they are made. */
+/** How far the recorder's clock was ahead: new pods are heard of in the second in which they are made. */
 function clockAhead(lines: readonly RecordingLine[]): Millis {
   const offs = lines.flatMap((line) => {
-    if (line.type !== 'ADDED' || line.after !== undefined) return [];
+    if (line.type !== 'ADDED' || line.object.kind !== 'Pod' || line.after !== undefined) return [];
     const created = parseTime(line.object.metadata.creationTimestamp ?? '');
     return created === null ? [] : [line.at - created - 500];
   });

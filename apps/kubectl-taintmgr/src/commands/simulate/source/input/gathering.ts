@@ -45,6 +45,8 @@ interface Reading {
   latest: Instant;
 }
 
+/** Of kinds that play a part, pods among them. */
+const objectsMax = 4 * podsMax;
 /** Clocks differ by less; one that is further ahead would make all nodes silent. */
 const aheadMsMax = 600_000;
 /** So many are kept: to look for the place of one takes long. */
@@ -134,8 +136,10 @@ export class Gathering {
     const before = this.#taken.get(key);
     const { line, column } = found.place;
     if (before === undefined) {
-      if (object.kind === 'Pod' && ++this.#pods > podsMax) {
-        const why = `more than ${podsMax} pods, and Kubernetes is made for clusters of so many`;
+      const most = object.kind === 'Pod' && ++this.#pods > podsMax ? `${podsMax} pods` : null;
+      const crowd = most ?? (this.#taken.size === objectsMax ? `${objectsMax} objects` : null);
+      if (crowd !== null) {
+        const why = `more than ${crowd}, and Kubernetes is made for clusters of so many`;
         throw new FaultyFile([`${file}:${line}:${column}: ${why}`]);
       }
       this.#taken.set(key, { at: this.#objects.push(object) - 1, file, line, column });
