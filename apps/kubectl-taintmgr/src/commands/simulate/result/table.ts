@@ -64,11 +64,13 @@ export function simulationTable(result: Result, options: TableOptions, top?: Top
   const isMany = result.runs.length > 1;
   if (top !== undefined) return withHint(render(roomFor(top, top)), render(usual), isMany);
   const whole = render(usual);
-  if (linesIn(whole) <= linesMax) return whole;
+  // Notes stand below it, one line each.
+  const most = linesMax - result.source.notes.length;
+  if (linesIn(whole) <= most) return whole;
   let text = whole;
   for (const workloads of steps) {
     text = withHint(render(roomFor(workloads, Math.ceil(workloads / 3))), whole, isMany);
-    if (linesIn(text) <= linesMax) break;
+    if (linesIn(text) <= most) break;
   }
   return text;
 }

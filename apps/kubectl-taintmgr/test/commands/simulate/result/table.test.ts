@@ -19,6 +19,8 @@ interface Sizes {
   readonly unplaced: number;
   readonly loops: number;
   readonly runs: number;
+  /** Left out: none. */
+  readonly notes?: number;
 }
 
 const few: Sizes = {
@@ -111,7 +113,7 @@ function resultOf(sizes: Sizes): Result {
     return withSummary({ ...run, recording, unknowns }, untilMs, `variant-${index}`);
   });
   return {
-    source: { name: 'test.json', startsAt: 0, missing: [], notes: [] },
+    source: { name: 'test.json', startsAt: 0, missing: [], notes: upTo(sizes.notes ?? 0, String) },
     ...{ script: null, seed: 1, seeds: 1, until: untilMs, runs, limits: [], manager: null },
   };
 }
@@ -134,11 +136,12 @@ describe('the answer of a simulation', () => {
     const some = fc.nat({ max: 60 });
     const sizes = fc.record({
       ...{ workloads: some, budgets: some, jobs: some, unplaced: some, loops: some },
-      ...{ namespaces: fc.integer({ min: 1, max: 20 }), runs: fc.integer({ min: 1, max: 2 }) },
+      ...{ notes: fc.nat({ max: 12 }), namespaces: fc.integer({ min: 1, max: 20 }) },
+      ...{ runs: fc.integer({ min: 1, max: 2 }) },
     });
     const isShort = (one: Sizes): void => {
-      const lines = linesOf(simulationTable(resultOf(one), plain));
-      assert.ok(lines.length <= 100, `${lines.length} lines`);
+      const lines = linesOf(simulationTable(resultOf(one), plain)).length + (one.notes ?? 0);
+      assert.ok(lines <= 100, `${lines} lines`);
     };
     fc.assert(fc.property(sizes, isShort), { numRuns: 40 });
     isShort(many);
