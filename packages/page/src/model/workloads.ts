@@ -112,6 +112,8 @@ function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): read
   const isMany = input.runs.length > 1;
   const areas = input.runs.map((run) => areaOf(run, key));
   const most = Math.max(1, ...areas.map((area) => area?.most ?? 0));
+  // What manifests add is in a later run alone.
+  const firstAt = areas.findIndex((area) => area !== null);
   const firsts = input.runs.slice(0, 1).map(indexOf);
   const first = firsts[0]?.summaries.get(key);
   return input.runs.flatMap((run, index) => {
@@ -124,8 +126,8 @@ function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): read
     const row = rowOf({
       key: rowKey,
       label: `${totals.namespace}/${totals.name}`,
-      aside: totals.kind === 'Deployment' || index > 0 ? '' : `(${totals.kind})`,
-      isAgain: index > 0,
+      aside: totals.kind === 'Deployment' || index > firstAt ? '' : `(${totals.kind})`,
+      isAgain: index > firstAt,
       note: noteOf(run, own, index === 0 ? null : (first ?? null)),
       variant: isMany ? run.name : null,
       isOpen: own.evictions > 0 ? opened.has(rowKey) : null,

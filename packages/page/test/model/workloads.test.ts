@@ -82,6 +82,9 @@ describe('the lanes of workloads', () => {
     const after = run({ ...web, summary: [totals('new', { podMinutesLost: 5, downMax: 1 })] });
     const names = byHarm(simulation(web, after)).map(({ name }) => name);
     assert.deepEqual(names, ['new', 'web', 'calm']);
+    const before = { ...web, workloads: [], summary: { ...web.summary, workloads: [] } };
+    const [, row] = workloadRows(simulation(before, web), new Set());
+    assert.deepEqual([row?.label, row?.isAgain], ['shop/web', false]);
   });
 
   it('have what is down, what was noticed of it, and what the budget allows', () => {
