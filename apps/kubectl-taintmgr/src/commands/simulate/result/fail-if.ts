@@ -196,7 +196,8 @@ type Node = ParseResult['ast'];
 /** All of them, in their order. Throws for the first that cannot be. */
 function callsIn(root: Node, { columnOf }: Notation, runs: Runs, fault: Fault): readonly Call[] {
   const read = (metric: string, given: readonly Node[], start: number): Call => {
-    const [subject = '', variant = null] = given.map(({ args }) => String(args));
+    const [named = '', variant = null] = given.map(({ args }) => String(args));
+    const subject = named === '*' ? '*/*' : named;
     const [first, second] = given.map((node) => columnOf(node.start));
     const column = first ?? columnOf(start);
     if (!/^[^/\s]+\/[^/\s]+$/.test(subject)) {

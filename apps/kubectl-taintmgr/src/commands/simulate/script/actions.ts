@@ -404,7 +404,12 @@ function endDrain(stage: Stage, node: string): void {
 
 /** Reads a taint as kubectl writes it. */
 export function taintOf(field: Field): TaintObject {
-  const { key, value, effect } = field.read(() => parseTaint(field.text()));
+  const text = field.text();
+  if (!text.includes(':')) {
+    const want = 'want key=value:Effect, with NoSchedule, PreferNoSchedule or NoExecute';
+    throw field.fault(`${want}, got ${JSON.stringify(text)}`);
+  }
+  const { key, value, effect } = field.read(() => parseTaint(text));
   return { key, ...(value === '' ? {} : { value }), effect };
 }
 

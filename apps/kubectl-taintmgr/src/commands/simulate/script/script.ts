@@ -79,6 +79,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   let manifests: readonly Field[] = [];
   let { engine, manager, pressure } = emptyScript;
   attempt(faults, () => {
+    if (Array.isArray(root.value)) throw root.fault('want the list under events:');
     const members = root.members([
       'apiVersion',
       'kind',

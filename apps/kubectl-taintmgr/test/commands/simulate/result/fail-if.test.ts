@@ -74,6 +74,7 @@ describe('a condition of --fail-if', () => {
       'shop/web had 1m in B, shop/web had 30s in A',
     ],
     ['down(*/*, A) > 29%', true, 'shop/web had 30%'],
+    ['down(*, A) > 29%', true, 'shop/web had 30%'],
     ['down(*/*, A) > 3', false, 'shop/web had 3'],
     [
       'down(shop/web, B) - down(shop/web, A) >= 1',

@@ -74,6 +74,18 @@ describe('mistakes', () => {
       ],
     ],
     [
+      'a list without a name',
+      '- {at: 1m, cordon: {node: zone-a-1}}\n',
+      ['1:1: want the list under events:'],
+    ],
+    [
+      'a taint without an effect',
+      'events:\n- {at: 1m, taint: {node: zone-a-1, taint: a=b}}\n',
+      [
+        '2:43: events[0].taint.taint: want key=value:Effect, with NoSchedule, PreferNoSchedule or NoExecute, got "a=b"',
+      ],
+    ],
+    [
       'a bracket that is missing, in one line',
       'events:\n- {at: 1m, cordon: {node: zone-a-1}\n- {at: 2m, cordon: {node: zone-a-1}}\n',
       ['3:1: Flow map in block collection must be sufficiently indented and end with a }'],
@@ -251,7 +263,7 @@ describe('mistakes', () => {
     assert.equal(
       err,
       `error: ${source}:4:20: items[0].spec.taints: Node a: json: cannot unmarshal string into Go struct field NodeSpec.spec.taints of type []v1.Taint\n` +
-        `error: ${source}: there is no node in it that could be taken; want what kubectl get -o json prints\n`,
+        `error: ${source}: there is no node in it that could be taken; want a whole cluster, as kubectl taintmgr snapshot prints it\n`,
     );
   });
 

@@ -33,7 +33,7 @@ function read(text: string, pieceBytes = 7): Read {
 /** The objects of a value, by the rules of lists. */
 function objectsOf(value: unknown, implied: object = {}): readonly unknown[] {
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return [value];
-  const { items, kind, apiVersion } = value as Record<string, unknown>;
+  const { items, kind, apiVersion = '' } = value as Record<string, unknown>;
   if (!Array.isArray(items)) return [kind === undefined ? { ...implied, ...value } : value];
   const ofItems = typeof kind === 'string' && /.List$/.test(kind);
   const next = ofItems ? { kind: kind.slice(0, -'List'.length), apiVersion } : {};
