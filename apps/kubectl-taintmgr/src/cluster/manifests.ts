@@ -88,11 +88,16 @@ async function filesIn(folder: string, from: ManifestSource): Promise<readonly S
     const file = join(folder, entry.name);
     if (entry.isDirectory()) {
       if (from.recursive) files.push(...(await filesIn(file, from)));
-    } else if (endings.test(entry.name)) {
+    } else if (endings.test(entry.name) && (await isRegular(file, from))) {
       files.push({ file, inFolder: true });
     }
   }
   return files;
+}
+
+/** Pipes and devices may never end. */
+async function isRegular(file: string, from: ManifestSource): Promise<boolean> {
+  return (await readable(from, file, () => stat(file))).isFile();
 }
 
 async function readSource(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Finding, inEmptyFolder, ofWeb, pdb, workload } from '../world/doctor-files.ts';
 import { run } from '../world/run.ts';
@@ -176,4 +177,13 @@ describe('doctor -f FOLDER tells manifests from what a cluster has printed', () 
     const { code, out } = await run('doctor', '-f', 'cluster.json');
     assert.equal(code, 1, out);
   });
+});
+
+it('doctor -f FOLDER waits for no pipe and no device', async () => {
+  mkdirSync('odd');
+  writeFileSync('odd/web.yaml', workload('Deployment', 'web', 'replicas: 1', 'app: web'));
+  execFileSync('mkfifo', ['odd/pipe.yaml']);
+  symlinkSync('/dev/zero', 'odd/zero.yaml');
+  const { out } = await run('doctor', '-f', 'odd', '-o', 'json');
+  assert.ok(Array.isArray(JSON.parse(out).findings));
 });
