@@ -45,7 +45,7 @@ export interface RecorderLimits {
   readonly linesMax: number;
 }
 
-export const recorderLimits: RecorderLimits = { bytesMax: 256 * 2 ** 20, linesMax: 1_000_000 };
+const recorderLimits: RecorderLimits = { bytesMax: 256 * 2 ** 20, linesMax: 1_000_000 };
 
 export interface RecorderOptions {
   readonly collections: readonly Followed[];

@@ -84,7 +84,7 @@ export function Grid({ state }: { readonly state: EachState }) {
 }
 
 /** The column of all workloads that have none of their own. */
-export const othersKey = '…';
+const othersKey = '…';
 /** So few columns have their names lying. */
 const fewMax = 7;
 

@@ -8,7 +8,7 @@ import { failedLoss } from './loss-player.ts';
 import type { PlannedLoss } from './plan.ts';
 
 /** Plays losses in a thread of its own. */
-export interface Thread {
+interface Thread {
   /** Resolves when it can play. Throws why it never can. */
   ready(): Promise<void>;
   /** Throws why the thread has ended before. */

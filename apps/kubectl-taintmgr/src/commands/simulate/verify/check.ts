@@ -9,7 +9,7 @@ import { keyOf } from './inferred.ts';
 import type { Observed } from './observed.ts';
 
 /** Who made a pod leave, as far as somebody saw. */
-export type LeftBy = 'taint' | 'preemption' | 'podGC' | 'kubelet' | 'somebody' | 'controller';
+type LeftBy = 'taint' | 'preemption' | 'podGC' | 'kubelet' | 'somebody' | 'controller';
 
 /** One pod that was there at the beginning. Times are in seconds after it. */
 export interface PodCheck {
@@ -60,7 +60,7 @@ export interface PlacementCheck {
   readonly simulatedReadySeconds: number | null;
 }
 
-export interface ErrorOfTimes {
+interface ErrorOfTimes {
   readonly medianSeconds: number;
   readonly p90Seconds: number;
   /** With its sign. */

@@ -51,7 +51,7 @@ function runParts(run: CheckedRun, isOneOfMany: boolean, options: TableOptions):
 }
 
 /** All in a sentence. */
-export function answerText(check: Check): string {
+function answerText(check: Check): string {
   const { evictions, foretold, error, placements, pods } = check;
   const wrong = pods.filter(({ outcome }) => outcome === 'not so').length;
   const unforeseen = pods.filter(({ outcome }) => outcome === 'not foretold').length;
