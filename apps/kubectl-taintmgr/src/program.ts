@@ -75,6 +75,7 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
     .configureOutput({
       writeOut: (text) => output.out(withoutLineEnd(text)),
       writeErr: (text) => output.err(withoutLineEnd(text)),
+      outputError: (text, write) => write(withFilesHint(text)),
     })
     .configureHelp(helpLayout)
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
@@ -86,6 +87,12 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
 /** Commander ends what it writes with line ends; so does Output. */
 function withoutLineEnd(text: string): string {
   return text.replace(/\n$/, '');
+}
+
+/** A shell makes several words of `-f *.json`. */
+function withFilesHint(error: string): string {
+  const isOfFiles = /^error: too many arguments for '(simulate|doctor)'/.test(error);
+  return isOfFiles ? `${error}Give -f before each file, or -f with their folder.\n` : error;
 }
 
 type Item = readonly [term: string, about: string];

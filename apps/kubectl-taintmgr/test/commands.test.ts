@@ -60,6 +60,11 @@ describe('wrong command lines', () => {
       "error: too many arguments for 'zone'. Expected 1 argument but got 2: z1, z2.\n" +
         'See kubectl taintmgr explain zone --help.',
     ],
+    [
+      'simulate -f nodes.json pods.json',
+      "error: too many arguments for 'simulate'. Expected 0 arguments but got 1: pods.json.\n" +
+        'Give -f before each file, or -f with their folder.\nSee kubectl taintmgr simulate --help.',
+    ],
     ['drain-by-taint', 'error: name a taint, such as maintenance=kernel, or give --filename'],
     [
       'drain-by-taint -f drain.yaml n1',
