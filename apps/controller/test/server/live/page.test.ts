@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { createEngine, type Engine, makeNode, makePod } from '@taintmgr/core';
 import type { LiveInput } from '@taintmgr/page';
 import { Leadership } from '../../../src/leadership/leadership.ts';
@@ -110,7 +111,8 @@ describe('/ui', () => {
       String(headers['content-security-policy']),
       /^default-src 'none'; script-src 'sha256-[^']*'; style-src 'sha256-[^']*'; connect-src 'self'/,
     );
-    assert.match(body, /\{"stream":"ui\/events"\}/);
+    const [, data = ''] = /id="data">([^<]*)</.exec(body) ?? [];
+    assert.equal(gunzipSync(Buffer.from(data, 'base64')).toString(), '{"stream":"ui/events"}');
   });
 
   it('says what this process decides', async () => {
