@@ -23,6 +23,8 @@ export interface Row {
   readonly isHarmed: boolean;
   /** A budget that allows no eviction though all its pods are well, and allowed one before. */
   readonly isMadeImpossible: boolean;
+  /** A workload of which the last run has no pods any more: nothing that was lost is lost there. */
+  readonly isGone: boolean;
   /** Why its figures may be wrong. */
   readonly unknown: readonly string[];
 }
@@ -35,14 +37,16 @@ export function workloadRows({ runs }: SimulationDocument): readonly Row[] {
     const last = runs.at(-1)?.differences?.workloads.find(isSame(id));
     const figures = last ? workloadFigures(last, found) : [];
     const worst = Math.max(...found.map((one) => one?.podMinutesLost ?? 0));
+    const isGone = found[0] !== undefined && found.at(-1) === undefined;
     return {
       row: {
         name: nameOf(id),
         cells: found.map((one, at) => (one ? workloadText(one, runs[at]) : '-')),
-        differences: textsOf(figures, found),
-        judgement: judged(figures),
+        differences: isGone ? ['no pods any more'] : textsOf(figures, found),
+        judgement: isGone ? ('worse' as const) : judged(figures),
         isHarmed: worst > 0,
         isMadeImpossible: false,
+        isGone,
         unknown: [...new Set(found.flatMap((one) => one?.unknown ?? []))],
       },
       worst,
@@ -75,6 +79,7 @@ export function budgetRows({ runs }: SimulationDocument): readonly Row[] {
       judgement: isMadeImpossible ? 'worse' : judged(figures),
       isHarmed: found.some((one) => one && (one.refusals > 0 || one.belowSeconds > 0)),
       isMadeImpossible,
+      isGone: false,
       unknown: [],
     };
   });

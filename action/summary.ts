@@ -55,8 +55,9 @@ function verdictOf(
   const impossible = budgets.filter(({ isMadeImpossible }) => isMadeImpossible);
   const others = budgets.filter((one) => !impossible.includes(one));
   const all = [...rows, ...others.map((one) => ({ ...one, name: `budget ${one.name}` }))];
+  const gone = rows.filter(({ isGone }) => isGone);
   const [worse, better] = [/worse$/, /better/].map((which) =>
-    all.filter(({ judgement }) => which.test(judgement)),
+    all.filter(({ isGone, judgement }) => !isGone && which.test(judgement)),
   );
   const unfinished = simulation?.runs.at(-1)?.rollout?.unfinished ?? [];
   const crossed = simulation?.limits.filter(({ exceeded }) => exceeded) ?? [];
@@ -66,6 +67,7 @@ function verdictOf(
     ...clause(impossible, (all) => {
       return `makes ${all.length === 1 ? 'a budget' : 'budgets'} impossible: ${namesOf(all)}`;
     }),
+    ...clause(gone, (all) => `leaves no pods of ${namesOf(all)}`),
     ...clause(worse ?? [], (all) => `is worse for ${namesOf(all)}`),
     ...clause(better ?? [], (all) => `is better for ${namesOf(all)}`),
     ...clause(unfinished, (all) => {

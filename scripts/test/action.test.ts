@@ -1,7 +1,7 @@
 // The action by GitHub's own parser, and what it runs, with the plugin of this clone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -232,6 +232,16 @@ describe('the action', () => {
         assert.match(failed.summary, /cannot be written/);
       }
     }
+  });
+
+  it('writes to no place to which a pull request has laid a link', (t) => {
+    const folder = folderOf(t);
+    const [sarif, elsewhere] = [join(folder, 'found.sarif'), join(folder, 'elsewhere')];
+    writeFileSync(elsewhere, 'as it was');
+    symlinkSync(elsewhere, sarif);
+    play(t, { manifests: 'docs/policies', sarif });
+    assert.equal(read(elsewhere), 'as it was');
+    assert.match(read(sarif), /"runs"/);
   });
 
   it('says that a program is not there, or ended early', (t) => {

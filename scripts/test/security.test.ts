@@ -453,7 +453,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   'put a command into an input of a workflow or of the action, or into a name of a manifest': {
     'scripts/test/action.test.ts': [
       'hands each input to its script, and nothing into the script',
-      'takes nothing of a manifest for a command, or for the end of its block',
+      'takes nothing of a manifest for a command, for Markdown or for HTML',
     ],
     'scripts/test/workflows.test.ts': ['gives no job a right that the job does not name'],
   },

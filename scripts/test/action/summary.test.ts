@@ -165,6 +165,12 @@ it('a budget is not better for having fewer pods, and may be worse', () => {
   assert.equal(verdictOf(2, 30), 'is worse for budget shop/web');
 });
 
+it('a workload of which no pods are left is no workload that loses nothing', () => {
+  const summary = said(documentOf({}, { workloads: [] }));
+  assert.match(summary, /\*\*This pull request leaves no pods of Deployment shop\/web\.\*\*/);
+  assert.match(summary, /^\| Deployment shop\/web \| 1 of 4 down.* \| - \| no pods any more \|$/m);
+});
+
 it('what does not come to rest is said, and why', () => {
   const unfinished = [{ workload: 'Deployment shop/web', text: '1 of its pods fits on no node' }];
   const applied: readonly AppliedObject[] = [

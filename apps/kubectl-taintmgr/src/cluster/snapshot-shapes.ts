@@ -7,28 +7,11 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** What was applied last, as far as the object itself is kept: by it one knows what a manifest takes away. */
-function keptLastApplied(text: unknown): readonly (readonly [string, string])[] {
-  const object = jsonOf(text);
-  const shape = Object.entries(shapes).find(([kind]) => kind === object?.kind)?.[1];
-  return shape ? [[lastAppliedAnnotation, JSON.stringify(keep(shape, object))]] : [];
-}
-
-/** Null: it is none, as anybody can write into annotations. */
-function jsonOf(text: unknown): { readonly kind?: unknown } | null {
-  try {
-    return Object(JSON.parse(String(text)));
-  } catch {
-    return null;
-  }
-}
-
 /** Which annotations are kept; that of a mirror pod says only that it is one. */
 function annotations(value: unknown): unknown {
   const all = Object.entries(value as Record<string, unknown>);
   const entries = all.flatMap(([name, text]): readonly (readonly [string, unknown])[] => {
     if (name === mirrorAnnotation) return [[name, 'redacted'] as const];
-    if (name === lastAppliedAnnotation) return keptLastApplied(text);
     return keptAnnotations.includes(name) || name.startsWith(ourAnnotations)
       ? [[name, text] as const]
       : [];
@@ -176,7 +159,15 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
     spec: podSpec,
     status: { ...whole('phase reason startTime qosClass resourceClaimStatuses'), conditions },
   },
-  PodDisruptionBudget: { metadata, ...whole('spec status') },
+  PodDisruptionBudget: {
+    metadata,
+    spec: 'all',
+    status: {
+      ...whole('observedGeneration disruptedPods disruptionsAllowed currentHealthy'),
+      ...whole('desiredHealthy expectedPods'),
+      conditions,
+    },
+  },
   Service: { metadata, spec: whole('selector') },
   PriorityClass: { metadata, ...whole('value globalDefault preemptionPolicy') },
   PersistentVolumeClaim: {
@@ -223,6 +214,34 @@ type Shape =
   | { readonly [member: string]: Shape }
   | readonly [item: Shape]
   | ((value: unknown) => unknown);
+
+/**
+ * What is kept of an object, and of what kubectl has applied last to it: by that one knows what a manifest takes
+ * away. An object of another kind is cut by no shape here, so nothing of it is kept.
+ */
+export function keptOf(kind: CollectionKind, object: object): object {
+  const kept: Kept = Object(keep(shapes[kind], object));
+  const given: Kept = Object(object);
+  const applied = jsonOf(given.metadata?.annotations?.[lastAppliedAnnotation]);
+  if (!applied || (applied.kind !== undefined && applied.kind !== kind)) return kept;
+  const text = JSON.stringify(keep(shapes[kind], applied));
+  const annotations = { ...kept.metadata?.annotations, [lastAppliedAnnotation]: text };
+  return { ...kept, metadata: { ...kept.metadata, annotations } };
+}
+
+interface Kept {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, unknown>> };
+}
+
+/** Null: it is none, as anybody can write into annotations. */
+function jsonOf(text: unknown): { readonly kind?: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(String(text));
+    return typeof value === 'object' && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Only what the shape names; the rest is left out. */
 export function keep(shape: Shape, value: unknown): unknown {

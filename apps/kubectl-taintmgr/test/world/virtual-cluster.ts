@@ -16,7 +16,7 @@ import {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 import { collections } from '../../src/cluster/collections.ts';
-import { keep, shapes } from '../../src/cluster/snapshot-shapes.ts';
+import { keptOf } from '../../src/cluster/snapshot-shapes.ts';
 import {
   followedCollections,
   Recorder,
@@ -175,7 +175,7 @@ export class VirtualCluster {
       const objects = this.#objectsAt(path, collection.name);
       return objects.map((object) => ({
         ...{ apiVersion, kind },
-        ...(keep(shapes[kind], object) as object),
+        ...keptOf(kind, object),
       }));
     });
   }

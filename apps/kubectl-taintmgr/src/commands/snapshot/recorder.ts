@@ -10,7 +10,7 @@ import {
   type RecordingLine,
   recordingText,
 } from '../../cluster/recording.ts';
-import { eventShape, keep, shapes } from '../../cluster/snapshot-shapes.ts';
+import { eventShape, keep, keptOf } from '../../cluster/snapshot-shapes.ts';
 
 /** The kinds that are followed. */
 const followedKinds: readonly CollectionKind[] = [
@@ -184,9 +184,9 @@ export class Recorder {
     const followed = this.#kinds.get(resource);
     if (!followed) return null;
     const { apiVersion, kind } = followed;
-    const shape = kind === 'Event' ? eventShape : shapes[kind as CollectionKind];
-    const kept = keep(shape, value);
-    const object = { apiVersion, kind, ...(typeof kept === 'object' ? kept : {}) };
+    const isEvent = kind === 'Event';
+    const kept = isEvent ? keep(eventShape, value) : keptOf(kind as CollectionKind, value);
+    const object = { apiVersion, kind, ...Object(kept) };
     return isObject(object) ? object : null;
   }
 

@@ -13,7 +13,7 @@ import {
   collections,
   listCollection,
 } from '../../cluster/collections.ts';
-import { keep, shapes } from '../../cluster/snapshot-shapes.ts';
+import { keptOf } from '../../cluster/snapshot-shapes.ts';
 
 /** The command line of `snapshot`. */
 export interface SnapshotFlags {
@@ -89,11 +89,7 @@ async function readKind(
   const { apiVersion, kind } = collection;
   try {
     const objects = await listCollection(client, collection, reader);
-    return objects.map((object) => ({
-      apiVersion,
-      kind,
-      ...(keep(shapes[kind], object) as object),
-    }));
+    return objects.map((object) => ({ apiVersion, kind, ...keptOf(kind, object) }));
   } catch (error) {
     if (error instanceof ApiError && error.failure.status === 403) return null;
     throw error;

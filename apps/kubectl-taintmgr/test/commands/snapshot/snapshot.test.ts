@@ -11,8 +11,9 @@ import {
   RealClock,
   toleration,
 } from '@taintmgr/sim-cluster';
+import { type CollectionKind, collections } from '../../../src/cluster/collections.ts';
 import { linesFrom } from '../../../src/cluster/recording.ts';
-import { keep, shapes } from '../../../src/cluster/snapshot-shapes.ts';
+import { keep, keptOf, shapes } from '../../../src/cluster/snapshot-shapes.ts';
 import { startDeviceCluster } from '../../world/device-cluster.ts';
 import { run, start } from '../../world/run.ts';
 import { app, inZone } from '../../world/scenario.ts';
@@ -53,6 +54,30 @@ describe('what is kept of a workload', () => {
       assert.deepEqual(keep(shapes[kind], { spec }), { spec });
     });
   }
+});
+
+describe('what is kept of any object', () => {
+  const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+  const kinds: readonly CollectionKind[] = collections.map(({ kind }) => kind);
+  for (const kind of kinds) {
+    it(`has nothing of what others are, and no messages: ${kind}`, () => {
+      for (const other of [...kinds.filter((one) => one !== kind), 'Secret', '__proto__', 7]) {
+        const text = JSON.stringify({ kind: other, spec: { a: 'secret' }, status: 'secret' });
+        const annotations = { [annotation]: text, note: 'secret' };
+        const status = { conditions: [{ type: 'A', message: 'secret' }] };
+        const kept = keptOf(kind, { metadata: { name: 'a', annotations }, status });
+        assert.doesNotMatch(JSON.stringify(kept), /secret/);
+      }
+    });
+  }
+
+  it('has nothing of what was applied to a template', () => {
+    const applied = JSON.stringify({ kind: 'EvictionPolicy', spec: 'secret' });
+    const template = { metadata: { annotations: { [annotation]: applied } } };
+    assert.deepEqual(keptOf('Deployment', { spec: { template } }), {
+      spec: { template: { metadata: {} } },
+    });
+  });
 });
 
 describe('snapshot', () => {
@@ -131,6 +156,7 @@ describe('snapshot', () => {
       [JSON.stringify(applied), ['c', 'redacted']],
       ['secret-note', undefined],
       ['{"kind":"Secret","data":{"a":"secret-c"}}', undefined],
+      ['{"kind":"EvictionPolicy","spec":{"a":"secret-d"}}', undefined],
       ['null', undefined],
     ] as const) {
       const metadata = { namespace: 'default', name: 'applied', annotations: { [name]: text } };

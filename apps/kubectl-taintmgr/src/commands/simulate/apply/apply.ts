@@ -9,7 +9,7 @@ import { ApiError, type Cluster, type KubeObject } from '@taintmgr/sim-cluster';
 import { collections } from '../../../cluster/collections.ts';
 import { type Manifest, type Manifests, readManifests } from '../../../cluster/manifests.ts';
 import { type Script, stepsOf } from '../script/script.ts';
-import type { ClusterSource } from '../source/source.ts';
+import { type ClusterSource, podsMax } from '../source/source.ts';
 import { templateUnknowns } from '../source/unknowns.ts';
 import { Beginning } from '../stage/run.ts';
 import { changedFields } from './fields.ts';
@@ -131,6 +131,8 @@ class Trial {
   readonly #without: string[] = [];
   readonly #neverApplied: string[] = [];
   readonly #leftOut: LeftOut;
+  /** For how many pods all manifests ask. */
+  #pods = 0;
 
   constructor(source: ClusterSource, cluster: Cluster, faults: string[]) {
     this.#source = source;
@@ -214,9 +216,17 @@ class Trial {
   }
 
   /** What an API server takes and nothing comes of, or kubectl refuses. Throws ApiError. */
-  #refuse({ kind, name }: Manifest, { metadata }: KubeObject): void {
+  #refuse({ kind, name }: Manifest, { metadata, spec }: KubeObject): void {
     if (typeof metadata.name !== 'string' || metadata.name === '') {
       throw new ApiError(400, null, 'metadata.name: Required value: apply needs it');
+    }
+    for (const field of ['replicas', 'parallelism'] as const) {
+      const pods: unknown = Object(spec)[field];
+      this.#pods += typeof pods === 'number' ? pods : 0;
+    }
+    if (this.#pods > podsMax) {
+      const text = `${this.#pods} pods are asked for up to here, want at most ${podsMax} of all manifests`;
+      throw new ApiError(400, null, text);
     }
     if (kind !== 'Node' || this.#cluster.api.get('nodes', '', name)) return;
     const text = 'there is no such node, and a manifest makes no machine; want addNode of --script';

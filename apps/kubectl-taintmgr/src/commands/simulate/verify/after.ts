@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { fileFault, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
-import type { KubeObject } from '@taintmgr/sim-cluster';
+import { type KubeObject, loadRefusal } from '@taintmgr/sim-cluster';
 import {
   isObject,
   linesFrom,
@@ -11,6 +11,7 @@ import {
   recordingLine,
 } from '../../../cluster/recording.ts';
 import { filesAt, readFileInto } from '../source/input/files.ts';
+import { resources } from './observed.ts';
 
 /** What it is. */
 export type After =
@@ -39,7 +40,7 @@ export async function readAfter(path: string): Promise<After> {
   for (const file of await filesAt(path)) {
     await readFileInto(file, {
       object: ({ value }) => {
-        if (isObject(value)) objects.push(value);
+        if (isObject(value) && isSound(value)) objects.push(value);
       },
       fault: (text) => faults.push(text),
     });
@@ -67,10 +68,17 @@ async function readPacked(file: string): Promise<string> {
   try {
     const bytes = await readFile(file);
     const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    return (isPacked ? gunzipSync(bytes) : bytes).toString('utf8').replace(/^\uFEFF/, '');
+    return (isPacked ? gunzipSync(bytes, { maxOutputLength: textBytesMax }) : bytes)
+      .toString('utf8')
+      .replace(/^\uFEFF/, '');
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
       throw new UsageError(`--verify ${file}: it is not whole: ${error.message}`);
+    }
+    if (error instanceof RangeError) {
+      throw new UsageError(
+        `--verify ${file}: it unpacks to more than 512 MiB, and recordings end at 256`,
+      );
     }
     throw fileFault(`--verify ${file}`, error);
   }
@@ -86,10 +94,19 @@ function recordingIn(file: string, text: string, begin: number): After {
   for (const [index, line] of texts.entries()) {
     if (line.trim() === '') continue;
     const read = recordingLine(line);
-    if (read) lines.push(read);
+    if (read && isOfSound(read)) lines.push(read);
     else unread.push(number + index);
   }
   return { kind: 'recording', before, lines, unread };
+}
+
+function isOfSound(line: RecordingLine): boolean {
+  return line.type === 'DELETED' || !('object' in line) || isSound(line.object);
+}
+
+/** Whether an API server could have said so, as far as the kind is looked at. */
+function isSound(object: KubeObject): boolean {
+  return !resources[object.kind ?? ''] || loadRefusal(object) === null;
 }
 
 /** The snapshot that a recording begins with. Throws FaultyFile. */

@@ -344,3 +344,42 @@ describe('--apply', () => {
     );
   });
 });
+
+it('tells no value of the cluster that may be a secret, only where it differs', async () => {
+  const secrets = JSON.parse(snapshot());
+  for (const { kind, metadata, spec } of secrets.items) {
+    if (kind !== 'Deployment') continue;
+    metadata.annotations = { ...metadata.annotations, note: 'secret-note' };
+    const [container] = spec.template.spec.containers;
+    container.env = [{ name: 'PASSWORD', value: 'secret-value' }];
+    container.args = ['secret-argument'];
+  }
+  const source = file('secrets.json', JSON.stringify(secrets));
+  const spec = ', env: [{name: PASSWORD, value: other}], args: [other]';
+  const manifest = workload('web', 'replicas: 3', spec).replace(
+    '{name: web,',
+    '{annotations: {note: other}, name: web,',
+  );
+  const applied = file('other.yaml', manifest);
+  const { code, out, err } = await run(
+    ...['simulate', '-f', source, '--apply', applied, '--event', drain, '-o', 'json'],
+  );
+  assert.equal(code, 0, err);
+  assert.doesNotMatch(out, /secret-/);
+  const { applied: [web] = [] }: SimulationDocument = JSON.parse(out);
+  for (const place of [
+    'metadata.annotations.note',
+    'spec.template.spec.containers[0].env[0].value',
+  ]) {
+    assert.ok(web?.fields.includes(`${place} differs`), web?.fields.join());
+  }
+});
+
+it('refuses manifests that ask for more pods than any memory holds', async () => {
+  const { code, err } = await played(workload('web', 'replicas: 2000000000'));
+  assert.equal(code, 1);
+  assert.match(
+    err,
+    /^error: .*: Deployment web: 2000000000 pods are asked for up to here, want at most 150000 /m,
+  );
+});

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { SimulationDocument } from '@taintmgr/page';
 import { Cluster, deployment, VirtualClock } from '@taintmgr/sim-cluster';
-import { keep, shapes } from '../../../../src/cluster/snapshot-shapes.ts';
+import { collections } from '../../../../src/cluster/collections.ts';
+import { keptOf } from '../../../../src/cluster/snapshot-shapes.ts';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles } from '../../../world/simulate-files.ts';
 
@@ -24,12 +25,11 @@ function printed(isSnapshot: boolean): string {
   cluster.api.create('deployments', { ...web, metadata: { ...web.metadata, annotations } });
   clock.advanceTo(clock.now() + 60_000);
   const objects = cluster.api.stored().flatMap(({ storeKey }) => cluster.api.list(storeKey));
-  const shapeOf = new Map(Object.entries(shapes));
-  const items = objects.flatMap((object) => {
-    const { apiVersion, kind = '' } = object;
-    const shape = shapeOf.get(kind);
+  const items = objects.flatMap((object): readonly object[] => {
+    const { apiVersion, kind: name } = object;
     if (!isSnapshot) return [object];
-    return shape ? [{ apiVersion, kind, ...Object(keep(shape, object)) }] : [];
+    const kind = collections.find((one) => one.kind === name)?.kind;
+    return kind ? [{ apiVersion, kind, ...keptOf(kind, object) }] : [];
   });
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 }

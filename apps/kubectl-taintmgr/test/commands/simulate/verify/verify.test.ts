@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { deployment, pdb, statefulSet } from '@taintmgr/sim-cluster';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles } from '../../../world/simulate-files.ts';
@@ -361,6 +362,21 @@ describe('a recording of a simulated cluster', () => {
     assert.match(unknown.join('\n'), /the recording has no end: its writer was killed/);
     assert.match(unknown.join('\n'), /1 line of the recording cannot be read, line 3 first/);
   });
+
+  it('with objects that no API server makes: takes them for lines that are none', async () => {
+    const world = shop();
+    const recording = world.record();
+    world.run(30_000);
+    const odd = [
+      { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'q', uid: 'r' }, spec: 7 },
+      { kind: 'Pod', apiVersion: 'v1', metadata: { name: 5, namespace: {}, uid: [] } },
+      { kind: 'Node', apiVersion: 'v1', metadata: { name: 'a-1', uid: 'q' }, spec: { taints: 5 } },
+      { kind: 'Lease', metadata: { name: 'a-1' } },
+    ].map((object) => JSON.stringify({ at: '2026-06-01T08:02:20.000Z', type: 'MODIFIED', object }));
+    const text = recording.end().replace(/(?=\{[^\n]*"END")/, `${odd.join('\n')}\n`);
+    const { unknown } = await verified('--verify', files.write('odd.jsonl', text));
+    assert.match(unknown.join('\n'), /4 lines of the recording cannot be read, line 3 first/);
+  });
 });
 
 describe('Events', () => {
@@ -408,6 +424,17 @@ describe('what cannot be checked is refused, and says what to do', () => {
         return ['--verify', path];
       },
       /cut\.jsonl\.gz: it is not whole/,
+    ],
+    [
+      'one that unpacks to more than a text can be',
+      () => {
+        const path = files.path('large.jsonl.gz');
+        // Members of a gzip file follow one another.
+        const member = gzipSync(Buffer.alloc(2 ** 25));
+        writeFileSync(path, Buffer.concat(Array.from({ length: 16 }, () => member)));
+        return ['--verify', path];
+      },
+      /large\.jsonl\.gz: it unpacks to more than 512 MiB/,
     ],
     [
       'nothing before',
