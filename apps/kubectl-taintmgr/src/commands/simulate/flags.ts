@@ -69,6 +69,19 @@ const ofScripts = [
 /** What a cluster without any loss is compared by. */
 const ofOneCluster = ['variant', 'compare', 'replay', 'apply', 'verify'];
 
+/** What is asked of something that might happen, and not of what has happened. */
+const ofLosses = [
+  'event',
+  'failIf',
+  'allowUnknown',
+  'report',
+  'until',
+  'apply',
+  'each',
+  'by',
+  'top',
+];
+
 const details = `
 Without -f the cluster of the current context is read once; nothing is ever written to it. Its
 EvictionPolicies, NodeTaintRules and EvictionPauses are in force, those of --policy before them, and
@@ -205,7 +218,7 @@ function addAnswerFlags(command: CommandUnknownOpts): CommandUnknownOpts {
       new Option(
         '--verify <file>',
         'play what happened from -f to this snapshot, these Events or this recording, and say the error',
-      ).conflicts(['event', 'failIf', 'report', 'until', 'apply', 'each', 'top']),
+      ).conflicts(ofLosses),
     );
 }
 

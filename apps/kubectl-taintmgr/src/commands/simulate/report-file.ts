@@ -45,7 +45,8 @@ async function folderFault(folder: string): Promise<unknown> {
     await access(folder, constants.W_OK | constants.X_OK);
     return null;
   } catch (error) {
-    return error;
+    if (!isMissing(error)) return error;
+    return new Error(`there is no folder ${folder}; want a file in a folder that is there`);
   }
 }
 

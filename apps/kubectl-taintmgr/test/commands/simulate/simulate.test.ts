@@ -419,6 +419,13 @@ describe('a report', () => {
     });
   }
 
+  it('names the folder that is not there', async () => {
+    const report = path('nowhere/page.html');
+    const { err } = await run('simulate', '-f', source, '--report', report);
+    const want = `there is no folder ${path('nowhere')}; want a file in a folder that is there`;
+    assert.equal(err.trimEnd(), `error: --report ${report}: ${want}`);
+  });
+
   it('that is there stands where the simulation fails', async () => {
     const args = ['-f', source, '--script', failing, '--report', before];
     assert.equal((await run('simulate', ...args)).code, 1);

@@ -26,7 +26,7 @@ export function eachTable(document: EachDocument, options: TableOptions, top?: T
     rows.length === 0 ? '' : renderColumns(columnsOf(document, wide), rows, options),
     lines(
       [
-        ...(more > 0 ? [`and ${more} more, which harm less; --top all shows all`] : []),
+        ...(more > 0 ? [moreText(more)] : []),
         ...(calm.length === 0 ? [] : [calmText(document, calm)]),
         ...(unplayed.length === 0 ? [] : [`not played: ${named(unplayed)}`]),
       ],
@@ -35,6 +35,10 @@ export function eachTable(document: EachDocument, options: TableOptions, top?: T
     lines([headline(document), ...unknownLines(losses), ...managerLines(document)], options),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function moreText(more: number): string {
+  return `and ${more} more, which ${more === 1 ? 'harms' : 'harm'} less; --top all shows all`;
 }
 
 /** With what stands around them it is a hundred lines at most. */

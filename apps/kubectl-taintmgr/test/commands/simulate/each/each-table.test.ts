@@ -107,6 +107,7 @@ describe('the table of losses', () => {
     const all = document(many, { unplayed: many.map(({ name }) => name) });
     assert.ok(lines(all, usual).length <= 100);
     assert.ok(lines(all, usual).includes('and 220 more, which harm less; --top all shows all'));
+    assert.ok(lines(all, usual, 299).includes('and 1 more, which harms less; --top all shows all'));
     assert.equal(lines(all, usual, 5).filter((line) => line.startsWith('node-')).length, 5);
     assert.equal(lines(all, usual, 'all').filter((line) => line.startsWith('node-')).length, 300);
     assert.equal(

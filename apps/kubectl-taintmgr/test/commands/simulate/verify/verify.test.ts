@@ -464,6 +464,11 @@ describe('what cannot be checked is refused, and says what to do', () => {
       () => ['--verify', 'x', '--fail-if', 'down(shop/web) > 1'],
       /'--verify <file>' cannot be used with option '--fail-if <limit>'/,
     ],
+    [
+      'with how something would be lost',
+      () => ['--verify', 'x', '--by', 'drain'],
+      /'--verify <file>' cannot be used with option '--by <how>'/,
+    ],
   ];
   for (const [name, args, message] of cases) {
     it(name, async () => {
