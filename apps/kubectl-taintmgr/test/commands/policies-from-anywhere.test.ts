@@ -40,6 +40,8 @@ function steady(text: string): string {
       .replace(/drain-\d{8}-\d{6}-[0-9a-f]{4}/g, '<drain>')
       .replace(/\b(?:\d+[dhms])+\b/g, '<time>')
       .replaceAll('<time> ago', '-')
+      // Those of files are named by the command line.
+      .replace(/^Note: in force as in the cluster: .*\n/m, '')
       .replaceAll(', overdue by <time>', ' now')
       .replaceAll('overdue by <time>', 'now')
       .replace(/, \d+ overdue$/m, '')

@@ -372,12 +372,12 @@ const refused: readonly (readonly [string, Given, string, more?: string])[] = [
   [
     'a folder without files',
     inFolder({}),
-    '-f FILE: no file in this folder ends in .json, .yaml, .yml, or .gz of these',
+    '-f FILE: no file in it ends in .json, .yaml or .yml, or in .gz after these',
   ],
   [
     'a folder without manifests',
     inFolder({ 'notes.md': '# x' }),
-    '-f FILE: no file in this folder ends in .json, .yaml, .yml, or .gz of these',
+    '-f FILE: no file in it ends in .json, .yaml or .yml, or in .gz after these',
   ],
   [
     'a folder with a file that is broken',

@@ -32,7 +32,7 @@ export async function filesAt(path: string): Promise<readonly InputFile[]> {
   const files = await filesIn(path);
   if (files.length > 0) return files;
   throw new UsageError(
-    `-f ${path}: no file in this folder ends in .json, .yaml, .yml, or .gz of these`,
+    `-f ${path}: no file in it ends in .json, .yaml or .yml, or in .gz after these`,
   );
 }
 
