@@ -3,7 +3,7 @@
 // script. KUBECTL_TAINTMGR names another program than the one of npm, with its arguments.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Reading, SimulationDocument } from '@taintmgr/page';
@@ -28,8 +28,14 @@ interface Ran {
   readonly err: string;
 }
 
-const usual = `npx --yes @taintmgr/kubectl-taintmgr@${oneOf('VERSION', 'latest')}`;
-const [program = '', ...first] = (env.KUBECTL_TAINTMGR ?? usual).split(/\s+/);
+/** Without --prefix a pull request would say in its .npmrc or node_modules whose program runs. */
+function published(): readonly string[] {
+  const elsewhere = mkdtempSync(join(env.RUNNER_TEMP ?? tmpdir(), 'taintmgr-npx-'));
+  const name = `@taintmgr/kubectl-taintmgr@${oneOf('VERSION', 'latest')}`;
+  return ['npx', '--yes', '--prefix', elsewhere, name];
+}
+
+const [program = '', ...first] = env.KUBECTL_TAINTMGR?.split(/\s+/) ?? published();
 
 function plugin(args: readonly string[]): Ran {
   const { status, signal, stdout, stderr, error } = spawnSync(

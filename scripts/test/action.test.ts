@@ -49,7 +49,7 @@ function play(
   t: TestContext,
   input: Inputs,
   cwd = root,
-  program = `${process.execPath} ${plugin}`,
+  program: string | null = `${process.execPath} ${plugin}`,
 ): Played {
   const folder = folderOf(t);
   const [summary, output] = [join(folder, 'summary.md'), join(folder, 'output')];
@@ -70,7 +70,7 @@ function play(
       GITHUB_STEP_SUMMARY: summary,
       GITHUB_OUTPUT: output,
       KUBECONFIG: join(folder, 'none'),
-      KUBECTL_TAINTMGR: program,
+      ...(program !== null && { KUBECTL_TAINTMGR: program }),
     },
   });
   const printed = `${stdout}${stderr}`;
@@ -242,6 +242,24 @@ describe('the action', () => {
     play(t, { manifests: 'docs/policies', sarif });
     assert.equal(read(elsewhere), 'as it was');
     assert.match(read(sarif), /"runs"/);
+  });
+
+  it('runs what is published, whatever a pull request says of registries and packages', (t) => {
+    const [folder, checkout] = [folderOf(t), folderOf(t)];
+    const called = join(folder, 'called');
+    writeFileSync(join(folder, 'npx'), `#!/bin/sh\necho "$@" >> '${called}'\nexit 1\n`, {
+      mode: 0o755,
+    });
+    const { PATH } = process.env;
+    process.env.PATH = `${folder}:${PATH}`;
+    t.after(() => {
+      process.env.PATH = PATH;
+    });
+    assert.equal(play(t, { manifests: 'deploy' }, checkout, null).code, 1);
+    const [, prefix = '', name] = /^--yes --prefix (\S+) (\S+) doctor /.exec(read(called)) ?? [];
+    assert.equal(name, '@taintmgr/kubectl-taintmgr@latest');
+    assert.match(prefix, /taintmgr-npx-/);
+    assert.ok(!prefix.startsWith(checkout));
   });
 
   it('says that a program is not there, or ended early', (t) => {

@@ -78,7 +78,10 @@ export function shownSeconds(seconds: number): string {
 
 /** Whether what happened is one of the ways that it goes with some seed. */
 function chance({ check, seeds }: CauseOptions): readonly string[] {
-  const judged = check.pods.filter(({ errorBand }) => errorBand !== undefined);
+  // Deletions by somebody are played as they were: that they are right says nothing.
+  const judged = check.pods.filter(({ errorBand, outcome }) => {
+    return errorBand !== undefined && outcome === 'foretold';
+  });
   if (seeds === 1 || judged.length === 0) return [];
   const inside = judged.filter(({ errorBand }) => {
     const { least = 0, most = 0 } = errorBand ?? {};

@@ -84,6 +84,7 @@ async function verify(
 ): Promise<Verified> {
   const { flags } = invocation;
   const before = lookAt(read);
+  refuseOther(file, after, before);
   const observed = observedIn(file, after, read, before);
   const until = lengthOf(flags, observed, read);
   const graceMs = managerSettings(read, emptyScript).nodeMonitorGracePeriodMs;
@@ -127,6 +128,19 @@ async function verify(
     unknown: unknownOf(observed, happened, after, source),
     runs,
   };
+}
+
+/** Throws UsageError for a snapshot of another cluster, of which nothing here could be foretold. */
+function refuseOther(file: string, after: After, before: Cluster['api']): void {
+  if (after.kind === 'recording') return;
+  const name = 'kube-system';
+  const was = before.get('namespaces', '', name)?.metadata.uid;
+  const is = after.objects.find((one) => one.kind === 'Namespace' && one.metadata.name === name);
+  if (was === undefined || is === undefined || is.metadata.uid === was) return;
+  const text = `namespace ${name} has uid ${is.metadata.uid}, before ${was}`;
+  throw new UsageError(
+    `--verify ${file}: it is of another cluster: ${text}; want a later snapshot of the same`,
+  );
 }
 
 /** So much longer is played: what comes too late there is late, and not missing. */

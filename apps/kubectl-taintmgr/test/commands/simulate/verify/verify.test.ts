@@ -280,6 +280,8 @@ describe('a recording of a simulated cluster', () => {
     assert.deepEqual([db?.by, db?.outcome], ['somebody', 'not foretold']);
     const { out } = await run('simulate', ...args);
     assert.match(out, /not foretold: 1\s+deletion by somebody, played as it was/);
+    const { run: drawn } = await verified(...args, '--seeds', '3');
+    assert.ok(drawn.causes.every((cause) => !cause.includes('inside the band')));
   });
 
   it('plays scaling, cordons and new templates', async () => {
@@ -458,6 +460,23 @@ describe('what cannot be checked is refused, and says what to do', () => {
         return ['-f', written('second.json', world.snapshot()), '--verify', first];
       },
       /first\.json: it is not after \S+second\.json/,
+    ],
+    [
+      'a snapshot of another cluster',
+      () => {
+        const [one, other] = ['1', '2'].map((uid) => {
+          const world = shop();
+          if (uid === '2') world.run(60_000);
+          const objects = world
+            .snapshot()
+            .filter((object) => !JSON.stringify(object).includes('"kind":"Namespace"'));
+          const metadata = { name: 'kube-system', uid };
+          return [...objects, { apiVersion: 'v1', kind: 'Namespace', metadata, spec: {} }];
+        });
+        assert.ok(one && other);
+        return ['-f', written('one.json', one), '--verify', written('other.json', other)];
+      },
+      /other\.json: it is of another cluster: namespace kube-system has uid 2, before 1/,
     ],
     [
       'with flags of another question',
