@@ -220,14 +220,16 @@ class Trial {
     if (typeof metadata.name !== 'string' || metadata.name === '') {
       throw new ApiError(400, null, 'metadata.name: Required value: apply needs it');
     }
-    for (const field of ['replicas', 'parallelism'] as const) {
-      const pods: unknown = Object(spec)[field];
-      this.#pods += typeof pods === 'number' ? pods : 0;
-    }
-    if (this.#pods > podsMax) {
-      const text = `${this.#pods} pods are asked for up to here, want at most ${podsMax} of all manifests`;
+    const asked = ['replicas', 'parallelism'].map((field): unknown => Object(spec)[field]);
+    const pods = asked.reduce<number>(
+      (sum, one) => sum + (typeof one === 'number' ? one : 0),
+      this.#pods,
+    );
+    if (pods > podsMax) {
+      const text = `${pods} pods are asked for up to here, want at most ${podsMax} of all manifests`;
       throw new ApiError(400, null, text);
     }
+    this.#pods = pods;
     if (kind !== 'Node' || this.#cluster.api.get('nodes', '', name)) return;
     const text = 'there is no such node, and a manifest makes no machine; want addNode of --script';
     throw new ApiError(400, null, text);
