@@ -3,6 +3,7 @@
 import type {
   BudgetSummary,
   FailIfOutcome,
+  JobSummary,
   Named,
   Summary,
   WhatIfOrigin,
@@ -71,6 +72,8 @@ export interface Loss {
   readonly workloads: readonly LossWorkload[];
   /** Those alone that were broken or refused an eviction. */
   readonly budgets: readonly LossBudget[];
+  /** Those alone that lost pods or ended otherwise. Left out: none. */
+  readonly jobs?: readonly JobSummary[];
   /** The limits of --fail-if; left out: there are none. */
   readonly limits?: readonly FailIfOutcome[];
 }

@@ -102,8 +102,9 @@ export function besidesLosses({ losses }: EachDocument): string {
     : `Of ${count(losses.length, 'loss', 'losses')} ${texts.join(', ')}.`;
 }
 
-function isHarmless({ failed, workloads, budgets, unplaced, blocked }: Loss): boolean {
-  return failed === null && workloads.length + budgets.length + unplaced.pods + blocked === 0;
+function isHarmless({ failed, workloads, budgets, jobs = [], unplaced, blocked }: Loss): boolean {
+  const harmed = workloads.length + budgets.length + jobs.length;
+  return failed === null && harmed + unplaced.pods + blocked === 0;
 }
 
 /** How many budgets had fewer healthy pods than they ask for. */

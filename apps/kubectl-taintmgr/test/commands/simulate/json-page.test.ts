@@ -46,7 +46,7 @@ events:
 - {at: 3m, taint: {nodes: all, taint: 'third=bad:NoExecute'}, lasts: 2m}
 - {at: 8m, stopKubelet: {zone: zone-c}}
 `;
-const loops = `- {kind: Job, name: shop/report}
+const loops = `- {kind: Job, name: shop/report, seconds: 900, nodeSelector: {kubernetes.io/hostname: zone-a-2}}
 - kind: StatefulSet
   name: shop/db
   nodeSelector: {kubernetes.io/hostname: zone-a-1}

@@ -62,10 +62,14 @@ export function lossText(each: string, loss: Pick<Loss, 'name' | 'taint'>): stri
 }
 
 /** Of what happens without any loss figures of losses have their part too. */
-function baselineNote({ evictions, totals }: Baseline): readonly string[] {
+function baselineNote({ evictions, totals, unplaced }: Baseline): readonly string[] {
   const minutes = totals.podMinutesLost;
   if (evictions === 0 && minutes === 0) return [];
-  const what = `${count(evictions, 'eviction')} and ${Math.round(minutes * 10) / 10} pod-minutes`;
+  const rounded = `${Math.round(minutes * 10) / 10} pod-minutes`;
+  const what =
+    unplaced.atEnd === 0
+      ? `${count(evictions, 'eviction')} and ${rounded}`
+      : `${count(evictions, 'eviction')}, ${rounded} and ${count(unplaced.atEnd, 'pod')} without room`;
   return [`without any loss there are ${what}, which the figures of each loss contain`];
 }
 

@@ -2,7 +2,14 @@
 import { formatDuration } from '@taintmgr/core/time';
 import { count, printable } from '@taintmgr/k8s-adapter/command-line';
 import { none } from '@taintmgr/k8s-adapter/explain';
-import type { EachDocument, Loss, LossBudget, LossWorkload, LostBy } from '@taintmgr/page';
+import type {
+  EachDocument,
+  JobSummary,
+  Loss,
+  LossBudget,
+  LossWorkload,
+  LostBy,
+} from '@taintmgr/page';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import type { Top } from '../flags.ts';
 import { seconds } from '../result/documents.ts';
@@ -55,8 +62,9 @@ function lines(texts: readonly string[], { wide }: TableOptions): string {
   return texts.map((text) => (wide ? printable(text) : wrapped(text, '    '))).join('\n');
 }
 
-function isCalm({ failed, workloads, budgets, unplaced, blocked }: Loss): boolean {
-  return failed === null && workloads.length + budgets.length + unplaced.pods + blocked === 0;
+/** Pods without room alone are no harm: they have none without the loss either. */
+function isCalm({ failed, workloads, budgets, jobs = [], blocked }: Loss): boolean {
+  return failed === null && workloads.length + budgets.length + jobs.length + blocked === 0;
 }
 
 function named(names: readonly string[]): string {
@@ -98,8 +106,10 @@ function columnsOf({ losses, by }: EachDocument, wide: boolean): readonly Column
     ['POD-MINUTES', figure(({ podMinutesLost }) => tenths(podMinutesLost))],
     [
       'WORST',
-      ({ failed, workloads }) =>
-        failed === null ? some(workloads.map(workloadText)) : `failed: ${failed}`,
+      ({ failed, workloads, jobs = [] }) =>
+        failed === null
+          ? some([...workloads.map(workloadText), ...jobs.map(jobText)])
+          : `failed: ${failed}`,
     ],
     ['BUDGETS BROKEN', figure(({ budgets }) => some(budgets.filter(isBroken).map(budgetText)))],
     ['NO ROOM', figure(roomText)],
@@ -123,6 +133,12 @@ function workloadText({ namespace, name, unknown, ...of }: LossWorkload): string
   const who = `${namespace}/${name}${unknown ? ' ?' : ''}`;
   if (downMax === 0) return who;
   return `${who} ${downMax} of ${downWorstWanted} for ${lasting(downSeconds)}`;
+}
+
+/** `Job shop/batch 2 new pods`, or how it failed. */
+function jobText({ namespace, name, newPods, failures, end }: JobSummary): string {
+  const pods = failures > 0 ? count(failures, 'failed pod') : count(newPods, 'new pod');
+  return `Job ${namespace}/${name} ${end?.startsWith('Failed') ? end : pods}`;
 }
 
 /** However short, it was there. */

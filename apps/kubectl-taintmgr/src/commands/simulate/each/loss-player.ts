@@ -5,6 +5,7 @@ import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import type {
   BudgetSummary,
+  JobSummary,
   Loss,
   LossBudget,
   LossWorkload,
@@ -39,7 +40,10 @@ export interface LossJob {
 }
 
 /** What happens without a loss. */
-export type Baseline = Pick<Summary, 'totals' | 'evictions' | 'workloads' | 'budgets'>;
+export type Baseline = Pick<
+  Summary,
+  'totals' | 'evictions' | 'unplaced' | 'workloads' | 'budgets' | 'jobs'
+>;
 
 /** One run, and what is kept of it. */
 interface Draw extends Judged {
@@ -68,10 +72,9 @@ export class LossPlayer {
 
   /** Plays the cluster without any loss. Throws FaultyFile, UsageError, and the reason of Ctrl-C. */
   async baseline(audience: Audience, onStart: RunOptions['onStart']): Promise<Baseline> {
-    const { totals, evictions, workloads, budgets } = typical(
-      await this.#draws(null, audience, onStart),
-    );
-    return { totals, evictions, workloads, budgets };
+    const summary = typical(await this.#draws(null, audience, onStart));
+    const { totals, evictions, unplaced, workloads, budgets, jobs } = summary;
+    return { totals, evictions, unplaced, workloads, budgets, jobs };
   }
 
   /** Conditions of --fail-if that are about nothing in it. Throws UsageError. */
@@ -177,7 +180,9 @@ function typical(draws: readonly Draw[]): Summary {
 
 /** What came of it beyond what happens anyway. */
 function lossOf(planned: PlannedLoss, draws: readonly Draw[], baseline: Baseline): Loss {
-  const { totals, evictions, refusals, unplaced, workloads, budgets } = typical(draws);
+  const summary = typical(draws);
+  const { totals, evictions, refusals, unplaced, workloads, budgets } = summary;
+  const jobs = summary.jobs.filter((one) => isDisturbed(one, sameAs(one, baseline.jobs)));
   const harmed = workloads.filter((one) => isHarmed(one, sameAs(one, baseline.workloads)));
   const blockedBy = (name: string): number => {
     return medianOf(draws.map(({ blocked }) => blocked.get(name) ?? 0));
@@ -198,6 +203,7 @@ function lossOf(planned: PlannedLoss, draws: readonly Draw[], baseline: Baseline
     budgets: ofBudgets.sort(
       (one, other) => other.belowMax - one.belowMax || other.refusals - one.refusals,
     ),
+    ...(jobs.length > 0 && { jobs }),
   };
 }
 
@@ -210,6 +216,15 @@ function isHarmed(one: WorkloadSummary, before: WorkloadSummary | undefined): bo
     one.downMax > before.downMax ||
     one.podMinutesLost > before.podMinutesLost + leastMinutes ||
     one.evictions > before.evictions
+  );
+}
+
+function isDisturbed(one: JobSummary, before: JobSummary | undefined): boolean {
+  if (!before) return one.evictions + one.failures > 0;
+  return (
+    one.evictions > before.evictions ||
+    one.failures > before.failures ||
+    one.newPods > before.newPods
   );
 }
 

@@ -118,6 +118,11 @@ describe('the table of losses', () => {
 
   const answers: readonly (readonly [string, readonly Loss[], string])[] = [
     ['nothing is harmed', [loss('node-1'), loss('node-2')], 'no loss harms anything'],
+    [
+      'pods have no room without a loss either',
+      [loss('node-1', { unplaced: { pods: 1, atOnceMax: 1, atEnd: 1 } })],
+      'no loss harms anything',
+    ],
     ['all failed', [loss('node-1', { failed: 'no memory' })], 'no loss could be played'],
     ['none was played', [], 'no loss was played'],
   ];

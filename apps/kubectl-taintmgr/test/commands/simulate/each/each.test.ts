@@ -37,9 +37,18 @@ nodes: [{name: bare, count: 2}]
 workloads: []
 `;
 
+const jobs = `
+apiVersion: taintmgr.dev/v1alpha1
+kind: Topology
+nodes: [{name: work, count: 3, capacity: {cpu: '4'}}]
+workloads:
+- {kind: Job, name: shop/batch, replicas: 1, seconds: 1200}
+`;
+
 before(() => {
   write('pools.yaml', pools);
   write('bare.yaml', bare);
+  write('jobs.yaml', jobs);
   write('lone.yaml', bare.replace('count: 2', 'count: 1'));
   process.chdir(path('.'));
 });
