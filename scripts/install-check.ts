@@ -154,13 +154,6 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-const twoNodes = `
-apiVersion: taintmgr.dev/v1alpha1
-kind: Topology
-nodes: [{zone: a, count: 2}]
-workloads: []
-`;
-
 /** One package each, with nothing else that comes along, and kubectl finds the plugin. */
 async function checkNpm({ url }: Registry): Promise<void> {
   const folder = emptyFolder('npm');
@@ -174,7 +167,9 @@ async function checkNpm({ url }: Registry): Promise<void> {
   assert.match(explained, /^Name: +zone-a-1\n/);
   say('npm install: two packages without dependencies; kubectl taintmgr explains a node');
   const main = join(folder, 'node_modules', plugin, 'bin/kubectl-taintmgr');
-  writeFileSync(join(folder, 'two.yaml'), twoNodes);
+  const twoNodes = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'Topology' };
+  const nodes = [{ zone: 'a', count: 2 }];
+  writeFileSync(join(folder, 'two.yaml'), JSON.stringify({ ...twoNodes, nodes, workloads: [] }));
   const each = ['simulate', '-f=two.yaml', '--each=node', '--until=48h', '-o=name'];
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...each], {
     cwd: folder,
