@@ -78,12 +78,35 @@ function verdictOf(
     ...clause(errors, (all) => `has ${counted(all.length, 'error')} in its manifests`),
     ...clause(faults, () => 'could not be played or checked as a whole'),
   ];
-  if (clauses.length > 0) return `This pull request ${clauses.join('; ')}.`;
+  const closed = impossible.map(({ name }) => `PodDisruptionBudget ${name}`);
+  const rules = ruleNames(simulation?.applied ?? []).filter((name) => !closed.includes(name));
+  const changed =
+    rules.length === 0 ? '' : ` It changes what decides about evictions: ${namesText(rules)}.`;
+  if (clauses.length > 0) return `This pull request ${clauses.join('; ')}.${changed}`;
   if (simulation === null) return 'This pull request has no errors in its manifests.';
   if (simulation.runs.length === 1) return 'No limit is crossed.';
   const what = `${counted(rows.length, 'workload')} and ${counted(budgets.length, 'budget')}`;
   const isSame = simulation.applied?.every(({ change }) => change === 'unchanged');
-  return `This pull request ${isSame ? 'changes nothing: no difference' : 'makes no difference'} for ${what}.`;
+  return `This pull request ${isSame ? 'changes nothing: no difference' : 'makes no difference'} for ${what}.${changed}`;
+}
+
+/** Kinds that say which pods leave, or which may: what was played may not show what they change. */
+const ruleKinds: readonly string[] = [
+  'PodDisruptionBudget',
+  'PriorityClass',
+  'EvictionPolicy',
+  'NodeTaintRule',
+  'EvictionPause',
+  'Node',
+];
+
+function ruleNames(applied: readonly AppliedObject[]): readonly string[] {
+  const changed = applied.filter(({ kind, change }) => {
+    return change !== 'unchanged' && ruleKinds.includes(kind);
+  });
+  return changed.map(({ kind, namespace, name }) => {
+    return `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+  });
 }
 
 /** A part of the verdict; none where it is about nothing. */

@@ -74,6 +74,24 @@ function said(simulation: SimulationDocument): string {
   return summaryOf({ findings: null, simulation, faults: [] });
 }
 
+it('names what decides about evictions, though nothing that was played differs', () => {
+  const of = (kind: string, change: AppliedObject['change']): AppliedObject => {
+    return {
+      file: 'deploy/a.yaml',
+      line: 1,
+      ...{ kind, change },
+      namespace: '',
+      name: 'a',
+      fields: [],
+    };
+  };
+  const applied = [of('Node', 'changed'), of('EvictionPolicy', 'created'), of('Node', 'unchanged')];
+  assert.match(
+    said(documentOf({}, {}, { applied: [...applied, of('Deployment', 'changed')] })),
+    /makes no difference for 1 workload and 0 budgets\. It changes what decides about evictions: Node a, EvictionPolicy a\.\*\*/,
+  );
+});
+
 describe('a workload is', () => {
   const two = workload({ wanted: 2 });
   for (const [what, after, verdict, difference] of [

@@ -1,5 +1,6 @@
 // Losses in words: which hurts most, whom each hurts, for how long, which budgets break, and who finds no room.
 import type { EachDocument, Loss, LossWorkload } from '../each.ts';
+import type { JobSummary } from '../simulation.ts';
 import { count, duration } from './words.ts';
 import { shortName } from './workloads.ts';
 
@@ -63,7 +64,9 @@ export function lossSentence(input: EachDocument): string {
   const [first] = worst ? worstFirst(worst.workloads) : [];
   if (played.length === 0) return 'No loss was played.';
   if (!worst || !first) {
-    return `${count(played.length, 'loss', 'losses')} played: none takes a pod of any workload down.`;
+    const jobs = new Set(played.flatMap((loss) => loss.jobs ?? []).map(jobKey)).size;
+    const but = jobs === 0 ? '' : `; pods of ${count(jobs, 'Job')} are lost`;
+    return `${count(played.length, 'loss', 'losses')} played: none takes a pod of any workload down${but}.`;
   }
   const others = worst.workloads.length - 1;
   const is = first.downMax < first.downWorstWanted ? 'is partly down' : 'is down';
@@ -75,6 +78,10 @@ export function lossSentence(input: EachDocument): string {
     `${capital(lossText(input, worst))} hurts most: ${shortName(first)} ${is} for ` +
     `${duration(first.downSeconds)}, ${most}; ${more}${lost}.`
   );
+}
+
+function jobKey({ namespace, name }: JobSummary): string {
+  return `${namespace}/${name}`;
 }
 
 /** What is to be said of all losses together. */

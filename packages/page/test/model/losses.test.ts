@@ -19,9 +19,19 @@ const web = downFor('web', 10, { downMax: 3, podMinutesLost: 27.4 });
 const worst = lossOf('a-1', { workloads: [web] });
 const calm = lossOf('b-1', { workloads: [harmed('web', { evictions: 1 })] });
 
+const batch = {
+  ...{ namespace: 'shop', name: 'batch', evictions: 1, newPods: 1, failures: 1 },
+  ...{ end: null, endedAt: null },
+};
+
 const sentences: readonly (readonly [name: string, input: EachDocument, expected: string])[] = [
   ['nothing was played', losses([lossOf('a', { failed: 'why' })]), 'No loss was played.'],
   ['no pod is ever down', losses([calm]), '1 loss played: none takes a pod of any workload down.'],
+  [
+    'only Jobs are harmed',
+    losses([lossOf('b-1', { jobs: [batch] }), lossOf('b-2', { jobs: [batch] })]),
+    '2 losses played: none takes a pod of any workload down; pods of 1 Job are lost.',
+  ],
   [
     'nodes die',
     losses([worst, calm]),

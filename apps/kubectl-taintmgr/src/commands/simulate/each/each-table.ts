@@ -78,10 +78,11 @@ function worstText({ each, losses }: EachDocument): string {
   if (!worst) return 'no loss was played';
   if (worst.failed !== null) return 'no loss could be played';
   if (isCalm(worst)) return 'no loss harms anything';
-  const { podMinutesLost, budgets, unplaced, blocked } = worst;
+  const { podMinutesLost, workloads, budgets, jobs = [], unplaced, blocked } = worst;
   const [budget] = budgets.filter(({ belowMax }) => belowMax > 0);
   const texts = [
-    `${tenths(podMinutesLost)} pod-minutes`,
+    ...(workloads.length > 0 || jobs.length === 0 ? [`${tenths(podMinutesLost)} pod-minutes`] : []),
+    ...(workloads.length > 0 ? [] : jobs.slice(0, 1).map(jobText)),
     ...(budget ? [`PDB ${budget.namespace}/${budget.name} below by ${budget.belowMax}`] : []),
     ...(unplaced.atEnd > 0 ? [`no room for ${count(unplaced.atEnd, 'pod')}`] : []),
     ...(blocked > 0 ? [`budgets keep ${count(blocked, 'pod')}`] : []),
