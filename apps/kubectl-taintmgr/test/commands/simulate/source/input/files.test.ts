@@ -180,10 +180,7 @@ describe('is refused, and told what to do:', () => {
   it('a folder of other files', async () => {
     write('others/readme.txt', 'x');
     const { err } = await run('simulate', '-f', files.path('others'));
-    assert.match(
-      err,
-      /: no file in this folder ends in \.json, \.yaml, \.yml, or \.gz of these\n$/,
-    );
+    assert.match(err, /: no file in it ends in \.json, \.yaml or \.yml, or in \.gz after these\n$/);
   });
 
   it('a Topology beside something else', async () => {
