@@ -1,4 +1,4 @@
-// What became of manifests, in words.
+// The results of applying manifests, in words.
 import type { AppliedObject } from '@taintmgr/page';
 
 /** `2 changed (PDB shop/web, Deployment shop/api), 1 created, 14 unchanged` */

@@ -19,7 +19,7 @@ import { LeftOut } from './left-out.ts';
 export interface Overlay {
   /** The cluster with them. */
   readonly source: ClusterSource;
-  /** What an API server takes of them, in the order in which it is asked. */
+  /** The manifests that an API server accepts, in the order of the requests. */
   readonly objects: readonly KubeObject[];
   readonly applied: readonly AppliedObject[];
 }
@@ -94,7 +94,7 @@ function distinct(manifests: readonly Manifest[], faults: string[]): readonly Ma
   return [...first.values()];
 }
 
-/** What others need comes first. */
+/** Kinds on which other objects depend: their manifests are applied first. */
 const firstKinds = ['Namespace', 'PriorityClass'];
 
 function inOrder(manifests: readonly Manifest[]): readonly Manifest[] {
@@ -119,7 +119,7 @@ const playing = new Map<string, string>(
   collections.flatMap(({ apiVersion, kind }) => (kind === 'Lease' ? [] : [[kind, apiVersion]])),
 );
 
-/** What an API server makes of manifests, one after the other. */
+/** Applies manifests to a cluster one after the other, and keeps the answers of its API server. */
 class Trial {
   readonly objects: KubeObject[] = [];
   readonly applied: AppliedObject[] = [];
@@ -215,7 +215,7 @@ class Trial {
     if (unknown.length > 0) this.unknowns.set(`${namespace}/${name}`, unknown);
   }
 
-  /** What an API server takes and nothing comes of, or kubectl refuses. Throws ApiError. */
+  /** Refuses new nodes, too many pods and, as kubectl, objects without a name. Throws ApiError. */
   #refuse({ kind, name }: Manifest, { metadata, spec }: KubeObject): void {
     if (typeof metadata.name !== 'string' || metadata.name === '') {
       throw new ApiError(400, null, 'metadata.name: Required value: apply needs it');
@@ -255,7 +255,7 @@ function isEarlier(apiVersion: string, served: string): boolean {
   return [groupOf(served), 'extensions'].includes(groupOf(apiVersion));
 }
 
-/** What a policy says, without what a cluster adds. */
+/** The fields of a policy, without those that a cluster adds. */
 function asked(value: object): object {
   const {
     uid: _uid,

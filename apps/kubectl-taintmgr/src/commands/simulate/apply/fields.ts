@@ -1,11 +1,14 @@
-// What differs between two states of an object, field by field.
+// The differences between two states of an object, field by field.
 
 /** So many fields of an object are named, each side cut to so many characters. */
 const fieldsMax = 20;
 const textMax = 60;
 const absent = '<none>';
 
-/** What may hold a secret of the cluster, though a summary for many readers says what differs: its place is enough. */
+/**
+ * Fields that may hold a secret of the cluster. A summary has many readers: for these fields, the
+ * summary names the path without the values.
+ */
 const untoldNames = ['env', 'envFrom', 'command', 'args', 'httpHeaders', 'annotations'];
 const untoldPath = new RegExp(`(?:^|[.\\]])(?:${untoldNames.join('|')})(?:[.[]|$)`);
 const ourAnnotation = /(?:^|\.)annotations\.taintmgr\.dev\//;
@@ -17,7 +20,7 @@ export function changedFields(before: object, after: object): readonly string[] 
   return more > 0 ? [...all.slice(0, fieldsMax), `and ${more} more`] : all;
 }
 
-/** What the API server writes by itself. */
+/** Fields that the API server writes by itself. */
 const silent = new Set([
   'status',
   'metadata.generation',

@@ -1,4 +1,5 @@
-// What `snapshot` leaves out of pods is no change of a manifest that says it: images, commands, environment.
+// Fields of pods that `snapshot` leaves out (images, commands, environment) do not count as changes
+// by a manifest that sets these fields.
 import type { Cluster, KubeObject } from '@taintmgr/sim-cluster';
 import { keep, shapes } from '../../../cluster/snapshot-shapes.ts';
 import { changedFields } from './fields.ts';
@@ -8,7 +9,7 @@ const withTemplate = ['deployments', 'statefulsets', 'daemonsets', 'jobs'];
 
 /** Compares manifests with a cluster as far as it was written down. */
 export class LeftOut {
-  /** Whether the cluster is of a snapshot, which has no images. */
+  /** True if the cluster comes from a snapshot, which has no images. */
   readonly #isSnapshot: boolean;
 
   constructor({ api }: Cluster) {
@@ -24,7 +25,7 @@ export class LeftOut {
     ];
   }
 
-  /** What of an object counts. */
+  /** The part of an object that counts in a comparison. */
   counted(object: KubeObject): object {
     const shape = shapeOf.get(object.kind ?? '');
     return this.#isSnapshot && shape ? Object(keep(shape, object)) : object;

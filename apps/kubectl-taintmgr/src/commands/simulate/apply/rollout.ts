@@ -17,7 +17,7 @@ const pieceMs: Millis = 10_000;
 const stuckMs: Millis = 600_000;
 const restMsMax: Millis = 7_200_000;
 
-/** What has pods, or counts them, by its kind. */
+/** The resources that have pods or count pods, by kind. */
 const watched: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
   ReplicaSet: 'replicasets',
@@ -109,7 +109,7 @@ function rolloutOf(
   };
 }
 
-/** How far it came, and what keeps it. */
+/** The progress of an unfinished rollout, and the reason for the delay. */
 function unfinishedText({ api }: Cluster, { kind, namespace, name }: AppliedObject): string {
   const { spec = {}, status = {} }: Partial<KubeObject> =
     api.get(watched[kind] ?? '', namespace, name) ?? {};

@@ -73,7 +73,7 @@ function baselineNote({ evictions, totals, unplaced }: Baseline): readonly strin
   return [`without any loss there are ${what}, which the figures of each loss contain`];
 }
 
-/** What plays one of them alone, once `--event` and its event follow. */
+/** The command that plays a single loss, once `--event` and the event of the loss are appended. */
 function commandOf(flags: SimulateFlags): string {
   const { filename, script, event = [], policy = [], until, seed, seeds, partial } = flags;
   const words = [
@@ -101,7 +101,7 @@ const flagUnits = [
   ['s', 1000],
 ] as const;
 
-/** What failed comes last; what is equally bad stays in its order. */
+/** Sorts the worst loss first and failed losses last; equally bad losses keep their order. */
 function worstFirst(one: Loss, other: Loss): number {
   const differences = [
     Number(one.failed !== null) - Number(other.failed !== null),

@@ -210,7 +210,7 @@ function unknownLines(losses: readonly Loss[]): readonly string[] {
   return more > 0 ? [...all.slice(0, namesMax), `? and ${more} more`] : all;
 }
 
-/** How kube-controller-manager is set up, where it is played. */
+/** The assumed flags of kube-controller-manager; empty if its rules are not played. */
 function managerLines({ managerFlags }: EachDocument): readonly string[] {
   return managerFlags === undefined ? [] : [`assumed of kube-controller-manager: ${managerFlags}`];
 }

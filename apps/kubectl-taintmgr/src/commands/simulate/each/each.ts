@@ -21,7 +21,7 @@ import { LossThread } from './loss-thread.ts';
 import { lossAtMs, type PlannedLoss, planLosses } from './plan.ts';
 import { playLosses, threadsFor } from './play-losses.ts';
 
-/** What is asked for: flags, what a script says, in which cluster by whose rules, and how to print it. */
+/** The value of `--each`, the script, the cluster with its rules, and the output format. */
 interface EachOptions {
   readonly each: string;
   readonly texts: ScriptTexts;
@@ -30,7 +30,7 @@ interface EachOptions {
   readonly format: Format;
 }
 
-/** How each is lost where nothing else is asked for. */
+/** The default of `--by`. */
 const machinesDie: By = { kind: 'down' };
 
 const noThread = 'a thread could not be started, and losses are played in fewer';
@@ -107,7 +107,7 @@ function answerOf(document: EachDocument, top: Top | undefined): Answer {
 /** So many lines say which limits were crossed. */
 const linesMax = 20;
 
-/** What failed, which limits were crossed, and what was not played; the exit code. */
+/** Prints crossed limits, failed losses and the number not played; returns the exit code. */
 function reportLosses(
   { each, losses, unplayed }: EachDocument,
   output: Output,

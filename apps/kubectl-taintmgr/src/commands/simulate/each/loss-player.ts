@@ -24,14 +24,14 @@ import { Beginning, type RunOptions, type Semantics } from '../stage/run.ts';
 import { type Audience, watched } from '../watched.ts';
 import type { PlannedLoss } from './plan.ts';
 
-/** What all losses have in common, as data that another thread can be given. */
+/** The data common to all losses, in a form that can be passed to another thread. */
 export interface LossJob {
   readonly source: SourceData;
   readonly script: ScriptTexts;
   readonly semantics: Semantics;
   readonly policies: readonly PolicyObject[];
   readonly seed: number;
-  /** How many are played, from `seed` on. */
+  /** The number of seeds to play, starting with `seed`. */
   readonly seeds: number;
   readonly until: Millis;
   /** The conditions of --fail-if. */
@@ -39,7 +39,7 @@ export interface LossJob {
   readonly allowsUnknown: boolean;
 }
 
-/** What happens without a loss. */
+/** The results without a loss. */
 export type Baseline = Pick<
   Summary,
   'totals' | 'evictions' | 'unplaced' | 'workloads' | 'budgets' | 'jobs'
@@ -48,7 +48,7 @@ export type Baseline = Pick<
 /** One run, and what is kept of it. */
 interface Draw extends Judged {
   readonly recording: Pick<Recording, 'unplaced'>;
-  /** How many pods a budget keeps on the lost nodes, by its name. */
+  /** The number of pods that a budget keeps on the lost nodes, by the name of the budget. */
   readonly blocked: ReadonlyMap<string, number>;
 }
 
@@ -178,7 +178,7 @@ function typical(draws: readonly Draw[]): Summary {
   return summary;
 }
 
-/** What came of it beyond what happens anyway. */
+/** The results of a loss, with only the workloads, budgets and jobs that the loss makes worse. */
 function lossOf(planned: PlannedLoss, draws: readonly Draw[], baseline: Baseline): Loss {
   const summary = typical(draws);
   const { totals, evictions, refusals, unplaced, workloads, budgets } = summary;

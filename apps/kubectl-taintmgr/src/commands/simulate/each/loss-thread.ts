@@ -7,13 +7,13 @@ import type { Loss } from '@taintmgr/page';
 import type { Baseline, LossJob } from './loss-player.ts';
 import type { PlannedLoss } from './plan.ts';
 
-/** What a thread is given. */
+/** The data passed to a thread. */
 export interface ThreadData {
   readonly job: LossJob;
   readonly baseline: Baseline;
 }
 
-/** What a thread says: that it has built its cluster, or what came of the loss that it was told to play. */
+/** A message from a thread: the cluster of the thread is built, or the results of a loss. */
 export type ThreadAnswer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'loss'; readonly loss: Loss };
@@ -72,7 +72,7 @@ export class LossThread {
     throw new Error(`it answered with ${answer.kind}`);
   }
 
-  /** What it plays comes to no end. */
+  /** Terminates the thread and abandons the loss in play. */
   stop(): void {
     void this.#worker.terminate();
   }

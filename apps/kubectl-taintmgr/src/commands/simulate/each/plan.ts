@@ -21,11 +21,11 @@ export interface PlannedLoss {
   /** As a script has it. */
   readonly event: string;
   readonly nodes: readonly string[];
-  /** How many are on them at the beginning. */
+  /** The number of pods on the nodes at the beginning. */
   readonly pods: number;
 }
 
-/** What losses are planned from: the cluster at the beginning. */
+/** The input for planning losses: flags, policies, and the cluster at the beginning. */
 interface PlanOptions {
   readonly each: string;
   readonly by: By;
@@ -118,7 +118,7 @@ function nobodyHas(each: string, nodes: readonly KubeObject[]): string {
   return `no node has the label ${each}${like} want ${partsText(nodes)}`;
 }
 
-/** What tells these nodes apart. */
+/** The values of `--each` that suit these nodes, in words. */
 function partsText(nodes: readonly KubeObject[]): string {
   const hasZones = nodes.some(({ metadata }) => zoneName(metadata.labels ?? {}) !== '');
   const keys = telling(nodes);
@@ -191,7 +191,7 @@ function mostUsed(key: string, uses: readonly Use[]): string {
 /** A node that somebody has switched off for good: only people say that. */
 const outOfService = 'node.kubernetes.io/out-of-service';
 
-/** Whether it is no key that Kubernetes sets by itself. */
+/** Tells whether the taint key is one that Kubernetes does not set by itself. */
 function isOwn(key: string): boolean {
   return key === outOfService || !/^$|^node(\.cloudprovider)?\.kubernetes\.io\//.test(key);
 }

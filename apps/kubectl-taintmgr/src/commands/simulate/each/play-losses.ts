@@ -18,7 +18,7 @@ interface Thread {
 
 interface LossesOptions {
   readonly planned: readonly PlannedLoss[];
-  /** How many threads are to play; 0: only this one. */
+  /** The number of threads to start; 0: this thread plays all losses. */
   readonly threads: number;
   readonly startThread: () => Thread;
   /** Plays one in this thread. */
@@ -82,7 +82,7 @@ class Losses {
     }
   }
 
-  /** Whether none is left; false: the thread has died. */
+  /** Plays the remaining losses in a thread. Resolves to false if the thread has died. */
   async #playIn(thread: Thread): Promise<boolean> {
     for (let next = this.#next(); next; next = this.#next()) {
       const [index, planned] = next;
@@ -128,12 +128,12 @@ function reasonOf(error: unknown): string {
 
 /** Less than this is played before threads have begun. */
 const shortMs: Millis = 1_000;
-/** What a thread needs beside its heap. */
+/** The memory that a thread needs beside its heap. */
 const besideHeapBytes = 64 * 2 ** 20;
 
 /**
- * How many threads play `losses`, of which each may take `eachMs`: as many as there are cores, and as there is
- * memory for, each of which needs as much as this one did. 0: this one alone is as good.
+ * The number of threads for `losses`, each of which may take `eachMs`: at most one for each core,
+ * and as many as fit into memory, if each needs as much as this thread. 0: this thread is enough.
  */
 export function threadsFor(losses: number, eachMs: Millis): number {
   if (losses * eachMs < shortMs) return 0;

@@ -13,7 +13,7 @@ import {
 import { filesAt, readFileInto } from '../source/input/files.ts';
 import { resources } from './observed.ts';
 
-/** What it is. */
+/** The content of the path given to `--verify`: objects or a recording. */
 export type After =
   | { readonly kind: 'objects'; readonly objects: readonly KubeObject[] }
   | {
@@ -104,7 +104,7 @@ function isOfSound(line: RecordingLine): boolean {
   return line.type === 'DELETED' || !('object' in line) || isSound(line.object);
 }
 
-/** Whether an API server could have said so, as far as the kind is looked at. */
+/** Tells whether an API server could return the object; true for kinds not in `resources`. */
 function isSound(object: KubeObject): boolean {
   return !resources[object.kind ?? ''] || loadRefusal(object) === null;
 }

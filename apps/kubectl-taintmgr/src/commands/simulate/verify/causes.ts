@@ -76,7 +76,7 @@ export function shownSeconds(seconds: number): string {
   return minutes < 60 ? `${minutes}m${rest === 0 ? '' : short}` : formatDuration(tenths * 100);
 }
 
-/** Whether what happened is one of the ways that it goes with some seed. */
+/** The number of pods that left inside the band of the seeds; empty for a single seed. */
 function chance({ check, seeds }: CauseOptions): readonly string[] {
   // Deletions by somebody are played as they were: that they are right says nothing.
   const judged = check.pods.filter(({ errorBand, outcome }) => {

@@ -1,4 +1,4 @@
-// What a simulation said, beside what happened: pod by pod, node by node, workload by workload.
+// Compares a simulation with the observed course: pod by pod, node by node, workload by workload.
 import { countBy, mostOf } from '@taintmgr/k8s-adapter/command-line';
 import type { NodeTrack, PodTrack, Recording, Summary } from '@taintmgr/page';
 import type { KubeObject } from '@taintmgr/sim-cluster';
@@ -101,7 +101,7 @@ export interface CheckOptions {
   readonly real: Course;
   /** Of each seed; the first is what is judged. */
   readonly draws: readonly Course[];
-  /** What comes later nobody saw; the draws go on for a while. */
+  /** The end of the observation, in seconds; the draws go on for a while. */
   readonly until: number;
 }
 
@@ -179,7 +179,7 @@ function outcomeOf({
   readonly left: number | null;
   readonly at: number | null;
   readonly by: LeftBy | null;
-  /** Whether a pod of which nobody says that it left has stayed. */
+  /** True if a pod without any sign of leaving has stayed; false: the outcome is unknown. */
   readonly isKnown: boolean;
 }): PodCheck['outcome'] {
   if (left === null) {
@@ -387,7 +387,7 @@ function readySeconds(tracks: readonly PodTrack[]): number | null {
   return times.length === 0 ? null : medianOf(times);
 }
 
-/** How far the largest of some errors is off; 0: there are none. */
+/** The largest error in seconds, early or late; 0: no pod has an error. */
 function worstOf(pods: readonly PodCheck[]): number {
   return mostOf(
     pods.flatMap(({ errorSeconds }) => (errorSeconds === null ? [] : [Math.abs(errorSeconds)])),

@@ -21,7 +21,7 @@ export interface Verified {
   readonly untilSeconds: number;
   readonly seed: number;
   readonly seeds: number;
-  /** What nobody foretells, as lines of a script. */
+  /** Changes that a simulation cannot foretell, as lines of a script. */
   readonly played: readonly string[];
   readonly unknown: readonly string[];
   readonly runs: readonly CheckedRun[];

@@ -1,4 +1,5 @@
-// What of a course nobody foretells: machines that died, taints by hand, scaling. It is played as events of a script.
+// Changes that a simulation cannot foretell: machines that died, taints by hand, scaling. These
+// changes are played as events of a script.
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { count } from '@taintmgr/k8s-adapter/command-line';
 import { readPositioned } from '@taintmgr/k8s-adapter/manifests';
@@ -10,7 +11,7 @@ import type { Stage } from '../stage/stage.ts';
 import { isChanged, isSame, keyOf, readyOf, revisionOf, type Taint, taintsOf } from './inferred.ts';
 import type { Observed, ObservedChange } from './observed.ts';
 
-/** What is played between two snapshots. */
+/** The changes to play between two snapshots. */
 export interface Happened {
   readonly events: readonly ScriptEvent[];
   /** The same as lines of a script. */
@@ -25,7 +26,7 @@ export interface Happened {
   readonly deleted: ReadonlySet<string>;
   /** Pods that their controllers took for another template or another number, by uid. */
   readonly taken: ReadonlySet<string>;
-  /** What happened and is not played, in words. */
+  /** Observed changes that are not played, in words. */
   readonly unplayed: readonly string[];
 }
 
@@ -307,7 +308,7 @@ export function disruptionOf({ status }: KubeObject): string | null {
   return found ? (found.reason ?? '') : null;
 }
 
-/** Whether an Event says that a pod was deleted for a taint. */
+/** Tells whether an Event reports the deletion of a pod for a taint. */
 export function isEvictedByEvent({ metadata }: KubeObject, observed: Observed): boolean {
   const { evictedByEvents } = observed;
   const name = `${metadata.namespace}/${metadata.name}`;
@@ -333,7 +334,7 @@ function descriptionOf({ metadata, spec, status }: KubeObject): object {
   };
 }
 
-// What scripts do not do
+// Actions that scripts do not have
 
 const renewNow = 'renewLease';
 const deletePod = 'deletePod';

@@ -1,4 +1,4 @@
-// What happened between two snapshots, from what the second and Events say of it.
+// The changes between two snapshots, inferred from the second snapshot and from Events.
 import type { Instant } from '@taintmgr/core/time';
 import { count, mostOf } from '@taintmgr/k8s-adapter/command-line';
 import type { Condition } from '@taintmgr/k8s-adapter/survey';
@@ -28,7 +28,7 @@ export interface InferredOptions {
   readonly after: readonly KubeObject[];
 }
 
-/** What happened, as far as the second snapshot and Events show. */
+/** Returns the changes that the second snapshot and Events show. */
 export function observedBetween(options: InferredOptions): Observed {
   const { name, startsAt, after } = options;
   const events = after.filter(({ kind }) => kind === 'Event');
@@ -80,7 +80,7 @@ interface Seen {
   readonly until: Instant;
 }
 
-/** What changed of a node at one time; null: nothing says when. */
+/** A change of a node at one time; `at` is null if no source tells the time. */
 interface NodeStep {
   readonly at: Instant | null;
   readonly change: (node: KubeObject) => KubeObject;
@@ -185,7 +185,7 @@ class Between {
     }
   }
 
-  /** Whether it fell silent, and was back. */
+  /** The changes of the Ready condition of a node, as far as their times are known. */
   #readiness(before: KubeObject, now: KubeObject): readonly NodeStep[] {
     const [was, is] = [readyOf(before), readyOf(now)];
     const since = instantOf(is.lastTransitionTime);
@@ -385,7 +385,7 @@ export function taintsOf({ spec }: KubeObject): readonly Taint[] {
   return spec?.taints ?? [];
 }
 
-/** Whether a taint is one of these. */
+/** Tells whether `taints` contain `taint`. */
 function isAmong(taint: Taint, taints: readonly Taint[]): boolean {
   return taints.some((one) => isSame(one, taint));
 }
@@ -423,12 +423,12 @@ function writtenAt({ metadata }: KubeObject): Instant | null {
   return times.length === 0 ? null : mostOf(times, 0);
 }
 
-/** Whether a workload is to have other pods, or more or fewer. */
+/** Tells whether the template or the number of replicas of a workload changed. */
 export function isChanged(before: KubeObject, now: KubeObject): boolean {
   return before.spec?.replicas !== now.spec?.replicas || revisionOf(before) !== revisionOf(now);
 }
 
-/** What changes with each new template. */
+/** The revision of a workload, which changes with each new template. */
 export function revisionOf({ metadata, status }: KubeObject): string {
   const ofDeployment = metadata.annotations?.['deployment.kubernetes.io/revision'];
   return ofDeployment ?? status?.updateRevision ?? '';

@@ -1,4 +1,4 @@
-// What happened in a cluster after a snapshot, as far as somebody saw it: a course of changes.
+// The course of changes in a cluster after a snapshot, as far as observed.
 import { formatDuration, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { count } from '@taintmgr/k8s-adapter/command-line';
 import type { KubeObject } from '@taintmgr/sim-cluster';
@@ -31,7 +31,7 @@ export interface Observed {
   /** In their order. */
   readonly changes: readonly ObservedChange[];
   readonly gaps: readonly ObservedGap[];
-  /** What nobody saw, in words. */
+  /** Facts that no source reports, in words. */
   readonly unknown: readonly string[];
   /** Pods that somebody, or nothing but an Event, says were deleted for a taint, by their uids and names. */
   readonly evictedByEvents: ReadonlySet<string>;
@@ -107,7 +107,10 @@ function endNotes(last: RecordingLine | undefined): readonly string[] {
   return isBound ? [`the recording stopped at its bound of ${last.reason}`] : [];
 }
 
-/** How far the recorder's clock was ahead: new pods are heard of in the second in which they are made. */
+/**
+ * The lead of the recorder's clock: the recorder hears of a new pod in the second in which the pod
+ * is created.
+ */
 function clockAhead(lines: readonly RecordingLine[]): Millis {
   const offs = lines.flatMap((line) => {
     if (line.type !== 'ADDED' || line.object.kind !== 'Pod' || line.after !== undefined) return [];
@@ -137,7 +140,7 @@ export function evictedByEvents(events: readonly KubeObject[]): ReadonlySet<stri
   return new Set(pods.filter((key) => key !== ''));
 }
 
-/** What of an Event is looked at. */
+/** The fields of an Event that are read. */
 export interface SeenEvent {
   readonly reason: string;
   readonly message: string;
