@@ -1,4 +1,5 @@
-// What GitHub shows at lines of a change: workflow commands, encoded as @actions/core encodes them.
+// The annotations that GitHub shows at lines of a change: workflow commands, encoded as
+// @actions/core encodes them.
 
 export interface Annotation {
   readonly level: 'error' | 'warning';

@@ -1,4 +1,5 @@
-// What a pull request changes in what was played: each workload and budget before and after, and how to judge that.
+// The changes that a pull request makes to a simulation: each workload and budget before and after,
+// and the judgement of the differences.
 import type {
   BudgetSummary,
   Differences,
@@ -14,12 +15,12 @@ type Judgement = 'worse' | 'better' | 'partly worse' | 'no difference';
 export interface Row {
   /** `Deployment shop/web` */
   readonly name: string;
-  /** How it went in each run; '-': it is not there. */
+  /** The outcome in each run; '-': absent. */
   readonly cells: readonly string[];
-  /** What the last run has more or less than the first. */
+  /** The figures of which the last run has more or less than the first. */
   readonly differences: readonly string[];
   readonly judgement: Judgement;
-  /** Whether anything happened to it in any run. */
+  /** True if anything happened to the workload or budget in any run. */
   readonly isHarmed: boolean;
   /** A budget that allows no eviction though all its pods are well, and allowed one before. */
   readonly isMadeImpossible: boolean;
@@ -137,12 +138,12 @@ function budgetText(
   return parts.length === 0 ? 'kept, nothing refused' : parts.join(', ');
 }
 
-/** Whether the budget asks for as many pods as there are, before anything happens. */
+/** Tells whether the budget asks for as many pods as there are, before anything happens. */
 function isClosed({ rollout }: RunDocument, id: Id): boolean {
   return rollout?.closedBudgets.some(isSame(id)) ?? false;
 }
 
-/** Whether a workload of the budget asks for more or fewer pods in the last run. */
+/** Tells whether a workload of the budget asks for more or fewer pods in the last run. */
 function isResized(runs: readonly RunDocument[], { namespace, name }: Id): boolean {
   const wanted = ({ summary, budgets }: RunDocument): string => {
     const { workloads = [] } = budgets.find(isSame({ namespace, name })) ?? {};
@@ -192,7 +193,7 @@ function budgetFigures(
   ];
 }
 
-/** What differs by less than this share of what it was is shown, and neither better nor worse. */
+/** A difference below this share of the value before is shown, and neither better nor worse. */
 const judgedShare = 0.1;
 
 /** `+5m4s all down`; none where it would print as nothing. `before`: what it was; null: more of it is no harm. */

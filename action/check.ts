@@ -1,6 +1,7 @@
-// What the action runs: `doctor -f` and `simulate`. Their answers become a summary, annotations at lines, files and an
-// exit code. The inputs are in the environment (INPUT_*), since what stands in a workflow must not become a part of a
-// script. KUBECTL_TAINTMGR names another program than the one of npm, with its arguments.
+// The action runs `doctor -f` and `simulate`. Their answers become a summary, annotations at lines,
+// files and an exit code. The inputs are in the environment (INPUT_*), since the text of a workflow
+// must not become a part of a script. KUBECTL_TAINTMGR names another program than the one of npm,
+// with its arguments.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -68,19 +69,19 @@ function madeFile(input: string, file: string): string | null {
   }
 }
 
-/** What one of the two commands came to. */
+/** The outcome of one of the two commands. */
 interface Part {
   readonly isFailed: boolean;
   readonly faults: readonly string[];
   /** The output of the action that names its file; '': there is none. */
   readonly file: string;
-  /** What the log has beside the summary. */
+  /** The text that the log has beside the summary. */
   readonly log: string;
 }
 
 const nothing: Part = { isFailed: false, faults: [], file: '', log: '' };
 
-/** What the plugin says is wrong; where it says nothing of the kind, its last line. */
+/** The errors that the plugin prints; without errors, its last line. */
 function faultsOf({ code, err }: Ran): readonly string[] {
   const lines = err.split('\n').filter((line) => line.trim() !== '');
   const faults = lines.filter((line) => line.startsWith('error: ')).map((line) => line.slice(7));

@@ -3,7 +3,7 @@ import type { AppliedObject, Reading, RunDocument, SimulationDocument } from '@t
 import { budgetRows, type Row, workloadRows } from './changes.ts';
 import { amount, cut, duration, list, plain, section, table } from './markdown.ts';
 
-/** What was found in a manifest. */
+/** A finding in a manifest. */
 export interface Finding {
   readonly level: 'error' | 'warning' | 'note';
   readonly file: string;
@@ -11,7 +11,7 @@ export interface Finding {
   readonly text: string;
 }
 
-/** What the action has done, as far as it could be done. */
+/** The results of the action, as far as the action could run. */
 export interface Done {
   /** Null: no manifests were to be checked, or they could not be read. */
   readonly findings: readonly Finding[] | null;
@@ -46,7 +46,7 @@ export function summaryOf(done: Done): string {
   return cut(parts.join(''), bytesMax);
 }
 
-/** What a reader of one line has to know. */
+/** The verdict on the pull request, for readers of one line. */
 function verdictOf(
   { findings, simulation, faults }: Done,
   rows: readonly Row[],
@@ -170,7 +170,7 @@ function comparedTable(
   return `${table([...head, ...(isCompared ? ['difference'] : [])], cells)}${after}`;
 }
 
-/** What is no workload's or budget's. */
+/** The figures of each run that belong to no single workload or budget. */
 function totals(runs: readonly RunDocument[]): string {
   const lines = runs.map(({ name, summary: { evictions, refusals, unplaced, totals } }) => {
     const room =
@@ -221,7 +221,7 @@ function findingTable(findings: readonly Finding[]): string {
   return `${table(['', 'where', 'what'], rows)}${more > 0 ? `And ${more} more.\n` : ''}`;
 }
 
-/** What is new and what differs, with its fields; what is as it was is counted. */
+/** The new and the different objects, with their fields; unchanged objects are counted. */
 function appliedText({ applied = [], runs }: SimulationDocument): string {
   const different = applied.filter(({ change }) => change !== 'unchanged');
   const unfinished = runs.at(-1)?.rollout?.unfinished ?? [];

@@ -18,7 +18,7 @@ const pictured = 'zone-outage';
 const viewport = { width: 1400, height: 900 };
 const zone = 'zone-b';
 const workload = 'shop/web';
-/** What else is pictured, with its worst loss chosen. */
+/** The second page that is pictured, with its worst loss chosen. */
 const losses = 'losses';
 const lossesCommand = `simulate -f three-zones.yaml --each node --report ${losses}.html`;
 const lossesViewport = { width: 1400, height: 640 };

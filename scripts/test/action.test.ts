@@ -33,7 +33,7 @@ interface Played {
   readonly summary: string;
   readonly output: Readonly<Record<'sarif' | 'report', string>>;
   readonly printed: string;
-  /** What stands at lines of the change, and above all of them. */
+  /** The annotations at lines of the change, and those above all lines. */
   readonly annotations: readonly string[];
 }
 

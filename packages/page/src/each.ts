@@ -24,7 +24,7 @@ export interface EachDocument {
   readonly each: string;
   readonly by: LostBy;
   readonly seed: number;
-  /** How many were played from it on: figures are medians. Left out: one. */
+  /** The number of seeds played, from `seed` on: figures are medians. Left out: one. */
   readonly seeds?: number;
   /** The only instant of the calendar: where seconds count from. */
   readonly startsAt: string;
@@ -33,7 +33,7 @@ export interface EachDocument {
   readonly rules: 'kube-controller-manager' | 'taintmgr';
   /** The flags by which kube-controller-manager was played; left out: it was not. */
   readonly managerFlags?: string;
-  /** Whether the whole cluster could be taken, and what could not. */
+  /** True if the whole cluster could be taken; `missing` names the parts that could not. */
   readonly complete: boolean;
   readonly missing: readonly string[];
   readonly notes: readonly string[];
@@ -55,7 +55,7 @@ export interface Loss {
   readonly event: string;
   /** The names of the nodes that are lost. */
   readonly nodes: readonly string[];
-  /** How many pods are on them at the beginning. */
+  /** The number of pods on the nodes at the beginning. */
   readonly pods: number;
   /** Why it could not be played, and its figures are 0; null: it was. */
   readonly failed: string | null;
@@ -84,7 +84,7 @@ export interface LossBudget extends BudgetSummary {
   readonly blocked?: number;
 }
 
-/** How bad it got for a workload. */
+/** The harm to a workload. */
 export interface LossWorkload
   extends Named,
     Pick<

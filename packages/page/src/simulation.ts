@@ -138,11 +138,11 @@ export interface AppliedObject extends Named {
   readonly fields: readonly string[];
 }
 
-/** What a run began with, where manifests are laid over the cluster. */
+/** The start of a run, where manifests are laid over the cluster. */
 export interface Rollout {
-  /** How long the cluster with them took to come to rest; it is as long in the one without them. */
+  /** The time until the cluster with the manifests is at rest; the same in a run without them. */
   readonly seconds: number;
-  /** What did not come to rest, as `Deployment shop/web`, and why. */
+  /** The workloads that did not come to rest, as `Deployment shop/web`, and why. */
   readonly unfinished: readonly { readonly workload: string; readonly text: string }[];
   /** The budgets that allow no eviction though all their pods are well. */
   readonly closedBudgets: readonly (Named & { readonly pods: number })[];

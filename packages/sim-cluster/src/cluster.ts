@@ -289,7 +289,7 @@ export class Cluster {
     );
   }
 
-  /** Whether an object waits for none of the cluster's own parts; one that is not there never does. */
+  /** Tells whether an object waits for none of the cluster's own parts; absent ones never wait. */
   isSettled(resource: string, namespace: string, name: string): boolean {
     const object = this.api.get(resource, namespace, name);
     return object === null || isSettled(resource, object);

@@ -1,4 +1,4 @@
-// What GitHub reads at lines of a change.
+// The workflow commands by which GitHub shows annotations at lines of a change.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { annotationLines } from '../../../action/annotations.ts';

@@ -1,10 +1,10 @@
-// What others say, as Markdown and HTML show it.
+// The texts of others, as Markdown and HTML show them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { cut, duration, list, plain, table } from '../../../action/markdown.ts';
 
-/** What a reader of the page sees. */
+/** The text that a reader of the page sees. */
 function seen(markdown: string): string {
   return markdown
     .replaceAll('&#8203;', '')

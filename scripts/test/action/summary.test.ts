@@ -1,4 +1,4 @@
-// What the summary of a pull request says of a simulation, for documents as `simulate -o json` prints them.
+// The summary of a simulation for a pull request, for documents as `simulate -o json` prints them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type {
@@ -28,7 +28,7 @@ type Difference = Differences['workloads'][number];
 interface Given {
   readonly workloads?: readonly WorkloadSummary[];
   readonly budgets?: readonly BudgetSummary[];
-  /** What there is of the only workload. */
+  /** The differences of the only workload; left out: none. */
   readonly differences?: Partial<Difference>;
   readonly rollout?: Partial<RunDocument['rollout']>;
 }

@@ -36,7 +36,7 @@ export class WatchLoop implements RunningLoop<never, WatchNotice> {
   readonly #followed: readonly Followed[];
   #unread: number;
   #isStopped = false;
-  /** How far the clock was set since the start. */
+  /** The sum of the steps of the clock since the start. */
   #aheadMs: Millis = 0;
 
   constructor(collections: readonly WatchedCollection[], random: Random) {
@@ -102,7 +102,7 @@ export class WatchLoop implements RunningLoop<never, WatchNotice> {
     }
   }
 
-  /** What a notice says of whether changes are heard of. */
+  /** A notice when changes are no longer heard of, and when they are heard of again. */
   #heard(now: Instant, followed: Followed, kind: string): readonly LoopAction<WatchNotice>[] {
     const { resource, heardAt } = followed.reflector;
     if (kind === 'reconnecting' && !followed.isLost && heardAt !== null) {

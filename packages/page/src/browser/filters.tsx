@@ -105,7 +105,7 @@ interface OfChart {
 
 interface FindProps {
   readonly query: Signal<string>;
-  /** What may be searched for. */
+  /** The kinds of objects to search for. */
   readonly what?: string;
 }
 

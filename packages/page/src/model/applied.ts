@@ -1,4 +1,4 @@
-// What manifests make of a cluster before anything happens in it, in words.
+// The changes that manifests make to a cluster before anything happens in the cluster, in words.
 import type { AppliedObject, Named, PageInput } from '../simulation.ts';
 import { count } from './words.ts';
 
@@ -18,7 +18,10 @@ export function appliedTexts({ applied }: PageInput): readonly string[] {
   return more > 0 ? [...texts, `After: ${count(more, 'more object')} changed or created`] : texts;
 }
 
-/** What is wrong after that: workloads that do not come to rest, and budgets that allow no eviction any more. */
+/**
+ * The faults after the manifests are applied: workloads that do not come to rest, and budgets that
+ * allow no eviction any more.
+ */
 export function rolloutFaults({ runs }: PageInput): readonly string[] {
   const [before, after] = runs.map(({ rollout }) => rollout);
   const isNew = ({ namespace, name }: Named): boolean =>

@@ -1,4 +1,5 @@
-// What harmed a workload: the nodes and zones that its pods had to leave, its budgets, and what kept its pods.
+// The harm to a workload by cause: the nodes and zones that its pods had to leave, its budgets,
+// and what kept its pods.
 import type { Cause, RunDocument } from '../simulation.ts';
 import { nothing, type PodHistory } from './pod-history.ts';
 import { count, duration } from './words.ts';

@@ -3,10 +3,10 @@ import type { EachDocument, Loss, LossWorkload } from '../each.ts';
 import { brokenIn, harmText, isOfNodes, lossKey, minutesText, worstFirst } from './losses.ts';
 import { shortName, workloadKey } from './workloads.ts';
 
-/** What makes a cell hot: pod-minutes that are lost, or the largest share that is down. */
+/** The heat of a cell: pod-minutes that are lost, or the largest share that is down. */
 export type Measure = 'lost' | 'share';
 
-/** What of the losses one wants to see; '' is all. */
+/** The selection of losses to show; '' is all. */
 export interface HeatLook {
   readonly measure: Measure;
   readonly namespace: string;
@@ -27,9 +27,9 @@ interface HeatColumn {
 export interface HeatCell {
   readonly level: Level;
   readonly text: string;
-  /** What stands for the cell where nobody sees its colour. */
+  /** The cell in words, for readers who do not see its colour. */
   readonly name: string;
-  /** Whether something that decides about it is not simulated. */
+  /** True if something that decides about the workload is not simulated. */
   readonly isUnknown: boolean;
   /** Pods that fit on no node at the end. */
   readonly unplaced: number;
@@ -45,17 +45,17 @@ export interface HeatRow {
   readonly evictions: number;
   /** Those shown, the worst first. */
   readonly workloads: readonly LossWorkload[];
-  /** How many budgets are broken. */
+  /** The number of budgets that are broken. */
   readonly broken: number;
 }
 
 export interface HeatMap {
   readonly columns: readonly HeatColumn[];
-  /** How many workloads more have a column together, which is the last one; 0: there is none. */
+  /** The number of further workloads, which share the last column; 0: no such column. */
   readonly others: number;
   /** The worst first, as many as are shown. */
   readonly rows: readonly HeatRow[];
-  /** How many losses there are of what is meant. */
+  /** The number of losses that match the selection, shown or not. */
   readonly rowsInAll: number;
   /** Up to these goes each level but the last, in pod-minutes or percent. */
   readonly limits: readonly number[];
@@ -106,11 +106,11 @@ export function heatMapOf(input: EachDocument, look: HeatLook): HeatMap {
 interface Meant {
   readonly isRow: (loss: Loss) => boolean;
   readonly isColumn: (workload: LossWorkload) => boolean;
-  /** Whether some workloads are left out, so that sums are of the others. */
+  /** True if some workloads are left out, so that sums are of the others. */
   readonly isNarrowed: boolean;
 }
 
-/** What is searched is a loss, a workload, or both: what has the name of neither leaves nothing. */
+/** A query names losses, workloads, or both; a query that names neither leaves nothing. */
 function meantBy({ losses }: EachDocument, { namespace, query }: HeatLook): Meant {
   const wanted = query.trim().toLowerCase();
   const has = (name: string): boolean => name.toLowerCase().includes(wanted);

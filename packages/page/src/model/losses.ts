@@ -15,7 +15,7 @@ export function partOf({ each }: EachDocument, { name }: Pick<Loss, 'name'>): st
   return each === 'zone' || each === 'node' ? `${each} ${name}` : `${each}=${name}`;
 }
 
-/** Whether it is what has no name: nodes of no zone, or without the label. */
+/** Tells whether the name stands for the nodes of no zone, or without the label. */
 export function isRest(name: string): boolean {
   return name.startsWith('without ');
 }
@@ -84,7 +84,7 @@ function jobKey({ namespace, name }: JobSummary): string {
   return `${namespace}/${name}`;
 }
 
-/** What is to be said of all losses together. */
+/** The sentence that counts the effects of all losses; '' if there are none. */
 export function besidesLosses({ losses }: EachDocument): string {
   const number = (holds: (loss: Loss) => boolean): number => losses.filter(holds).length;
   const counts: readonly (readonly [number, one: string, more: string])[] = [
@@ -114,7 +114,7 @@ function isHarmless({ failed, workloads, budgets, jobs = [], unplaced, blocked }
   return failed === null && harmed + unplaced.pods + blocked === 0;
 }
 
-/** How many budgets had fewer healthy pods than they ask for. */
+/** The number of budgets that had fewer healthy pods than they ask for. */
 export function brokenIn({ budgets }: Loss): number {
   return budgets.filter(({ belowMax }) => belowMax > 0).length;
 }
@@ -132,7 +132,7 @@ export function minutesText(minutes: number): string {
 /** A term and a text, as the panel has them. */
 export type Fact = readonly [term: string, text: string];
 
-/** What is said of one workload. */
+/** The facts about one workload. */
 export function workloadFacts(one: LossWorkload): readonly Fact[] {
   const { outageSeconds, downAtEnd, unplacedAtEnd, unknown, evictions } = one;
   const unsure = (unknown ?? []).map((what) => `${what}, which is not simulated`).join('; ');
@@ -151,7 +151,7 @@ export function workloadFacts(one: LossWorkload): readonly Fact[] {
 /** So many names are listed. */
 const namesMax = 12;
 
-/** What is said of all of a loss. */
+/** The facts about a loss as a whole. */
 export function lossFacts(input: EachDocument, loss: Loss): readonly Fact[] {
   const { nodes, pods, evictions, refusals, unplaced, blocked, failed } = loss;
   const many = nodes.length > namesMax ? ` and ${nodes.length - namesMax} more` : '';
@@ -180,14 +180,14 @@ export function budgetFacts({ budgets }: Loss): readonly Fact[] {
   });
 }
 
-/** What came of the limits of --fail-if. */
+/** The results of the limits of --fail-if. */
 export function limitFacts({ limits = [] }: Loss): readonly Fact[] {
   return limits.map(({ limit, exceeded, unknown }): Fact => {
     return [limit, unknown !== undefined ? '? not known' : exceeded ? '✕ crossed' : '✓ kept'];
   });
 }
 
-/** How many limits are crossed. */
+/** The number of limits that are crossed. */
 export function crossedIn({ limits = [] }: Loss): number {
   return limits.filter(({ exceeded }) => exceeded).length;
 }

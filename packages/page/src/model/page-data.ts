@@ -1,4 +1,5 @@
-// What of a simulation its page has: a large cluster has tens of thousands of pods to which nothing happens.
+// The part of a simulation that its page has: a large cluster has tens of thousands of pods to
+// which nothing happens.
 import type { NodeTrack, PodTrack, RunDocument, SimulationDocument } from '../simulation.ts';
 
 /**

@@ -106,14 +106,14 @@ export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
 const worstShown = 10;
 const fewMax = 12;
 
-/** How many of so many are shown: all, or the worst of them. */
+/** The number of items that are shown, of `length`: all, or the worst of them. */
 export function shownOf(length: number, isAll: boolean): number {
   return isAll || length <= fewMax ? length : worstShown;
 }
 
 interface Fold {
   readonly key: string;
-  /** What so many others are. */
+  /** The label of the fold over that number of others. */
   readonly label: (others: number) => string;
   readonly opened: ReadonlySet<string>;
 }

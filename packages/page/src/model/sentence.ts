@@ -50,7 +50,7 @@ export function besides(input: PageInput): string {
   return texts.length === 0 ? '' : `Also down: ${texts.join('; ')}${more}.`;
 }
 
-/** What all workloads have lost, where they are too many to be named; else ''. */
+/** The losses of all workloads, if the workloads are too many to be named; else ''. */
 export function wholeOf(input: PageInput): string {
   const all = byHarm(input);
   const harmed = all.filter((one) => isHarmed(input, workloadKey(one))).length;

@@ -39,7 +39,7 @@ export function byHarm(input: PageInput): readonly WorkloadSummary[] {
   return [...byKey.values()].sort((a, b) => rank(b) - rank(a));
 }
 
-/** What a run says of each workload, by its key. */
+/** The data of a run about each workload, by the key of the workload. */
 interface RunIndex {
   readonly summaries: ReadonlyMap<string, WorkloadSummary>;
   readonly tracks: ReadonlyMap<string, WorkloadTrack>;
@@ -112,7 +112,7 @@ function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): read
   const isMany = input.runs.length > 1;
   const areas = input.runs.map((run) => areaOf(run, key));
   const most = Math.max(1, ...areas.map((area) => area?.most ?? 0));
-  // What manifests add is in a later run alone.
+  // Workloads that manifests add are in a later run alone.
   const firstAt = areas.findIndex((area) => area !== null);
   const firsts = input.runs.slice(0, 1).map(indexOf);
   const first = firsts[0]?.summaries.get(key);

@@ -42,7 +42,10 @@ export function isIdle(api: ClusterApi): boolean {
   );
 }
 
-/** Whether one object waits for none of them; one of a kind that nobody acts on never does. */
+/**
+ * Tells whether an object waits for none of the cluster's own parts; an object of a kind that no
+ * part acts on never waits.
+ */
 export function isSettled(resource: string, object: KubeObject): boolean {
   return idleWhen[resource] === undefined || (isObserved(object) && idleWhen[resource](object));
 }

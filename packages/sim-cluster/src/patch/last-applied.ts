@@ -1,4 +1,4 @@
-// What an apply takes away: fields that the last one set and this one does not name any more.
+// The fields that an apply removes: the last apply set them, and this one does not name them.
 import { entry, equal, isList, isObject, type JsonObject, setOwn } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Shape } from '../schema/types.ts';

@@ -10,7 +10,7 @@ import { cannotBeHandled, canonical, decodeAs, toView } from './canonical.ts';
 import { createObject } from './create.ts';
 import { replaceObject } from './update.ts';
 
-/** What became of an object that was applied. */
+/** The result of applying an object. */
 export interface Applied {
   /** As it was, with its defaults; null: there was none. */
   readonly before: KubeObject | null;
@@ -44,7 +44,7 @@ export function applyObject(backend: Backend, resource: Resource, manifest: Kube
   return { before, after };
 }
 
-/** What a server alone gives, and is no part of what somebody asks for. */
+/** The metadata that only a server sets, and that is no part of a request. */
 const ofServer = ['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'];
 
 /** The manifest as far as it counts. Throws ApiError 400 for a value of another type and for a field that is none. */

@@ -134,7 +134,7 @@ function onKey(event: KeyboardEvent, { place, go, choose, width }: Hands): void 
 interface Total {
   readonly head: string;
   readonly text: (row: HeatRow) => string;
-  /** Whether it is a mark, where there is something. */
+  /** True if a number in the column is marked as bad. */
   readonly isBad: boolean;
 }
 

@@ -58,7 +58,7 @@ export function LossPanel({ state }: { readonly state: EachState }) {
 interface AboutProps {
   readonly title: string;
   readonly facts: readonly Fact[];
-  /** Whether its terms are names, which need a line of their own. */
+  /** True if the terms are names, which need a line of their own. */
   readonly isWide?: true;
 }
 

@@ -1,4 +1,4 @@
-// What of the losses is looked at: in signals, and in the fragment of the address.
+// The view of the losses: in signals, and in the fragment of the address.
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { EachPageInput } from '../../each.ts';
 import { type HeatMap, heatMapOf, type Measure } from '../../model/heat-map.ts';
@@ -14,9 +14,9 @@ export interface EachState {
   readonly query: Signal<string>;
   readonly namespace: Signal<string>;
   readonly measure: Signal<Measure>;
-  /** How many losses are shown, at most. */
+  /** The largest number of losses that are shown. */
   readonly rowsMax: Signal<number>;
-  /** What the panel is about; null: it is closed. */
+  /** The subject of the panel; null: the panel is closed. */
   readonly chosen: Signal<Chosen | null>;
   readonly map: ReadonlySignal<HeatMap>;
 }
@@ -66,7 +66,7 @@ export function showMore({ rowsMax, map }: EachState): void {
   rowsMax.value = Math.min(map.value.rowsInAll, rowsMax.value + rowsMore);
 }
 
-/** How many `showMore` shows. */
+/** The number of losses that `showMore` adds. */
 export function moreOf({ rowsMax, map }: EachState): number {
   return Math.min(rowsMore, Math.max(0, map.value.rowsInAll - rowsMax.value));
 }

@@ -16,7 +16,7 @@ interface LiveAppProps {
   readonly state: LiveState;
   /** Where to ask what would happen; null: nobody answers that. */
   readonly whatIf: string | null;
-  /** What another page asks there, as the form says it; null: nothing. */
+  /** The question of another page, as the query string of the form; null: none. */
   readonly ask: string | null;
 }
 

@@ -8,7 +8,7 @@ interface WhatIfProps {
   readonly input: LiveInput;
   /** Where to ask. */
   readonly address: string;
-  /** What is asked at once, as the form says it; null: nothing. */
+  /** The question to ask at once, as the query string of the form; null: none. */
   readonly asked: string | null;
 }
 
@@ -86,7 +86,7 @@ export function WhatIfForm({ input, address, asked }: WhatIfProps) {
   );
 }
 
-/** How the form begins. */
+/** The initial values of the form. */
 interface Given {
   readonly event: WhatIfEvent | undefined;
   readonly where: string;
