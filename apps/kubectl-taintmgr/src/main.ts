@@ -23,8 +23,8 @@ async function runCommandLine(): Promise<void> {
     isChanging = true;
   };
   const code = await runProgram(argv, { output, interrupt: interruptSignal(), onChanging });
-  // What is still under way is of no use to anybody, once all that was said is out.
-  // That something is not shows a little later than that it was tried.
+  // Work that is still under way is of no use to anybody, once all output is written.
+  // A failure to write shows a little later than the attempt.
   process.stdout.write('', () => process.stderr.write('', () => setImmediate(finish, code)));
 }
 
@@ -41,7 +41,7 @@ function watchProcess(): void {
     if (!isChanging) process.exit(exitCode.error);
   });
 
-  // What is said to a person who has gone is of no use to anybody, and no reason to end.
+  // Messages to a person who has gone are of no use to anybody, and no reason to end.
   process.stderr.on('error', () => {});
 
   // Node itself would also print the line of the bundle, which is as long as the bundle.

@@ -31,7 +31,7 @@ interface ManifestFault {
 /** What was found in all files. */
 export interface Manifests {
   readonly files: readonly string[];
-  /** What kustomize wants in a folder makes no objects itself. */
+  /** The files that kustomize wants in a folder; they make no objects themselves. */
   readonly kustomizations: readonly string[];
   readonly manifests: readonly Manifest[];
   readonly faults: readonly ManifestFault[];
@@ -147,7 +147,10 @@ function jsonOf(content: string): unknown {
   }
 }
 
-/** Whether a cluster has printed it, as for simulate -f: a list with nodes or pods that have been there. */
+/**
+ * Tells whether a cluster has printed a value, as for simulate -f: a list with nodes or pods that
+ * have been in a cluster.
+ */
 function isOfCluster(value: unknown): boolean {
   const { items }: { readonly items?: unknown } = Object(value);
   if (!Array.isArray(items)) return false;

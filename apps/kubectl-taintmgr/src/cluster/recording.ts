@@ -86,7 +86,7 @@ function isEnd(value: unknown): value is RecordingEnd {
   return ends.some((end) => end === value);
 }
 
-/** Whether a value is an object of the API, as far as a name goes. */
+/** Tells whether a value is an object of the API, as far as its kind and name go. */
 export function isObject(value: unknown): value is KubeObject {
   if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
   const { metadata } = value;

@@ -1,4 +1,4 @@
-// What a snapshot keeps of each kind: an allowlist, so that nothing in it is nobody's business.
+// The fields that a snapshot keeps of each kind: an allowlist, so that no private data is kept.
 import type { CollectionKind } from './collections.ts';
 
 const keptAnnotations: readonly string[] = ['deployment.kubernetes.io/revision'];
@@ -128,7 +128,7 @@ function pauseSpec(value: unknown): unknown {
 /** For which devices a claim asks. */
 const claimSpec: Shape = { devices: whole('requests constraints') };
 
-/** What the messages of Events of taint eviction begin with. */
+/** The first words of the messages of Events of taint eviction. */
 const ofEvictions = ['Marking for deletion', 'Cancelling deletion'];
 
 /** Of an Event of taint eviction. */
@@ -216,8 +216,9 @@ type Shape =
   | ((value: unknown) => unknown);
 
 /**
- * What is kept of an object, and of what kubectl has applied last to it: by that one knows what a manifest takes
- * away. An object of another kind is cut by no shape here, so nothing of it is kept.
+ * The kept fields of an object, and of the manifest that kubectl has applied last to it: the last
+ * manifest shows which fields a new one takes away. An object of another kind is cut by no shape
+ * here, so nothing of it is kept.
  */
 export function keptOf(kind: CollectionKind, object: object): object {
   const kept: Kept = Object(keep(shapes[kind], object));

@@ -34,7 +34,7 @@ interface Driven {
 }
 
 interface RecordOptions extends Partial<RecorderOptions> {
-  /** How far the clock of the recorder is ahead. */
+  /** The time by which the clock of the recorder is ahead. */
   readonly aheadMs?: number;
   /** Happens between the snapshot and the first list. */
   readonly onSnapshot?: () => void;
@@ -168,7 +168,7 @@ export class VirtualCluster {
     };
   }
 
-  /** What `snapshot` prints of it. */
+  /** The objects that `snapshot` prints of the cluster. */
   snapshot(): readonly object[] {
     return collections.flatMap((collection) => {
       const { apiVersion, kind, path } = collection;

@@ -32,7 +32,7 @@ export interface SimulateFlags extends OutputFlags {
   readonly verify?: string | undefined;
 }
 
-/** How each part is lost, by the names that the live page has for it. */
+/** The way in which each part is lost, by the names on the live page. */
 export type By =
   | { readonly kind: Exclude<LostBy, 'taint'> }
   /** `taint`: the one with which each is tainted; null: each that is in use. */
@@ -66,10 +66,10 @@ const ofScripts = [
   'verify',
 ];
 
-/** What a cluster without any loss is compared by. */
+/** The flags by which a cluster without any loss is compared. */
 const ofOneCluster = ['variant', 'compare', 'replay', 'apply', 'verify'];
 
-/** What is asked of something that might happen, and not of what has happened. */
+/** The flags for events that might happen, as opposed to events that have happened. */
 const ofLosses = [
   'event',
   'failIf',
@@ -190,7 +190,7 @@ export function simulateCommand(): CommandUnknownOpts {
   return addOutputFlags(addAnswerFlags(addLossFlags(command)).addHelpText('after', details));
 }
 
-/** What becomes of what was played. */
+/** Adds the flags for the use of the results. */
 function addAnswerFlags(command: CommandUnknownOpts): CommandUnknownOpts {
   return command
     .addOption(
@@ -263,7 +263,7 @@ function topOf(text: string): Top {
   throw new InvalidArgumentError(`Want a whole number from 1 to ${topMax}, or all.`);
 }
 
-/** How many rows of each table are shown: so many of the worst, or all. */
+/** The number of rows of each table that are shown: so many of the worst, or all. */
 export type Top = number | 'all';
 
 function byOf(text: string): By {

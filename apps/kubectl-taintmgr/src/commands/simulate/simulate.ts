@@ -64,7 +64,7 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const read = await sourceOf(invocation);
   const { apply: paths, seed } = flags;
   const overlay = paths ? await overlayOf(read, { paths, script, seed }) : null;
-  // What is said of the cluster with manifests is said of it without them too.
+  // The gaps, notes and actor of the cluster with manifests count for the cluster without them too.
   const { missing, notes, actor } = overlay?.source ?? read;
   const told = { ...read, missing, actor };
   const source = { ...told, notes: [...actorNotes(flags, script, told), ...notes] };

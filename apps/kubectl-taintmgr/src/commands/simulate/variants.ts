@@ -28,7 +28,7 @@ export interface Variant {
   readonly overlay?: Overlay;
 }
 
-/** What is played beside each other: variants, or the rules of the script and maybe the other ones. */
+/** The runs to play side by side: variants, or the script's rules and maybe the other rules. */
 export function variantsIn(
   flags: SimulateFlags,
   script: Script,
@@ -69,7 +69,7 @@ function beforeAndAfter(
   ];
 }
 
-/** Whose rules are played where no variant is named. */
+/** The rules that are played where no variant is named. */
 export function rulesIn(
   flags: SimulateFlags,
   script: Script,
@@ -84,7 +84,10 @@ function ownRules({ engine }: Script, source: ClusterSource): Semantics {
   return engine.semantics ?? source.engine?.semantics ?? 'precise';
 }
 
-/** Whether kube-controller-manager is played because it acts there, and nobody asks for what only ours does. */
+/**
+ * Tells whether kube-controller-manager is played because it acts in the cluster, and nobody asks
+ * for anything that only taintmgr-controller does.
+ */
 function isAsItActs(flags: SimulateFlags, script: Script, source: ClusterSource): boolean {
   if (source.actor?.name !== 'kube-controller-manager') return false;
   const { policy = [] } = flags;
@@ -109,7 +112,10 @@ export function actorNotes(
   return [`kube-controller-manager is played: ${why}${more}`];
 }
 
-/** What is in force: by files, whose pauses hold from the start, and by the cluster that is copied. */
+/**
+ * The policies in force: those of files, whose pauses hold from the start, and those of the cluster
+ * that is copied.
+ */
 function policiesOf(
   { policy = [] }: SimulateFlags,
   { policies }: Script,
@@ -127,7 +133,7 @@ function other(semantics: Semantics): Semantics {
   return semantics === 'precise' ? 'upstream-1.36' : 'precise';
 }
 
-/** What is in force in each variant: what its own files say counts before all others. */
+/** The variants with the policies in force: those of a variant's own files come before others. */
 function variantsOf(
   flags: readonly VariantFlag[],
   {
@@ -140,7 +146,7 @@ function variantsOf(
     readonly own: Semantics;
     /** Those of the one who follows policies. */
     readonly ofFiles: Semantics;
-    /** What is in force without a variant. */
+    /** The policies in force without a variant. */
     readonly policies: readonly PolicyObject[];
     readonly source: ClusterSource;
   },

@@ -24,7 +24,7 @@ interface Followed extends WatchedCollection {
   readonly kind: string;
 }
 
-/** What is followed, but for kinds that may not be read. */
+/** The collections that are followed, but for kinds that may not be read. */
 export function followedCollections(refused: ReadonlySet<string>): readonly Followed[] {
   const read = collections.filter(({ kind, name, path }) => {
     return followedKinds.includes(kind) && name === undefined && !refused.has(path);
@@ -39,7 +39,7 @@ export function followedCollections(refused: ReadonlySet<string>): readonly Foll
   ];
 }
 
-/** What a recording may come to. */
+/** The largest size of a recording. */
 export interface RecorderLimits {
   readonly bytesMax: number;
   readonly linesMax: number;
@@ -71,7 +71,7 @@ interface Known {
 interface Renewal {
   readonly at: Instant;
   readonly object: KubeObject;
-  /** Whether it is written down: it was the last one for a while. */
+  /** True if the renewal is written down: it was the last one for a while. */
   readonly isWritten: boolean;
 }
 
@@ -197,7 +197,7 @@ export class Recorder {
     this.#write({ at, type: 'DELETED', object: known.object, ...this.#afterGap(at, resource) });
   }
 
-  /** What the snapshot has and the first list has not is gone. */
+  /** Objects that the snapshot has and the first list has not are gone. */
   #listed(at: Instant, resource: string): void {
     const kind = this.#kinds.get(resource)?.kind ?? '';
     this.#read.add(resource);
@@ -276,7 +276,10 @@ function nameOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   return { ...(apiVersion && { apiVersion }), ...(kind && { kind }), metadata: named };
 }
 
-/** What has to change for a line: not the times of reports, nor how many pods of a workload are ready. */
+/**
+ * A digest of the fields that have to change for a line: without the times of reports and the
+ * number of ready pods of a workload.
+ */
 function digestOf(object: KubeObject): string {
   const { kind, status } = object;
   const seen = { ...object, status: kind === 'Node' || kind === 'Pod' ? status : wantedIn(object) };

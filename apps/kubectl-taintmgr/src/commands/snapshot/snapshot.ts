@@ -72,7 +72,7 @@ async function readCluster(
   return { items, refused };
 }
 
-/** What it takes to list a kind. */
+/** The permission that is needed to list a kind. */
 function rightFor({ apiVersion, path, name }: Collection): Right {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
   const [, namespace] = /\/namespaces\/([^/]+)\//.exec(path) ?? [];

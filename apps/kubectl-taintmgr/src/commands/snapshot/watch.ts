@@ -11,7 +11,7 @@ interface Snapshot {
   readonly items: readonly object[];
   /** The paths that may not be read. */
   readonly refused: ReadonlySet<string>;
-  /** How long to follow it; null: until Ctrl-C. */
+  /** The time for which to follow the cluster; null: until Ctrl-C. */
   readonly forMs: Millis | null;
 }
 

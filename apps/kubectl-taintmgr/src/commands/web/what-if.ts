@@ -231,7 +231,7 @@ function variantsOf({ both }: WhatIf, { rules }: Asked): readonly string[] {
   return ['--variant', `${upstream}=${upstream}`, ...ours];
 }
 
-/** What is lost one after the other; null: it is about one place, or none. */
+/** The places that are lost one after the other; null: the question is about one place, or none. */
 function eachOf({ event, where }: WhatIf): 'zone' | 'node' | null {
   const [, each] = /^each +(zone|node)$/.exec(where) ?? [];
   const isOfPlace = eventNamed(event).hasPlace;

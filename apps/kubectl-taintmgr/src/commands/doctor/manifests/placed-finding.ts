@@ -1,4 +1,4 @@
-// What a check of manifests finds, and where.
+// The findings of a check of manifests, each with its place.
 import { policyApiVersion } from '@taintmgr/k8s-adapter/kinds';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 import type { Manifest } from '../../../cluster/manifests.ts';

@@ -78,7 +78,7 @@ function eachTypical<Item extends OfKind>(
   });
 }
 
-/** What is known by its name, in a namespace if there is one. */
+/** An item that is known by its name, in a namespace if there is one. */
 export type OfKind = Pick<Named, 'name'> & { readonly kind?: string; readonly namespace?: string };
 
 /** Those that are in both, by their names. */

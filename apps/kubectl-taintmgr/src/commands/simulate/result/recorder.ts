@@ -27,7 +27,7 @@ interface Controller {
   zones(): readonly ZoneStatus[];
 }
 
-/** What is recorded: objects that change. */
+/** The part of a cluster that is recorded: objects that change. */
 type RecordedCluster = Pick<ClusterApi, 'clock' | 'get' | 'list' | 'subscribe'>;
 
 interface RecorderOptions {

@@ -14,7 +14,7 @@ import { beyondChance, keyOf, type OfKind, paired } from './draws.ts';
 
 /** A table that is shown as far as there is room. */
 export interface Listing {
-  /** How many things something happened to. */
+  /** The number of items to which something happened. */
   readonly harmed: number;
   /** Those that differ most between runs and the worst of them, and all in the order of their names where these are all; '': there is nothing. */
   readonly text: (room: ListingRoom) => string;
@@ -225,10 +225,10 @@ export const byChance = '~';
 interface RowColumn<Item> {
   readonly head: string;
   readonly text: (item: Item) => string;
-  /** What is compared with the first run; left out: nothing. */
+  /** The value that is compared with the first run; left out: no comparison. */
   readonly amount?: (item: Item) => number;
   readonly unit?: 'seconds';
-  /** Whether it is shown of several runs too, and only with -o wide. Left out: always. */
+  /** The answers that show the column, by the number of runs and -o wide. Left out: all. */
   readonly when?: 'single' | 'wide' | 'single or wide' | 'not wide';
 }
 
@@ -237,7 +237,7 @@ interface RowTable<Item> {
   readonly head: string;
   readonly kindOf: (item: Item) => string | null;
   readonly columns: readonly RowColumn<Item>[];
-  /** Whether there is nothing to tell of it, and what is said of all such ones. */
+  /** True if there is nothing to tell of an item; `calmText` stands for all such items. */
   readonly isCalm: (item: Item) => boolean;
   readonly calmText: string;
   /** The more, the worse: those are shown first where not all are. */
@@ -388,8 +388,8 @@ export function sumTable(head: string): RowTable<PlaceTotals> {
 }
 
 /**
- * What an item has, and behind it what that is more or less than the first run has of it; of several seeds,
- * whether that is more than chance makes.
+ * The value of an item, followed by its difference from the first run; with several seeds, a mark
+ * in place of a difference that is no more than chance makes.
  */
 export function comparedText<Item>(
   { text, amount, unit }: RowColumn<Item>,

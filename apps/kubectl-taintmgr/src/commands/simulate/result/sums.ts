@@ -14,7 +14,7 @@ import { downSteps, thousandths } from './downtime.ts';
 type Places = ReadonlyMap<string, string>;
 type Down = Step<{ readonly down: number }>;
 
-/** What is summed up of a run up to `end`, in seconds. */
+/** The sums of a run up to `end`, in seconds. */
 export function sumsOf(
   recording: Recording,
   end: number,
@@ -114,8 +114,8 @@ interface Turn {
 }
 
 /**
- * How many of the down pods of a workload were lost in which zone. A pod that comes under its old name takes
- * its own place, any other the place of the one that was lost first.
+ * The number of down pods of a workload, by the zone in which they were lost. A pod that comes
+ * under its old name takes its own place, any other the place of the one that was lost first.
  */
 function lossesByZone(
   steps: readonly Down[],

@@ -21,7 +21,10 @@ import {
   worst,
 } from './rows.ts';
 
-/** How much of an answer is shown: the worst of each table, and so many lines and names of what stands below. */
+/**
+ * The size of an answer that is shown: the worst rows of each table, and so many lines and names
+ * below the tables.
+ */
 interface Room {
   readonly workloads: number;
   /** Namespaces, zones, budgets, Jobs and causes. */
@@ -55,8 +58,8 @@ function roomFor(workloads: number, others: number): Room {
 }
 
 /**
- * What happened, for a person: a few tables and a sentence on each. Without `top` as many rows as make a hundred
- * lines, or all with -o wide.
+ * The results of a simulation, for a person: a few tables and a sentence on each. Without `top` as
+ * many rows as make a hundred lines, or all with -o wide.
  */
 export function simulationTable(result: Result, options: TableOptions, top?: Top): string {
   const render = answer(result, options);
@@ -165,7 +168,7 @@ function headline(
   return `${partial}${formatDuration(until)} of ${what} ${played}, ${seedText(seed, seeds)}`;
 }
 
-/** What manifests make of the cluster before anything happens in it. */
+/** The effect of manifests on the cluster before any event happens. */
 function appliedLines({ applied, runs }: Result, { remarks }: Room): readonly string[] {
   if (!applied) return [];
   const [before, after] = runs.map(({ rollout }) => rollout);

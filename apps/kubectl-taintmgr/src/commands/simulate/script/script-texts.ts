@@ -1,4 +1,4 @@
-// What happens, as files and the command line say it: text, which another thread reads for itself.
+// Events, as files and the command line state them: text, which another thread reads for itself.
 import type { Millis } from '@taintmgr/core/time';
 import { readText } from '../source/read.ts';
 import { emptyScript, readEvents, readScript, type Script } from './script.ts';

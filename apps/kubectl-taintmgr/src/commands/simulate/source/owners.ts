@@ -1,5 +1,5 @@
-// What owns pods and is not there: ReplicaSets are made up from their Deployments and pods; of all else it is said what
-// to read too.
+// Owners of pods that are not there: ReplicaSets are made up from their Deployments and pods; for
+// all other owners a message says what to read too.
 import { count, countBy } from '@taintmgr/k8s-adapter/command-line';
 import type { KubeObject, OwnerReference } from '@taintmgr/sim-cluster';
 
@@ -59,7 +59,7 @@ export function withReplicaSets(objects: readonly KubeObject[]): Owned {
   };
 }
 
-/** What is said of kinds that own pods and of which there is not one object; null: all are there. */
+/** The message on kinds that own pods and of which no object is there; null: all are there. */
 export function missingOwners(objects: readonly KubeObject[]): string | null {
   const there = new Set(objects.map(({ kind }) => kind));
   const lacking = siblingsIn(objects).filter(
@@ -183,7 +183,7 @@ function imagesOf(spec: KubeObject['spec'] | undefined): ReadonlyMap<string, str
   return new Map(containers.map(({ name, image }) => [name, image]));
 }
 
-/** Whether pods have the images of their Deployment. */
+/** Tells whether pods have the images of their Deployment. */
 function isOfTemplate({ pods }: Siblings, { spec }: KubeObject): boolean {
   const wanted = imagesOf(spec.template.spec);
   const images = imagesOf(pods[0]?.spec);

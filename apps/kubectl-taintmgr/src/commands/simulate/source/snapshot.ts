@@ -98,7 +98,7 @@ export function snapshotBuilding(snapshot: readonly KubeObject[]): Building {
   };
 }
 
-/** What is there of a cluster without nodes, and what to give. */
+/** The error for a cluster without nodes: the kinds that are there, and what to give. */
 function noNodeText({ objects, foreign }: Gathered): string {
   const kinds = [...objects.map(({ kind = '' }) => kind), ...foreign];
   const only = kinds.length === 0 ? '' : `, only ${kindsText(kinds)}`;
@@ -202,7 +202,7 @@ function minorVersion(api: Cluster['api']): number | null {
   return minors.length === 0 ? null : mostOf(minors, 0);
 }
 
-/** What was judged sound and could not be taken all the same. */
+/** The fault of an object that was judged sound and could not be taken all the same. */
 function unloadedText({ kind, namespace, name, reason }: Unloaded): string {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}: ${reason}`;
 }

@@ -43,7 +43,7 @@ export interface ClusterSource {
   readonly notes: readonly string[];
   /** How long pods of workloads took to start in it, as far as one can see. */
   readonly observed: ReadonlyMap<string, RangeMs>;
-  /** What `make` and `bringToRest` make it of, which another thread can be given. */
+  /** The parts of the cluster for `make` and `bringToRest`, which another thread can be given. */
   readonly parts: ClusterParts;
   readonly make: (clock: VirtualClock, how: MakeOptions) => Cluster;
 }
@@ -57,7 +57,7 @@ export type ClusterParts =
       readonly objects: readonly KubeObject[];
     };
 
-/** How the cluster of a source is built, again and again. */
+/** The functions that build the cluster of a source, again and again. */
 export type Building = Pick<ClusterSource, 'make' | 'bringToRest'>;
 
 /** The controller that acts in a cluster. */

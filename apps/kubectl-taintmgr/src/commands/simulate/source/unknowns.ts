@@ -36,7 +36,7 @@ export function unknownsIn(api: Cluster['api']): Unknowns {
   return new Map(Array.from(found, ([key, whats]) => [key, [...whats]] as const));
 }
 
-/** What the pods ask for that a workload will make; nothing for what makes none. */
+/** The unknown rules of the pods that a workload will make; empty for an object without pods. */
 export function templateUnknowns(
   { metadata, spec }: KubeObject,
   api: Cluster['api'],

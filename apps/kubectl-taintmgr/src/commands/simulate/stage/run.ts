@@ -50,7 +50,7 @@ export interface RunOptions {
   readonly onStart?: (run: Run, api: Cluster['api']) => void;
   /** The one that it has in common with others; left out: one of its own. */
   readonly beginning?: Beginning;
-  /** What goes on before events may happen; left out: nothing. */
+  /** The rollout that goes on before events may happen; left out: none. */
   readonly rollout?: RolloutStep;
 }
 

@@ -223,7 +223,7 @@ export function silentNodes(cluster: Cluster): readonly string[] {
   return names.filter((name) => !cluster.hasKubelet(name));
 }
 
-/** Whether a node or pod is, as its conditions say. */
+/** Tells whether a node or pod is ready, as its conditions say. */
 export function isReady({ status }: KubeObject): boolean {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   return conditions.some((one) => one.type === 'Ready' && one.status === 'True');

@@ -55,7 +55,7 @@ const image = (name: string): object => ({
   template: { spec: { containers: [{ name, image: 'registry.example/new:2' }] } },
 });
 
-/** How many pods of a workload have the new image. */
+/** The number of pods of a workload that have the new image. */
 function updated({ cluster }: World, name: string): number {
   const pods = cluster.api.list('pods').filter(({ metadata }) => metadata.name.startsWith(name));
   return pods.filter(({ spec }) => spec.containers[0].image.endsWith('new:2')).length;

@@ -233,7 +233,7 @@ describe('a compressed recording', () => {
   });
 });
 
-/** What to do about a recording that is damaged. */
+/** The next step for a recording that is damaged. */
 const nextStep =
   /, want a recording of taintmgr-controller --flight-record$|; copy the recording again($|, or read what stands before: gzip -cdf \S+ \| head -n \d+ > PART$)/m;
 

@@ -10,7 +10,7 @@ import { temporaryFiles, topology } from '../../../world/simulate-files.ts';
 const untilMs = 600_000;
 const plain = { wide: false, headers: true };
 
-/** How many of each there are in an answer. */
+/** The number of items of each kind in an answer. */
 interface Sizes {
   readonly workloads: number;
   readonly namespaces: number;

@@ -8,7 +8,7 @@ import { readSource } from '../../../../src/commands/simulate/source/read.ts';
 import { simulate } from '../../../../src/commands/simulate/stage/run.ts';
 import { temporaryFiles, topology } from '../../../world/simulate-files.ts';
 
-// What another thread is given is a copy without functions. What becomes of it there is the same.
+// Another thread is given a copy without functions. The copy gives the same results there.
 
 const event = '{at: 10s, taint: {node: zone-a-1, taint: "x=y:NoExecute"}}';
 const { write } = temporaryFiles();

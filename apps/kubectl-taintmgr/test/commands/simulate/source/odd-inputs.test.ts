@@ -1,4 +1,4 @@
-// What people have and give to simulate -f: each is read, or refused in words that say what to do next.
+// Inputs that people give to simulate -f: each is read, or refused with the next step.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
@@ -70,7 +70,7 @@ const inFolder = (texts: Readonly<Record<string, string>>) => () => {
   return ['-f', files.path(folder)];
 };
 
-/** How many nodes and workloads are told of, and notes and warnings. */
+/** Inputs with the number of nodes and workloads told of, and with notes and warnings. */
 const read: readonly (readonly [string, Given, string, ...string[]])[] = [
   ['kubectl get -o json', whole, '2 nodes, 2 workloads'],
   ['kubectl get -o yaml', wholeYaml, '2 nodes, 2 workloads'],
@@ -401,7 +401,7 @@ const refused: readonly (readonly [string, Given, string, more?: string])[] = [
   ],
 ];
 
-/** What is printed, with `FILE` for the last argument, and without the folder of the files. */
+/** The exit code and output, with `FILE` for the last argument and without the files' folder. */
 async function printed(given: Given, name: string) {
   const args = typeof given === 'function' ? given() : ['-f', write(name, given)];
   const { code, out, err } = await run('simulate', ...args, '--until', '1m');

@@ -11,7 +11,7 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const ofContainer = words(
   'env envFrom args volumeMounts volumeDevices securityContext livenessProbe terminationMessagePath terminationMessagePolicy imagePullPolicy workingDir',
 );
-/** What a probe does, as opposed to how long that takes. */
+/** The action of a probe, as opposed to its timing. */
 const ofProbe = words('httpGet exec tcpSocket grpc');
 const ofContainerStatus = words('image imageID lastState volumeMounts user');
 /** Volumes that are there wherever a pod is, each left as an empty one of its kind. */
@@ -56,7 +56,7 @@ function podSpec(spec: KubeObject['spec']): KubeObject['spec'] {
 
 function container(given: Member): Member {
   const { startupProbe, readinessProbe, command, ...rest } = without(given, ofContainer);
-  // How long `sleep` takes is known.
+  // The duration of `sleep` is known.
   const isSleep = Array.isArray(command) && command[0] === 'sleep';
   return {
     ...rest,

@@ -20,7 +20,7 @@ const yamlBytesMax = 2 ** 29 - 24;
 /** One file that -f names, or that is in a folder that it names. */
 export interface InputFile {
   readonly path: string;
-  /** What is in a folder may be something else. */
+  /** True if the file was found in a folder, where a file may hold something else. */
   readonly isInFolder: boolean;
 }
 
@@ -62,7 +62,7 @@ async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a file turned out to be. */
+/** The result of reading a file. */
 export interface ReadFile {
   readonly isEmpty: boolean;
   /** Lines between the documents that are nothing known. */
@@ -110,7 +110,10 @@ export async function readFileInto({ path }: InputFile, sink: ObjectSink): Promi
 const beforeJson = /^(?:\s*(?:Warning: |[IWE]\d{4} |==== START logs ).*\n)*\s*[[{]/;
 const beforeBytesMax = 2 ** 16;
 
-/** Whether it is JSON, as opposed to YAML; null: it is not said yet. Throws UsageError for an archive. */
+/**
+ * Tells whether a file is JSON, as opposed to YAML; null: the bytes so far do not show that. Throws
+ * UsageError for an archive.
+ */
 function beginsJson(path: string, bytes: Buffer): boolean | null {
   const archive = archiveOf(bytes);
   if (archive !== null) {
@@ -200,7 +203,7 @@ async function* fromTwo(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (first !== null) yield first;
 }
 
-/** What unpacks to more than both is no text of a cluster, and may have no end. */
+/** A file that unpacks to more than both is no text of a cluster, and may have no end. */
 const unpackedBytesMax = 2 ** 26;
 const unpackedTimesMax = 200;
 

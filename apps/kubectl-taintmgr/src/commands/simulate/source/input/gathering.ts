@@ -12,13 +12,13 @@ import { podsMax } from '../source.ts';
 import { cut, inertKinds } from './cut.ts';
 import { type FoundObject, type ObjectSink, objectsIn } from './found.ts';
 
-/** What was found of a cluster. */
+/** The findings on a cluster in the files of -f. */
 export interface Gathered {
   /** Each of a kind that plays a part, and sound. */
   readonly objects: readonly KubeObject[];
-  /** What could not be taken, each with its place. */
+  /** The faults of input that could not be taken, each with its place. */
   readonly faults: readonly string[];
-  /** Whether there was any object at all in it, sound or not. */
+  /** True if the input held any object at all, sound or not. */
   readonly isRead: boolean;
   /** The kinds that play no part, object by object. */
   readonly foreign: readonly string[];
@@ -37,7 +37,7 @@ interface Taken {
   readonly column: number;
 }
 
-/** What one -f names was read at one time. */
+/** The input of one -f, which was read from the cluster at one time. */
 interface Reading {
   readonly name: string;
   /** When nodes were last heard of in it, and the last moment that anything in it speaks of. */
@@ -53,7 +53,7 @@ const aheadMsMax = 600_000;
 const faultsMax = 1_000;
 /** Who asks for more pods than that may be asked where. */
 const manyPods = 10_000;
-/** What was read at one time differs by less. */
+/** Readings that were taken at one time differ by less. */
 const readingMsMax = 600_000;
 
 /** Takes objects one by one. */
@@ -116,7 +116,7 @@ export class Gathering {
     else this.#refuse(file, found, refusal);
   }
 
-  /** What plays no part, or does in another version. */
+  /** Takes note of an object that plays no part; refuses one that does in another version. */
   #strangerOf(file: string, found: FoundObject): void {
     const { kind, apiVersion } = found.value as { kind?: unknown; apiVersion?: unknown };
     const known = collections.find((one) => {
@@ -263,7 +263,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What is wrong with an object, at the member that the reason is about. */
+/** The fault of an object, at the member that the reason is about. */
 function faultText(file: string, found: FoundObject, what: string, reason: string): string {
   try {
     const field = found.field();

@@ -36,9 +36,9 @@ interface List {
   /** The text up to the items; '' for a list without anything around. */
   readonly head: string;
   readonly place: Place;
-  /** How deep the list's object stands. */
+  /** The nesting depth of the list's object. */
   readonly depth: number;
-  /** What its items are where they do not say so; null: the list says it after them. */
+  /** The kind and apiVersion of items without them; null: the list names them after its items. */
   readonly implied: object | null;
   /** Items that wait for that. */
   readonly waiting: (readonly [value: object, text: string, place: Place])[];
@@ -130,7 +130,7 @@ export class JsonObjects {
     for (const list of this.#lists) this.#giveWaiting(list, {});
     if (this.#shell) this.#giveWaiting(this.#shell, {});
     const fault = this.#begin && !this.#shell ? jsonFault(text) : null;
-    // What ends too early is wrong at its end; anything else was wrong before.
+    // A text that ends too early is wrong at its end; any other text was wrong before.
     if (fault && fault.offset < text.length) this.#refuse(text, this.#begin as Place, fault);
     else this.#fault(place, 'Unexpected end of JSON input');
   }
@@ -139,7 +139,7 @@ export class JsonObjects {
     return this.#lists.length > 0 && this.#depth === this.#itemDepth;
   }
 
-  /** How deep the values stand that are given. */
+  /** The nesting depth of the values that are given. */
   get #itemDepth(): number {
     return (this.#lists.at(-1)?.depth ?? -2) + 2;
   }
@@ -344,7 +344,7 @@ function isNamed(value: unknown): boolean {
   return isObject(value) && 'kind' in value;
 }
 
-/** What a list says of its items; null: nothing yet. */
+/** The kind and apiVersion that a list implies for its items; null: its kind is not known yet. */
 function impliedIn(text: string): object | null {
   const list = parse(text)?.value;
   return isObject(list) && 'kind' in list ? impliedBy(list) : null;
@@ -365,7 +365,7 @@ interface Fault {
   readonly why: string;
 }
 
-/** What is wrong with the text of an object, in the parser's words, and where; null: nothing. */
+/** The fault of the text of an object, in the parser's words, and its offset; null: no fault. */
 function jsonFault(text: string): Fault | null {
   const fault = parserFault(text);
   if (fault === null) return null;
@@ -390,7 +390,7 @@ function parserFault(text: string): string | null {
   }
 }
 
-/** Whether a text is wrong in nothing but that it ends too early. */
+/** Tells whether a text has no fault but that it ends too early. */
 function isBeginning(text: string): boolean {
   const fault = parserFault(text);
   if (fault === null || /^(Unexpected end|Unterminated string)/.test(fault)) return true;

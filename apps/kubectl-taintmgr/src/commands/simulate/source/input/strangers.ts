@@ -1,4 +1,4 @@
-// What people give by mistake in place of objects: what it is, and what to give instead.
+// Inputs that people give by mistake in place of objects: their names, and what to give instead.
 
 const objects = 'want objects, as kubectl get -o json or kubectl taintmgr snapshot prints them';
 
@@ -15,7 +15,7 @@ const texts: readonly (readonly [begin: RegExp, what: string])[] = [
   ],
 ];
 
-/** What a text is that holds no objects, by its beginning; null: it may hold some. */
+/** The name of a text without objects, by its beginning; null: the text may hold objects. */
 export function strangerIn(begin: string): string | null {
   const what = texts.find(([pattern]) => pattern.test(begin))?.[1];
   return what === undefined ? null : `${what}; ${objects}`;
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<string, string>> = {
   Kustomization: 'this is a kustomization; kubectl kustomize FOLDER prints its objects',
 };
 
-/** What a value is that is no object of Kubernetes; null: it may be one. */
+/** The name of a value that is no object of Kubernetes; null: the value may be an object. */
 export function mistakeOf(value: unknown): string | null {
   if (value === null) return null;
   if (typeof value !== 'object') return 'this is no object of Kubernetes';
@@ -49,7 +49,7 @@ export function mistakeOf(value: unknown): string | null {
   return kind === undefined ? 'this is no object of Kubernetes: it has no kind' : null;
 }
 
-/** What to do about a text that is no YAML where it is a template. */
+/** The next step for a text that is no YAML, where the text is a template; '': no template. */
 export function templateHint(text: string): string {
   return text.includes('{{') ? '; this is a template: give what helm template prints' : '';
 }

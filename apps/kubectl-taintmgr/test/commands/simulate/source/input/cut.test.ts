@@ -1,4 +1,4 @@
-// What is left out of objects plays no part: the simulation is the same with it.
+// Fields that are left out of objects play no part: the simulation is the same with them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cluster, type KubeObject, threeZones, VirtualClock } from '@taintmgr/sim-cluster';
