@@ -228,7 +228,9 @@ function addLossFlags(command: CommandUnknownOpts): CommandUnknownOpts {
       new Option(
         '--each <part>',
         'lose each node, zone or value of a label (its key) in turn, and tell which loss hurts',
-      ).conflicts(ofOneCluster),
+      )
+        .argParser(eachOf)
+        .conflicts(ofOneCluster),
     )
     .addOption(
       new Option(
@@ -236,6 +238,11 @@ function addLossFlags(command: CommandUnknownOpts): CommandUnknownOpts {
         'how --each loses it: down, cut-off, drain, taint or taint=KEY=VALUE:NoExecute (default down)',
       ).argParser(byOf),
     );
+}
+
+function eachOf(text: string): string {
+  if (text.trim() !== '') return text.trim();
+  throw new InvalidArgumentError('Want node, zone or the key of a label.');
 }
 
 function untilOf(text: string): Millis {

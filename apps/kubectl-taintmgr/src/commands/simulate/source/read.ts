@@ -118,6 +118,7 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
     if (isOfDevices && !isClaiming) continue;
     try {
       const items = await listCollection(client, collection, reader);
+      if (kind === 'Node' && items.length === 0) throw new FaultyFile([noNodes(context)]);
       values.push(...items.map((item) => ({ apiVersion, kind, ...item })));
       isClaiming ||= items.some(claimsDevices);
     } catch (error) {
@@ -139,6 +140,10 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
   if (!settings) return found;
   const run = asRun(found, settings);
   return ownPod ? { ...run, engine: { ...run.engine, ownPod } } : run;
+}
+
+function noNodes(context: string): string {
+  return `${context} has no nodes: there is nothing to simulate; --context names another cluster, -f a file`;
 }
 
 /** Kinds by which pods are placed, and which may not be read. */

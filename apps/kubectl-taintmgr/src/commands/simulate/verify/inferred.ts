@@ -67,7 +67,9 @@ function timesOf(object: KubeObject): readonly Instant[] {
     ...conditions.flatMap((one) => [one.lastTransitionTime, heartbeatOf(one)]),
   ];
   const times = texts.flatMap((text) => instantOf(text) ?? []);
-  return object.kind === 'Event' ? [...times, ...[eventOf(object).at ?? []].flat()] : times;
+  if (object.kind !== 'Event') return times;
+  const { at } = eventOf(object);
+  return at === null ? times : [...times, at];
 }
 
 function heartbeatOf(condition: Condition): unknown {

@@ -156,13 +156,14 @@ export interface SeenEvent {
 
 /** Reads an Event of core/v1 or of events.k8s.io/v1, whatever is in it. */
 export function eventOf(event: KubeObject): SeenEvent {
-  const value = event as unknown as Readonly<Record<string, unknown>>;
+  const value: Readonly<Record<string, unknown>> = event;
   const about = (value.involvedObject ?? value.regarding ?? {}) as Partial<
     SeenEvent['involvedObject']
   >;
-  const times = [value.eventTime, value.lastTimestamp, value.firstTimestamp];
-  const times2 = [...times, value.deprecatedLastTimestamp, event.metadata.creationTimestamp];
-  const at = times2.flatMap((time) => instantOf(time) ?? [])[0] ?? null;
+  const { eventTime, lastTimestamp, firstTimestamp, deprecatedLastTimestamp } = value;
+  const { creationTimestamp } = event.metadata;
+  const times = [eventTime, lastTimestamp, firstTimestamp, deprecatedLastTimestamp];
+  const at = [...times, creationTimestamp].flatMap((time) => instantOf(time) ?? [])[0] ?? null;
   const { kind = '', namespace = '', name = '', uid } = about;
   return {
     reason: String(value.reason ?? ''),

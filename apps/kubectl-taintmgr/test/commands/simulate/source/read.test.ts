@@ -34,6 +34,15 @@ describe('a live cluster', () => {
     assert.deepEqual(cluster.api.access.denials, []);
   });
 
+  it('says where there is no node in it, and what to name instead', async (t) => {
+    const empty = await startTestCluster(null);
+    t.after(() => empty.stop());
+    const { code, out, err } = await run('simulate', '--kubeconfig', empty.kubeconfig);
+    assert.deepEqual([code, out], [1, '']);
+    const want = '--context names another cluster, -f a file';
+    assert.equal(err, `error: the cluster has no nodes: there is nothing to simulate; ${want}\n`);
+  });
+
   it('is not simulated in part by somebody who may not see all of it', async () => {
     const access = ['--kubeconfig', cluster.kubeconfig, '--token', 'reader'];
     const { code, out, err } = await run('simulate', ...access);
