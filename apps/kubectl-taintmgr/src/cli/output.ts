@@ -1,4 +1,5 @@
 import { onTerminal, printable } from '@taintmgr/k8s-adapter/command-line';
+import { broken } from '../render/lines.ts';
 import { type ColorChoice, type Paint, paintFor } from '../render/style.ts';
 
 /** A block of lines that is rewritten in place, for a person who watches. */
@@ -25,6 +26,9 @@ export interface Output {
   /** Colours for `out` and `err`, where there are any. */
   readonly paintOut: Paint;
   readonly paintErr: Paint;
+  /** How many columns the terminals of `out` and `err` have; null: no terminal, and lines of any length. */
+  readonly widthOut: number | null;
+  readonly widthErr: number | null;
 }
 
 /** A line that begins with `Warning:`, as kubectl writes one; what in it came from the cluster steers no terminal. */
@@ -66,23 +70,44 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function processOutput(env: Environment = process.env): Output {
   const { stdout, stderr } = process;
   return {
-    out: (text) => void stdout.write(`${onTerminal(text)}\n`),
+    out: (text) => void stdout.write(`${broken(onTerminal(text), widthOf(stdout))}\n`),
     write: (text) => void stdout.write(stdout.isTTY ? onTerminal(text) : text),
     flushed: () =>
       new Promise((resolve) => void stdout.write('', (error) => void (error ?? resolve()))),
-    err: (text) => void stderr.write(`${onTerminal(text)}\n`),
+    err: (text) => void stderr.write(`${broken(onTerminal(text), widthOf(stderr))}\n`),
     live: () => liveBlock(stderr, env),
     screen: () => liveBlock(stdout, env),
     paintOut: paintFor('auto', stdout.isTTY === true, env),
     paintErr: paintFor('auto', stderr.isTTY === true, env),
+    get widthOut() {
+      return widthOf(stdout);
+    },
+    get widthErr() {
+      return widthOf(stderr);
+    },
   };
+}
+
+/** A terminal may be resized while a command runs; some do not say how wide they are. */
+function widthOf({ isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number | null {
+  return isTTY === true && columns > 0 ? columns : null;
 }
 
 /** The same output with the colours that --color asks for. */
 export function colored(output: Output, choice: ColorChoice): Output {
   if (choice === 'auto') return output;
   const paint = paintFor(choice, false, {});
-  return { ...output, paintOut: paint, paintErr: paint };
+  return {
+    ...output,
+    paintOut: paint,
+    paintErr: paint,
+    get widthOut() {
+      return output.widthOut;
+    },
+    get widthErr() {
+      return output.widthErr;
+    },
+  };
 }
 
 /** Whether lines can be rewritten: not every terminal knows how, or says how large it is. */

@@ -52,7 +52,7 @@ export async function run(
       output.err(`${nobodyLeft(subject)} Looked at: ${printable(found.looked)}.`);
     } else {
       const answer = historyAnswer(found, subject.kind === 'pod');
-      output.write(await printAnswer(answer, format, flags.headers !== false));
+      output.write(await printAnswer(answer, format, flags.headers !== false, output));
     }
     writeNotes(output, found.notes);
     if (found.stories.length > 0 && format.kind === 'table' && subject.kind !== 'pod') {

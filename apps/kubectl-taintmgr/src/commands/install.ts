@@ -71,7 +71,7 @@ const doneTexts: Readonly<Record<DryRun, string>> = {
 async function printed(
   items: readonly object[],
   format: Format,
-  { flags }: Invocation<CrdsFlags>,
+  { flags, output }: Invocation<CrdsFlags>,
   dryRun: DryRun,
 ): Promise<string> {
   if (format.kind === 'yaml') {
@@ -85,7 +85,7 @@ async function printed(
     names: references,
     table: () => references.map((name) => `${name} ${doneTexts[dryRun]}`).join('\n'),
   };
-  return await printAnswer(answer, format, flags.headers !== false);
+  return await printAnswer(answer, format, flags.headers !== false, output);
 }
 
 /** A definition whose kind is not served. */

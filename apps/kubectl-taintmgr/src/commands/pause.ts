@@ -125,7 +125,7 @@ function printed(
   { pause }: NewPause,
   made: object,
   format: Format,
-  { flags }: Invocation<PauseFlags>,
+  { flags, output }: Invocation<PauseFlags>,
   dryRun: DryRun,
   now: Instant,
 ): Promise<string> {
@@ -143,7 +143,7 @@ function printed(
     names: [reference],
     table: () => `${reference} ${done}: ${pausedText(pause)} ${isOne ? is : are} held ${end}`,
   };
-  return printAnswer(answer, format, flags.headers !== false);
+  return printAnswer(answer, format, flags.headers !== false, output);
 }
 
 /** A pause as the API server is told of it, and as the engine reads it. */

@@ -91,7 +91,7 @@ export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCod
     if (rows.length === 0 && format.kind === 'table') {
       output.err(`No pending evictions${namespace === null ? '' : ` in ${namespace} namespace`}.`);
     } else {
-      output.write(await printAnswer(answer, format, flags.headers !== false));
+      output.write(await printAnswer(answer, format, flags.headers !== false, output));
     }
     const names = new Set(shown.map(({ facts }) => facts.pod.nodeName));
     const nodes = report.nodes.filter(({ facts }) => names.has(facts.node.name));

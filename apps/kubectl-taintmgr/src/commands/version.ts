@@ -36,7 +36,7 @@ export async function run(invocation: Invocation<VersionFlags>): Promise<ExitCod
   ];
   const document = { clientVersion, ...(serverVersion && { serverVersion }) };
   const answer = { document, rows: [document], names: [], table: () => lines.join('\n') };
-  output.write(await printAnswer(answer, format, flags.headers !== false));
+  output.write(await printAnswer(answer, format, flags.headers !== false, output));
   if (fault) throw fault.error;
   return exitCode.done;
 }

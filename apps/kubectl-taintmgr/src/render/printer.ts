@@ -1,5 +1,6 @@
 // Reads the value of -o, and prints the answer of a command in that format.
 import { jsonText, onTerminal, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import type { Paint } from './style.ts';
 import type { TableOptions } from './table.ts';
 
 /**
@@ -16,15 +17,24 @@ export interface Answer {
   readonly table: (options: TableOptions) => string;
 }
 
+/** The terminal that shows an answer. */
+interface Screen {
+  readonly widthOut: number | null;
+  readonly paintOut: Paint;
+}
+
 /** The answer as text, exactly as it is to be written. Throws UsageError for a wrong template. */
 export async function printAnswer(
   answer: Answer,
   format: Format,
   headers: boolean,
+  { widthOut, paintOut }: Screen,
 ): Promise<string> {
   switch (format.kind) {
     case 'table':
-      return asLines(onTerminal(answer.table({ wide: format.wide, headers })));
+      return asLines(
+        onTerminal(answer.table({ wide: format.wide, headers, width: widthOut, paint: paintOut })),
+      );
     case 'json':
       return asLines(jsonText(answer.document, 4));
     case 'yaml': {

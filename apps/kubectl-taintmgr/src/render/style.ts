@@ -5,7 +5,7 @@ import { styleText } from 'node:util';
 export type ColorChoice = 'auto' | 'always' | 'never';
 
 /** What a colour stands for; it never says anything that the text does not say as well. */
-export type Tone = 'warning' | 'urgent' | 'soon' | 'calm';
+export type Tone = 'warning' | 'urgent' | 'soon' | 'calm' | 'quiet';
 
 /** Gives text its tone, or leaves it as it is. */
 export type Paint = (tone: Tone, text: string) => string;
@@ -15,6 +15,7 @@ const formats = {
   urgent: ['red', 'bold'],
   soon: ['yellow'],
   calm: ['green'],
+  quiet: ['dim'],
 } as const;
 
 /** Leaves every text as it is. */

@@ -84,16 +84,15 @@ describe('text of others on a terminal', () => {
     const answer = { document, rows: [], names: [], table: () => evil };
     assert.deepEqual(JSON.parse(jsonText(document)), document);
     for (const kind of ['json', 'yaml'] as const) {
-      const text = await printAnswer(answer, { kind }, true);
+      const text = await printAnswer(answer, { kind }, true, new CapturedOutput());
       assert.doesNotMatch(text, raw);
       const { parse } = await import('yaml');
       assert.deepEqual(parse(text), document);
     }
     assert.doesNotMatch(
-      (await printAnswer(answer, { kind: 'table', wide: false }, true)).replaceAll(
-        '\u001b[31m',
-        '',
-      ),
+      (
+        await printAnswer(answer, { kind: 'table', wide: false }, true, new CapturedOutput())
+      ).replaceAll('\u001b[31m', ''),
       raw,
     );
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { printable } from '@taintmgr/k8s-adapter/command-line';
+import fc from 'fast-check';
 import { renderTable, screenful, wrapped } from '../../src/render/table.ts';
 
 describe('printable', () => {
@@ -39,6 +40,80 @@ describe('renderTable', () => {
     it(name, () => assert.deepEqual(renderTable(head, rows).split('\n'), expected));
   }
 });
+
+describe('renderTable on a terminal that is too narrow', () => {
+  const head = ['NAMESPACE', 'POD', 'IN', 'BLOCKED BY', 'BECAUSE'];
+  const because = 'no toleration for maintenance=kernel:NoExecute';
+  const rows = [
+    ['shop', 'web-0', 'overdue by 2d3h', 'PDB web (needs action)', because],
+    ['shop', 'web-1', 'overdue by 2d3h', 'PDB web (needs action)', because],
+    ['shop', 'db-0', '4d20h', '<none>', 'tolerates maintenance=kernel:NoExecute for 7d'],
+  ];
+  const below = new Map([[4, 'because']]);
+  const at = (width: number | null): readonly string[] =>
+    renderTable(head, rows, { width, below }).split('\n');
+
+  const cases: readonly (readonly [string, number, readonly string[]])[] = [
+    [
+      'puts reasons below their rows, equal ones once',
+      80,
+      [
+        'NAMESPACE  POD    IN               BLOCKED BY',
+        'shop       web-0  overdue by 2d3h  PDB web (needs action)',
+        'shop       web-1  overdue by 2d3h  PDB web (needs action)',
+        `    these 2: because ${because}`,
+        'shop       db-0   4d20h            <none>',
+        '    because tolerates maintenance=kernel:NoExecute for 7d',
+      ],
+    ],
+    [
+      'puts more columns there, without those that say nothing, broken between words',
+      40,
+      [
+        'NAMESPACE  POD    IN',
+        'shop       web-0  overdue by 2d3h',
+        'shop       web-1  overdue by 2d3h',
+        '    these 2: blocked by PDB web (needs',
+        '      action); because no toleration for',
+        '      maintenance=kernel:NoExecute',
+        'shop       db-0   4d20h',
+        '    because tolerates',
+        '      maintenance=kernel:NoExecute for',
+        '      7d',
+      ],
+    ],
+  ];
+  for (const [name, width, expected] of cases) {
+    it(name, () => assert.deepEqual(at(width), expected));
+  }
+
+  it('leaves it as it is where it fits, or where there is no terminal', () => {
+    assert.deepEqual(at(200), at(null));
+    assert.equal(at(null).length, 4);
+  });
+
+  it('keeps the first column whole, however narrow the terminal', () => {
+    const [first] = renderTable(null, [['a-name-that-is-long', 'x']], { width: 10 }).split('\n');
+    assert.equal(first, 'a-name-that-is-long');
+  });
+
+  it('is never wider than the terminal where words are shorter', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', '日'), minLength: 1, maxLength: 6 });
+    const cell = fc.array(word, { maxLength: 8 }).map((words) => words.join(' '));
+    const tables = fc.array(fc.tuple(word, cell, cell, cell), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(tables, fc.integer({ min: 40, max: 120 }), (cells, width) => {
+        const lines = renderTable(['A', 'B', 'C', 'D'], cells, { width }).split('\n');
+        for (const line of lines) assert.ok(columnsOf(line) <= width, line);
+      }),
+    );
+  });
+});
+
+/** What a terminal needs for it: wide characters take two columns. */
+function columnsOf(line: string): number {
+  return [...line].reduce((sum, one) => sum + (one === '日' ? 2 : 1), 0);
+}
 
 describe('screenful', () => {
   const cases: readonly (readonly [string, string, string])[] = [

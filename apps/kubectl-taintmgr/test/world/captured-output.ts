@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LiveBlock, Output } from '../../src/cli/output.ts';
+import { broken } from '../../src/render/lines.ts';
 import { plain } from '../../src/render/style.ts';
 
 /** An output that a test reads, and on whose lines it can wait. */
@@ -8,6 +9,8 @@ export class CapturedOutput implements Output {
   readonly screen: Output['screen'];
   readonly paintOut: Output['paintOut'] = plain;
   readonly paintErr: Output['paintErr'] = plain;
+  readonly widthOut: number | null;
+  readonly widthErr: number | null;
   /** Every line ever shown live, one after the other. */
   readonly shown: string[] = [];
   #out = '';
@@ -15,18 +18,22 @@ export class CapturedOutput implements Output {
   #ended = false;
   #watchers: (() => void)[] = [];
 
-  /** `isWatched`: somebody looks at it, so live lines are shown. */
-  constructor(isWatched: boolean = false) {
+  /** `isWatched`: live lines are shown; `width`: the columns of its terminal, null: it is none. */
+  constructor(isWatched: boolean = false, width: number | null = null) {
+    this.widthOut = width;
+    this.widthErr = width;
     const show = (text: string): void => this.#take(() => this.shown.push(text));
     const block: LiveBlock | null = isWatched ? { show, clear: () => {} } : null;
     this.live = async () => block;
     this.screen = this.live;
   }
 
-  readonly out = (text: string): void => this.#take(() => (this.#out += `${text}\n`));
+  readonly out = (text: string): void =>
+    this.#take(() => (this.#out += `${broken(text, this.widthOut)}\n`));
   readonly write = (text: string): void => this.#take(() => (this.#out += text));
   readonly flushed = async (): Promise<void> => {};
-  readonly err = (text: string): void => this.#take(() => (this.#err += `${text}\n`));
+  readonly err = (text: string): void =>
+    this.#take(() => (this.#err += `${broken(text, this.widthErr)}\n`));
 
   /** All data so far. */
   get outText(): string {

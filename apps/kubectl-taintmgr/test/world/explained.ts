@@ -30,8 +30,8 @@ export function explain(survey: ForecastSurvey, flags: QuestionFlags = {}): Expl
 /** The answer that a view shows for a survey. */
 export function answerOf(view: View, survey: ForecastSurvey, flags: QuestionFlags = {}): Explained {
   const explained = explainSurvey(survey, view.subject, readQuestion(flags));
-  const { table } = view.show(explained, plain);
-  const text = table({ wide: false, headers: true });
+  const { table } = view.show(explained);
+  const text = table({ wide: false, headers: true, width: null, paint: plain });
   return { text, document: explained.document, ...explained.notes };
 }
 

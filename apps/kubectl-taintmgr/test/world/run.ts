@@ -16,9 +16,13 @@ export interface Running {
   readonly result: Promise<Result>;
 }
 
-/** Starts `kubectl taintmgr ARGS` in this process; `isWatched`: on a terminal. */
-export function start(args: readonly string[], isWatched: boolean = false): Running {
-  const output = new CapturedOutput(isWatched);
+/** Starts `kubectl taintmgr ARGS` in this process; `isWatched`: on a terminal, of `width` columns. */
+export function start(
+  args: readonly string[],
+  isWatched: boolean = false,
+  width: number | null = null,
+): Running {
+  const output = new CapturedOutput(isWatched, width);
   const interrupt = new AbortController();
   const finish = async (): Promise<Result> => {
     const surroundings = { output, interrupt: interrupt.signal };
@@ -31,6 +35,11 @@ export function start(args: readonly string[], isWatched: boolean = false): Runn
 /** Runs `kubectl taintmgr ARGS` in this process to its end. */
 export function run(...args: readonly string[]): Promise<Result> {
   return start(args).result;
+}
+
+/** Runs `kubectl taintmgr ARGS` on a terminal of so many columns. */
+export function runAt(width: number, ...args: readonly string[]): Promise<Result> {
+  return start(args, false, width).result;
 }
 
 /** A result without what is different each time: how long it took, and the name of the drain. */

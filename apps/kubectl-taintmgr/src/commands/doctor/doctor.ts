@@ -82,8 +82,6 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
     const survey = await surveyCluster(reader, probe ? evidenceOf(probe) : []);
     const found = await Promise.all(checks.map((check) => check(survey, connection)));
     const findings = [...(probe ? probeFindings(probe) : []), ...found.flat()];
-    const paint = output.paintOut;
-    const painted = { head: 'LEVEL', tone: ({ level }: Finding) => levelTones[level], paint };
     const answer: Answer = {
       document: {
         apiVersion,
@@ -96,18 +94,18 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
       },
       rows: findings,
       names: findings.filter(({ level }) => level !== 'OK').map(({ check }) => check),
-      table: (options) => renderColumns(columns, cutFindings(findings), options, painted),
+      table: (options) => renderColumns(columns, cutFindings(findings), options),
     };
-    output.write(await printAnswer(answer, format, flags.headers !== false));
+    output.write(await printAnswer(answer, format, flags.headers !== false, output));
     const fails = findings.some(({ level }) => level === 'FAIL');
     return fails || (probe && probe.left.length > 0) ? exitCode.unhealthy : exitCode.done;
   });
 }
 
 const columns: readonly Column<Finding>[] = [
-  ['LEVEL', ({ level }) => level],
+  ['LEVEL', ({ level }) => level, { tone: ({ level }) => levelTones[level] }],
   ['CHECK', ({ check }) => check],
   ['ABOUT', ({ about }) => about || '-'],
-  ['FINDING', ({ message }) => message],
-  ['FIX', ({ fix }) => fix || none],
+  ['FINDING', ({ message }) => message, { below: '' }],
+  ['FIX', ({ fix }) => fix || none, { below: 'fix:' }],
 ];

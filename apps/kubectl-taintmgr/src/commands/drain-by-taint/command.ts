@@ -119,7 +119,8 @@ async function planAndDrain(
   const isDryRun = settings.dryRun !== 'none';
   const effect = effectLine(settings);
   if (format.kind === 'table' && (missing !== null || isDryRun)) {
-    const options = { wide: format.wide, headers };
+    const { widthOut: width, paintOut: paint } = output;
+    const options = { wide: format.wide, headers, width, paint };
     const knowsBudgets = survey.budgets !== null;
     const lines = [renderPlan(plan, startedAt, options, knowsBudgets, wavesOf(config))];
     if (headers) lines.push(...waitLines(settings.drain));
@@ -138,7 +139,7 @@ async function planAndDrain(
   const refusal = inTheWay ?? (isDryRun ? null : (policies.fault ?? (await rights())));
   const report = refusal === null ? await perform(drain, plan) : refused(drain, plan, refusal);
   if (format.kind !== 'table') {
-    output.write(await printAnswer(answerOf(report), format, headers));
+    output.write(await printAnswer(answerOf(report), format, headers, output));
   }
   if (refusal !== null) throw new UsageError(refusal);
   return exitCodes[report.result];

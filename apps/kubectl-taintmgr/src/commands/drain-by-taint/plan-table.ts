@@ -24,15 +24,15 @@ export interface PlannedWave {
 export function renderPlan(
   plan: DrainPlan,
   now: Instant,
-  { wide, headers }: TableOptions,
+  options: TableOptions,
   knowsBudgets: boolean = true,
   waves: readonly PlannedWave[] = [],
 ): string {
   const { pods } = plan;
   const shown = pods.filter(({ fate }) => isRow(fate));
   const tableOf = (rows: readonly PlannedPod[]): string =>
-    renderColumns(planColumns(now, knowsBudgets), rows, { wide, headers });
-  if (!headers) return tableOf(shown);
+    renderColumns(planColumns(now, knowsBudgets), rows, options);
+  if (!options.headers) return tableOf(shown);
   const bodyOf = (rows: readonly PlannedPod[]): string =>
     rows.length === 0 ? 'No pods to evict.' : tableOf(rows);
   const ofWaves = waves.flatMap(({ title, nodes }) => {

@@ -46,7 +46,7 @@ export async function runOnServer(
     if (isTable) return;
     const names = [nodeDrainReference(name)];
     const answer = { document: object, rows: [object], names, table: () => '' };
-    output.write(await printAnswer(answer, format, flags.headers !== false));
+    output.write(await printAnswer(answer, format, flags.headers !== false, output));
   };
   const say = isTable ? output.out : output.err;
   return await withConnection(invocation, async (connection) => {

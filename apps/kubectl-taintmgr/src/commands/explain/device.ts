@@ -75,7 +75,9 @@ export async function explainDevices(
     ]);
     const evictor = deviceEvictor(await managers, evictors, survey);
     const told = id ? tellDevice(id, survey, evictor) : tellRule(name, survey, evictor);
-    output.write(await printAnswer(answerOf(told, survey), format, flags.headers !== false));
+    output.write(
+      await printAnswer(answerOf(told, survey), format, flags.headers !== false, output),
+    );
     const going = told.pods.filter(goes).map(({ facts }) => facts.pod);
     for (const text of brokenBudgets(told.pods)) warn(output, text);
     for (const text of await jobEnds(reader, going)) warn(output, text);

@@ -52,8 +52,8 @@ export async function explain(
       const { explainGone } = await import('./gone.ts');
       return await explainGone(explained, connection, name, format, invocation);
     }
-    const answer = answerOf(view, explained, output.paintOut);
-    output.write(await printAnswer(answer, format, flags.headers !== false));
+    const answer = answerOf(view, explained);
+    output.write(await printAnswer(answer, format, flags.headers !== false, output));
     writeNotes(output, explained.notes);
     const hints = format.kind === 'table' ? (view.hints?.(explained) ?? []) : [];
     for (const hint of hints) output.err(`hint: ${hint}`);

@@ -19,7 +19,9 @@ export async function explainGone(
 ): Promise<ExitCode> {
   const found = await history(client, { kind: 'pod', namespace, name });
   if (found.stories.length > 0) {
-    output.write(await printAnswer(historyAnswer(found, true), format, flags.headers !== false));
+    output.write(
+      await printAnswer(historyAnswer(found, true), format, flags.headers !== false, output),
+    );
     writeNotes(output, found.notes);
     return exitCode.done;
   }

@@ -164,13 +164,14 @@ class LiveAnswer {
   async show(now: number): Promise<void> {
     if (!this.#latest || (!this.#screen && !this.#isFresh)) return;
     const { view, format, invocation } = this.#options;
+    const { widthOut: width, paintOut: paint } = invocation.output;
     const isFirst = !this.#hasShown;
     this.#hasShown = true;
     const explained = isFirst ? this.#latest : this.#latest.asOf(now);
-    const answer = answerOf(view, explained, invocation.output.paintOut);
+    const answer = answerOf(view, explained);
     if (this.#screen) {
       const wide = format.kind === 'table' && format.wide;
-      this.#screen.show(answer.table({ wide, headers: true }));
+      this.#screen.show(answer.table({ wide, headers: true, width, paint }));
     } else {
       await this.#write(answer);
     }
@@ -187,9 +188,13 @@ class LiveAnswer {
     this.#shown = states;
     if (before?.join('\n') === states.join('\n')) return;
     const isTable = format.kind === 'table';
-    const lines = isTable ? answer.table({ wide: format.wide, headers: false }).split('\n') : [];
+    const lines = isTable
+      ? answer
+          .table({ wide: format.wide, headers: false, width: null, paint: output.paintOut })
+          .split('\n')
+      : [];
     if (before === null || lines.length !== states.length) {
-      output.write(await printAnswer(answer, format, flags.headers !== false));
+      output.write(await printAnswer(answer, format, flags.headers !== false, output));
       return;
     }
     for (const [index, state] of states.entries()) {

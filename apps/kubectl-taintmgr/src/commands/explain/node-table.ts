@@ -41,7 +41,7 @@ import {
   zoneText,
 } from '@taintmgr/k8s-adapter/explain';
 import type { Evictor } from '@taintmgr/k8s-adapter/survey';
-import type { Paint, Tone } from '../../render/style.ts';
+import type { Tone } from '../../render/style.ts';
 import {
   type Column,
   type Field,
@@ -55,7 +55,7 @@ import { podNames, type View } from './view.ts';
 export function nodeView(name: string): View<NodeAnswer> {
   return {
     subject: nodeSubject(name),
-    show: (explained, paint) => {
+    show: (explained) => {
       const [report] = explained.report.nodes;
       if (!report) throw new Error(`node ${name} was read and is not known`);
       return {
@@ -63,7 +63,7 @@ export function nodeView(name: string): View<NodeAnswer> {
           return explained.document.pods ?? [];
         },
         names: podNames(report.pods ?? []),
-        table: (options) => renderNode(report, columnsOf(explained, paint), options),
+        table: (options) => renderNode(report, columnsOf(explained), options),
       };
     },
     watched: () => ({
@@ -83,36 +83,35 @@ export interface PodColumns {
   readonly byNode?: boolean;
   readonly evictor: Evictor;
   readonly now: Instant;
-  readonly paint: Paint;
 }
 
 /** The columns that the question asks for. */
-export function columnsOf({ survey, question }: Explained, paint: Paint): PodColumns {
+export function columnsOf({ survey, question }: Explained): PodColumns {
   return {
     compare: question.compare,
     whatIf: isWhatIf(question),
     after: question.after,
     evictor: survey.evictor,
     now: survey.at,
-    paint,
   };
 }
 
 /** The answer to `explain node`: the node, its taints, and a line for each pod. */
-export function renderNode(
-  report: NodeReport,
-  columns: PodColumns,
-  { wide, headers }: TableOptions,
-): string {
+export function renderNode(report: NodeReport, columns: PodColumns, options: TableOptions): string {
+  const { headers, width } = options;
   const pods = report.pods ?? [];
-  const head = headers ? [...nodeHead(report, columns), ''] : [];
+  const head = headers ? [...nodeHead(report, columns, width), ''] : [];
   if (pods.length === 0) return [...head, 'No pods on this node.'].join('\n');
   const foot = headers ? ['', tallyText(tally(pods))] : [];
-  return [...head, renderPods(pods, columns, { wide, headers }), ...foot].join('\n');
+  return [...head, renderPods(pods, columns, options), ...foot].join('\n');
 }
 
 /** `Name:`, `Ready:` and so on. */
-function nodeHead(report: NodeReport, { now, after, evictor }: PodColumns): readonly string[] {
+function nodeHead(
+  report: NodeReport,
+  { now, after, evictor }: PodColumns,
+  width: number | null,
+): readonly string[] {
   const { facts, leaseRenewedAt, clock, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
   const health = forecast && healthText(forecast, now);
@@ -120,19 +119,22 @@ function nodeHead(report: NodeReport, { now, after, evictor }: PodColumns): read
   const maintenance = maintenanceText(facts.node, now);
   const emptying = emptyingOf(report, now + after, after > 0);
   const empty = report.drains.length > 0 ? 'Drained' : 'Empty';
-  return renderFields([
-    ['Name', facts.node.name],
-    ['Ready', `${readyText(facts, now)}${lease}`],
-    ...(clock === null ? [] : [['Clock', clock] as const]),
-    ...(health === null ? [] : [['Health', health] as const]),
-    ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
-    ...(maintenance === '' ? [] : [['Conditions', maintenance] as const]),
-    ...(facts.cordoned ? [['Cordoned', cordonText(facts, now)] as const] : []),
-    ...taintFields(report, now),
-    ['Evicted by', nodeEvictedBy(report, evictor)],
-    ...deadFields(report, now),
-    ...(emptying ? [[empty, emptyingText(emptying, now + after)] as const] : []),
-  ]);
+  return renderFields(
+    [
+      ['Name', facts.node.name],
+      ['Ready', `${readyText(facts, now)}${lease}`],
+      ...(clock === null ? [] : [['Clock', clock] as const]),
+      ...(health === null ? [] : [['Health', health] as const]),
+      ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
+      ...(maintenance === '' ? [] : [['Conditions', maintenance] as const]),
+      ...(facts.cordoned ? [['Cordoned', cordonText(facts, now)] as const] : []),
+      ...taintFields(report, now),
+      ['Evicted by', nodeEvictedBy(report, evictor)],
+      ...deadFields(report, now),
+      ...(emptying ? [[empty, emptyingText(emptying, now + after)] as const] : []),
+    ],
+    width,
+  );
 }
 
 /** The way out where the machine seems to be dead; none where it does not. */
@@ -157,8 +159,7 @@ export function renderPods(
   columns: PodColumns,
   options: TableOptions,
 ): string {
-  const painted = { head: 'DECISION', tone: toneOf, paint: columns.paint };
-  return renderColumns(podColumns(columns), pods, options, painted);
+  return renderColumns(podColumns(columns), pods, options);
 }
 
 function taintFields({ taints }: NodeReport, now: Instant): readonly Field[] {
@@ -184,7 +185,7 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
   ];
   return [
     ...(columns.byNode ? [podColumn, nodeColumn] : [namespaceColumn, podColumn]),
-    ['DECISION', fateName],
+    ['DECISION', fateName, { tone: toneOf }],
     ['IN', timeLeftOf],
     ...(whatIf ? present : []),
     ...(compare ? upstream : []),
@@ -196,7 +197,7 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
     ['QOS', ({ facts }) => facts.qosClass || none, 'wide'],
     ['PRIORITY', ({ facts }) => String(facts.priority), 'wide'],
     ['GRACE', ({ facts }) => graceText(facts.pod), 'wide'],
-    ['BECAUSE', ({ explanation }) => becauseText(explanation.decision)],
+    ['BECAUSE', ({ explanation }) => becauseText(explanation.decision), { below: 'because' }],
   ];
 }
 

@@ -38,7 +38,6 @@ import {
   toleratedText,
 } from '@taintmgr/k8s-adapter/explain';
 import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
-import type { Paint } from '../../render/style.ts';
 import { type Field, renderFields, renderTable, type TableOptions } from '../../render/table.ts';
 import { columnsOf, deadFields, renderPods } from './node-table.ts';
 import { podNames, type View } from './view.ts';
@@ -47,7 +46,7 @@ import { podNames, type View } from './view.ts';
 export function podView(namespace: string, name: string): View<PodAnswer> {
   return {
     subject: podSubject(namespace, name),
-    show: (explained, paint) => {
+    show: (explained) => {
       const [node = null] = explained.report.nodes;
       const report = podIn(explained.report, `${namespace}/${name}`);
       return {
@@ -57,8 +56,8 @@ export function podView(namespace: string, name: string): View<PodAnswer> {
         names: podNames([report]),
         table: (options) =>
           options.wide
-            ? renderPods([report], columnsOf(explained, paint), options)
-            : describePod(node, report, explained, paint, options),
+            ? renderPods([report], columnsOf(explained), options)
+            : describePod(node, report, explained, options),
       };
     },
     hints: ({ report, survey }) => podHints(podIn(report, `${namespace}/${name}`), survey),
@@ -77,8 +76,7 @@ export function describePod(
   node: NodeReport | null,
   report: PodReport,
   { survey, question }: Explained,
-  paint: Paint,
-  { headers }: TableOptions,
+  { headers, width, paint }: TableOptions,
 ): string {
   const { facts, explanation, otherwise, present, upstream, blockers } = report;
   const { pod } = facts;
@@ -91,38 +89,50 @@ export function describePod(
     ...blockers.map(blockerLine),
     ...(deletedAt === null ? [] : [`deleted ${soon(deletedAt - at)}, whatever budgets say`]),
   ];
-  const head = renderFields([
-    ['Name', pod.name],
-    ['Namespace', pod.namespace],
-    ['Node', nodeText(node, pod.nodeName, survey.at)],
-    ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
-    ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
-    ['Decision', decisionLine(report, at, after)],
-    ...becauseLines(explanation.decision, survey),
-    ...(pod.nodeName === '' ? [['Pending', pendingText(facts, survey.at)] as const] : []),
-    ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
-    ...(goes ? jobEndsOf(report, survey).map((line) => ['Then', printable(line)] as const) : []),
-    ...(otherwise
-      ? [['Otherwise', `${decisionText(otherwise, at, after)}: ${otherwiseText(survey)}`] as const]
-      : []),
-    ...devicesLine(report).map((text) => ['Devices', text] as const),
-    ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
-    ...(upstream ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const] : []),
-    ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
-    ...(isGivenUp(report) ? givenUpFields(report, survey) : []),
-    ...(node ? deadFields(node, survey.at) : []),
-    ...requestLines(report, survey).map(
-      (text, index) => [index === 0 ? 'Requests' : '', printable(text)] as const,
-    ),
-  ]).join('\n');
+  const head = renderFields(
+    [
+      ['Name', pod.name],
+      ['Namespace', pod.namespace],
+      ['Node', nodeText(node, pod.nodeName, survey.at)],
+      ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
+      ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
+      ['Decision', decisionLine(report, at, after)],
+      ...becauseLines(explanation.decision, survey),
+      ...(pod.nodeName === '' ? [['Pending', pendingText(facts, survey.at)] as const] : []),
+      ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
+      ...(goes ? jobEndsOf(report, survey).map((line) => ['Then', printable(line)] as const) : []),
+      ...(otherwise
+        ? [
+            [
+              'Otherwise',
+              `${decisionText(otherwise, at, after)}: ${otherwiseText(survey)}`,
+            ] as const,
+          ]
+        : []),
+      ...devicesLine(report).map((text) => ['Devices', text] as const),
+      ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
+      ...(upstream
+        ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const]
+        : []),
+      ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
+      ...(isGivenUp(report) ? givenUpFields(report, survey) : []),
+      ...(node ? deadFields(node, survey.at) : []),
+      ...requestLines(report, survey).map(
+        (text, index) => [index === 0 ? 'Requests' : '', printable(text)] as const,
+      ),
+    ],
+    width,
+  ).join('\n');
   const rows = explanation.decision.because.flatMap((reason, index) => {
     return taintRow(reason, pod, index === 0, survey.at, after);
   });
   if (rows.length === 0) return head;
   const titles = ['TAINT', 'COUNTS FROM', 'TOLERATION', 'DEADLINE', ''];
-  const table = renderTable(headers ? titles : null, rows, (text, row) =>
-    row === 0 && decisionName(report) !== 'Keep' ? paint('soon', text) : text,
-  );
+  const table = renderTable(headers ? titles : null, rows, {
+    width,
+    paint: (text, row) =>
+      row === 0 && decisionName(report) !== 'Keep' ? paint('soon', text) : text,
+  });
   return `${head}\n\n${table}`;
 }
 

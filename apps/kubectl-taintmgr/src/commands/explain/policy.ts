@@ -51,7 +51,7 @@ export async function run(
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
     const survey = await surveyPolicies(reader, question, cluster.namespace, files);
-    output.write(await printAnswer(policyAnswer(survey), format, flags.headers !== false));
+    output.write(await printAnswer(policyAnswer(survey), format, flags.headers !== false, output));
     for (const warning of warningsOn(survey)) warn(output, printable(warning));
     for (const note of notesOn(survey)) output.err(`Note: ${printable(note)}`);
     return exitCode.done;

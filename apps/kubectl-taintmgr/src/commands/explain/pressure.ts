@@ -35,7 +35,6 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
-import type { Paint, Tone } from '../../render/style.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import type { PressureFlags } from './flags.ts';
 
@@ -46,8 +45,8 @@ export async function run(invocation: Invocation<PressureFlags>, name: string): 
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
     const survey = await surveyPressure(connection.client, name, flags);
-    const answer = answerOn(survey, signal, output.paintOut);
-    output.write(await printAnswer(answer, format, flags.headers !== false));
+    const answer = answerOn(survey, signal);
+    output.write(await printAnswer(answer, format, flags.headers !== false, output));
     for (const note of notesOn(survey)) output.err(`Note: ${printable(note)}`);
     if (!flags.exitCode) return exitCode.done;
     if (survey.explanation.doubts.length > 0) return exitCode.noAnswer;
@@ -62,13 +61,13 @@ function readSignal(name: string | undefined): Signal | null {
   throw new UsageError(`--signal: got ${JSON.stringify(name)}, want one of ${known}`);
 }
 
-function answerOn(survey: PressureSurvey, signal: Signal | null, paint: Paint): Answer {
+function answerOn(survey: PressureSurvey, signal: Signal | null): Answer {
   const shown = shownSignals(survey, signal);
   return {
     document: pressureDocument(survey),
     rows: shown.flatMap((one) => one.order.map((pod) => podInOrderDocument(pod, one.signal))),
     names: leaving(survey),
-    table: (options) => renderPressure(survey, shown, paint, options),
+    table: (options) => renderPressure(survey, shown, options),
   };
 }
 
@@ -317,7 +316,6 @@ const sources = {
 function renderPressure(
   survey: PressureSurvey,
   shown: readonly SignalExplanation[],
-  paint: Paint,
   options: TableOptions,
 ): string {
   const { signals } = survey.explanation;
@@ -328,7 +326,7 @@ function renderPressure(
     ...(options.headers ? [orderHead(one)] : []),
     renderOrder(one, options),
   ]);
-  return [...head, renderSignals(survey, paint, options), ...orders].join('\n');
+  return [...head, renderSignals(survey, options), ...orders].join('\n');
 }
 
 function pressureHead(survey: PressureSurvey): readonly string[] {
@@ -375,12 +373,10 @@ function lines(head: string, texts: readonly string[]): readonly string[] {
 
 function renderSignals(
   { at, explanation: { signals } }: PressureSurvey,
-  paint: Paint,
   options: TableOptions,
 ): string {
   const states = signals.flatMap(({ thresholds }) => thresholds);
-  const tone = ({ phase }: ThresholdState): Tone => tones[phase];
-  return renderColumns(signalColumns(at), states, options, { head: 'STATE', tone, paint });
+  return renderColumns(signalColumns(at), states, options);
 }
 
 const tones = { unknown: 'warning', clear: 'calm', waiting: 'soon', due: 'urgent' } as const;
@@ -394,7 +390,7 @@ function signalColumns(at: number): readonly Column<ThresholdState>[] {
     ['CAPACITY', (state) => amount(state, state.sample?.capacity)],
     ['THRESHOLD', ({ threshold }) => formatThreshold(threshold).slice(threshold.signal.length)],
     ['GRACE', ({ threshold: { gracePeriodMs: ms } }) => (ms === 0 ? 'hard' : formatDuration(ms))],
-    ['STATE', (state) => stateText(state, at)],
+    ['STATE', (state) => stateText(state, at), { tone: ({ phase }) => tones[phase] }],
     ['ENDS AT', (state) => amount(state, state.clearAt)],
     ['MEASURED', ({ sample }) => (sample?.time == null ? none : ago(at, sample.time)), 'wide'],
   ];
@@ -429,7 +425,7 @@ function renderOrder({ signal, order }: SignalExplanation, options: TableOptions
     ['AVAILABLE AFTER', ifGoing(({ availableAfter }) => amount(availableAfter))],
     ['PRIORITY', ({ pod }) => String(pod.priority), 'wide'],
     ['GRACE', ({ gracePeriodSeconds: { hard, soft } }) => `${hard}s hard, ${soft}s soft`, 'wide'],
-    ['BECAUSE', becauseText],
+    ['BECAUSE', becauseText, { below: 'because' }],
   ];
   return renderColumns(columns, order, options);
 }

@@ -27,10 +27,10 @@ export function nodesView(several: Several): View<ListAnswer<NodeAnswer>> {
   const isNamed = several.names.length > 0;
   return {
     subject: nodesSubject(several),
-    show: (explained, paint) => {
+    show: (explained) => {
       const { survey, question } = explained;
       const { nodes } = explained.report;
-      const columns = columnsOf(explained, paint);
+      const columns = columnsOf(explained);
       return {
         get rows() {
           return explained.document.items;
@@ -41,7 +41,10 @@ export function nodesView(several: Several): View<ListAnswer<NodeAnswer>> {
           if (nodes.length === 0) return 'No nodes found.';
           const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
           if (!options.headers) return table;
-          const head = renderFields([['Evicted by', nodesEvictedBy(nodes, survey.evictor)]]);
+          const head = renderFields(
+            [['Evicted by', nodesEvictedBy(nodes, survey.evictor)]],
+            options.width,
+          );
           return [...head, '', table, '', countsText(nodes)].join('\n');
         },
       };
@@ -54,7 +57,7 @@ export function podsView(namespace: string, several: Several): View<ListAnswer<P
   const isNamed = several.names.length > 0;
   return {
     subject: podsSubject(namespace, several),
-    show: (explained, paint) => {
+    show: (explained) => {
       const { survey, report } = explained;
       const pods = podsAsked(report, several.names);
       const nodeOf = (name: string) => report.nodes.find(({ facts }) => facts.node.name === name);
@@ -68,15 +71,15 @@ export function podsView(namespace: string, several: Several): View<ListAnswer<P
           if (isNamed && !options.wide) {
             const blocks = pods.map((pod) => {
               const node = nodeOf(pod.facts.pod.nodeName) ?? null;
-              return describePod(node, pod, explained, paint, options);
+              return describePod(node, pod, explained, options);
             });
             return blocks.join(between);
           }
-          const columns = { ...columnsOf(explained, paint), byNode: true };
+          const columns = { ...columnsOf(explained), byNode: true };
           const table = renderPods(pods, columns, options);
           if (!options.headers) return table;
           const by = nodesEvictedBy(report.nodes, survey.evictor);
-          const head = renderFields([['Evicted by', by]]);
+          const head = renderFields([['Evicted by', by]], options.width);
           return [...head, '', table, '', tallyText(tally(pods))].join('\n');
         },
       };

@@ -9,12 +9,11 @@ import {
 } from '@taintmgr/k8s-adapter/explain';
 import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { Answer } from '../../render/printer.ts';
-import type { Paint } from '../../render/style.ts';
 
 /** A subject, and the way in which it is shown. */
 export interface View<D extends object = object> {
   readonly subject: Subject<D>;
-  show(explained: Explained<D>, paint: Paint): Omit<Answer, 'document'>;
+  show(explained: Explained<D>): Omit<Answer, 'document'>;
   /** The commands that say more, where what was read tells that they do; with a table alone. Left out: none. */
   hints?(explained: Explained<D>): readonly string[];
   /** The objects to watch for changes; left out, or null: too many, they are read repeatedly instead. */
@@ -28,8 +27,8 @@ export interface Watched {
 }
 
 /** The answer as it is printed. */
-export function answerOf(view: View, explained: Explained, paint: Paint): Answer {
-  const shown = view.show(explained, paint);
+export function answerOf(view: View, explained: Explained): Answer {
+  const shown = view.show(explained);
   return {
     get document() {
       return explained.document;

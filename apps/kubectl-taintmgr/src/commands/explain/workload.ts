@@ -18,7 +18,7 @@ import { podNames, type View } from './view.ts';
 export function workloadView(named: WorkloadName): View<WorkloadAnswer> {
   return {
     subject: workloadSubject(named),
-    show: (explained, paint) => {
+    show: (explained) => {
       const { survey } = explained;
       const report = workloadReport(survey, explained.report);
       const { pods } = report;
@@ -28,13 +28,13 @@ export function workloadView(named: WorkloadName): View<WorkloadAnswer> {
         },
         names: podNames(pods),
         table: (options) => {
-          const columns = { ...columnsOf(explained, paint), byNode: true };
+          const columns = { ...columnsOf(explained), byNode: true };
           const table =
             named.kind === 'Namespace'
               ? renderColumns(workloadColumns, workloadRows(report), options)
               : renderPods(pods, columns, options);
           if (!options.headers) return table;
-          const head = renderFields(workloadFields(report, survey));
+          const head = renderFields(workloadFields(report, survey), options.width);
           if (pods.length === 0) return head.join('\n');
           return [...head, '', table].join('\n');
         },

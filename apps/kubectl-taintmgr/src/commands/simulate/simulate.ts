@@ -80,7 +80,9 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   // Before anything is printed: who reads that may go away early.
   const unwritten =
     flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(result));
-  output.write(await printAnswer(answerOf(result, flags.top), format, flags.headers !== false));
+  output.write(
+    await printAnswer(answerOf(result, flags.top), format, flags.headers !== false, output),
+  );
   writeTableNotes(output, format.kind === 'table', source.notes);
   const code = reportLimits(result, output);
   if (unwritten) throw unwritten;

@@ -67,7 +67,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
     const reader = new ClusterReader(client);
     if (flags.shadow) {
       const answer = await shadowAnswer(reader);
-      output.write(await printAnswer(answer, format, flags.headers !== false));
+      output.write(await printAnswer(answer, format, flags.headers !== false, output));
       return exitCode.done;
     }
     const nodes = await reader.nodes();
@@ -98,7 +98,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       names: status.drains.flatMap((drain) => drain.nodes.map((name) => `node/${name}`)),
       table: (options: Parameters<typeof renderStatus>[1]) => renderStatus(status, options),
     };
-    output.write(await printAnswer(answer, format, flags.headers !== false));
+    output.write(await printAnswer(answer, format, flags.headers !== false, output));
     for (const text of survey.refused) warn(output, `not everything could be read: ${text}`);
     return exitCode.done;
   });
@@ -251,13 +251,13 @@ const clocksShownMax = 3;
 const labelWidth = 27;
 
 /** Who evicts, the zones, and the drains that have left marks. */
-function renderStatus(status: Status, { wide, headers }: TableOptions): string {
+function renderStatus(status: Status, options: TableOptions): string {
   const { at, evictors, zones, running, clocks, tripped, pauses, managers } = status;
   const { nodeDrains, requests, deviceRules, maintained } = status;
   const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
   const drains = status.drains.filter(({ id }) => !objects.has(id));
-  const table = renderColumns(zoneColumns, zones, { wide, headers });
-  if (!headers) return table;
+  const table = renderColumns(zoneColumns, zones, options);
+  if (!options.headers) return table;
   const upstream = upstreamVerdict(evictors);
   return [
     `kube-controller-manager:   ${printable(verdictText(upstream))}`,
@@ -269,7 +269,7 @@ function renderStatus(status: Status, { wide, headers }: TableOptions): string {
     ...(deviceRules ? ['', deviceRules.text] : []),
     ...(maintained.length === 0 ? [] : ['', renderMaintenance(maintained, at)]),
     ...(requests.length === 0 ? [] : ['', renderRequests(requests)]),
-    ...(drains.length === 0 ? [] : ['', renderDrains(drains, wide)]),
+    ...(drains.length === 0 ? [] : ['', renderDrains(drains, options.wide)]),
     ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),
     ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),
     ...(pauses.length === 0 ? [] : ['', renderPauses(at, pauses)]),

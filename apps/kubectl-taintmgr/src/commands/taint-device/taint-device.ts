@@ -285,6 +285,8 @@ async function show(work: Work, first: RuleForecast, rule: RuleObject | null): P
   const options = {
     wide: work.format.kind === 'table' && work.format.wide,
     headers: flags.headers !== false,
+    width: work.invocation.output.widthOut,
+    paint: work.invocation.output.paintOut,
   };
   if (first.pods.length > 0) {
     say(work, renderDevicePods(first.pods, first.at, options));
@@ -434,7 +436,7 @@ async function finish(work: Work, { rule, forecast: last, hint }: Ending): Promi
     names: [ruleReference(rule.metadata.name)],
     table: () => doneText(work, rule, last),
   };
-  output.write(await printAnswer(answer, format, flags.headers !== false));
+  output.write(await printAnswer(answer, format, flags.headers !== false, output));
   if (hint !== null) output.err(`hint: ${hint}`);
   return exitCode.done;
 }

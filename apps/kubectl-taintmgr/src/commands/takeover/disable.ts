@@ -69,7 +69,7 @@ export async function run(
       changes.push({ ...change, left: isReal ? await giveBack(giving) : held });
     }
     const done = { verb: 'disable', dryRun, changes, proof: null } as const;
-    output.write(await printChange(done, format, flags.headers !== false));
+    output.write(await printChange(done, format, flags.headers !== false, output));
     if (dryRun !== 'none') return exitCode.done;
     warnOfLeft(output, changes);
     return changes.some(({ left }) => left.length > 0) ? exitCode.timeout : exitCode.done;

@@ -65,7 +65,7 @@ export async function run(
       }
     }
     const done = { verb: 'enable', dryRun, changes, proof } as const;
-    output.write(await printChange(done, format, flags.headers !== false));
+    output.write(await printChange(done, format, flags.headers !== false, output));
     if (dryRun === 'none') output.err(undoText(changes));
     return exitCode.done;
   });

@@ -5,6 +5,7 @@ import type { PodFacts } from '@taintmgr/k8s-adapter/survey';
 import type { DryRun } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
+import type { Output } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Format, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
@@ -41,12 +42,17 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async ({ client }) => {
-    output.write(await printed(await readState(client), format, flags.headers !== false));
+    output.write(await printed(await readState(client), format, flags.headers !== false, output));
     return exitCode.done;
   });
 }
 
-function printed(state: TakeoverState, format: Format, headers: boolean): Promise<string> {
+function printed(
+  state: TakeoverState,
+  format: Format,
+  headers: boolean,
+  output: Output,
+): Promise<string> {
   const rows = rowsOf(state);
   const answer = {
     document: documentOf(state, rows),
@@ -55,7 +61,7 @@ function printed(state: TakeoverState, format: Format, headers: boolean): Promis
     table: (options: TableOptions) =>
       [...headLines(state, rows.length > 0), ...tableLines(rows, options)].join('\n'),
   };
-  return printAnswer(answer, format, headers);
+  return printAnswer(answer, format, headers, output);
 }
 
 /** A namespace of which the leader says nothing has nothing to say. */
@@ -168,7 +174,12 @@ const runTexts: Readonly<Record<DryRun, string>> = {
   client: ' (dry run)',
 };
 
-export function printChange(change: Change, format: Format, headers: boolean): Promise<string> {
+export function printChange(
+  change: Change,
+  format: Format,
+  headers: boolean,
+  output: Output,
+): Promise<string> {
   const { verb, dryRun, changes, proof } = change;
   const label = verb === 'enable' ? 'labeled' : 'unlabeled';
   const document = {
@@ -198,6 +209,7 @@ export function printChange(change: Change, format: Format, headers: boolean): P
     },
     format,
     headers,
+    output,
   );
 }
 

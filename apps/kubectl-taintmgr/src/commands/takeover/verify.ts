@@ -79,7 +79,7 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
     try {
       const trial = { state, places, device, timeout: flags.timeout };
       const results = await play(client, trial, interrupt);
-      output.write(await printed(results, format, flags.headers !== false));
+      output.write(await printed(results, format, flags.headers !== false, output));
       if (!results.every(({ passed }) => passed)) return exitCode.unhealthy;
     } finally {
       if (device) left.push(...(await device.clear()));
@@ -250,6 +250,7 @@ function printed(
   results: readonly CaseResult[],
   format: Format,
   headers: boolean,
+  output: Output,
 ): Promise<string> {
   const answer = {
     document: {
@@ -261,5 +262,5 @@ function printed(
     names: results.map(({ number }) => `case/${number}`),
     table: (options: TableOptions) => renderColumns(columns, results, options),
   };
-  return printAnswer(answer, format, headers);
+  return printAnswer(answer, format, headers, output);
 }

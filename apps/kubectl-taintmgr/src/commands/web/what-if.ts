@@ -163,6 +163,8 @@ class HeardOutput implements Output {
   readonly flushed: Output['flushed'] = async () => {};
   readonly paintOut: Output['paintOut'] = plain;
   readonly paintErr: Output['paintErr'] = plain;
+  readonly widthOut: null = null;
+  readonly widthErr: null = null;
   readonly #data: string[] = [];
   readonly #said: string[] = [];
 

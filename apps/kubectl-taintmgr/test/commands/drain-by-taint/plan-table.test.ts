@@ -16,6 +16,7 @@ import {
   renderPlan,
 } from '../../../src/commands/drain-by-taint/plan-table.ts';
 import { flagsFault } from '../../../src/commands/drain-by-taint/refusals.ts';
+import { plain } from '../../../src/render/style.ts';
 import { budgetOf, node, now, ofDaemonSet, pod, taint, tolerates } from '../../world/values.ts';
 
 const maintenance = taint('maintenance=kernel:NoExecute');
@@ -50,7 +51,7 @@ function plan(
 }
 
 const lines = (text: string): string => text.replace(/^\n/, '').replace(/^ {6}/gm, '').trimEnd();
-const asTable = { wide: false, headers: true };
+const asTable = { wide: false, headers: true, width: null, paint: plain };
 
 describe('the plan of a drain', () => {
   const n1 = node('n1');

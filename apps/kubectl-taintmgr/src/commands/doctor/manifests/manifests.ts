@@ -28,16 +28,14 @@ export async function checkFiles(
   const findings = checkManifests(read, Date.now());
   const errors = findings.filter(({ level }) => level === 'FAIL').length;
   const warnings = findings.filter(({ level }) => level === 'WARN').length;
-  const paint = output.paintOut;
-  const tone = ({ level }: PlacedFinding) => levelTones[level];
   const answer: Answer = {
     document: isSarif ? sarifOf(findings) : reportOf(read, findings),
     rows: findings,
     names: findings.map(placeOf),
-    table: (options) => renderColumns(columns, findings, options, { head: 'LEVEL', tone, paint }),
+    table: (options) => renderColumns(columns, findings, options),
   };
   if (findings.length > 0 || format.kind !== 'table') {
-    output.write(await printAnswer(answer, format, flags.headers !== false));
+    output.write(await printAnswer(answer, format, flags.headers !== false, output));
   }
   const of = `${count(read.manifests.length, 'object')} in ${count(read.files.length, 'file')}`;
   output.err(`${of}: ${count(errors, 'error')}, ${count(warnings, 'warning')}`);
@@ -62,11 +60,11 @@ function reportOf(read: Manifests, findings: readonly PlacedFinding[]): object {
 }
 
 const columns: readonly Column<PlacedFinding>[] = [
-  ['LEVEL', ({ level }) => level],
+  ['LEVEL', ({ level }) => level, { tone: ({ level }) => levelTones[level] }],
   ['FILE', placeOf],
   ['ABOUT', ({ about }) => about || '-'],
-  ['FINDING', ({ message }) => message],
-  ['FIX', ({ fix }) => fix || none],
+  ['FINDING', ({ message }) => message, { below: '' }],
+  ['FIX', ({ fix }) => fix || none, { below: 'fix:' }],
 ];
 
 type ManifestCheck = (manifests: readonly Manifest[], now: Instant) => readonly PlacedFinding[];

@@ -58,8 +58,10 @@ function taintsIn(losses: readonly Loss[]): readonly string[] {
   return [...new Set(losses.flatMap(({ taint }) => taint ?? []))];
 }
 
-function lines(texts: readonly string[], { wide }: TableOptions): string {
-  return texts.map((text) => (wide ? printable(text) : wrapped(text, '    '))).join('\n');
+function lines(texts: readonly string[], { wide, width }: TableOptions): string {
+  return texts
+    .map((text) => (wide ? printable(text) : wrapped(text, '    ', width ?? undefined)))
+    .join('\n');
 }
 
 /** Pods without room alone are no harm: they have none without the loss either. */

@@ -74,7 +74,9 @@ export async function simulateEach(
   });
   const unwritten =
     flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(document));
-  output.write(await printAnswer(answerOf(document, flags.top), format, flags.headers !== false));
+  output.write(
+    await printAnswer(answerOf(document, flags.top), format, flags.headers !== false, output),
+  );
   writeTableNotes(output, format.kind === 'table', document.notes);
   const code = reportLosses(document, output, interrupt);
   if (unwritten) throw unwritten;

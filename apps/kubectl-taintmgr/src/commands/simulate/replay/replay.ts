@@ -49,9 +49,9 @@ export async function replayCommand(
     document: replayDocument(played),
     rows: Array.from(played.commands, ([kind, times]) => ({ kind, times })),
     names: [],
-    table: (options: { wide: boolean; headers: boolean }) => replayTable(played, options),
+    table: (options: TableOptions) => replayTable(played, options),
   };
-  output.write(await printAnswer(answer, format, flags.headers !== false));
+  output.write(await printAnswer(answer, format, flags.headers !== false, output));
   const note = noteOf(played);
   if (note !== null) warn(output, note);
   for (const name of unknown) {

@@ -151,8 +151,10 @@ function sumListings(
 }
 
 /** Lines as long as they are with -o wide, else as long as a terminal has room for. */
-function fitting(lines: readonly string[], { wide }: TableOptions): string {
-  return lines.map((line) => (wide ? printable(line) : wrapped(line, '    '))).join('\n');
+function fitting(lines: readonly string[], { wide, width }: TableOptions): string {
+  return lines
+    .map((line) => (wide ? printable(line) : wrapped(line, '    ', width ?? undefined)))
+    .join('\n');
 }
 
 function headline(

@@ -21,8 +21,10 @@ export function checkTable(verified: Verified, options: TableOptions): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function fitting(lines: readonly string[], { wide }: TableOptions): string {
-  return lines.map((line) => (wide ? printable(line) : wrapped(line, '    '))).join('\n');
+function fitting(lines: readonly string[], { wide, width }: TableOptions): string {
+  return lines
+    .map((line) => (wide ? printable(line) : wrapped(line, '    ', width ?? undefined)))
+    .join('\n');
 }
 
 function listed(head: string, lines: readonly string[], options: TableOptions): string {

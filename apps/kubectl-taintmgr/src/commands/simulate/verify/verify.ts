@@ -6,6 +6,7 @@ import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import { writeTableNotes } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { printAnswer, readFormat } from '../../../render/printer.ts';
+import type { TableOptions } from '../../../render/table.ts';
 import { type SimulateFlags, untilMsMax } from '../flags.ts';
 import { play } from '../play.ts';
 import type { RunResult } from '../result/documents.ts';
@@ -46,9 +47,9 @@ export async function verifyCommand(
     document: checkDocument(verified),
     rows: first?.check.pods ?? [],
     names: (first?.check.pods ?? []).map(({ pod }) => `pod/${pod}`),
-    table: (options: { wide: boolean; headers: boolean }) => checkTable(verified, options),
+    table: (options: TableOptions) => checkTable(verified, options),
   };
-  output.write(await printAnswer(answer, format, flags.headers !== false));
+  output.write(await printAnswer(answer, format, flags.headers !== false, output));
   writeTableNotes(output, format.kind === 'table', source.notes);
   return exitCode.done;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EachDocument, Loss } from '@taintmgr/page';
 import { eachTable } from '../../../../src/commands/simulate/each/each-table.ts';
+import { plain } from '../../../../src/render/style.ts';
 
 function loss(name: string, more: Partial<Loss> = {}): Loss {
   const figures = { evictions: 0, podMinutesLost: 0, refusals: 0, blocked: 0, pods: 3 };
@@ -74,7 +75,7 @@ function document(losses: readonly Loss[], more: Partial<EachDocument> = {}): Ea
   return { ...common, ...asked, ...found, untilSeconds: 1800, command, losses, ...more };
 }
 
-const usual = { wide: false, headers: true };
+const usual = { wide: false, headers: true, width: null, paint: plain };
 const many = Array.from({ length: 300 }, (_, index) =>
   loss(`node-${index}`, { podMinutesLost: 300 - index, workloads: [workload('web', 1, 0)] }),
 );

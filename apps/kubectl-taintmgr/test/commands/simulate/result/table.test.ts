@@ -4,11 +4,12 @@ import type { Recording } from '@taintmgr/page';
 import fc from 'fast-check';
 import { type Result, withSummary } from '../../../../src/commands/simulate/result/documents.ts';
 import { simulationTable } from '../../../../src/commands/simulate/result/table.ts';
+import { plain } from '../../../../src/render/style.ts';
 import { run } from '../../../world/run.ts';
 import { temporaryFiles, topology } from '../../../world/simulate-files.ts';
 
 const untilMs = 600_000;
-const plain = { wide: false, headers: true };
+const usual = { wide: false, headers: true, width: null, paint: plain };
 
 /** The number of items of each kind in an answer. */
 interface Sizes {
@@ -140,7 +141,7 @@ describe('the answer of a simulation', () => {
       ...{ runs: fc.integer({ min: 1, max: 2 }) },
     });
     const isShort = (one: Sizes): void => {
-      const lines = linesOf(simulationTable(resultOf(one), plain)).length + (one.notes ?? 0);
+      const lines = linesOf(simulationTable(resultOf(one), usual)).length + (one.notes ?? 0);
       assert.ok(lines <= 100, `${lines} lines`);
     };
     fc.assert(fc.property(sizes, isShort), { numRuns: 40 });
@@ -149,8 +150,8 @@ describe('the answer of a simulation', () => {
   });
 
   it('is as it was where it is short: in the order of names, without sums', () => {
-    const text = simulationTable(resultOf(few), plain);
-    assert.equal(text, simulationTable(resultOf(few), plain, 'all'));
+    const text = simulationTable(resultOf(few), usual);
+    assert.equal(text, simulationTable(resultOf(few), usual, 'all'));
     assert.deepEqual(namesIn(text, 'WORKLOAD'), [
       'ns0/w0 ?',
       'ns1/w1 ?',
@@ -162,7 +163,7 @@ describe('the answer of a simulation', () => {
   });
 
   it('shows the worst of each table where it would be long, and what else there is in sums', () => {
-    const text = simulationTable(resultOf(many), plain);
+    const text = simulationTable(resultOf(many), usual);
     const worst = ['ns19/w1399 ?', 'ns18/w1398 ?', 'ns17/w1397 ?', 'and 1397 more'];
     assert.deepEqual(namesIn(text, 'WORKLOAD'), worst);
     assert.deepEqual(namesIn(text, 'TOTAL'), ['1400 workloads']);
@@ -179,21 +180,21 @@ describe('the answer of a simulation', () => {
     });
     const summary = { ...after.summary, workloads };
     const result = { ...whole, runs: [before, { ...after, summary, draws: [summary] }] };
-    const text = simulationTable(result, plain, 3);
+    const text = simulationTable(result, usual, 3);
     assert.deepEqual(namesIn(text, 'WORKLOAD'), ['ns0/w2 ?', 'ns0/w8 ?', 'ns1/w7 ?', 'and 6 more']);
     assert.match(text, /^What differs and the worst are shown; /m);
   });
 
   it('shows as many as are asked for', () => {
-    const text = simulationTable(resultOf({ ...few, budgets: 3, runs: 1 }), plain, 2);
+    const text = simulationTable(resultOf({ ...few, budgets: 3, runs: 1 }), usual, 2);
     assert.deepEqual(namesIn(text, 'WORKLOAD'), ['ns0/w4 ?', 'ns1/w3 ?', 'and 3 more']);
     assert.deepEqual(namesIn(text, 'PDB'), ['ns0/b2', 'ns1/b1', 'and 1 more']);
     assert.match(text, /The worst are shown; --top 50 .*--top all everything\.$/);
   });
 
   it('shows every row with all, and with -o wide', () => {
-    const all = simulationTable(resultOf(many), plain, 'all');
-    const wide = simulationTable(resultOf(many), { ...plain, wide: true });
+    const all = simulationTable(resultOf(many), usual, 'all');
+    const wide = simulationTable(resultOf(many), { ...usual, wide: true });
     for (const text of [all, wide]) {
       for (const name of ['w1399', 'b699', 'j99', 'p299'])
         assert.match(text, new RegExp(`\\b${name}\\b`));

@@ -1,0 +1,42 @@
+// Messages on a terminal: broken between words, and a command that is to be pasted in one line.
+
+import { stripVTControlCharacters } from 'node:util';
+
+/** The command at the end of a message: `to undo: kubectl taintmgr undo NAME` */
+const command = /^(.*\S: )((?:kubectl|npm|npx) \S.*)$/;
+/** Columns stand below each other: such a line is a row of a table. */
+const aligned = /\S {3,}\S/;
+
+/** Lines that are too long for the terminal, broken between words; null: there is no terminal. */
+export function broken(text: string, width: number | null): string {
+  if (width === null || text.length <= width) return text;
+  return text
+    .split('\n')
+    .map((line) => (lengthOf(line) <= width || aligned.test(line) ? line : brokenLine(line, width)))
+    .join('\n');
+}
+
+function brokenLine(line: string, width: number): string {
+  const [, before, toPaste] = command.exec(line) ?? [];
+  if (before !== undefined && toPaste !== undefined) {
+    return `${broken(before.trimEnd(), width)}\n    ${toPaste}`;
+  }
+  const [, start = ''] = /^( *)/.exec(line) ?? [];
+  const indent = `${start}  `;
+  const lines: string[] = [];
+  let current = '';
+  for (const word of line.slice(start.length).split(' ')) {
+    const longer = current === '' ? `${start}${word}` : `${current} ${word}`;
+    if (current === '' || lengthOf(longer) <= width) {
+      current = longer;
+    } else {
+      lines.push(current);
+      current = `${indent}${word}`;
+    }
+  }
+  return [...lines, current].join('\n');
+}
+
+function lengthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
+}
