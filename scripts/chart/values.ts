@@ -63,115 +63,119 @@ const duration = '([0-9]+(\\.[0-9]+)?(ms|s|m|h))+';
 /** The values that the README lists. */
 export const decisions: Readonly<Record<string, Field>> = {
   mode: choice(
-    'How pods leave: `observe` decides and reports everything and evicts nothing; `delete` deletes as ' +
-      'kube-controller-manager does; `evict` asks PodDisruptionBudgets for as long as it takes; ' +
-      '`evictThenDelete` deletes what is still blocked after `deleteAfter`.',
+    'How pods leave. `observe` evicts nothing and reports what `evict` would do; `delete` deletes pods, as ' +
+      'kube-controller-manager does; `evict` respects PodDisruptionBudgets, however long that takes; ' +
+      '`evictThenDelete` evicts, and deletes pods that are still blocked after `deleteAfter`.',
     ['observe', 'delete', 'evict', 'evictThenDelete'],
   ),
   deleteAfter: text(
-    'With `mode: evictThenDelete`: how long after it was due a pod is deleted that budgets still hold.',
+    'With `mode: evictThenDelete`: how long after its deadline a blocked pod is deleted.',
     '10m',
     duration,
   ),
-  takeover: group('Beside a kube-controller-manager that cannot be changed.', {
+  takeover: group('For a kube-controller-manager that you cannot change.', {
     enabled: flag(
-      'Decide in the place of kube-controller-manager for namespaces labelled `taintmgr.dev/takeover=enabled`. Needs a mode that ' +
-        'acts and Kubernetes 1.30, and goes without `nodeLifecycle.enabled`.',
+      'Decide in place of kube-controller-manager in namespaces with the label `taintmgr.dev/takeover=enabled`. Needs a mode ' +
+        'that acts and Kubernetes 1.30 or newer. Excludes `nodeLifecycle.enabled`.',
       false,
     ),
     repair: flag(
-      'Let the controller install the policies again when somebody has deleted or changed them. With its token anybody can ' +
-        'refuse everybody everything then (`SECURITY.md`).',
+      'Let the controller repair the admission policies of takeover. Dangerous: whoever has its token can then refuse every ' +
+        'request in the cluster (`SECURITY.md`).',
       false,
     ),
   }),
   nodeLifecycle: group("The work of kube-controller-manager's node-lifecycle-controller.", {
-    enabled: flag('Taint nodes that fail. Needs a kube-controller-manager that leaves it.', false),
+    enabled: flag(
+      'Taint nodes that fail. Start kube-controller-manager without its node-lifecycle-controller.',
+      false,
+    ),
     legacyPods: flag(
-      'The rights of the legacy mode, which `config` chooses with `nodeLifecycle.enforcement: pods`.',
+      'Grant the rights of the legacy mode (`config.nodeLifecycle.enforcement: pods`).',
       false,
     ),
   }),
   deviceTaints: group("The work of kube-controller-manager's device-taint-eviction-controller.", {
     enabled: flag(
-      'Evict pods for taints of their devices too. Needs `takeover.enabled`, or a kube-controller-manager that leaves it.',
+      'Also evict pods for taints of their devices. Needs `takeover.enabled`, or a kube-controller-manager without its ' +
+        'device-taint-eviction-controller.',
       false,
     ),
   }),
   nodePressure: group('Evictions from nodes that run short of memory, disk or processes.', {
-    enabled: flag('Evict pods from nodes that run short, before their kubelets have to.', false),
+    enabled: flag('Evict pods from nodes that run short, before their kubelets do.', false),
     source: choice(
-      'Who is asked what is used: `kubelet` asks kubelets directly with `nodes/stats` (Kubernetes 1.33 ' +
-        'or newer, signed serving certificates); `proxy` works everywhere and takes `get` on ' +
-        '`nodes/proxy`, which lets whoever has the token run commands in every container.',
+      'Source of the usage. `kubelet` asks kubelets directly (`nodes/stats`; Kubernetes 1.33 or newer, signed ' +
+        'serving certificates). `proxy` works in every cluster and needs `nodes/proxy`: whoever has the token ' +
+        'can then run commands in every container.',
       ['kubelet', 'proxy'],
     ),
     evictionHard: text(
-      'Thresholds at which pods are evicted at once; higher than kubelets have them.',
+      'Thresholds at which pods are evicted at once. Set them higher than those of kubelets.',
       'memory.available<500Mi,nodefs.available<12%,imagefs.available<17%',
       '([a-z.A-Z]+<[0-9.]+[A-Za-z%]*)(,[a-z.A-Z]+<[0-9.]+[A-Za-z%]*)*',
     ),
   }),
-  nodeDrains: group('Drains that are declared as NodeDrains. They need a mode that acts.', {
+  nodeDrains: group('NodeDrains. They need a mode that acts.', {
     enabled: flag('Carry out NodeDrains.', false),
     rolloutRestart: flag(
-      'Drains may restart rollouts of Deployments of a single pod (`pods.singleReplicas`).',
+      'Let drains restart rollouts of Deployments with a single pod (`pods.singleReplicas`).',
       false,
     ),
-    nodeConditions: flag('Drains may say on nodes how far they are (`nodeConditions`).', false),
-    volumes: flag('Drains may find out whether volumes are detached (`pods.waitDetached`).', false),
-    evictionRequests: flag('Drains see and make EvictionRequests (`pods.evictBy`).', false),
+    nodeConditions: flag('Let drains write their progress to nodes (`nodeConditions`).', false),
+    volumes: flag('Let drains wait until volumes are detached (`pods.waitDetached`).', false),
+    evictionRequests: flag('Let drains read and create EvictionRequests (`pods.evictBy`).', false),
   }),
-  policies: group('Rights that EvictionPolicies need whose `action` is not that of `mode`.', {
+  policies: group('Rights for EvictionPolicies whose `action` differs from `mode`.', {
     deletions: flag(
-      'With `mode: evict`: policies with action Delete, EvictThenDelete or Upstream may delete pods.',
+      'With `mode: evict`: let policies with action Delete, EvictThenDelete or Upstream delete pods.',
       false,
     ),
     evictions: flag(
-      'With `mode: delete`: policies with action Evict, EvictThenDelete or Request may ask PodDisruptionBudgets.',
+      'With `mode: delete`: let policies with action Evict, EvictThenDelete or Request evict pods.',
       false,
     ),
-    evictionRequests: flag('Policies with action Request may make EvictionRequests.', false),
+    evictionRequests: flag('Let policies with action Request create EvictionRequests.', false),
   }),
   limits: group('Limits of EvictionPolicies.', {
     enabled: flag(
-      'Give the rights that limits with a window need: what they have counted survives a restart.',
+      'Grant the rights to store the counts of limits, so that they survive a restart.',
       false,
     ),
   }),
   guard: group('ValidatingAdmissionPolicies (Kubernetes 1.30 or newer).', {
     enabled: flag(
-      'Keep kubelets from writing annotations and labels of `taintmgr.dev` on nodes and pods, and the account of the ' +
-        'controller from changing what the controller does not change.',
+      'Refuse kubelets the annotations and labels of `taintmgr.dev`, and the ServiceAccount of the controller every change that the ' +
+        'controller does not make.',
       false,
     ),
   }),
   config: value(
-    'Fields of a ControllerConfiguration, for settings that have no value of their own here ' +
-      '(`apps/controller/config.schema.json`). What the chart sets by itself counts before them.',
+    'Fields of a ControllerConfiguration, for settings without a value in this file ' +
+      '(`apps/controller/config.schema.json`). Values of the chart override them.',
     {},
     configFields(),
   ),
 };
 
 const program: Readonly<Record<string, Field>> = {
-  image: group('What runs.', {
+  image: group('The image of the controller.', {
     repository: text(
-      'Where the image is, without its tag.',
+      'Registry and name of the image, without a tag.',
       'ghcr.io/taintmgr/taintmgr-controller',
       '[^\\s@]+',
     ),
-    tag: text('Tag of the image; empty: the appVersion of the chart.', '', '[\\w][\\w.-]{0,127}|'),
+    tag: text('Tag of the image. Empty: the appVersion of the chart.', '', '[\\w][\\w.-]{0,127}|'),
     digest: text(
-      'Digest of the image, `sha256:...`, which counts before the tag.',
+      'Digest of the image, `sha256:...`. Overrides the tag.',
       '',
       'sha256:[0-9a-f]{64}|',
     ),
     pullPolicy: choice('When the image is pulled.', ['IfNotPresent', 'Always', 'Never']),
   }),
-  imagePullSecrets: objects('Secrets to pull the image with, as `[{name: NAME}]`.'),
+  imagePullSecrets: objects('Secrets to pull the image with: `[{name: NAME}]`.'),
   replicas: value(
-    'How many controllers; one acts and the others stand by. null: 1 with `mode: observe`, else 2.',
+    'Number of replicas. One acts, the others stand by. null: 1 with `mode: observe`, otherwise 2.',
     null,
     { type: ['integer', 'null'], minimum: 0 },
   ),
@@ -181,33 +185,41 @@ const program: Readonly<Record<string, Field>> = {
     { type: 'object' },
   ),
   logging: group('Log lines.', {
-    format: choice('How log lines are written.', ['json', 'text']),
-    verbosity: value('How much the log says; from 2 on every detail.', 0, {
+    format: choice('Format of log lines.', ['json', 'text']),
+    verbosity: value('Verbosity of the log. 2 or higher logs every detail.', 0, {
       type: 'integer',
       minimum: 0,
     }),
   }),
-  extraArgs: value('More flags of the controller, as `--kube-api-qps=50`.', [], {
+  extraArgs: value('More flags of the controller, for example `--kube-api-qps=50`.', [], {
     type: 'array',
     items: { type: 'string', pattern: '^-' },
   }),
-  extraEnv: objects('More environment variables of the container, as `[{name: A, value: b}]`.'),
+  extraEnv: objects('More environment variables of the container: `[{name: A, value: b}]`.'),
 };
 
 const pods: Readonly<Record<string, Field>> = {
-  priorityClassName: text('Priority of the controller; empty: none.', 'system-cluster-critical'),
-  resourceQuota: group('Some providers admit critical pods only where a quota names their class.', {
-    enabled: flag('Make a ResourceQuota for pods of `priorityClassName`.', true),
-  }),
-  podDisruptionBudget: group('Of the controller itself.', {
+  priorityClassName: text(
+    'PriorityClass of the controller. Empty: none.',
+    'system-cluster-critical',
+  ),
+  resourceQuota: group(
+    'Some providers admit critical pods only in namespaces with a quota for their class.',
+    {
+      enabled: flag('Create a ResourceQuota for pods of `priorityClassName`.', true),
+    },
+  ),
+  podDisruptionBudget: group('The PodDisruptionBudget of the controller.', {
     enabled: flag(
-      'Make a PodDisruptionBudget: at most one replica is away at a time, and no drain is blocked for good.',
+      'Create a PodDisruptionBudget: at most one replica is unavailable at a time, and no drain is blocked permanently.',
       true,
     ),
   }),
-  nodeSelector: texts('Nodes that the controller may run on.', { 'kubernetes.io/os': 'linux' }),
+  nodeSelector: texts('Labels of the nodes that the controller may run on.', {
+    'kubernetes.io/os': 'linux',
+  }),
   tolerations: objects(
-    'Taints that the controller tolerates: it must not evict itself, but is replaced on a dead node.',
+    'Tolerations of the controller. It must not evict itself, and is replaced when its node fails.',
     [
       { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' },
       ...['not-ready', 'unreachable'].map((key) => ({
@@ -220,18 +232,18 @@ const pods: Readonly<Record<string, Field>> = {
     ],
   ),
   affinity: orDefault(
-    'Affinity of the controller. null: rather not two replicas on one node; `{}`: none.',
+    'Affinity of the controller. null: prefers one replica per node; `{}`: none.',
     'object',
   ),
   topologySpreadConstraints: orDefault(
-    'How replicas are spread. null: over zones, where that is possible; `[]`: not at all.',
+    'Topology spread constraints. null: spreads replicas across zones where possible; `[]`: none.',
     'array',
   ),
   labels: texts('More labels of every object.'),
   annotations: texts('More annotations of every object.'),
   podLabels: texts("More labels of the controller's pods."),
   podAnnotations: texts("More annotations of the controller's pods."),
-  serviceAccount: group('The ServiceAccount taintmgr-controller, whose name others rely on.', {
+  serviceAccount: group('The ServiceAccount taintmgr-controller. Its name is fixed.', {
     annotations: texts('More annotations of the ServiceAccount.'),
   }),
 };
@@ -239,15 +251,15 @@ const pods: Readonly<Record<string, Field>> = {
 const watching: Readonly<Record<string, Field>> = {
   tracing: group('Traces of evictions, by OpenTelemetry.', {
     endpoint: text(
-      'Collector to send traces to by OTLP over HTTP, as `http://collector:4318`; empty: none. With a ' +
-        'NetworkPolicy, open the way there by `networkPolicy.extraEgress`.',
+      'Collector for traces (OTLP over HTTP), for example `http://collector:4318`. Empty: none. With a ' +
+        'NetworkPolicy, allow the connection in `networkPolicy.extraEgress`.',
       '',
       'https?://[^\\s@]+|',
     ),
   }),
-  metrics: group('Who reads /metrics.', {
+  metrics: group('Access to /metrics.', {
     readers: value(
-      'ServiceAccounts that may read /metrics, as `[{name: NAME, namespace: NAMESPACE}]`.',
+      'ServiceAccounts that may read /metrics: `[{name: NAME, namespace: NAMESPACE}]`.',
       [],
       {
         type: 'array',
@@ -263,60 +275,57 @@ const watching: Readonly<Record<string, Field>> = {
       },
     ),
     tlsSecretName: text(
-      'Secret with `tls.crt` and `tls.key` to serve with; empty: a certificate of its own making.',
+      'Secret with `tls.crt` and `tls.key` of the server. Empty: a self-signed certificate.',
       '',
     ),
   }),
   serviceMonitor: group('For the Prometheus operator.', {
-    enabled: flag('Make a ServiceMonitor, which shows the token of Prometheus.', false),
-    interval: text('How often metrics are read.', '30s', duration),
-    labels: texts('More labels, which your Prometheus selects by.'),
+    enabled: flag('Create a ServiceMonitor that uses the token of Prometheus.', false),
+    interval: text('Interval between scrapes.', '30s', duration),
+    labels: texts('More labels, for the selector of your Prometheus.'),
   }),
-  podMonitor: group('The same without the Service; choose one of both.', {
-    enabled: flag('Make a PodMonitor.', false),
-    interval: text('How often metrics are read.', '30s', duration),
-    labels: texts('More labels, which your Prometheus selects by.'),
-    tokenSecret: group('Secret in the namespace of the release with the token to show.', {
-      name: text(
-        'Name of the Secret with the token that Prometheus shows; needed for a PodMonitor.',
-        '',
-      ),
-      key: text('Key of the token in that Secret.', 'token'),
-    }),
-  }),
+  podMonitor: group(
+    'For the Prometheus operator, without the Service. Choose this or serviceMonitor.',
+    {
+      enabled: flag('Create a PodMonitor.', false),
+      interval: text('Interval between scrapes.', '30s', duration),
+      labels: texts('More labels, for the selector of your Prometheus.'),
+      tokenSecret: group('Secret with the token of Prometheus, in the namespace of the release.', {
+        name: text('Name of the Secret. Required for a PodMonitor.', ''),
+        key: text('Key of the token in the Secret.', 'token'),
+      }),
+    },
+  ),
   prometheusRule: group('The alerts of docs/alerts.', {
-    enabled: flag('Make a PrometheusRule with the alerts.', false),
-    labels: texts('More labels, which your Prometheus selects by.'),
+    enabled: flag('Create a PrometheusRule with the alerts.', false),
+    labels: texts('More labels, for the selector of your Prometheus.'),
     runbookUrl: text(
-      'Where the runbook pages are: the name of the alert and `.md` are put behind it.',
+      'URL of the runbooks. The chart appends the name of the alert and `.md`.',
       'https://github.com/taintmgr/taintmgr/blob/main/docs/alerts',
       'https?://.+[^/]',
     ),
   }),
   dashboard: group('The Grafana dashboard.', {
-    enabled: flag("Make a ConfigMap with the dashboard, for Grafana's sidecar.", false),
-    labels: texts('Labels by which the sidecar finds the ConfigMap.', { grafana_dashboard: '1' }),
-    annotations: texts('Annotations of the ConfigMap, by which the sidecar chooses a folder.'),
+    enabled: flag("Create a ConfigMap with the dashboard, for Grafana's sidecar.", false),
+    labels: texts('Labels of the ConfigMap, for the selector of the sidecar.', {
+      grafana_dashboard: '1',
+    }),
+    annotations: texts('Annotations of the ConfigMap, for example the folder.'),
   }),
-  networkPolicy: group('Who may reach the controller, and whom it may reach.', {
-    enabled: flag('Make a NetworkPolicy for the controller.', false),
-    metricsFrom: objects('Peers that may reach the port of the metrics.', [
+  networkPolicy: group('Network access to and from the controller.', {
+    enabled: flag('Create a NetworkPolicy for the controller.', false),
+    metricsFrom: objects('Peers that may connect to the metrics port.', [
       { namespaceSelector: { matchLabels: { metrics: 'enabled' } } },
     ]),
-    apiServer: objects(
-      'Peers that are the API server, as `[{ipBlock: {cidr: ...}}]`; empty: anyone.',
-    ),
-    extraEgress: objects('More rules for outgoing connections, as of a NetworkPolicy.'),
+    apiServer: objects('Addresses of the API server: `[{ipBlock: {cidr: ...}}]`. Empty: any.'),
+    extraEgress: objects('More egress rules of the NetworkPolicy.'),
   }),
 };
 
 const definitions: Readonly<Record<string, Field>> = {
-  crds: group('The definitions of EvictionPolicy and the other kinds.', {
-    install: flag('Install the definitions, and bring them up to date with each upgrade.', true),
-    keep: flag(
-      'Leave the definitions, and with them all policies, when the release is uninstalled.',
-      true,
-    ),
+  crds: group('The CustomResourceDefinitions of taintmgr.dev.', {
+    install: flag('Install the definitions, and update them with each upgrade.', true),
+    keep: flag('Keep the definitions, and all policies, when you uninstall the release.', true),
   }),
 };
 
@@ -325,7 +334,7 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Field>>>>
   'What it does': decisions,
   'The program': program,
   'Its pods and objects': pods,
-  'Watching it': watching,
+  Monitoring: watching,
   Definitions: definitions,
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -183,6 +183,17 @@ describe('deploy/kustomize', () => {
       check(one, folders);
       assert.equal(engineConfig(one.choices, one.checked).nodeDrains, true);
       assert.deepEqual(one.objects.map(nameOf).sort(), read(folders).objects.map(nameOf).sort());
+    });
+  }
+
+  for (const name of readdirSync(manifestFolder('clusters'))) {
+    it(`modes/observe rehearses the mode of clusters/${name}`, () => {
+      const [shadow, next] = ['modes/observe', `clusters/${name}`].map(
+        (folder) => read([folder]).choices.settings,
+      );
+      assert.equal(shadow?.dryRun, 'client');
+      assert.equal(next?.dryRun, 'none');
+      assert.equal(shadow.mode, next.mode);
     });
   }
 

@@ -16,6 +16,9 @@
 {{- else }}
 - name: TAINTMGR_DRY_RUN
   value: client
+{{- /* What the next step is to do: that counts in the report. */}}
+- name: TAINTMGR_MODE
+  value: {{ (.Values.config.eviction).mode | default "evict" }}
 {{- end }}
 {{- if eq .Values.mode "evictThenDelete" }}
 - name: TAINTMGR_DELETE_AFTER
