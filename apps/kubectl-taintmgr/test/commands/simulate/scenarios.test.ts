@@ -27,10 +27,14 @@ after(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs `kubectl taintmgr ARGS`, of which some may stand in quotes. */
-function play(line: string): Promise<Result> {
-  const words = line.match(/'[^']*'|\S+/g) ?? [];
-  return run(...words.slice(2).map((word) => word.replace(/^'(.*)'$/, '$1')));
+/** Runs `kubectl taintmgr ARGS`, of which some may stand in quotes, or `... | head -N`. */
+async function play(line: string): Promise<Result> {
+  const [command = '', shown] = line.split(' | head -');
+  const words = command.match(/'[^']*'|\S+/g) ?? [];
+  const result = await run(...words.slice(2).map((word) => word.replace(/^'(.*)'$/, '$1')));
+  if (shown === undefined) return result;
+  const out = result.out.split('\n').slice(0, Number(shown));
+  return { code: result.code, out: `${out.join('\n')}\n`, err: '' };
 }
 
 it('every scenario says what happens, and makes its page', async () => {
@@ -92,7 +96,6 @@ const steady = (text: string): string => text.replace(/(; this is )\S+/, '$1VERS
 
 it('the page of the command shows what it prints', async () => {
   writeFileSync('mistakes.yaml', mistakes);
-  writeFileSync('old-limits.yaml', 'engine: {limits: [{per: zone, percent: 20}]}\nevents: []\n');
   writeFileSync('flight.jsonl', flightOf('delete', '0.1.0'));
   writeFileSync('flight-of-another-build.jsonl', flightOf('evict', '0.0.9'));
   await playTranscript(page, play, steady);
