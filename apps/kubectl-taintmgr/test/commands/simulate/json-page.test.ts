@@ -17,11 +17,18 @@ function namedPaths(text: string): ReadonlySet<string> {
     const rows = section.split('\n').filter((line) => line.startsWith('| `'));
     const fields = rows.flatMap((row) => {
       const [, cell = ''] = row.split('|');
-      return Array.from(cell.matchAll(/`([^`]+)`/g), ([, field = '']) => field);
+      return Array.from(cell.matchAll(/`([^`]+)`/g), ([, field = '']) => field).flatMap(spelledOut);
     });
     return fields.map((field) => (prefix === '' ? field : `${prefix}.${field}`));
   });
   return new Set(paths);
+}
+
+/** `a.{b,c}` stands for `a.b` and `a.c`. */
+function spelledOut(field: string): readonly string[] {
+  const [, before = '', names = '', after = ''] = /^(.*?)\{(.*?)\}(.*)$/.exec(field) ?? [];
+  if (names === '') return [field];
+  return names.split(',').flatMap((name) => spelledOut(`${before}${name}${after}`));
 }
 
 /** The paths of all that is neither an object nor a list. */
