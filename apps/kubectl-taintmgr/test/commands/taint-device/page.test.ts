@@ -40,13 +40,7 @@ describe('taint-device by kubectl', { skip: withoutKubectl }, () => {
   let cluster: TestCluster;
   let endSpeaking = (): void => {};
   before(async () => {
-    const verbs = ['get', 'list'];
-    const viewer = [
-      { verbs, apiGroups: [''], resources: ['pods'] },
-      { verbs, apiGroups: ['resource.k8s.io'], resources: ['resourceclaims'] },
-      { verbs, apiGroups: ['policy'], resources: ['poddisruptionbudgets'] },
-    ];
-    cluster = await startDeviceCluster({ viewer });
+    cluster = await startDeviceCluster();
     endSpeaking = speak(cluster);
     process.env.PATH = installPlugin(cluster.directory);
     process.env.HOME = cluster.directory;
