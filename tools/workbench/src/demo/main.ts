@@ -9,17 +9,15 @@ import { simulationDocument } from '@taintmgr/kubectl-taintmgr/src/commands/simu
 import { renderTable } from '@taintmgr/kubectl-taintmgr/src/render/table.ts';
 import type { Summary } from '@taintmgr/page';
 import { keep } from './keep.ts';
-import { Narrator } from './narrator.ts';
+import { Play } from './narrator.ts';
 import { type Score, scoresOf } from './scoreboard.ts';
 import { Screen } from './screen.ts';
 import { files, root, type Side, startSides } from './side.ts';
-import { chapters, hour, type Scene } from './story.ts';
+import { hour } from './story.ts';
 
 const frameMs = 50;
-/** So much of the hour is played between two looks at what is new, and in one frame. */
-const stepMs: Millis = 1_000;
+/** The longest stretch of the hour that is played in one frame. */
 const frameStepMsMax: Millis = 10_000;
-const minuteMs = 60_000;
 
 interface RaceOptions {
   readonly sides: readonly Side[];
@@ -32,7 +30,7 @@ interface RaceOptions {
 /** The sums of each side before the first chapter and at the end of each; null: interrupted. */
 async function race(options: RaceOptions): Promise<readonly (readonly Summary[])[] | null> {
   const { sides, screen, speed, signal } = options;
-  const commentary = new Commentary(sides, screen);
+  const play = new Play(sides);
   let after: Millis = 0;
   let lookedAt = performance.now();
   while (after < hour) {
@@ -40,63 +38,14 @@ async function race(options: RaceOptions): Promise<readonly (readonly Summary[])
     if (signal.aborted) return null;
     const now = performance.now();
     // Where the machine is too slow the hour takes longer; nothing is left out.
-    const frameEnd = Math.min(hour, after + Math.min(frameStepMsMax, (now - lookedAt) * speed));
+    after = Math.min(hour, after + Math.min(frameStepMsMax, (now - lookedAt) * speed));
     lookedAt = now;
-    while (after < frameEnd) {
-      after = Math.min(frameEnd, after + stepMs, commentary.nextAt);
-      for (const side of sides) side.runUntil(after);
-      commentary.upTo(after);
-    }
-    const shown = sides.map((side) => ({ title: side.title, view: side.view() }));
-    screen.draw(after, hour, commentary.scene, shown);
+    play.runUntil(after);
+    screen.draw(after, play);
   }
-  return commentary.end();
-}
-
-/** What is said when. */
-class Commentary {
-  scene = 'all is well';
-  readonly #sides: readonly { readonly side: Side; readonly narrator: Narrator }[];
-  readonly #screen: Screen;
-  readonly #summaries: Summary[][];
-  #coming: readonly Scene[] = chapters.flatMap(({ scenes }) => scenes);
-
-  constructor(sides: readonly Side[], screen: Screen) {
-    this.#sides = sides.map((side) => ({ side, narrator: new Narrator(side) }));
-    this.#screen = screen;
-    this.#summaries = sides.map((side) => [side.summary()]);
-  }
-
-  /** When the next scene is announced: right before it begins. */
-  get nextAt(): Millis {
-    const [next] = this.#coming;
-    return next ? next.minute * minuteMs - 1 : hour;
-  }
-
-  upTo(after: Millis): void {
-    for (const { side, narrator } of this.#sides) {
-      for (const text of narrator.news()) this.#screen.line(after, text, side.title);
-    }
-    const [next, ...others] = this.#coming;
-    if (!next || after < this.nextAt) return;
-    const isFirst = next === chapters[0]?.scenes[0];
-    if (!isFirst && chapters.some(({ scenes }) => scenes[0] === next)) this.#endChapter(after);
-    this.#coming = others;
-    this.scene = next.text;
-    this.#screen.line(after, next.text);
-  }
-
-  end(): readonly (readonly Summary[])[] {
-    this.#endChapter(hour);
-    return this.#summaries;
-  }
-
-  #endChapter(after: Millis): void {
-    for (const [index, { side, narrator }] of this.#sides.entries()) {
-      this.#screen.line(after, `in all: ${narrator.endChapter()}`, side.title);
-      this.#summaries[index]?.push(side.summary());
-    }
-  }
+  const sums = play.end();
+  screen.draw(hour, play);
+  return sums;
 }
 
 function nextFrame(ms: number): Promise<void> {
@@ -106,13 +55,13 @@ function nextFrame(ms: number): Promise<void> {
   });
 }
 
-const usage = `The same hour twice, in one minute: on the left a cluster under kube-controller-manager's rules, on the
-right one with taintmgr. A zone loses its power, the controllers are restarted, a health checker taints every
-node, and a new kernel comes to each node. Ends with a scoreboard that is checked, and a page of both.
+const usage = `Plays the same hour on two simulated clusters, in one minute: left by kube-controller-manager's rules,
+right with taintmgr. A zone loses power, both controllers restart, a faulty health checker taints every
+node, and every node gets a new kernel. Ends with a checked scoreboard and an HTML report.
 
 Usage: npm run demo [-- flags]
 
-  --keep          then start a cluster with the controller, for your own kubectl
+  --keep          afterwards run a cluster with the controller, for your own kubectl
   --speed NUMBER  how many times faster than a clock, or max; default 60 on a terminal, else max
   --seed NUMBER   seed of the clusters; default 1
   -h, --help      print this help and exit
@@ -142,7 +91,7 @@ async function main(): Promise<number> {
   return isKept ? 0 : 1;
 }
 
-/** Whether all promises were kept; null: interrupted. */
+/** Whether all figures are as expected; null: interrupted. */
 async function play({ seed, speed }: Flags, signal: AbortSignal): Promise<boolean | null> {
   const { source, left, right } = await startSides(seed);
   const screen = new Screen();
@@ -177,7 +126,7 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-/** Prints the scoreboard and what to do next; whether all is as promised. */
+/** Prints the scoreboard and the next command. Returns whether all figures are as expected. */
 function conclude(scores: readonly Score[]): boolean {
   const head = ['', 'KUBE-CONTROLLER-MANAGER', 'TAINTMGR', ''];
   const rows = scores.map(({ what, left, right, isKept }) => [
@@ -185,16 +134,12 @@ function conclude(scores: readonly Score[]): boolean {
     isKept ? 'ok' : 'WRONG',
   ]);
   const isKept = scores.every((score) => score.isKept);
-  const play = `simulate -f ${files.topology} --script ${files.script} --until 1h`;
+  const figures = isKept ? 'All figures as expected.' : 'NOT all figures as expected.';
   process.stdout.write(`
 ${renderTable(head, rows)}
 
-${isKept ? 'as promised' : 'NOT as promised'}; the hour, pod by pod, for a browser: ${relative(process.cwd(), join(root, page))}
-
-Try:
-  npm run -s kubectl-taintmgr -- ${play} --compare
-  npm run -s kubectl-taintmgr -- ${play} -o wide
-  npm run demo -- --keep
+${figures} Report: ${relative(process.cwd(), join(root, page))}
+Next: npm run demo -- --keep
 `);
   return isKept;
 }

@@ -2,12 +2,13 @@
 // `npm run pictures` does.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatDuration, type Millis } from '@taintmgr/core/time';
-import { boardLines, type Line, type Style } from './screen.ts';
+import type { Millis } from '@taintmgr/core/time';
+import { Play } from './narrator.ts';
+import { frameLines, type Line, type Style } from './screen.ts';
 import { root, type Sides, startSides } from './side.ts';
-import { chapters, hour } from './story.ts';
+import { hour } from './story.ts';
 
-const columns = 112;
+const [columns, rows] = [112, 26];
 /** Of a character, in pixels. */
 const [charWidth, lineHeight, padding] = [8.4, 19, 16];
 const frameSeconds = 0.35;
@@ -39,11 +40,11 @@ interface Piece {
 export function recording({ left, right }: Sides): string {
   const pieces: Piece[] = [];
   const times = frameTimes();
+  const play = new Play([left, right]);
   let shown = new Map<string, Piece>();
-  let rows = 0;
   for (const [frame, after] of times.entries()) {
-    const lines = linesAt([left, right], after);
-    rows = Math.max(rows, lines.length);
+    play.runUntil(after);
+    const lines = frameLines(after, play, columns, rows);
     const now = new Map<string, Piece>();
     for (const piece of lines.flatMap((line, row) => piecesOf(line, row, frame))) {
       const key = `${piece.row} ${piece.column} ${piece.style} ${piece.text}`;
@@ -54,7 +55,7 @@ export function recording({ left, right }: Sides): string {
     }
     shown = now;
   }
-  return svg(pieces, times.length, rows, times.indexOf(stillAt));
+  return svg(pieces, times.length, times.indexOf(stillAt));
 }
 
 function frameTimes(): readonly Millis[] {
@@ -64,17 +65,6 @@ function frameTimes(): readonly Millis[] {
     for (let at = from * minute; at < until; at += step * 1000) times.push(at);
   }
   return [...times, hour];
-}
-
-function linesAt(sides: readonly Sides['left'][], after: Millis): readonly Line[] {
-  const titled = sides.map((side) => {
-    side.runUntil(after);
-    return { title: side.title, view: side.view() };
-  });
-  const scenes = chapters.flatMap((chapter) => chapter.scenes);
-  const scene = scenes.findLast(({ minute: at }) => at * minute <= after)?.text ?? 'all is well';
-  const head: Line = [[formatDuration(after).padEnd(8)], [scene, 'bold']];
-  return [head, [], ...boardLines(titled, columns)];
 }
 
 function piecesOf(line: Line, row: number, frame: number): readonly Piece[] {
@@ -88,7 +78,7 @@ function piecesOf(line: Line, row: number, frame: number): readonly Piece[] {
   });
 }
 
-function svg(pieces: readonly Piece[], frames: number, rows: number, still: number): string {
+function svg(pieces: readonly Piece[], frames: number, still: number): string {
   const [width, height] = [columns * charWidth + 2 * padding, rows * lineHeight + 2 * padding];
   const spans = new Map<string, readonly [from: number, until: number]>();
   const texts = pieces.map(({ row, column, text, style, from, until }) => {

@@ -1,4 +1,4 @@
-// What each side comes to in the end, chapter by chapter, and whether it is as promised.
+// The figures of each side, chapter by chapter, and whether they are as expected.
 
 import { formatDuration } from '@taintmgr/core/time';
 import type { DeadlineTrack, Summary } from '@taintmgr/page';
@@ -37,18 +37,18 @@ export function scoresOf(left: Played, right: Played): readonly Score[] {
     ),
   );
   const restart = score(
-    'Deadlines after the restart',
+    'Restart: deadlines move',
     [latestMove(left.deadlines), latestMove(right.deadlines)],
-    (one) => (one > 0 ? `up to ${duration(one)} later` : 'as they were'),
+    (one) => (one > 0 ? `up to ${duration(one)} later` : 'not at all'),
     isNone,
   );
   const wrongly = score(
-    'A wrong taint: pods evicted',
+    'Wrong taint: pods evicted',
     grown(1, ({ evictions }) => evictions),
     String,
     isLess,
   );
-  const below = score('A new kernel: web below budget for', grown(2, webBelow), duration, isNone);
+  const below = score('Kernel upgrade: web below its budget', grown(2, webBelow), duration, isNone);
   const [outage, taint, kernel] = lost;
   return [restart, outage, wrongly, taint, below, kernel].filter((one) => one !== undefined);
 }

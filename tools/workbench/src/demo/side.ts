@@ -47,11 +47,21 @@ export interface DeadlineView {
   readonly given: number;
 }
 
+/** From `at`, in seconds, so many pods are down. */
+interface DownStep {
+  readonly at: number;
+  readonly pods: number;
+}
+
 /** How it is at a moment. */
 export interface SideView {
+  /** Seconds since the beginning. */
+  readonly now: number;
   readonly zones: readonly ZoneView[];
   readonly workloads: readonly WorkloadView[];
   readonly deadlines: readonly DeadlineView[];
+  /** Pods of these workloads that were down, from the beginning. */
+  readonly down: readonly DownStep[];
   readonly evicted: number;
   readonly held: number;
   readonly refused: number;
@@ -95,9 +105,11 @@ export class Side {
   view(): SideView {
     const { recording } = this;
     return {
+      now: this.#after / 1000,
       zones: zonesOf(recording),
       workloads: workloadsOf(recording),
       deadlines: this.#deadlines(recording),
+      down: downOf(recording),
       evicted: recording.evictions.length,
       held: recording.holds.filter(({ until }) => until === null).length,
       refused: recording.refusals.reduce((sum, { count }) => sum + count, 0),
@@ -139,20 +151,41 @@ function zonesOf({ nodes }: Recording): readonly ZoneView[] {
   return Array.from(zones, ([name, marks]) => ({ name, nodes: marks }));
 }
 
-/** Those that a budget protects: what belongs to a node or cannot move is no news. */
-function workloadsOf({ workloads, budgets }: Recording): readonly WorkloadView[] {
-  return workloads.flatMap(({ namespace, name, states, serving }): readonly WorkloadView[] => {
+/** Workloads that a budget protects: agents of nodes and pods that cannot move are no news. */
+function workloadsOf(recording: Recording): readonly WorkloadView[] {
+  return protectedOf(recording).map(
+    ({ workload: { namespace, name, states, serving }, budget }) => ({
+      name: `${namespace}/${name}`,
+      wanted: states.at(-1)?.wanted ?? 0,
+      serving: serving.at(-1)?.pods ?? 0,
+      needed: budget.states.at(-1)?.desired ?? null,
+    }),
+  );
+}
+
+function protectedOf({ workloads, budgets }: Recording) {
+  return workloads.flatMap((workload) => {
+    const { namespace, name } = workload;
     const budget = budgets.find((one) => one.namespace === namespace && one.name === name);
-    if (!budget) return [];
-    return [
-      {
-        name: `${namespace}/${name}`,
-        wanted: states.at(-1)?.wanted ?? 0,
-        serving: serving.at(-1)?.pods ?? 0,
-        needed: budget.states.at(-1)?.desired ?? null,
-      },
-    ];
+    return budget ? [{ workload, budget }] : [];
   });
+}
+
+function downOf(recording: Recording): readonly DownStep[] {
+  const changes = protectedOf(recording).flatMap(({ workload: { states, serving } }) => {
+    const wanted = states.at(-1)?.wanted ?? 0;
+    return serving.map(({ at, pods }, index) => {
+      const before = serving[index - 1];
+      return { at, more: (before?.pods ?? wanted) - pods };
+    });
+  });
+  let pods = 0;
+  return changes
+    .sort((a, b) => a.at - b.at)
+    .map(({ at, more }) => {
+      pods += more;
+      return { at, pods };
+    });
 }
 
 export const root = fileURLToPath(new URL('../../../../', import.meta.url));

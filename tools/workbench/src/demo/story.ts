@@ -18,23 +18,23 @@ export const hour: Millis = 3_600_000;
 
 export const chapters: readonly Chapter[] = [
   {
-    title: 'A zone fails',
+    title: 'Zone outage',
     scenes: [
-      { minute: 2, text: 'zone-b loses its power' },
-      { minute: 5, text: 'the controllers are restarted' },
-      { minute: 18, text: 'zone-b has power again' },
+      { minute: 2, text: 'zone-b loses power' },
+      { minute: 5, text: 'Both controllers restart' },
+      { minute: 18, text: 'Power returns to zone-b' },
     ],
   },
   {
-    title: 'A wrong taint',
+    title: 'Wrong taint',
     scenes: [
-      { minute: 24, text: 'a health checker taints node after node, wrongly' },
-      { minute: 32, text: 'somebody takes the taints off again' },
-      { minute: 34, text: 'somebody lets evictions go on' },
+      { minute: 24, text: 'A faulty health checker taints every node' },
+      { minute: 32, text: 'An operator removes the taints' },
+      { minute: 34, text: 'An operator resumes evictions' },
     ],
   },
   {
-    title: 'A new kernel',
-    scenes: [{ minute: 40, text: 'a new kernel: each node is tainted for two minutes' }],
+    title: 'Kernel upgrade',
+    scenes: [{ minute: 40, text: 'Kernel upgrade: a taint on each node for 2m' }],
   },
 ];

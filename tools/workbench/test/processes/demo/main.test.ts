@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { readScript } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/script/script.ts';
 import { recording } from '../../../src/demo/recording.ts';
 import { type Played, scoresOf } from '../../../src/demo/scoreboard.ts';
-import { board } from '../../../src/demo/screen.ts';
+import { frameLines, headline } from '../../../src/demo/screen.ts';
 import { type SideView, startSides } from '../../../src/demo/side.ts';
 import { chapters, hour } from '../../../src/demo/story.ts';
 
@@ -35,8 +35,14 @@ async function demo(...args: readonly string[]): Promise<string> {
 }
 
 describe('npm run demo', () => {
-  it('plays the hour on both sides, and ends as promised', async () => {
+  it('says what one sees, plays the hour on both sides, and ends with one command', async () => {
     const printed = await demo();
+    assert.ok(printed.startsWith(`${headline}\n`));
+    const [next = '', ...others] = printed
+      .split('\n')
+      .filter((line) => /npm run|kubectl/.test(line));
+    assert.deepEqual(others, []);
+    assert.ok(next.length <= 80, next);
     same(printed, 'plain.txt');
     const scores = printed.split('\n').filter((line) => line.endsWith(' ok'));
     assert.equal(scores.length, 6);
@@ -49,15 +55,16 @@ describe('npm run demo', () => {
     assert.match(page, /^<!doctype html>/i);
   });
 
-  it('keeps its promises with another seed', async () => {
+  it('has the figures that are expected with another seed too', async () => {
     const printed = await demo('--seed', '7');
-    assert.match(printed, /^as promised; /m);
+    assert.match(printed, /^All figures as expected\. Report: /m);
     assert.doesNotMatch(printed, /WRONG/);
   });
 
   it('moves in the README as it does on a terminal', async () => {
     const drawn = recording(await startSides(1));
-    assert.equal(drawn, readFileSync(new URL('docs/demo.svg', root), 'utf8'), 'npm run pictures');
+    const shown = readFileSync(new URL('docs/demo.svg', root), 'utf8');
+    assert.ok(drawn === shown, 'docs/demo.svg is old: npm run pictures');
   });
 
   for (const [args, said] of [
@@ -83,7 +90,7 @@ describe('the scoreboard', () => {
   const none = { evictions: 0, refusals: 0, workloads: [], budgets: [] };
   const played: Played = { summaries: Array(chapters.length + 1).fill(none), deadlines: [] };
 
-  it('shows what is not as promised', () => {
+  it('shows what is not as expected', () => {
     const scores = scoresOf(played, played);
     assert.equal(scores.length, 6);
     assert.deepEqual(
@@ -99,6 +106,7 @@ describe('the scoreboard', () => {
 
 describe('the board', () => {
   const left: SideView = {
+    now: 450,
     zones: [
       { name: 'zone-a', nodes: ['ready', 'ready'] },
       { name: 'zone-b', nodes: ['down', 'tainted'] },
@@ -110,20 +118,47 @@ describe('the board', () => {
     deadlines: [
       { workload: 'shop/web', node: 'zone-b-1', pods: 2, left: 155, given: 300 },
       { workload: 'shop/db', node: 'zone-b-2', pods: 1, left: 300, given: 300 },
+      { workload: 'shop/web', node: 'zone-b-2', pods: 3, left: 300, given: 300 },
+      { workload: 'shop/web', node: 'zone-b-3', pods: 4, left: 300, given: 300 },
+    ],
+    down: [
+      { at: 0, pods: 0 },
+      { at: 120, pods: 33 },
+      { at: 300, pods: 13 },
     ],
     evicted: 3,
     held: 0,
     refused: 0,
   };
   const right = { ...left, deadlines: [], evicted: 0, held: 30, refused: 12 };
-  const titled = [
-    { title: 'kube-controller-manager', view: left },
-    { title: 'taintmgr', view: right },
+  const said = [
+    { at: 120_000, text: 'shop/web below budget: 20 of 29' },
+    { at: 400_000, text: 'evicts shop/web: no toleration for health.example/gpu=failed' },
+    { at: 440_000, text: 'limit trips: pods are held' },
   ];
+  const play = {
+    scene: 'Both controllers restart',
+    shown: () => [
+      { title: 'kube-controller-manager', view: left, said },
+      { title: 'taintmgr', view: right, said },
+    ],
+  };
 
-  it('has both sides in the columns of a terminal', () => {
-    const lines = board(titled, 80);
-    for (const line of lines) assert.ok(line.length <= 80, line);
-    same(`${lines.join('\n')}\n`, 'board.txt');
-  });
+  for (const [columns, rows] of [
+    [80, 23],
+    [100, 29],
+    [140, 39],
+  ] as const) {
+    it(`fills a terminal of ${columns} columns and ${rows + 1} rows`, () => {
+      const lines = frameLines(450_000, play, columns, rows).map((line) =>
+        line.map(([text]) => text).join(''),
+      );
+      assert.equal(lines.length, rows);
+      for (const line of lines) assert.ok(line.length <= columns, line);
+      const shown = lines.map((line) => line.trimEnd()).join('\n');
+      if (columns === 80) same(`${shown}\n`, 'board.txt');
+      for (const text of ['at most 33', 'needs: the minimum of a budget', 'limit trips'])
+        assert.ok(shown.includes(text), text);
+    });
+  }
 });
