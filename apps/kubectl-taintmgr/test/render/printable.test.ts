@@ -74,7 +74,7 @@ describe('text of others on a terminal', () => {
 
   it('keeps the colours and lines that are ours, and no others', () => {
     const paint = paintFor('always', false, {});
-    const ours = `${paint('warning', 'Warning:')}\tone\n${paint('urgent', 'two')} ${paint('calm', 'z')}`;
+    const ours = `${paint('warning', 'Warning:')}\tone\n${paint('urgent', 'two')} ${paint('calm', 'z')}${paint('quiet', 'q')}`;
     assert.equal(onTerminal(ours), ours);
     assert.equal(onTerminal('\u001b[2J\u001b[5m'), '^[[2J^[[5m');
   });

@@ -9,7 +9,7 @@ const steering = /(?!(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{
 
 /** The same beside line ends, tabs and our own colours (see style.ts), which come first. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
-const ours = /\u001b\[(?:1|22|31|32|33|39)m/;
+const ours = /\u001b\[(?:1|2|22|31|32|33|39)m/;
 const steeringOrOurs = new RegExp(`${ours.source}|${steering.source}`, 'gu');
 
 /** What JSON leaves as it is. */
