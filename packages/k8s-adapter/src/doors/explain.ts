@@ -58,6 +58,7 @@ export { limitsDocument, trippedDocument } from '../explain/holding-limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {
   type FindRoom,
+  hypotheticalNode,
   isWhatIf,
   parsePattern,
   present,

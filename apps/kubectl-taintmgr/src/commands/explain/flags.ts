@@ -103,12 +103,7 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
   command
     .option('-w, --watch', 'watch, and show changes')
     .option('--at <time>', 'as of a time from now, e.g. +10m')
-    .addOption(
-      new Option(
-        '--with-taint <taint>',
-        'as if the nodes had this taint: key[=value][:effect], NoExecute by default; may be repeated',
-      ).argParser(collect),
-    )
+    .addOption(withTaintOption())
     .addOption(
       new Option(
         '--without-taint <taint>',
@@ -125,8 +120,16 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
   addPolicyFlag(command);
 }
 
+/** `--with-taint`, of nodes that do not have the taint yet. */
+function withTaintOption(): Option {
+  return new Option(
+    '--with-taint <taint>',
+    'as if the nodes had this taint: key[=value][:effect], NoExecute by default; may be repeated',
+  ).argParser(collect);
+}
+
 /** The command line of `explain policy`. */
-export interface PolicyFlags extends OutputFlags, PolicyFlag {}
+export interface PolicyFlags extends OutputFlags, PolicyFlag, Pick<QuestionFlags, 'withTaint'> {}
 
 /** `explain policy POD|NODE`, as its help shows it. */
 export function policyCommand(): CommandUnknownOpts {
@@ -134,7 +137,11 @@ export function policyCommand(): CommandUnknownOpts {
     .description('say which EvictionPolicy counts for a pod or the pods of a node, and why')
     .argument('<subject>', 'NAME or pod/NAME of a pod, or node/NAME')
     .argument('[name]', 'the name, where only pod or node stands before it')
-    .addHelpText('after', '\nExample:\n  kubectl taintmgr explain policy pod/db-0 -n shop');
+    .addOption(withTaintOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  kubectl taintmgr explain policy pod/db-0 -n shop --with-taint maintenance',
+    );
   addPolicyFlag(command);
   return addOutputFlags(command);
 }

@@ -15,7 +15,10 @@ import {
   apiVersion,
   evictorDocument,
   evictorText,
+  hypotheticalNode,
   none,
+  type Question,
+  readQuestion,
   sourceNotes,
   taintDocument,
 } from '@taintmgr/k8s-adapter/explain';
@@ -46,11 +49,12 @@ export async function run(
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
   const question = readPolicyQuestion(name === undefined ? subject : `${subject}/${name}`);
+  const assumed = readQuestion({ withTaint: flags.withTaint });
   const format = await readFormat(flags.output);
   const files = await readPolicyFlag(flags);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
-    const survey = await surveyPolicies(reader, question, cluster.namespace, files);
+    const survey = await surveyPolicies(reader, question, cluster.namespace, { files, assumed });
     output.write(await printAnswer(policyAnswer(survey), format, flags.headers !== false, output));
     for (const warning of warningsOn(survey)) warn(output, printable(warning));
     for (const note of notesOn(survey)) output.err(`Note: ${printable(note)}`);
@@ -193,7 +197,7 @@ function headOf({ question, node, pods, evictor }: PolicySurvey): string {
 function emptyText({ node, pods, policies }: PolicySurvey): string {
   if (node === null) return 'The pod is on no node: no policy is asked.';
   if (noExecuteTaints(node).length === 0) {
-    return 'The node has no NoExecute taint: no policy is asked.';
+    return 'The node has no NoExecute taint: no policy is asked. Ask about one with --with-taint KEY.';
   }
   if (pods.length === 0) return 'The node has no pods: no policy is asked.';
   return `${evictionPolicies(policies).length} policies`;
@@ -263,9 +267,14 @@ async function surveyPolicies(
   reader: ClusterReader,
   question: PolicyQuestion,
   namespace: string,
-  files: readonly PolicyObject[],
+  { files, assumed }: { readonly files: readonly PolicyObject[]; readonly assumed: Question },
 ): Promise<PolicySurvey> {
-  const { node, pods } = await readPods(reader, question, namespace);
+  const read = await readPods(reader, question, namespace);
+  const { pods } = read;
+  const node = read.node && {
+    ...read.node,
+    node: hypotheticalNode(read.node.node, assumed, reader.now()),
+  };
   const acting = reader.evictors().then((found) => readEvictor(found, reader, reader.now()));
   const [policies, evictor] = await Promise.all([
     readClusterPolicies(reader, acting, files),

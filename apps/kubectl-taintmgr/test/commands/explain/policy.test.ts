@@ -122,7 +122,17 @@ describe('explain policy', () => {
         ].join('\n'),
       ),
     );
-    assert.match(await answer('node/n2'), /The node has no NoExecute taint: no policy is asked\./);
+    assert.match(
+      await answer('node/n2'),
+      /The node has no NoExecute taint: no policy is asked\. Ask about one with --with-taint KEY\.$/m,
+    );
+  });
+
+  it('answers for a taint that the node does not have', async () => {
+    const out = await answer('kept', '--with-taint', 'worse=1');
+    assert.match(out, /^Taints: +bad:NoExecute, worse=1:NoExecute$/m);
+    assert.match(out, /^bad:NoExecute +keep +10 +Keep +yes /m);
+    assert.match(out, /^worse=1:NoExecute +keep +10 +Keep +yes /m);
   });
 
   it('takes the kind and the name apart, as kubectl does', async () => {
