@@ -134,14 +134,9 @@ function counted(count: number, noun: string): string {
 function playedText({ source, script, untilSeconds, seeds, runs }: SimulationDocument): string {
   const events = script === undefined ? '' : ` with ${script}`;
   const often = seeds === undefined ? 'one seed' : `medians of ${seeds} seeds`;
-  const rules = [...new Set(runs.map(({ semantics }) => byRules[semantics]))].join(' and ');
+  const rules = [...new Set(runs.map(({ semantics }) => semantics))].join(' and ');
   return `${duration(untilSeconds)} of ${source}${events}, ${often}, by the rules of ${rules}.`;
 }
-
-const byRules: Readonly<Record<RunDocument['semantics'], string>> = {
-  precise: 'taintmgr',
-  'upstream-1.36': 'kube-controller-manager',
-};
 
 /** Those that something happened to or that differ; the others by their names. */
 function comparedTable(

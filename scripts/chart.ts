@@ -58,7 +58,7 @@ const sources: readonly (readonly [file: string, when: string | null])[] = [
   ['modes/observe/status.yaml', 'eq .Values.mode "observe"'],
   ['modes/delete/cluster-role.yaml', 'eq .Values.mode "delete"'],
   ['modes/evict/cluster-role.yaml', 'eq .Values.mode "evict"'],
-  ['modes/evict-then-delete/cluster-role.yaml', 'eq .Values.mode "evictThenDelete"'],
+  ['modes/evict-then-delete/cluster-role.yaml', 'eq .Values.mode "evict-then-delete"'],
   ['../takeover/policies.yaml', '.Values.takeover.enabled'],
   ['components/takeover/roles.yaml', '.Values.takeover.enabled'],
   ['components/takeover-repair/roles.yaml', '.Values.takeover.repair'],

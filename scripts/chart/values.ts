@@ -65,11 +65,11 @@ export const decisions: Readonly<Record<string, Field>> = {
   mode: choice(
     'How pods leave. `observe` evicts nothing and reports what `evict` would do; `delete` deletes pods, as ' +
       'kube-controller-manager does; `evict` respects PodDisruptionBudgets, however long that takes; ' +
-      '`evictThenDelete` evicts, and deletes pods that are still blocked after `deleteAfter`.',
-    ['observe', 'delete', 'evict', 'evictThenDelete'],
+      '`evict-then-delete` evicts, and deletes pods that are still blocked after `deleteAfter`.',
+    ['observe', 'delete', 'evict', 'evict-then-delete'],
   ),
   deleteAfter: text(
-    'With `mode: evictThenDelete`: how long after its deadline a blocked pod is deleted.',
+    'With `mode: evict-then-delete`: how long after its deadline a blocked pod is deleted.',
     '10m',
     duration,
   ),

@@ -185,7 +185,7 @@ const rows: readonly Row[] = [
       },
       {
         title: 'Deleted in spite of a budget',
-        about: 'After the time that evictThenDelete gives budgets.',
+        about: 'After the time that evict-then-delete gives budgets.',
         queries: [[`sum(increase(${of('taintmgr_pdb_bypass_total')}[$__rate_interval]))`, 'pods']],
       },
       {

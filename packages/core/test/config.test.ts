@@ -39,7 +39,11 @@ describe('options', () => {
     ],
     [
       JSON.parse('{"mode":"drop"}'),
-      'config.mode: got "drop", want delete or evict or evictThenDelete',
+      'config.mode: got "drop", want delete or evict or evict-then-delete',
+    ],
+    [
+      JSON.parse('{"mode":"evictThenDelete"}'),
+      'config.mode: got "evictThenDelete", want delete or evict or evict-then-delete',
     ],
     [JSON.parse('{"leader":"yes"}'), 'config.leader: got "yes", want true or false'],
     [

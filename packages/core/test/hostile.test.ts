@@ -125,7 +125,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 );
 const config: fc.Arbitrary<Partial<Config>> = fc.record({
   semantics: fc.constantFrom('precise', 'upstream-1.36'),
-  mode: fc.constantFrom('delete', 'evict', 'evictThenDelete'),
+  mode: fc.constantFrom('delete', 'evict', 'evict-then-delete'),
   minTaintAgeMs: fc.constantFrom(0, 5000),
   comparisonOperators: fc.boolean(),
   compare: fc.boolean(),

@@ -49,7 +49,7 @@ function removed(commands: readonly Command[]): readonly string[] {
 }
 
 const everywhere = ['n1', 'n2', 'n3'].map((name) => nodeOf(name, [bad]));
-const modes = ['delete', 'evict', 'evictThenDelete'] as const;
+const modes = ['delete', 'evict', 'evict-then-delete'] as const;
 
 describe('the last ready replica of our own', () => {
   const cases: readonly [

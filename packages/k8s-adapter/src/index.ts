@@ -165,7 +165,7 @@ export {
   type LeaseSight,
 } from './evictors/judge.ts';
 export type { Asker } from './evictors/look.ts';
-export { modeNamed, type ReadSettings, readSettings } from './evictors/settings.ts';
+export { type ReadSettings, readSettings } from './evictors/settings.ts';
 export {
   contradictionText,
   otherEvictors,

@@ -59,7 +59,6 @@ it('opens exactly these', () => {
     'listRequest',
     'loadKubeconfig',
     'lookForDevices',
-    'modeNamed',
     'namespaceFromJson',
     'newEventRequest',
     'nodeFromJson',

@@ -414,7 +414,7 @@ export interface PlayedEvent {
 export interface RunDocument extends Recording {
   readonly name: string;
   /** Whose rules are played. */
-  readonly semantics: 'precise' | 'upstream-1.36';
+  readonly semantics: 'taintmgr' | 'kube-controller-manager';
   readonly summary: Summary;
   /** Of several seeds, where nine in ten of them lie; left out: one seed was played. */
   readonly bands?: {

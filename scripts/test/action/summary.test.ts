@@ -43,7 +43,7 @@ function runOf(name: string, given: Given): RunDocument {
     longestGapSeconds: 0,
   };
   return {
-    ...{ name, semantics: 'precise', events: [] },
+    ...{ name, semantics: 'taintmgr', events: [] },
     summary: {
       ...{ evictions: 1, loops: [], causes: [], failures: 0, refusals: 0, nodesTainted: 0 },
       ...{ unplaced: { pods: 0, atOnceMax: 0, atEnd: 0 }, workloads, budgets, jobs: [] },

@@ -60,7 +60,7 @@ const fields = [
 const modes: Readonly<Record<string, PolicyTerm['mode']>> = {
   Delete: 'delete',
   Evict: 'evict',
-  EvictThenDelete: 'evictThenDelete',
+  EvictThenDelete: 'evict-then-delete',
   Upstream: 'delete',
 };
 

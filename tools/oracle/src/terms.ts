@@ -2,8 +2,8 @@ import type { Call } from './call.ts';
 
 /** What is promised of how pods leave. Times in milliseconds. */
 export interface PolicyTerm {
-  readonly mode: 'delete' | 'evict' | 'evictThenDelete';
-  /** With `evictThenDelete`: budgets are asked for so long after the deadline. */
+  readonly mode: 'delete' | 'evict' | 'evict-then-delete';
+  /** With `evict-then-delete`: budgets are asked for so long after the deadline. */
   readonly deleteAfterMs: number;
   /** A taint younger than this is not acted on. */
   readonly minTaintAgeMs: number;

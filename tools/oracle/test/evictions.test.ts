@@ -15,7 +15,7 @@ describe('budgets', () => {
   });
 
   it('are passed over when their time is over', () => {
-    const evictions = new Evictions({ mode: 'evictThenDelete', deleteAfterMs: 8000 });
+    const evictions = new Evictions({ mode: 'evict-then-delete', deleteAfterMs: 8000 });
     evictions.scenario.api.create('poddisruptionbudgets', budget);
     evictions.scenario.at(27);
     evictions.remove('p');

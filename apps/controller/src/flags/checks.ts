@@ -71,7 +71,7 @@ export function checkChoices(choices: Choices): Checked {
 function checkEnforcement({ settings: { config, semantics }, lifecycle }: Choices): void {
   if (lifecycle.enforcement !== 'pods' || semantics === 'upstream-1.36') return;
   const where = `--config ${config}: nodeLifecycle.enforcement`;
-  throw new SettingError(where, 'pods', 'taints, or --semantics=upstream-1.36 beside it');
+  throw new SettingError(where, 'pods', 'taints, or --semantics=kube-controller-manager beside it');
 }
 
 /** A rule that nobody acts on looks as if it did something. */
@@ -85,7 +85,7 @@ function checkTaintRules({ policyObjects }: Choices, { enabled }: ChosenControll
 
 /** The parts of a configuration that need all pods, with their names. */
 const needTexts: Readonly<Record<AllPodsNeed, string>> = {
-  semantics: '--semantics=upstream-1.36',
+  semantics: '--semantics=kube-controller-manager',
   compare: 'a comparison with upstream',
   limits: 'a limit with percent or pods',
   takeover: '--takeover',
@@ -172,7 +172,7 @@ const needs: readonly Need[] = [
   [
     'semantics',
     ({ semantics }) => semantics === 'precise',
-    'precise beside --takeover: what upstream does, kube-controller-manager does itself',
+    'taintmgr beside --takeover: kube-controller-manager follows its own rules itself',
   ],
   [
     'controllers',
@@ -198,7 +198,7 @@ const deviceNeeds: readonly Need[] = [
   [
     'semantics',
     ({ semantics }) => semantics === 'precise',
-    `precise beside --controllers=${deviceController}`,
+    `taintmgr beside --controllers=${deviceController}`,
   ],
 ];
 

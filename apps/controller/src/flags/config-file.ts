@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { spelled } from '@taintmgr/k8s-adapter/command-line';
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import schema from '../../config.schema.json' with { type: 'json' };
@@ -17,19 +18,39 @@ export interface ConfigFile {
 let compiled: ValidateFunction<ConfigFile> | null = null;
 
 /**
- * Reads a configuration file, YAML or JSON, and checks it against config.schema.json. Throws
- * ConfigFileError.
+ * Reads a configuration file, YAML or JSON, and checks it against config.schema.json. Words in an earlier spelling
+ * are taken, and hints at the spelling added. Throws ConfigFileError.
  */
-export function readConfigFile(file: string): ConfigFile {
+export function readConfigFile(file: string, hints: string[] = []): ConfigFile {
   const root = readRoot(file);
   const value = root?.value ?? null;
   compiled ??= new Ajv({ verbose: true, allowUnionTypes: true }).compile<ConfigFile>(schema);
   const validate = compiled;
-  if (validate(value)) return value;
+  for (;;) {
+    if (validate(value)) return value;
+    const hint = respell(value, validate.errors?.[0]);
+    if (hint === null) break;
+    hints.push(`--config ${file}: ${hint}`);
+  }
   const [error] = validate.errors ?? [];
   const fault = error ? describe(error) : 'not valid';
   const hint = (error && root?.at(stepsOf(error.instancePath)).hint(hintedBy(error))) || '';
   throw new ConfigFileError(`--config ${file}: ${fault}${hint === '' ? '' : ` (${hint})`}`);
+}
+
+/** Writes an allowed word in the place of its earlier spelling; the hint at it, null: there is none. */
+function respell(root: unknown, error: ErrorObject | undefined): string | null {
+  const { keyword, instancePath = '', data, params } = error ?? {};
+  if (keyword !== 'enum' || typeof data !== 'string' || instancePath === '/kind') return null;
+  const { word, hint = null } = spelled(data, params?.allowedValues) ?? {};
+  const steps = stepsOf(instancePath);
+  const parent = steps.slice(0, -1).reduce<unknown>(valueAt, root);
+  const isSet = parent instanceof Object && Reflect.set(parent, steps.at(-1) ?? '', word);
+  return isSet && hint !== null ? `${nameOf(instancePath)}: ${hint}` : null;
+}
+
+function valueAt(value: unknown, name: string | number): unknown {
+  return value instanceof Object ? Reflect.get(value, name) : undefined;
 }
 
 /** Null: the file is empty. */
@@ -57,9 +78,7 @@ function hintedBy({ keyword, schema: want }: ErrorObject): string {
 
 /** The value in the file at a path such as `serving.securePort`; undefined: nothing. */
 export function fieldAt(file: ConfigFile, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => {
-    return value instanceof Object ? Reflect.get(value, name) : undefined;
-  }, file);
+  return path.split('.').reduce<unknown>(valueAt, file);
 }
 
 function read(file: string): string {
@@ -78,7 +97,7 @@ const patternTexts: Readonly<Record<string, string>> = {
   [schema.definitions.durationOrNever.pattern]: 'a duration such as 30s, 10m or 1h30m, or never',
 };
 
-/** `eviction.policies[0].mode: got "drop", want delete, evict or evictThenDelete` */
+/** `eviction.policies[0].mode: got "drop", want delete, evict or evict-then-delete` */
 function describe(error: ErrorObject): string {
   const field = nameOf(error.instancePath) || 'the file';
   const got = JSON.stringify(error.data);

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { parseEvictionFlag } from '@taintmgr/core/pressure';
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import { declaredIn, duties, shownUrl } from '@taintmgr/k8s-adapter';
+import { spelled } from '@taintmgr/k8s-adapter/command-line';
 import type { DryRun } from '../transport/dry-run.ts';
 
 /** The form of each kind of value on command lines, in variables and in files. */
@@ -14,14 +15,23 @@ export interface Kind<T> {
   readonly isUrl?: true;
   /** Null for what is not allowed. */
   parse(text: string): T | null;
+  /** How a text that is allowed is spelled; left out or null: as it is. */
+  readonly hint?: (text: string) => string | null;
   /** Back to text that `parse` takes. */
   format(value: T): string;
 }
 
-/** The value that a text is. Throws SettingError naming the place where it stands. */
-export function read<T>(kind: Kind<T>, where: string, text: string): T {
+/**
+ * The value that a text is; a hint at its spelling is added to `hints`. Throws SettingError naming the place where
+ * it stands.
+ */
+export function read<T>(kind: Kind<T>, where: string, text: string, hints: string[] = []): T {
   const value = kind.parse(text);
-  if (value !== null) return value;
+  if (value !== null) {
+    const hint = kind.hint?.(text) ?? null;
+    if (hint !== null) hints.push(`${where}: ${hint}`);
+    return value;
+  }
   if (kind.isUrl) throw SettingError.saying(`${where}: got ${shownUrl(text)}, want ${kind.want}`);
   throw new SettingError(where, text, kind.want);
 }
@@ -50,7 +60,8 @@ export function choice<const T extends string>(words: readonly T[]): Kind<T> {
   return {
     placeholder: `<${words.join('|')}>`,
     want: words.join(' or '),
-    parse: (value) => words.find((word) => word === value) ?? null,
+    parse: (value) => spelled(value, words)?.word ?? null,
+    hint: (value) => spelled(value, words)?.hint ?? null,
     format: (value) => value,
   };
 }

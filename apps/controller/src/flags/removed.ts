@@ -10,7 +10,7 @@ interface Removed {
 
 const failingNodes =
   'failing nodes are tainted, and pods say how long they stay by tolerationSeconds (300 by default); ' +
-  'for the mode before that: nodeLifecycle.enforcement: pods in --config, with --semantics=upstream-1.36';
+  'for the mode before that: nodeLifecycle.enforcement: pods in --config, with --semantics=kube-controller-manager';
 const own = 'kubelets see to it: it cannot be done from outside';
 const logs = 'logs go to stderr; see --logging-format and -v';
 

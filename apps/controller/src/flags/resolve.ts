@@ -36,6 +36,8 @@ export interface Choices {
   readonly ownPod: Config['ownPod'];
   /** Variables that look like ours and are none. */
   readonly unknownVariables: readonly string[];
+  /** How values in an earlier spelling are spelled now. */
+  readonly hints: readonly string[];
 }
 
 interface Sources {
@@ -43,6 +45,8 @@ interface Sources {
   readonly environment: Texts;
   readonly file: ConfigFile;
   readonly fileName: string;
+  /** Hints at spellings are added. */
+  readonly hints: string[];
 }
 
 interface Found<T> {
@@ -64,9 +68,10 @@ export function resolveChoices(
   const flags = readCommandLine(argv, terminal);
   const names = Object.values(settings).map(({ flag }) => flag);
   const all = [...names, ...connectionFlags.map(connectionFlagName)];
-  const texts = { flags, environment: readEnvironment(environment, all) };
+  const hints: string[] = [];
+  const texts = { flags, environment: readEnvironment(environment, all), hints };
   const fileName = find(settings.config, { ...texts, file: {}, fileName: '' }).value;
-  const file = fileName === '' ? {} : readConfigFile(fileName);
+  const file = fileName === '' ? {} : readConfigFile(fileName, hints);
   const found = findAll({ ...texts, file, fileName });
   const filePolicies = readPolicies(found.settings.policy);
   return {
@@ -79,6 +84,7 @@ export function resolveChoices(
     filePolicies,
     ownPod: ownPodOf(environment),
     unknownVariables: unknownVariables(environment, all),
+    hints,
   };
 }
 
@@ -92,20 +98,21 @@ function findAll(sources: Sources): Pick<Choices, 'settings' | 'origins'> {
   return { settings: values as Settings, origins: origins as Choices['origins'] };
 }
 
-function find<T>(setting: Setting<T>, { flags, environment, file, fileName }: Sources): Found<T> {
+function find<T>(setting: Setting<T>, sources: Sources): Found<T> {
+  const { flags, environment, file, fileName, hints } = sources;
   const { flag, field, kind, initial } = setting;
   const variable = variableOf(flag);
   const [fromFlag, fromEnvironment] = [flags.get(flag), environment.get(flag)];
   if (fromFlag !== undefined) {
-    return { value: read(kind, `--${flag}`, fromFlag), origin: 'flag' };
+    return { value: read(kind, `--${flag}`, fromFlag, hints), origin: 'flag' };
   }
   if (fromEnvironment !== undefined) {
-    return { value: read(kind, variable, fromEnvironment), origin: 'environment' };
+    return { value: read(kind, variable, fromEnvironment, hints), origin: 'environment' };
   }
   const fromFile = field === null ? undefined : fieldAt(file, field);
   if (fromFile === undefined) return { value: initial, origin: 'default' };
   const where = `--config ${fileName}: ${field}`;
-  return { value: read(kind, where, textOf(fromFile)), origin: 'file' };
+  return { value: read(kind, where, textOf(fromFile), hints), origin: 'file' };
 }
 
 /** A value of the file as a flag would have it. */

@@ -3,7 +3,16 @@
 import { defaultConfig } from '@taintmgr/core';
 import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { defaultPressureConfig } from '@taintmgr/core/pressure';
-import { defaultPodWatch, defaultPollOptions, modeNamed } from '@taintmgr/k8s-adapter';
+import { defaultPodWatch, defaultPollOptions } from '@taintmgr/k8s-adapter';
+import {
+  modeWords,
+  pressureRulesOf,
+  pressureRulesWords,
+  pressureSemanticsOf,
+  rulesOf,
+  rulesWords,
+  semanticsOf,
+} from '@taintmgr/k8s-adapter/command-line';
 import { inputFile, inputPaths, outputFile } from './files.ts';
 import {
   type BySignal,
@@ -182,22 +191,37 @@ const asking = section(null, {
   ),
 });
 
-const modes = choice(['delete', 'evict', 'evictThenDelete']);
-/** As policies and folders write it, too: `EvictThenDelete`, `evict-then-delete`. */
-const evictionMode = {
-  ...modes,
-  want: `${modes.want} (EvictThenDelete and evict-then-delete are the same)`,
-  parse: (value: string) => modes.parse(modeNamed(value)),
-};
+/** Words that operators type, for values that the library has other words for. */
+function named<T, Word extends string>(
+  words: Kind<Word>,
+  meaning: (word: Word) => T,
+  wordOf: (value: T) => string,
+): Kind<T> {
+  return {
+    ...words,
+    parse: (text) => {
+      const word = words.parse(text);
+      return word === null ? null : meaning(word);
+    },
+    format: wordOf,
+  };
+}
 
 const eviction = section('eviction', {
-  mode: row(evictionMode, defaultConfig.mode, 'how pods leave where no policy says it'),
+  mode: row(choice(modeWords), defaultConfig.mode, 'how pods leave where no policy says it'),
   deleteAfter: row(
     durationOrNever,
     'never',
-    'with evictThenDelete: how long after it was due a pod is deleted that budgets still hold',
+    'with evict-then-delete: how long after it was due a pod is deleted that budgets still hold',
   ),
-  semantics: row(choice(['precise', 'upstream-1.36']), defaultConfig.semantics, 'whose rules hold'),
+  semantics: row(
+    {
+      ...named(choice(rulesWords), semanticsOf, rulesOf),
+      placeholder: '<taintmgr|kube-controller-manager>',
+    },
+    defaultConfig.semantics,
+    'whose rules apply; kube-controller-manager-1.36 stays with a version when a later one has others',
+  ),
   concurrentEvictions: row(
     wholeNumber(1),
     defaultConfig.evictionsInFlightMax,
@@ -295,9 +319,9 @@ const nodePressure = section('nodePressure', {
     { field: 'nodePressure.mode' },
   ),
   nodePressureSemantics: row(
-    choice(['precise', 'kubelet-1.36', 'kubelet-1.6']),
+    named(choice(pressureRulesWords), pressureSemanticsOf, pressureRulesOf),
     'precise',
-    'whose rules hold; with kubelet-1.36 numbers are believed however old or odd they are; ' +
+    'whose rules apply; with kubelet-1.36 numbers are believed however old or odd they are; ' +
       'kubelet-1.6 ranks by QoS class first, and gives 0s at hard thresholds, as in 2017',
     { field: 'nodePressure.semantics' },
   ),

@@ -63,7 +63,7 @@ export const logKeys = {
   requests: 'how many EvictionRequests',
   resource: 'a collection of the API',
   rule: 'a NodeTaintRule',
-  semantics: 'whose rules hold',
+  semantics: 'whose rules apply',
   server: 'the API server',
   signal: 'a signal of the process, or of node pressure',
   since: 'since when',

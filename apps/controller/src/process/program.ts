@@ -80,7 +80,8 @@ function crashWith(log: Logger): void {
   });
 }
 
-function warn(log: Logger, { unknownVariables, settings, ownPod }: Choices): void {
+function warn(log: Logger, { hints, unknownVariables, settings, ownPod }: Choices): void {
+  for (const hint of hints) log.warn(hint);
   for (const gate of foreignGates(settings.featureGates)) {
     log.warn(`feature gate ${gate} is none of ours, ignored`);
   }

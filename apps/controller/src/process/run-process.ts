@@ -9,6 +9,7 @@ import {
   type Notice,
   type Transport,
 } from '@taintmgr/k8s-adapter';
+import { rulesOf, upstreamTitle } from '@taintmgr/k8s-adapter/command-line';
 import type { Checked } from '../flags/checks.ts';
 import type { Choices } from '../flags/resolve.ts';
 import { startFlightRecorder } from '../flight/recorder.ts';
@@ -132,7 +133,8 @@ function logStart({ choices, checked, cluster }: ProcessOptions, log: Logger): v
   const { semantics, mode } = choices.settings;
   const { enabled, disabled } = checked.controllers;
   const { server } = cluster.access;
-  log.info({ version, server, controllers: enabled.join(','), semantics, mode }, 'starting');
+  const how = { semantics: rulesOf(semantics), mode };
+  log.info({ version, server, controllers: enabled.join(','), ...how }, 'starting');
   for (const controller of disabled) log.info({ controller }, 'controller is disabled');
 }
 
@@ -323,7 +325,7 @@ function factsOf(
     return {
       Server: cluster.access.server,
       Controllers: checked.controllers.enabled.join(' '),
-      Semantics: semantics,
+      Semantics: semantics === 'precise' ? rulesOf(semantics) : upstreamTitle,
       Mode: mode,
       'Dry run': judge,
       'Own pod': ownPodText(choices, stats),

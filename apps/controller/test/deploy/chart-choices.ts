@@ -41,7 +41,7 @@ const acting: readonly Component[] = [
   'node-drains',
 ];
 
-const modes = ['observe', 'delete', 'evict', 'evictThenDelete'] as const;
+const modes = ['observe', 'delete', 'evict', 'evict-then-delete'] as const;
 const all = Object.keys(components) as Component[];
 
 /** A way to run it. */
@@ -73,7 +73,7 @@ const guarded = ({ mode, components }: Way): Way => {
 const chosen: readonly Way[] = [
   { mode: 'delete', components: [] },
   { mode: 'evict', components: [] },
-  { mode: 'evictThenDelete', components: [] },
+  { mode: 'evict-then-delete', components: [] },
   { mode: 'observe', components: [] },
   { mode: 'delete', components: ['evictions'] },
   { mode: 'evict', components: ['deletions'] },
@@ -94,7 +94,7 @@ export const worked: readonly Way[] = chosen.map(guarded);
 
 /** The folders of deploy/kustomize that are chosen. */
 export function foldersOf({ mode, components }: Way): readonly string[] {
-  const folder = mode === 'evictThenDelete' ? 'evict-then-delete' : mode;
+  const folder = mode === 'evict-then-delete' ? 'evict-then-delete' : mode;
   return [`modes/${folder}`, ...components.map((one) => `components/${one}`)];
 }
 

@@ -55,7 +55,7 @@ const pods = { podMonitor: { enabled: true, tokenSecret: { name: 'token' } } };
 /** Each value, something that it may be, and what has to be chosen for it to count. */
 const cases: readonly (readonly [path: string, value: unknown, beside?: Values])[] = [
   ['mode', 'delete'],
-  ['deleteAfter', '1h30m', { mode: 'evictThenDelete' }],
+  ['deleteAfter', '1h30m', { mode: 'evict-then-delete' }],
   ['takeover.enabled', true, acts],
   ['takeover.repair', true, { mode: 'evict', takeover: { enabled: true } }],
   ['nodeLifecycle.enabled', true],
@@ -329,7 +329,7 @@ describe('the objects of the chart', { skip }, () => {
     const [rendering] = renderAll([
       {
         values: {
-          mode: 'evictThenDelete',
+          mode: 'evict-then-delete',
           priorityClassName: '1',
           metrics: { tlsSecretName: '2', readers: [{ name: '3', namespace: '4' }] },
           podMonitor: { enabled: true, tokenSecret: { name: '5', key: '6' } },

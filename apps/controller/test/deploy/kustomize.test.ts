@@ -242,7 +242,7 @@ describe('the objects of deploy/kustomize', () => {
     const object = pod('taintmgr-system', 'controller', {
       spec: { ...template.spec, nodeName: 'n' },
     });
-    const judge = (mode: 'delete' | 'evict' | 'evictThenDelete', taints: readonly string[]) => {
+    const judge = (mode: 'delete' | 'evict' | 'evict-then-delete', taints: readonly string[]) => {
       const engine = createEngine({ mode });
       const tainted = taints.map((taint) => ({
         ...parseTaint(taint),
@@ -262,7 +262,7 @@ describe('the objects of deploy/kustomize', () => {
     const dead = ['not-ready', 'unreachable'].map((key) => `node.kubernetes.io/${key}:NoExecute`);
     // The second in which a taint was put on counts from its end.
     const replaced = 301_000;
-    for (const mode of ['delete', 'evict', 'evictThenDelete'] as const) {
+    for (const mode of ['delete', 'evict', 'evict-then-delete'] as const) {
       assert.equal(judge(mode, [wrong]), 'keep');
       assert.equal(judge(mode, [wrong, gpu]), 'keep');
       for (const taint of dead) {

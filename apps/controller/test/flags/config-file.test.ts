@@ -34,7 +34,7 @@ describe('a configuration file', () => {
     const read = readConfigFile(
       fileWith(`${head}
 eviction:
-  semantics: precise
+  semantics: taintmgr
   concurrentEvictions: 20
   mode: evict
   minTaintAge: 2s
@@ -63,7 +63,7 @@ nodeLifecycle:
   zoneMembers:
     matchExpressions: [{ key: spot, operator: DoesNotExist }]
   fullDisruption: hold
-  podReadiness: atOnce
+  podReadiness: at-once
   massUnreachable: { share: 0.3, nodesMin: 5, within: 20s, hold: 1m }
   healthy: 30s
   flapping: { times: 3, within: 10m, healthy: 5m }
@@ -75,7 +75,7 @@ nodeLifecycle:
       podEvictionTimeoutMs: 300_000,
       zoneMembers: { matchExpressions: [{ key: 'spot', operator: 'DoesNotExist' }] },
       fullDisruption: 'hold',
-      podReadiness: 'atOnce',
+      podReadiness: 'at-once',
       massUnreachable: { share: 0.3, nodesMin: 5, withinMs: 20_000, holdMs: 60_000 },
       healthyMs: 30_000,
       flapping: { times: 3, withinMs: 600_000, healthyMs: 300_000 },

@@ -49,7 +49,7 @@ const files: readonly (readonly [name: string, content: object, flags: readonly 
     'evictions',
     {
       eviction: {
-        mode: 'evictThenDelete',
+        mode: 'evict-then-delete',
         deleteAfter: '36h1m1s',
         minTaintAge: '1m30s',
         gracePeriodSeconds: 20,
@@ -69,7 +69,7 @@ const files: readonly (readonly [name: string, content: object, flags: readonly 
         unhealthyZoneThreshold: 0.7,
         zoneMembers: { matchExpressions: [{ key: 'pool', operator: 'In', values: ['a', 'b'] }] },
         fullDisruption: 'hold',
-        podReadiness: 'atOnce',
+        podReadiness: 'at-once',
         massUnreachable: { share: 0.4, nodesMin: 5, within: '30s', hold: '2m' },
         healthy: '15s',
         flapping: { times: 3, within: '10m', healthy: '1m' },
@@ -82,7 +82,7 @@ const files: readonly (readonly [name: string, content: object, flags: readonly 
   [
     'the legacy mode',
     { nodeLifecycle: { enforcement: 'pods', podEvictionTimeout: '500ms' } },
-    ['--semantics=upstream-1.36'],
+    ['--semantics=kube-controller-manager'],
   ],
 ];
 
@@ -99,7 +99,7 @@ describe('published settings', () => {
       readSettings(settingsInForce(resolveChoices(argv, {}), false)).followsCluster;
     assert.equal(follows(), true);
     assert.equal(follows('--cluster-policies=false'), false);
-    assert.equal(follows('--semantics=upstream-1.36'), false);
+    assert.equal(follows('--semantics=kube-controller-manager'), false);
   });
 });
 

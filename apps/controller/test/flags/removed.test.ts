@@ -96,12 +96,12 @@ describe('the mode that goes by pods', () => {
     assert.equal(
       lineFor(`--config=${file}`),
       `error: --config ${file}: nodeLifecycle.enforcement: got "pods", ` +
-        'want taints, or --semantics=upstream-1.36 beside it',
+        'want taints, or --semantics=kube-controller-manager beside it',
     );
   });
 
   it('is accepted with those of kube-controller-manager', () => {
-    assert.equal(lineFor(`--config=${file}`, '--semantics=upstream-1.36'), null);
+    assert.equal(lineFor(`--config=${file}`, '--semantics=kube-controller-manager'), null);
   });
 });
 

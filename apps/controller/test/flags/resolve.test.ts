@@ -73,7 +73,7 @@ describe('settings', () => {
       policyObjects: [],
       filePolicies: [],
     };
-    assert.deepEqual(others, { ...none, ownPod: null, unknownVariables: [] });
+    assert.deepEqual(others, { ...none, ownPod: null, unknownVariables: [], hints: [] });
   });
 
   const good: readonly (readonly [line: string, values: object])[] = [
@@ -82,13 +82,12 @@ describe('settings', () => {
     ['--dry-run=client', { dryRun: 'client' }],
     ['--dry-run=False', { dryRun: 'none' }],
     [
-      '--mode=evict --concurrent-evictions 5 --semantics upstream-1.36',
+      '--mode=evict --concurrent-evictions 5 --semantics kube-controller-manager',
       { mode: 'evict', concurrentEvictions: 5, semantics: 'upstream-1.36' },
     ],
-    ...['evictThenDelete', 'EvictThenDelete', 'evict-then-delete'].map(
-      (mode) => [`--mode=${mode} --delete-after=5m`, { mode: 'evictThenDelete' }] as const,
-    ),
-    ['--mode=Evict', { mode: 'evict' }],
+    ['--mode=evict-then-delete --delete-after=5m', { mode: 'evict-then-delete' }],
+    ['--semantics=taintmgr', { semantics: 'precise' }],
+    ['--semantics=kube-controller-manager-1.36', { semantics: 'upstream-1.36' }],
     ['--logging-format=json -v 4', { loggingFormat: 'json', verbosity: 4 }],
     ['-v=4', { verbosity: 4 }],
     ['--v=2', { verbosity: 2 }],
@@ -146,6 +145,41 @@ describe('settings', () => {
     });
   }
 
+  it('take earlier spellings, and say how they are spelled', () => {
+    const line = '--mode=evictThenDelete --node-pressure-semantics=precise';
+    const environment = { TAINTMGR_SEMANTICS: 'upstream-1.36', TAINTMGR_LOGGING_FORMAT: 'JSON' };
+    const content = { nodeLifecycle: { podReadiness: 'atOnce', fullDisruption: 'hold' } };
+    const { settings: chosen, lifecycle, hints } = choose(line, environment, content);
+    assert.deepEqual(
+      [chosen.mode, chosen.nodePressureSemantics, chosen.semantics, chosen.loggingFormat],
+      ['evict-then-delete', 'precise', 'upstream-1.36', 'json'],
+    );
+    assert.equal(lifecycle.podReadiness, 'at-once');
+    assert.deepEqual(
+      hints.map((hint) => hint.replace(file, 'FILE')),
+      [
+        '--config FILE: nodeLifecycle.podReadiness: write at-once instead of atOnce',
+        'TAINTMGR_LOGGING_FORMAT: write json instead of JSON',
+        '--mode: write evict-then-delete instead of evictThenDelete',
+        'TAINTMGR_SEMANTICS: write kube-controller-manager instead of upstream-1.36',
+        '--node-pressure-semantics: write taintmgr instead of precise',
+      ],
+    );
+  });
+
+  it('take them of the file too', () => {
+    const eviction = { mode: 'EvictThenDelete', semantics: 'precise' };
+    const { settings: chosen, hints } = choose('', {}, { eviction });
+    assert.deepEqual([chosen.mode, chosen.semantics], ['evict-then-delete', 'precise']);
+    assert.deepEqual(
+      hints.map((hint) => hint.replace(file, 'FILE')),
+      [
+        '--config FILE: eviction.semantics: write taintmgr instead of precise',
+        '--config FILE: eviction.mode: write evict-then-delete instead of EvictThenDelete',
+      ],
+    );
+  });
+
   it('of the environment that no flag has are named, what Kubernetes sets is not', () => {
     const environment = {
       TAINTMGR_MOED: 'evict',
@@ -177,8 +211,8 @@ describe('wrong values together', () => {
       '--leader-elect-retry-period: got "5s", want 1.2 times it below the 6s to renew',
     ],
     [
-      '--pod-watch=tainted-nodes --semantics=upstream-1.36',
-      '--pod-watch: got "tainted-nodes", want all or auto beside --semantics=upstream-1.36, ' +
+      '--pod-watch=tainted-nodes --semantics=kube-controller-manager',
+      '--pod-watch: got "tainted-nodes", want all or auto beside --semantics=kube-controller-manager, ' +
         'which needs to know all pods',
     ],
     [`--tls-cert-file=${there}`, '--tls-private-key-file: got "", want the key of --tls-cert-file'],
@@ -208,8 +242,8 @@ describe('wrong values together', () => {
         'them beside device-taint-eviction-controller',
     ],
     [
-      '--controllers=*,device-taint-eviction-controller --semantics=upstream-1.36',
-      '--semantics: got "upstream-1.36", want precise beside --controllers=device-taint-eviction-controller',
+      '--controllers=*,device-taint-eviction-controller --semantics=kube-controller-manager',
+      '--semantics: got "kube-controller-manager", want taintmgr beside --controllers=device-taint-eviction-controller',
     ],
     [
       '--controllers=*,device-taint-eviction-controller --pod-watch=tainted-nodes',
@@ -258,7 +292,7 @@ describe('which pods are read', () => {
     ['--dry-run=client', 'all'],
     ['--dry-run --pod-watch=tainted-nodes', 'tainted-nodes'],
     ['--pod-watch=tainted-nodes', 'tainted-nodes'],
-    ['--semantics=upstream-1.36', 'all'],
+    ['--semantics=kube-controller-manager', 'all'],
   ];
   for (const [line, podWatch] of cases) {
     it(`with ${line || 'no flag'}: ${podWatch}`, () => {

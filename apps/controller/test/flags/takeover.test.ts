@@ -25,8 +25,8 @@ const wrong: readonly (readonly [flags: readonly string[], message: string])[] =
     '--cluster-policies: got "false", want true beside --takeover, which reads the labels of namespaces',
   ],
   [
-    ['--takeover', controllers, '--semantics=upstream-1.36'],
-    '--semantics: got "upstream-1.36", want precise beside --takeover: what upstream does, kube-controller-manager does itself',
+    ['--takeover', controllers, '--semantics=kube-controller-manager'],
+    '--semantics: got "kube-controller-manager", want taintmgr beside --takeover: kube-controller-manager follows its own rules itself',
   ],
   [
     ['--takeover', '--controllers=node-pressure-controller'],

@@ -55,11 +55,11 @@ describe('the configuration of the engine', () => {
     [
       'how pods leave',
       [
-        ...['--mode=evictThenDelete', '--delete-after=8m', '--concurrent-evictions=9'],
+        ...['--mode=evict-then-delete', '--delete-after=8m', '--concurrent-evictions=9'],
         '--feature-gates=TaintTolerationComparisonOperators=true',
       ],
       {
-        ...{ mode: 'evictThenDelete', deleteAfterMs: 480_000, evictionsInFlightMax: 9 },
+        ...{ mode: 'evict-then-delete', deleteAfterMs: 480_000, evictionsInFlightMax: 9 },
         ...{ comparisonOperators: true, semantics: 'precise', takeover: false },
       },
     ],
@@ -78,7 +78,7 @@ describe('the configuration of the engine', () => {
     ],
     [
       "kube-controller-manager's rules, which know no policies",
-      ['--semantics=upstream-1.36'],
+      ['--semantics=kube-controller-manager'],
       { semantics: 'upstream-1.36', nodeDrains: false, keepLimits: false },
     ],
     [

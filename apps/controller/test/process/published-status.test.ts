@@ -127,7 +127,10 @@ describe('what the leader publishes', () => {
   it('promises drains nothing where kube-controller-manager does not', async (t) => {
     const cluster = await startCluster(t, [everything]);
     await installDefinitions(cluster.api, customResourceDefinitions());
-    const upstream = ['--semantics=upstream-1.36', '--controllers=taint-eviction-controller'];
+    const upstream = [
+      '--semantics=kube-controller-manager',
+      '--controllers=taint-eviction-controller',
+    ];
     const controller = await startProcess(t, { connection: cluster, flags: upstream });
     await controller.saw('publishing status', { taintManager: 'taintmgr' });
     const [object] = cluster.api.list(taintManagers);

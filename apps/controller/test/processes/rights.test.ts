@@ -224,7 +224,7 @@ async function useRights(
   createPolicies(embedded);
   if (has('deletions')) createAction(embedded, 'Delete');
   if (has('evictions')) createAction(embedded, 'Evict');
-  if (mode === 'evictThenDelete') protectOverdue(embedded);
+  if (mode === 'evict-then-delete') protectOverdue(embedded);
   if (has('takeover')) optIn(embedded);
   if (has('takeover-repair')) takeAway(embedded, manifests.objects);
   taintNodes(embedded);
@@ -291,7 +291,7 @@ describe('the rights of the legacy mode', () => {
     const { environment, flags } = readManifests(...folders);
     const monitor = ['--node-monitor-period=200ms', '--node-monitor-grace-period=1s'];
     const file = configuration(t, {
-      eviction: { semantics: 'upstream-1.36' },
+      eviction: { semantics: 'kube-controller-manager' },
       nodeLifecycle: { enforcement: 'pods', podEvictionTimeout: '1s' },
     });
     const own = ['--healthz-port=0', `--config=${file}`];

@@ -188,7 +188,7 @@ describe('traces', () => {
       metadata: { namespace: 'shop', name: 'web' },
       spec: { maxUnavailable: 0, selector: {} },
     });
-    const after = ['--mode=evictThenDelete', '--delete-after=1s'];
+    const after = ['--mode=evict-then-delete', '--delete-after=1s'];
     await evict(t, embedded, ...after, `--otlp-endpoint=${collector.url}`);
     const outcomes = collector.spans
       .filter(({ parentSpanId }) => !parentSpanId)

@@ -1,7 +1,8 @@
 // Reads names and label selectors as somebody types them.
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { LabelExpression, LabelSelector } from '@taintmgr/core';
-import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { spelled, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { type Output, warn } from './output.ts';
 
 const nameLengthMax = 253;
 
@@ -45,6 +46,21 @@ export function nodeNames(text: string, before: readonly string[] = []): readonl
 /** Reads `web-0` or `pod/web-0`, one after another. Throws InvalidArgumentError. */
 export function podNames(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, objectName(text.replace(/^(pod|pods|po)\//, ''))];
+}
+
+/** Reads a flag that is one of these words; warns of an earlier spelling. Throws UsageError. */
+export function wordOf<const T extends string>(
+  output: Output,
+  flag: string,
+  text: string,
+  words: readonly T[],
+): T {
+  const { word, hint = null } = spelled(text, words) ?? {};
+  if (word === undefined) {
+    throw new UsageError(`${flag}: got ${JSON.stringify(text)}, want ${words.join(' or ')}`);
+  }
+  if (hint !== null) warn(output, `${flag}: ${hint}`);
+  return word;
 }
 
 /** Reads a selector that must leave something out. Throws InvalidArgumentError. */

@@ -86,7 +86,7 @@ const flagValues: Readonly<Record<string, readonly string[]>> = {
   '--dry-run': ['none', 'client', 'server'],
   '--pdb-policy': ['respect', 'delete-after:', 'ignore'],
   '--sort-by': ['due', 'name', 'node'],
-  '--compare': ['kcm-1.36'],
+  '--compare': ['kube-controller-manager'],
   '--held': ['evict', 'delete', 'leave'],
 };
 

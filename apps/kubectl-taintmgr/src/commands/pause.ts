@@ -285,7 +285,7 @@ export function evictorWarnings(
 function heedlessWarnings({ settings }: Evictor): readonly string[] {
   if (!settings || settings.followsCluster) return [];
   const isUpstream = settings.engine.semantics === 'upstream-1.36';
-  const flag = isUpstream ? '--semantics=upstream-1.36' : '--cluster-policies=false';
+  const flag = isUpstream ? '--semantics=kube-controller-manager' : '--cluster-policies=false';
   return [`taintmgr-controller runs with ${flag}, and follows no pauses of the cluster`];
 }
 

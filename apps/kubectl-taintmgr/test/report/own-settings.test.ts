@@ -67,7 +67,7 @@ async function said(
 
 const held = 'PDB web (needs action)';
 const timers =
-  'times with ~ are estimates: taintmgr-controller --semantics=upstream-1.36 keeps its timers in ' +
+  'times with ~ are estimates: taintmgr-controller --semantics=kube-controller-manager keeps its timers in ' +
   'memory, and they are counted from when taints and tolerations were written, and no earlier ' +
   'than its own start';
 const ignores = 'taintmgr-controller does not follow the policies and pauses of the cluster';
@@ -82,13 +82,13 @@ const cases: readonly (readonly [
   ['evict', { mode: 'evict' }, [], [`Evict | overdue by 9s | ${held}`]],
   [
     'budgets are asked for two minutes',
-    { mode: 'evictThenDelete', 'delete-after': '2m' },
+    { mode: 'evict-then-delete', 'delete-after': '2m' },
     [],
     [`Evict | overdue by 9s | ${held}, deleted in 1m51s`],
   ],
   [
     'budgets are asked for ever',
-    { mode: 'evictThenDelete', 'delete-after': 'never' },
+    { mode: 'evict-then-delete', 'delete-after': 'never' },
     [],
     [`Evict | overdue by 9s | ${held}`],
   ],
@@ -135,7 +135,7 @@ describe('explain goes by the published settings', () => {
   }
 
   it('in when a pod is deleted that budgets hold back on a node that goes soon', async () => {
-    const asked = { mode: 'evictThenDelete', 'delete-after': '2m' };
+    const asked = { mode: 'evict-then-delete', 'delete-after': '2m' };
     const heeding = { ...asked, 'eviction.heedNodeDeadlines': 'true' };
     const deleted = async (settings: Settings, secondsLeft: number): Promise<string> => {
       const one = { ...node('n1', taint('bad:NoExecute', 40)), deadline: now + secondsLeft * 1000 };

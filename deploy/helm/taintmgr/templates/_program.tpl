@@ -20,7 +20,7 @@
 - name: TAINTMGR_MODE
   value: {{ (.Values.config.eviction).mode | default "evict" }}
 {{- end }}
-{{- if eq .Values.mode "evictThenDelete" }}
+{{- if eq .Values.mode "evict-then-delete" }}
 - name: TAINTMGR_DELETE_AFTER
   value: {{ .Values.deleteAfter | quote }}
 {{- end }}

@@ -105,7 +105,7 @@ export function budgetPolicyOf({ mode, deleteAfterMs }: Policy): BudgetPolicy {
       return { kind: 'ignore' };
     case 'evict':
       return { kind: 'respect' };
-    case 'evictThenDelete':
+    case 'evict-then-delete':
       return { kind: 'deleteAfter', afterMs: deleteAfterMs ?? Number.POSITIVE_INFINITY };
   }
 }

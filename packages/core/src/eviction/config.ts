@@ -16,7 +16,7 @@ export interface EvictionConfig extends Policy {
   /** Write down on nodes since when taints count that do not say it themselves. */
   readonly keepTaintStarts: boolean;
   /**
-   * Heed Node.deadline: shorter grace periods, and with `evictThenDelete` budgets asked no longer, so
+   * Heed Node.deadline: shorter grace periods, and with `evict-then-delete` budgets asked no longer, so
    * that pods have ended by then. Off, because whoever may annotate a node can cut both short.
    */
   readonly heedNodeDeadlines: boolean;
@@ -82,7 +82,7 @@ export function checkEvictionConfig(config: EvictionConfig): void {
 }
 
 function checkPolicy({ mode, deleteAfterMs, gracePeriodSeconds, minTaintAgeMs }: Policy): void {
-  oneOf('mode', mode, ['delete', 'evict', 'evictThenDelete']);
+  oneOf('mode', mode, ['delete', 'evict', 'evict-then-delete']);
   if (deleteAfterMs !== null) wholeNumber('deleteAfterMs', deleteAfterMs, 0);
   if (gracePeriodSeconds !== null) wholeNumber('gracePeriodSeconds', gracePeriodSeconds, 1);
   wholeNumber('minTaintAgeMs', minTaintAgeMs, 0);

@@ -61,7 +61,7 @@ export interface LifecycleConfig extends ZoneRates {
   /** The treatment of a zone that is down as a whole while others live: go on, or wait. */
   readonly fullDisruption: 'evict' | 'hold';
   /** Pods of unreachable nodes are marked not ready: with their zone's consent, or whatever it is. */
-  readonly podReadiness: 'limited' | 'atOnce';
+  readonly podReadiness: 'limited' | 'at-once';
   /** Null: never suspect. */
   readonly massUnreachable: MassUnreachable | null;
   /** A node has to be well for so long before its NoExecute taint goes. */
@@ -111,7 +111,7 @@ export function resolveLifecycleConfig(options: Partial<LifecycleConfig>): Lifec
   trueOrFalse('lifecycle.', config, defaultLifecycleConfig);
   oneOf('lifecycle.enforcement', config.enforcement, ['taints', 'pods']);
   oneOf('lifecycle.fullDisruption', config.fullDisruption, ['evict', 'hold']);
-  oneOf('lifecycle.podReadiness', config.podReadiness, ['limited', 'atOnce']);
+  oneOf('lifecycle.podReadiness', config.podReadiness, ['limited', 'at-once']);
   for (const [field, min] of wholeNumbers) wholeNumber(`lifecycle.${field}`, config[field], min);
   for (const field of rates) numberFrom(`lifecycle.${field}`, config[field], 0);
   const { massUnreachable, flapping } = config;

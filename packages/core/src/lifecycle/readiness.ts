@@ -94,7 +94,7 @@ export class ReadinessMarker {
   /** True when pauses and the zone of its node let a pod be marked. */
   #mayMark(pod: Pod): boolean {
     if (this.#config.observes || markPause(this.#store, pod)) return false;
-    if (this.#config.podReadiness === 'atOnce') return true;
+    if (this.#config.podReadiness === 'at-once') return true;
     const hold = this.#holdOn(pod.nodeName);
     return hold === null || hold.code === 'ZoneStopped' || hold.code === 'RateZero';
   }

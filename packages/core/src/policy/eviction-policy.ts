@@ -10,12 +10,12 @@ export type EvictionMode =
   /** The Eviction API: disruption budgets are respected, for as long as it takes. */
   | 'evict'
   /** The Eviction API, and DELETE when its time is over: see deleteAfterMs and Node.deadline. */
-  | 'evictThenDelete';
+  | 'evict-then-delete';
 
 /** The treatment of the pods that a taint makes leave. */
 export interface Policy {
   readonly mode: EvictionMode;
-  /** With `evictThenDelete`: how long after the pod's deadline budgets are asked; null: for ever. */
+  /** With `evict-then-delete`: how long after the pod's deadline budgets are asked; null: for ever. */
   readonly deleteAfterMs: Millis | null;
   /** Instead of the pod's own; null: the pod's own. */
   readonly gracePeriodSeconds: number | null;
@@ -42,7 +42,7 @@ export interface PolicyMark {
 const modes: Readonly<Record<PolicyAction, EvictionMode | null>> = {
   Delete: 'delete',
   Evict: 'evict',
-  EvictThenDelete: 'evictThenDelete',
+  EvictThenDelete: 'evict-then-delete',
   Keep: null,
   Request: 'evict',
   Upstream: 'delete',

@@ -41,7 +41,7 @@ const pods = ['shop', 'pay'].flatMap((namespace) =>
 const config: fc.Arbitrary<Partial<Config>> = fc.record({
   minTaintAgeMs: fc.constantFrom(0, 90 * secondMs),
   deleteAfterMs: fc.constantFrom(null, 0, 120 * secondMs),
-  mode: fc.constantFrom('delete', 'evictThenDelete'),
+  mode: fc.constantFrom('delete', 'evict-then-delete'),
 });
 
 const scope = fc.record({
@@ -190,7 +190,7 @@ function decisions(
     const told = engine.explain(now, { kind: 'pod', namespace, name: podName });
     assert.ok(told?.kind === 'pod');
     const { decision, remaining, deletedAt = null } = told;
-    const isAsking = settings.mode === 'evictThenDelete' && (settings.deleteAfterMs ?? 0) > 0;
+    const isAsking = settings.mode === 'evict-then-delete' && (settings.deleteAfterMs ?? 0) > 0;
     const left = remaining === null || isAsking ? remaining : Math.max(0, remaining);
     const until = deletedAt === null ? null : Math.max(now, deletedAt);
     return `${namespace}/${podName} ${decision.kind} ${left} ${until}`;

@@ -21,4 +21,17 @@ export {
   shellWord,
 } from '../text/printable.ts';
 export { fileFault, UsageError } from '../text/usage-error.ts';
+export {
+  modeWords,
+  pressureRulesOf,
+  pressureRulesWords,
+  pressureSemanticsOf,
+  type Rules,
+  rulesOf,
+  rulesWords,
+  type Spelled,
+  semanticsOf,
+  spelled,
+  upstreamTitle,
+} from '../text/vocabulary.ts';
 export { ApiError, ConnectionError, KubeconfigError } from '../transport/errors.ts';

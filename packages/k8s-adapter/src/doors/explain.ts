@@ -57,6 +57,7 @@ export { headline } from '../explain/history-words.ts';
 export { limitsDocument, trippedDocument } from '../explain/holding-limits.ts';
 export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {
+  comparable,
   type FindRoom,
   hypotheticalNode,
   isWhatIf,

@@ -5,6 +5,7 @@ import { type Config, resolveConfig } from '@taintmgr/core/model';
 import { parseDuration } from '@taintmgr/core/time';
 import { selectorFrom } from '../proto/convert.ts';
 import { asRecord, isRecord, parseJson } from '../proto/json.ts';
+import { modeWords, rulesWords, semanticsOf, spelled } from '../text/vocabulary.ts';
 import { declaringFlag, deviceController } from './judge.ts';
 
 /** The sum of published settings. */
@@ -111,24 +112,16 @@ function inField<T>(value: T | null, chosen: (value: T) => Chosen): Chosen | nul
 }
 
 function choice<const T extends string>(...words: readonly T[]): Kind<T> {
-  return (text) => words.find((word) => word === text) ?? null;
+  return (text) => spelled(text, words)?.word ?? null;
 }
 
 const boolean: Kind<boolean> = (text) => (text === 'true' ? true : text === 'false' ? false : null);
 const number: Kind<number> = (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : null);
 
-const modes = choice('delete', 'evict', 'evictThenDelete');
-
-/** A mode as flags have it, of one that is written as an action of a policy or with hyphens. */
-export function modeNamed(text: string): string {
-  const joined = text.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return joined.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
-}
-
 /** By the name of the flag, or of the field of the configuration file where there is no flag. */
 const settingReaders: ReadonlyMap<string, SettingReader> = new Map([
-  ['mode', engine('mode', (text) => modes(modeNamed(text)))],
-  ['semantics', engine('semantics', choice('precise', 'upstream-1.36'))],
+  ['mode', engine('mode', choice(...modeWords))],
+  ['semantics', engine('semantics', readRules)],
   ['takeover', engine('takeover', boolean)],
   ['controllers', readControllers],
   ['delete-after', readDeleteAfter],
@@ -149,11 +142,16 @@ const settingReaders: ReadonlyMap<string, SettingReader> = new Map([
   ['nodeLifecycle.podEvictionTimeout', lifecycle('podEvictionTimeoutMs', parseDuration)],
   ['nodeLifecycle.zoneMembers', lifecycle('zoneMembers', readZoneMembers)],
   ['nodeLifecycle.fullDisruption', lifecycle('fullDisruption', choice('evict', 'hold'))],
-  ['nodeLifecycle.podReadiness', lifecycle('podReadiness', choice('limited', 'atOnce'))],
+  ['nodeLifecycle.podReadiness', lifecycle('podReadiness', choice('limited', 'at-once'))],
   ['nodeLifecycle.healthy', lifecycle('healthyMs', parseDuration)],
   ['nodeLifecycle.massUnreachable', readMassUnreachable],
   ['nodeLifecycle.flapping', lifecycle('flapping', readFlapping)],
 ]);
+
+function readRules(text: string): Config['semantics'] | null {
+  const word = spelled(text, rulesWords)?.word;
+  return word === undefined ? null : semanticsOf(word);
+}
 
 /** Of those that run one alone adds to what is decided; it runs where it is named first without a dash. */
 function readControllers(text: string): Chosen {

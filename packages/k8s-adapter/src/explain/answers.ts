@@ -312,7 +312,10 @@ export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
   };
   /** The decision of kube-controller-manager, where that was asked; `rules`: names in docs/differences.md. */
   readonly upstream:
-    | (DecisionDocument & { readonly version: 'kcm-1.36'; readonly rules: readonly string[] })
+    | (DecisionDocument & {
+        readonly version: 'kube-controller-manager 1.36';
+        readonly rules: readonly string[];
+      })
     | undefined;
   /** The decision if tolerations with Lt and Gt count otherwise than is taken. */
   readonly otherwise: DecisionDocument | undefined;

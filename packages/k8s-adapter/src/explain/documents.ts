@@ -195,7 +195,7 @@ export function podDocument(report: PodReport, at: Instant): PodDocument {
     ...(limit && { limit: limitDocument(limit) }),
     upstream: upstream
       ? {
-          version: 'kcm-1.36',
+          version: 'kube-controller-manager 1.36',
           ...decisionDocument(upstream.decision, at),
           rules: upstream.differences,
         }

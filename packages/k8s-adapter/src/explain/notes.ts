@@ -154,7 +154,7 @@ function evictorNotes(
   const from = evictor.upstreamSince === null ? '' : ', and no earlier than its own start';
   const isOurs = evictor.name === 'taintmgr-controller' && evictor.rules !== evictor.name;
   const program = isOurs
-    ? 'taintmgr-controller --semantics=upstream-1.36'
+    ? 'taintmgr-controller --semantics=kube-controller-manager'
     : 'kube-controller-manager';
   const estimates =
     `estimates: ${program} keeps its timers in memory, and they are counted from when ` +

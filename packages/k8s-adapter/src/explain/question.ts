@@ -4,6 +4,7 @@ import type { PolicyObject } from '../kinds/manifest.ts';
 import { losesPods } from '../survey/drained-nodes.ts';
 import type { NodeFacts } from '../survey/facts.ts';
 import { UsageError } from '../text/usage-error.ts';
+import { spelled } from '../text/vocabulary.ts';
 
 /** A question about a cluster as it would be: at another time, with other taints, by other policies. */
 export interface Question {
@@ -61,7 +62,8 @@ export interface QuestionFlags {
   readonly compare?: string | undefined;
 }
 
-const comparable: readonly string[] = ['kcm-1.36'];
+/** The programs that can be compared; the last with its version. */
+export const comparable = ['kube-controller-manager', 'kube-controller-manager-1.36'] as const;
 
 /** The question about things as they are now. */
 export const present: Question = { after: 0, with: [], without: [], compare: false, policies: [] };
@@ -69,7 +71,7 @@ export const present: Question = { after: 0, with: [], without: [], compare: fal
 /** Reads the flags. Throws UsageError and RangeError naming the flag or the taint. */
 export function readQuestion(flags: QuestionFlags): Question {
   const { at, withTaint = [], withoutTaint = [], compare } = flags;
-  if (compare !== undefined && !comparable.includes(compare)) {
+  if (compare !== undefined && !spelled(compare, comparable)) {
     throw new UsageError(
       `--compare: got ${JSON.stringify(compare)}, want ${comparable.join(' or ')}`,
     );

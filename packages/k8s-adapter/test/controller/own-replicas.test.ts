@@ -133,7 +133,7 @@ function byNode({ spec: one }: KubeObject, { spec: other }: KubeObject): number 
 const cases: readonly (readonly [string, Partial<Config>])[] = [
   ['delete', { mode: 'delete' }],
   ['evict', { mode: 'evict' }],
-  ['evictThenDelete', { mode: 'evictThenDelete' }],
+  ['evict-then-delete', { mode: 'evict-then-delete' }],
   ["kube-controller-manager's rules", { semantics: 'upstream-1.36' }],
 ];
 const nodes = ['a-1', 'a-2', 'b-1', 'b-2'];

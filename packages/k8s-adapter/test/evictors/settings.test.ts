@@ -13,14 +13,18 @@ const cases: readonly (readonly [
   [
     'a mode as policies write it',
     { mode: 'EvictThenDelete' },
-    { engine: { mode: 'evictThenDelete' } },
+    { engine: { mode: 'evict-then-delete' } },
   ],
-  ['a mode with hyphens', { mode: 'evict-then-delete' }, { engine: { mode: 'evictThenDelete' } }],
+  [
+    'a mode in its earlier spelling',
+    { mode: 'evictThenDelete' },
+    { engine: { mode: 'evict-then-delete' } },
+  ],
   [
     'what predictions go by',
-    { mode: 'evictThenDelete', 'delete-after': '1h30m', 'node-eviction-rate': '0.5' },
+    { mode: 'evict-then-delete', 'delete-after': '1h30m', 'node-eviction-rate': '0.5' },
     {
-      engine: { mode: 'evictThenDelete', deleteAfterMs: 5_400_000 },
+      engine: { mode: 'evict-then-delete', deleteAfterMs: 5_400_000 },
       lifecycle: { nodeEvictionRate: 0.5 },
     },
   ],

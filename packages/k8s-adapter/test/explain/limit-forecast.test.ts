@@ -130,7 +130,7 @@ describe('the forecast of limits', () => {
   });
 
   it('says when pods are deleted that budgets hold back: when limits let them', () => {
-    const mode = 'evictThenDelete';
+    const mode = 'evict-then-delete';
     const read = readSettings({ mode, 'delete-after': '20s' });
     const settings = {
       ...read,
@@ -352,7 +352,7 @@ describe('the forecast of limits', () => {
     for (const [name, names, limit, deleteAfterSeconds, given, expected] of cases) {
       it(`a pod that budgets hold back ${name}`, () => {
         const deleteAfterMs = seconds(deleteAfterSeconds);
-        const config = { mode: 'evictThenDelete', deleteAfterMs } as const;
+        const config = { mode: 'evict-then-delete', deleteAfterMs } as const;
         assert.deepEqual(forecast(names, [limit], { ...given, config, isBlocked }), expected);
       });
     }

@@ -60,7 +60,11 @@ export function drawConfig(draw: Draw): Drawn {
   };
 }
 
-const actions = { delete: 'Delete', evict: 'Evict', evictThenDelete: 'EvictThenDelete' } as const;
+const actions = {
+  delete: 'Delete',
+  evict: 'Evict',
+  'evict-then-delete': 'EvictThenDelete',
+} as const;
 
 /** What is promised for a taint, as the engine is told to do it. */
 function policyOf(key: string, { mode, ...term }: PolicyTerm): EvictionPolicy {
@@ -82,7 +86,7 @@ function drawPolicy(draw: Draw): PolicyTerm {
     mode: draw.weighted<PolicyTerm['mode']>([
       [4, 'delete'],
       [2, 'evict'],
-      [2, 'evictThenDelete'],
+      [2, 'evict-then-delete'],
     ]),
     deleteAfterMs: draw.of([0, 7000, 60_000]),
     minTaintAgeMs: draw.weighted([

@@ -59,7 +59,7 @@ export function drawLifecycle(draw: Draw): DrawnLifecycle {
         ...rates,
         nodeMonitorPeriodMs,
         massUnreachable: suspects ? { share: 0.4, nodesMin: 3, withinMs: 20_000, holdMs } : null,
-        podReadiness: isGoverned ? 'limited' : 'atOnce',
+        podReadiness: isGoverned ? 'limited' : 'at-once',
         fullDisruption: holdsFullDisruption ? 'hold' : 'evict',
         healthyMs,
         flapping,

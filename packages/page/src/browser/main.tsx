@@ -12,7 +12,7 @@ import type { PageInput } from '../simulation.ts';
 import { EachApp } from './each/app.tsx';
 import { eachStateOf } from './each/state.ts';
 import { startLive } from './live/start.tsx';
-import { App, stateOf, withPlainNames } from './simulation/app.tsx';
+import { App, stateOf } from './simulation/app.tsx';
 
 const place = document.getElementById('page');
 const text = document.getElementById('data')?.textContent ?? null;
@@ -30,8 +30,7 @@ async function unpacked(base64: string): Promise<PageInput | EachPageInput | Liv
   return await new Response(json).json();
 }
 
-function showSimulation(where: Element, data: PageInput): void {
-  const input = withPlainNames(data);
+function showSimulation(where: Element, input: PageInput): void {
   document.title = `${sentenceOf(input)} - ${input.source}`;
   render(<App state={stateOf(signal(input))} />, where);
 }

@@ -52,7 +52,7 @@ export function reason(said: Partial<RecordedReason>): RecordedReason {
 export function run(said: SaidRun = {}): RunDocument {
   const { summary = [], zones = [], nodes = [], pods = [], ...rest } = said;
   const { deadlines = [], evictions = [], ...others } = rest;
-  const named = { name: 'precise', semantics: 'precise', differences: null, events: [] } as const;
+  const named = { name: 'taintmgr', semantics: 'taintmgr', differences: null, events: [] } as const;
   const things = { workloads: [], budgets: [], jobs: [], holds: [], refusals: [], failures: [] };
   const counts = { evictions: 0, refusals: 0, failures: 0, nodesTainted: 0 };
   const unplaced = { pods: 0, atOnceMax: 0, atEnd: 0 };

@@ -40,7 +40,7 @@ function controllerObjects(): readonly (readonly [resource: string, object: Kube
   const apiVersion = 'taintmgr.dev/v1alpha1';
   const now = new Date().toISOString().replace('Z', '000Z');
   const lease = { holderIdentity: holder, leaseDurationSeconds: 3600, renewTime: now };
-  const settings = { mode: 'evictThenDelete', 'delete-after': '10m', semantics: 'precise' };
+  const settings = { mode: 'evict-then-delete', 'delete-after': '10m', semantics: 'precise' };
   const controllers = ['taint-eviction-controller', 'node-lifecycle-controller'];
   // The bench may take longer than a heartbeat holds.
   const renewTime = new Date(Date.now() + 3_600_000).toISOString().replace('Z', '000Z');

@@ -99,7 +99,7 @@ export const predictionCases: readonly PredictionCase[] = [
     shareMin: { last: 0.95, first: 0.95 },
   },
   {
-    name: 'taintmgr-controller --semantics=upstream-1.36',
+    name: 'taintmgr-controller --semantics=kube-controller-manager',
     make: ours({ mode: 'delete', semantics: 'upstream-1.36' }),
     circumstances: {},
     shareMin: { last: 0.95, first: 0.95 },

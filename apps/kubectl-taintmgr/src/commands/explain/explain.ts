@@ -1,6 +1,7 @@
 // Explains why and when pods leave a node, a zone or a taint: explain.
 import { ApiError, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
+  comparable,
   explainSubject,
   isWhatIf,
   type PodReport,
@@ -13,6 +14,7 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { writeNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
+import { wordOf } from '../../cli/values.ts';
 import { workloadKindOf } from '../../cli/workload-words.ts';
 import { printAnswer, readFormat } from '../../render/printer.ts';
 import type { ExplainFlags, SubjectKind } from './flags.ts';
@@ -29,6 +31,8 @@ export async function explain(
   invocation: Invocation<ExplainFlags>,
 ): Promise<ExitCode> {
   const { flags, output } = invocation;
+  const { compare } = flags;
+  if (compare !== undefined) wordOf(output, '--compare', compare, comparable);
   const read = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
   const looksForRoom = isWhatIf(read) && !flags.watch;
   const question = looksForRoom

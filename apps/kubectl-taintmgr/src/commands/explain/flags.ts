@@ -1,5 +1,6 @@
 // The command lines of explain.
 import { Argument, Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { pressureRulesWords, upstreamTitle } from '@taintmgr/k8s-adapter/command-line';
 import type { QuestionFlags } from '@taintmgr/k8s-adapter/explain';
 import {
   addOutputFlags,
@@ -111,10 +112,9 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
       ).argParser(collect),
     )
     .addOption(
-      new Option(
-        '--compare [version]',
-        'also say what kube-controller-manager would do: kcm-1.36',
-      ).preset('kcm-1.36'),
+      new Option('--compare [program]', `also say what ${upstreamTitle} would do`).preset(
+        'kube-controller-manager',
+      ),
     )
     .option('--exit-code', 'exit with 1 when a pod is to be evicted, with 2 on errors');
   addPolicyFlag(command);
@@ -182,7 +182,7 @@ export interface PressureFlags extends OutputFlags {
   readonly evictionSoft?: string | undefined;
   readonly evictionSoftGracePeriod?: string | undefined;
   readonly evictionMinimumReclaim?: string | undefined;
-  readonly semantics: 'precise' | 'kubelet-1.36' | 'kubelet-1.6';
+  readonly semantics: string;
   readonly signal?: string | undefined;
   readonly exitCode?: true | undefined;
 }
@@ -198,9 +198,10 @@ export function pressureCommand(): CommandUnknownOpts {
     .option('--eviction-minimum-reclaim <list>', 'how much each eviction must reclaim at least')
     .option('--signal <name>', 'show the eviction order for this signal, e.g. nodefs.available')
     .addOption(
-      new Option('--semantics <name>', 'whose rules apply; precise: those of taintmgr')
-        .choices(['kubelet-1.36', 'kubelet-1.6', 'precise'])
-        .default('kubelet-1.36'),
+      new Option(
+        '--semantics <name>',
+        `whose rules apply: ${pressureRulesWords.join(', ')}`,
+      ).default('kubelet-1.36'),
     )
     .option('--exit-code', 'exit with 1 when a pod would be evicted, with 2 on errors')
     .addHelpText('after', '\nExample:\n  kubectl taintmgr explain pressure node-1');

@@ -8,6 +8,7 @@ import {
   formatThreshold,
   type PodInOrder,
   type PressureExplanation,
+  type PressureSemantics,
   type PressureSettingsInput,
   parseEvictionFlag,
   pressureSignals,
@@ -29,11 +30,19 @@ import {
   pressurePodFromJson,
   summaryRequest,
 } from '@taintmgr/k8s-adapter';
-import { count, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import {
+  count,
+  pressureRulesOf,
+  pressureRulesWords,
+  pressureSemanticsOf,
+  printable,
+  UsageError,
+} from '@taintmgr/k8s-adapter/command-line';
 import { ago, apiVersion, deadline, none, soon, time } from '@taintmgr/k8s-adapter/explain';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
+import { wordOf } from '../../cli/values.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import type { PressureFlags } from './flags.ts';
@@ -41,10 +50,11 @@ import type { PressureFlags } from './flags.ts';
 /** `explain pressure NODE`: reads once what is used there, and says what would become of it. */
 export async function run(invocation: Invocation<PressureFlags>, name: string): Promise<ExitCode> {
   const { flags, output } = invocation;
+  const rules = wordOf(output, '--semantics', flags.semantics, pressureRulesWords);
   const signal = readSignal(flags.signal);
   const format = await readFormat(flags.output);
   return await withConnection(invocation, async (connection) => {
-    const survey = await surveyPressure(connection.client, name, flags);
+    const survey = await surveyPressure(connection.client, name, flags, pressureSemanticsOf(rules));
     const answer = answerOn(survey, signal);
     output.write(await printAnswer(answer, format, flags.headers !== false, output));
     for (const note of notesOn(survey)) output.err(`Note: ${printable(note)}`);
@@ -117,7 +127,7 @@ function pressureDocument(survey: PressureSurvey): object {
     kind: 'PressureExplanation',
     metadata: { name: node.name, uid: node.uid },
     observedAt: formatTime(at),
-    semantics,
+    semantics: pressureRulesOf(semantics),
     thresholdsOf: source,
     filesystemLayout: layout ?? undefined,
     doubts: doubts.map((reason) => ({ code: reason.code, text: describePressureReason(reason) })),
@@ -191,7 +201,7 @@ type ThresholdSource = 'kubelet' | 'flags' | 'defaults';
 interface PressureSurvey {
   readonly at: Instant;
   readonly source: ThresholdSource;
-  readonly semantics: PressureFlags['semantics'];
+  readonly semantics: PressureSemantics;
   readonly settings: PressureSettingsInput;
   /** What the node says of itself, the kubelet's and ours. */
   readonly conditions: readonly NodeCondition[];
@@ -209,11 +219,11 @@ async function surveyPressure(
   client: ApiClient,
   name: string,
   flags: PressureFlags,
+  semantics: PressureSemantics,
 ): Promise<PressureSurvey> {
   const node = await client.send(getNodeRequest(name));
   const pods = await client.list(podsPath, { fieldSelector: `spec.nodeName=${name}` });
   const { settings, source, refused } = await readSettings(client, name, flags);
-  const { semantics } = flags;
   const machine = createPressureMachine({ semantics, settings, leader: false });
   const summary = await readOrFail(() => client.send(summaryRequest(name)));
   const at = Date.now();
@@ -335,7 +345,7 @@ function pressureHead(survey: PressureSurvey): readonly string[] {
   const held = explanation.conditions.map((one) => conditionText(one, survey));
   return [
     `Name:         ${printable(node.name)}`,
-    `Thresholds:   ${sources[source]}, by the rules of ${semantics}`,
+    `Thresholds:   ${sources[source]}, by the rules of ${pressureRulesOf(semantics)}`,
     `File systems: ${layout === null ? 'unknown' : layouts[layout]}`,
     ...lines('Conditions:  ', held),
     ...lines(

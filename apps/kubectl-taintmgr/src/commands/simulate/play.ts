@@ -2,13 +2,7 @@
 import type { Invocation } from '../../cli/registry.ts';
 import { Rollout } from './apply/rollout.ts';
 import type { SimulateFlags } from './flags.ts';
-import {
-  type Result,
-  type RunResult,
-  shownName,
-  withDraws,
-  withSummary,
-} from './result/documents.ts';
+import { type Result, type RunResult, withDraws, withSummary } from './result/documents.ts';
 import type { FailIf } from './result/fail-if.ts';
 import type { Script } from './script/script.ts';
 import type { ClusterSource } from './source/source.ts';
@@ -50,7 +44,7 @@ export async function play(
         ...(rollout && { rollout: stepOf(rollout, variant) }),
       };
       const which = seeds > 1 ? `seed ${common.seed}: ` : '';
-      const what = variants.length > 1 ? `${which}${shownName({ name, semantics })}: ` : which;
+      const what = variants.length > 1 ? `${which}${name}: ` : which;
       const run = withSummary(await watched(options, what, audience), until, name);
       runs.set(name, draw === 0 ? run : withoutCourse(run));
     }

@@ -1,5 +1,5 @@
 // Simulates what becomes of pods, and says it as tables, documents and a page: simulate.
-import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { printable, rulesOf, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -11,7 +11,7 @@ import { afterName, beforeName, type SimulateFlags, type Top } from './flags.ts'
 import { play } from './play.ts';
 import { replayCommand } from './replay/replay.ts';
 import { checkReportFile, writeReportFile } from './report-file.ts';
-import { type Result, shownName, simulationDocument } from './result/documents.ts';
+import { type Result, simulationDocument } from './result/documents.ts';
 import { type FailIf, parseFailIf, readingsText } from './result/fail-if.ts';
 import { simulationTable } from './result/table.ts';
 import { readScriptTexts, scriptFrom } from './script/script-texts.ts';
@@ -69,6 +69,9 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const told = { ...read, missing, actor };
   const source = { ...told, notes: [...actorNotes(flags, script, told), ...notes] };
   const conditions = conditionsOf(flags, rulesIn(flags, script, source));
+  for (const hint of [...script.hints, ...conditions.flatMap(({ hints }) => hints)]) {
+    warn(output, hint);
+  }
   if (!isWhole(source, flags, output)) return exitCode.error;
   const variants = variantsIn(flags, script, source, overlay);
   const [variant] = variants;
@@ -94,11 +97,8 @@ function conditionsOf(flags: SimulateFlags, rules: readonly Semantics[] | null):
   const { failIf = [], variant = [], apply, allowUnknown: allowsUnknown = false } = flags;
   const own = apply ? [beforeName, afterName] : variant.map(({ name }) => name);
   const mustName = own.length > 0;
-  const names = mustName ? own : rules;
-  const shown = mustName
-    ? names
-    : (rules?.map((semantics) => shownName({ name: semantics, semantics })) ?? null);
-  return failIf.map((text) => parseFailIf(text, { names, shown, mustName, allowsUnknown }));
+  const names = mustName ? own : (rules?.map(rulesOf) ?? null);
+  return failIf.map((text) => parseFailIf(text, { names, mustName, allowsUnknown }));
 }
 
 async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<ClusterSource> {
@@ -133,12 +133,11 @@ function answerOf(result: Result, top: Top | undefined): Answer {
   };
 }
 
-function reportLimits({ limits, runs, seeds }: Result, output: Output): ExitCode {
-  const shown = new Map(runs.map((run) => [run.name, shownName(run)]));
+function reportLimits({ limits, seeds }: Result, output: Output): ExitCode {
   const crossed = limits.filter(({ exceeded }) => exceeded);
   for (const { limit, readings, exceededIn } of crossed) {
     const often = exceededIn === undefined ? '' : `with ${exceededIn} of ${seeds} seeds: `;
-    const text = `${often}${printable(readingsText(readings, shown))}`;
+    const text = `${often}${printable(readingsText(readings))}`;
     output.err(`limit crossed: ${printable(limit)}: ${text}`);
   }
   const open = limits.flatMap(({ limit, unknown }) =>

@@ -1,6 +1,6 @@
 // The runs that are played beside each other: by whose rules, with which policies, in which cluster.
 import type { Instant } from '@taintmgr/core/time';
-import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { rulesOf, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { PolicyPathError, readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import { filesFirst } from '@taintmgr/k8s-adapter/survey';
@@ -44,7 +44,7 @@ export function variantsIn(
     return variantsOf(variant, { own, ofFiles, policies, source });
   }
   return [own, ...others].map((semantics) => ({
-    name: semantics,
+    name: rulesOf(semantics),
     source,
     semantics,
     policies,

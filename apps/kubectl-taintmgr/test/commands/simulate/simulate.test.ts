@@ -262,7 +262,7 @@ events:
     const { runs } = await simulated(source, script, '--compare', '--until', '3m');
     assert.deepEqual(
       runs.map(({ semantics }) => semantics),
-      ['precise', 'upstream-1.36'],
+      ['taintmgr', 'kube-controller-manager'],
     );
     const script2 = 'events:\n- {at: 1m, stopKubelet: {zone: zone-b}, lasts: 15m}\n';
     const found = await simulated(source, script2, '--compare', '--until', '20m');

@@ -61,9 +61,9 @@ describe('variants', () => {
     assert.deepEqual(
       runs.map(({ name, semantics, summary }) => [name, semantics, summary.evictions]),
       [
-        ['now', 'precise', 2],
-        ['B', 'precise', 0],
-        ['kcm', 'upstream-1.36', 2],
+        ['now', 'taintmgr', 2],
+        ['B', 'taintmgr', 0],
+        ['kcm', 'kube-controller-manager', 2],
       ],
     );
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('variants', () => {
       'k.json',
       JSON.stringify(policy('k', { match: unreachable, action: 'Keep' })),
     );
-    for (const semantics of ['precise', 'upstream-1.36']) {
+    for (const semantics of ['taintmgr', 'kube-controller-manager']) {
       const { out } = await playedBy(
         { ...script, engine: { semantics } },
         ...['--variant', 'A=unchanged', '--variant', `B=${keep}`, '-o', 'json'],
@@ -86,7 +86,7 @@ describe('variants', () => {
       const runs: readonly RunDocument[] = JSON.parse(out).runs;
       assert.deepEqual(
         runs.map((one) => one.semantics),
-        [semantics, semantics, 'upstream-1.36'],
+        [semantics, semantics, 'kube-controller-manager'],
       );
     }
   });

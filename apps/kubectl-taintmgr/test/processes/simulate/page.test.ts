@@ -57,7 +57,7 @@ for (const screen of screens) {
         new RegExp(`^taintmgr: shop/web is partly down for .*at most ${most} of 12 pods`),
       );
       assert.match(sentence, /after “.*” at 0:\d\d:\d\d/);
-      assert.equal(other?.name, 'upstream-1.36');
+      assert.equal(other?.name, 'kube-controller-manager');
       assert.match(sentence, /; kube-controller-manager: /);
       assert.match(await textOf(page.locator('.about')), /<script>alert\(1\)</);
       const { y } = await boxOf(page.locator('.content canvas'));

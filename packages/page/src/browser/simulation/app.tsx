@@ -147,16 +147,3 @@ export function stateOf(input: Signal<PageInput>): PageState {
   keepInAddress(state);
   return state;
 }
-
-const byRules: Readonly<Record<PageInput['runs'][number]['semantics'], string>> = {
-  precise: 'taintmgr',
-  'upstream-1.36': 'kube-controller-manager',
-};
-
-/** Runs that nobody has named have their rules for a name, and get that of whose rules they are. */
-export function withPlainNames(input: PageInput): PageInput {
-  const runs = input.runs.map((run) => {
-    return run.name === run.semantics ? { ...run, name: byRules[run.semantics] } : run;
-  });
-  return { ...input, runs };
-}

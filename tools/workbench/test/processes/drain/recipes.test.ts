@@ -42,7 +42,7 @@ async function open(t: TestContext): Promise<WatchedCluster> {
   t.after(() => rmSync(directory, { recursive: true }));
   process.env.PATH = installPlugin(directory);
   process.env.KUBECONFIG = kubeconfig;
-  const flags = ['--mode=evictThenDelete', '--controllers=node-drain-controller', servesNobody];
+  const flags = ['--mode=evict-then-delete', '--controllers=node-drain-controller', servesNobody];
   const controller = start(t, 'controller', kubeconfig, ...flags);
   const isLed = (): boolean =>
     cluster.api.list('taintmanagers.taintmgr.dev').some(({ status }) => status?.renewTime);

@@ -1,6 +1,6 @@
 // The answer of `simulate --each` as json, of which the page has the shape.
 import { formatTime, type Millis } from '@taintmgr/core/time';
-import { count, shellWord } from '@taintmgr/k8s-adapter/command-line';
+import { count, rulesOf, shellWord } from '@taintmgr/k8s-adapter/command-line';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import type { EachDocument, Loss, LostBy } from '@taintmgr/page';
 import type { SimulateFlags } from '../flags.ts';
@@ -39,7 +39,7 @@ export function eachDocument(played: Played): EachDocument {
     ...(seeds > 1 && { seeds }),
     startsAt: formatTime(source.startsAt),
     untilSeconds: until / 1000,
-    rules: isManager ? 'kube-controller-manager' : 'taintmgr',
+    rules: rulesOf(semantics),
     ...(manager && { managerFlags: managerFlagsText(manager) }),
     complete: source.missing.length === 0,
     missing: source.missing,

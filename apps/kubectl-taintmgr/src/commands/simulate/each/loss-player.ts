@@ -1,6 +1,6 @@
 // Plays losses in copies of one cluster, one after the other, in whichever thread.
 import type { Millis } from '@taintmgr/core/time';
-import { countBy } from '@taintmgr/k8s-adapter/command-line';
+import { countBy, rulesOf } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import type {
@@ -13,7 +13,7 @@ import type {
   Summary,
   WorkloadSummary,
 } from '@taintmgr/page';
-import { shownName, withSummary } from '../result/documents.ts';
+import { withSummary } from '../result/documents.ts';
 import { medianOf, sameAs, typicalSummary } from '../result/draws.ts';
 import { type FailIf, type Judged, parseFailIf } from '../result/fail-if.ts';
 import { readEvents, type Script } from '../script/script.ts';
@@ -64,7 +64,7 @@ export class LossPlayer {
     const { script, semantics, failIf, allowsUnknown } = job;
     [this.#job, this.#source] = [job, source];
     this.#script = scriptFrom(script);
-    const runs = { names: [semantics], shown: [shownName({ name: semantics, semantics })] };
+    const runs = { names: [rulesOf(semantics)] };
     this.#conditions = failIf.map((text) =>
       parseFailIf(text, { ...runs, mustName: false, allowsUnknown }),
     );
@@ -116,7 +116,7 @@ export class LossPlayer {
       const { summary, recording } = withSummary(await watched(options, what, audience), until);
       const { unplaced } = recording;
       const blocked = blockedIn(recording, new Set(planned?.nodes));
-      draws.push({ name: semantics, summary, recording: { unplaced }, blocked });
+      draws.push({ name: rulesOf(semantics), summary, recording: { unplaced }, blocked });
     }
     return draws;
   }

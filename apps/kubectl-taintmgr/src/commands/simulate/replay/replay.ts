@@ -24,7 +24,7 @@ import {
   type FlightStep,
   redactCommand,
 } from '@taintmgr/k8s-adapter';
-import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { count, modeWords, printable, rulesOf, spelled } from '@taintmgr/k8s-adapter/command-line';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import { FaultyFile } from '@taintmgr/k8s-adapter/manifests';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
@@ -35,7 +35,6 @@ import { type FlightLine, readFlight } from '../../../cluster/flight.ts';
 import { printAnswer, readFormat } from '../../../render/printer.ts';
 import { renderTable, type TableOptions } from '../../../render/table.ts';
 import type { SimulateFlags } from '../flags.ts';
-import { shownName } from '../result/documents.ts';
 
 /** `simulate --replay`: plays a flight record, and says what this build does differently. */
 export async function replayCommand(
@@ -155,7 +154,9 @@ function knownSettings({ engine }: FlightHead): {
     return Object.fromEntries(kept) as T;
   };
   const config = only('', engine, defaultConfig);
-  const { lifecycle } = config;
+  const { lifecycle, mode } = config;
+  const word = spelled(String(mode), modeWords)?.word;
+  if (word !== undefined) Object.assign(config, { mode: word });
   // Values of another kind are for the engine to refuse.
   if (typeof lifecycle !== 'object' || lifecycle === null) return { config, unknown };
   const ofLifecycle = only('lifecycle.', lifecycle, defaultLifecycleConfig);
@@ -372,7 +373,7 @@ function replayDocument(replay: Replay): object {
     kind: 'Replay',
     file,
     recorded: { version: head.version, startedAt: head.startedAt, end },
-    semantics: head.engine.semantics,
+    semantics: rulesOf(head.engine.semantics ?? 'precise'),
     events,
     commands: Object.fromEntries(commands),
     threw: threw ?? undefined,
@@ -401,7 +402,7 @@ function headline({ file, head, lastAt }: Replay): string {
   const length = startedAt === null || lastAt === null ? 0 : lastAt - startedAt;
   const { version, engine } = head;
   const { semantics = 'precise' } = engine;
-  const rules = shownName({ name: semantics, semantics });
+  const rules = rulesOf(semantics);
   return printable(
     `${formatDuration(length)} of ${file} from ${head.startedAt}, recorded by ${version}, by the rules of ${rules}`,
   );

@@ -1,5 +1,6 @@
 // The answer of `simulate` as json, of which the page has the whole shape.
 import { formatDuration, formatTime, type Millis } from '@taintmgr/core/time';
+import { rulesOf } from '@taintmgr/k8s-adapter/command-line';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import type {
   AppliedObject,
@@ -26,16 +27,6 @@ export interface RunResult extends Run {
   readonly draws: readonly Summary[];
 }
 
-const byRules: ReadonlyMap<string, string> = new Map([
-  ['precise', 'taintmgr'],
-  ['upstream-1.36', 'kube-controller-manager'],
-]);
-
-/** Runs that nobody has named have their rules for a name: people are told whose rules these are. */
-export function shownName({ name, semantics }: Pick<RunResult, 'name' | 'semantics'>): string {
-  return name === semantics ? (byRules.get(semantics) ?? name) : name;
-}
-
 /** A time of a run in words. */
 export function seconds(value: number): string {
   return formatDuration(value * 1000);
@@ -60,7 +51,11 @@ export interface Result {
 }
 
 /** Counts what happened in a run. */
-export function withSummary(run: Run, until: Millis, name: string = run.semantics): RunResult {
+export function withSummary(
+  run: Run,
+  until: Millis,
+  name: string = rulesOf(run.semantics),
+): RunResult {
   const summary = summarize(run.recording, until / 1000, run.unknowns);
   return { ...run, name, summary, draws: [summary] };
 }
@@ -119,7 +114,7 @@ function runDocument(run: RunResult, first: RunResult | undefined): RunDocument 
   const differences = first && first !== run ? differencesOf(first.draws, run.draws) : null;
   return {
     name,
-    semantics,
+    semantics: rulesOf(semantics),
     summary,
     ...bandsOf(run),
     differences,

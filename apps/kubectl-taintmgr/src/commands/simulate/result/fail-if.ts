@@ -1,7 +1,7 @@
 // Conditions of --fail-if: expressions over what a run measured, in the notation of CEL.
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { formatDuration, parseDuration } from '@taintmgr/core/time';
-import { choicesText, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { choicesText, spelled, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { didYouMean } from '@taintmgr/k8s-adapter/manifests';
 import type {
   BudgetSummary,
@@ -22,6 +22,8 @@ export interface Judged {
 
 /** A condition, such as `downtime(shop/web, B) > downtime(shop/web, A) + 30s`. */
 export interface FailIf {
+  /** How variants in an earlier spelling are spelled now. */
+  readonly hints: readonly string[];
   /** Throws UsageError where it is about nothing of a run that begins. */
   check(run: Judged): void;
   /**
@@ -53,6 +55,7 @@ export function parseFailIf(text: string, runs: Runs): FailIf {
   const calls = callsIn(parsed.ast, notation, runs, fault);
   if (calls.length === 0) throw fault(1, `want one of ${metricNames.join(', ')} in it`);
   return {
+    hints: hintsAt(parsed.ast, runs).map((hint) => `--fail-if ${JSON.stringify(limit)}: ${hint}`),
     check: (run) => {
       for (const call of calls) if (call.variant === run.name) checkSubject(call, run, fault);
       const unknown = runs.allowsUnknown ? undefined : unknownIn(calls, [run]);
@@ -150,13 +153,10 @@ function matches(subject: string, name: string): boolean {
 }
 
 /** `shop/web had 33.3%`, with the variants where there are several. */
-export function readingsText(
-  readings: readonly Reading[],
-  shown: ReadonlyMap<string, string> = new Map(),
-): string {
+export function readingsText(readings: readonly Reading[]): string {
   const isOfOne = new Set(readings.map(({ variant }) => variant)).size < 2;
   const texts = readings.map((reading) => {
-    const where = isOfOne ? '' : ` in ${shown.get(reading.variant) ?? reading.variant}`;
+    const where = isOfOne ? '' : ` in ${reading.variant}`;
     return `${reading.worst} had ${valueText(reading)}${where}`;
   });
   return [...new Set(texts)].join(', ');
@@ -172,8 +172,6 @@ function valueText({ unit, value }: Reading): string {
 interface Runs {
   /** Null: that hangs on a cluster which is not read yet. */
   readonly names: readonly string[] | null;
-  /** Names in tables, which may be given too; left out: the same. */
-  readonly shown?: readonly string[] | null;
   readonly mustName: boolean;
   /** Whether figures count that may be wrong, as something is not simulated. Left out: no. */
   readonly allowsUnknown?: boolean;
@@ -212,10 +210,18 @@ function callsIn(root: Node, { columnOf }: Notation, runs: Runs, fault: Fault): 
 }
 
 /** The name of the run that is meant; null: none is known. */
-function meantName(variant: string | null, { names, shown }: Runs): string | null {
+function meantName(variant: string | null, { names, mustName }: Runs): string | null {
   if (variant === null) return names?.[0] ?? null;
-  const index = shown?.indexOf(variant) ?? -1;
-  return names?.[index] ?? variant;
+  return mustName || !names ? variant : (spelled(variant, names)?.word ?? variant);
+}
+
+/** The hints at the spelling of the variants of a condition. */
+function hintsAt(root: Node, { names, mustName }: Runs): readonly string[] {
+  if (mustName || !names) return [];
+  return metricNodes(root).flatMap(({ given: [, variant] }) => {
+    const hint = variant ? spelled(String(variant.args), names)?.hint : null;
+    return hint ? [hint] : [];
+  });
 }
 
 interface MetricNode {
@@ -236,15 +242,14 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
-function variantFault(variant: string | null, { names, shown, mustName }: Runs): string | null {
+function variantFault(variant: string | null, { names, mustName }: Runs): string | null {
   if (names === null) return null;
-  const known = shown ?? names;
-  const all = choicesText(known);
+  const all = choicesText(names);
   if (variant === null) {
     return mustName && names.length > 1 ? `want a variant after the name, one of ${all}` : null;
   }
-  if (known.includes(variant) || names.includes(variant)) return null;
-  return `no variant ${variant}${didYouMean(variant, known) || ';'} there are ${all}`;
+  if (names.includes(meantName(variant, { names, mustName }) ?? '')) return null;
+  return `no variant ${variant}${didYouMean(variant, names) || ';'} there are ${all}`;
 }
 
 /** How much of something somebody had, in each unit in which it may be read. */

@@ -8,7 +8,7 @@ import { appliedText } from '../apply/applied-text.ts';
 import type { Top } from '../flags.ts';
 import { managerFlagsText } from '../stage/manager-flags.ts';
 import { rangeText } from '../times/pod-times.ts';
-import { type Result, type RunResult, seconds, shownName } from './documents.ts';
+import { type Result, type RunResult, seconds } from './documents.ts';
 import {
   budgetTable,
   byChance,
@@ -91,7 +91,7 @@ function linesIn(text: string): number {
 
 /** The answer, as far as there is room for it. */
 function answer(result: Result, options: TableOptions): (room: Room) => string {
-  const runs = result.runs.map((run) => ({ ...run, name: shownName(run) }));
+  const { runs } = result;
   const [first] = runs;
   if (!first) return () => '';
   const workloads = listing(workloadTable, runs, ({ workloads: all }) => all, options);

@@ -9,6 +9,16 @@ import {
 } from '@taintmgr/core/pressure';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import {
+  modeWords,
+  pressureRulesOf,
+  pressureRulesWords,
+  pressureSemanticsOf,
+  rulesOf,
+  rulesWords,
+  semanticsOf,
+  spelled,
+} from '@taintmgr/k8s-adapter/command-line';
+import {
   FaultyFile,
   type Field,
   FileFault,
@@ -48,6 +58,8 @@ export interface Script {
   readonly times: ReadonlyMap<string, ScriptTimes>;
   /** The nodes that an autoscaler adds. */
   readonly autoscaler: readonly NodePool[];
+  /** How words in an earlier spelling are spelled now. */
+  readonly hints: readonly string[];
 }
 
 /** The same of one workload, and where it stands. */
@@ -63,6 +75,7 @@ export const emptyScript: Script = {
   policies: () => [],
   times: new Map(),
   autoscaler: [],
+  hints: [],
 };
 
 const timing = ['at', 'lasts', 'stagger', 'every', 'times'];
@@ -76,6 +89,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   const events: ScriptEvent[] = [];
   const times = new Map<string, ScriptTimes>();
   const autoscaler: NodePool[] = [];
+  const hints: string[] = [];
   let manifests: readonly Field[] = [];
   let { engine, manager, pressure } = emptyScript;
   attempt(faults, () => {
@@ -95,14 +109,12 @@ export function readScript(file: string, text: string, until: Millis): Script {
     attempt(faults, () => policiesOf(manifests, 0));
     const [own, agent] = [members.get('engine'), members.get('pressure')];
     if (own) {
-      attempt(faults, () => (engine = readConfig(own, engineShape, resolveWithLifecycle)));
+      attempt(faults, () => (engine = readConfig(own, engineKind, hints)));
     }
     const flags = members.get('kubeControllerManager');
     if (flags) attempt(faults, () => (manager = readManagerFlags(flags)));
     if (agent) {
-      const read = (): unknown =>
-        (pressure = readConfig(agent, pressureShape, resolvePressureConfig));
-      attempt(faults, read);
+      attempt(faults, () => (pressure = readConfig(agent, pressureKind, hints)));
     }
     for (const field of members.get('times')?.items() ?? []) {
       attempt(faults, () => readTimes(field, times));
@@ -121,7 +133,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   }
   if (faults.length > 0) throw new FaultyFile(faults);
   const policies = (startsAt: Instant) => policiesOf(manifests, startsAt);
-  return { events, engine, manager, pressure, policies, times, autoscaler };
+  return { events, engine, manager, pressure, policies, times, autoscaler, hints };
 }
 
 /** What one event comes to, that is not in a script: it may be repeated. Throws FaultyFile. */
@@ -168,14 +180,46 @@ function resolveWithLifecycle(options: Partial<Config>): Config {
   return resolveConfig({ lifecycle: {}, ...options });
 }
 
+/** The configuration of one program. */
+interface ConfigKind<T> {
+  readonly check: Check;
+  /** The members whose values have words here, and how each is read. */
+  readonly worded: Readonly<Partial<Record<keyof T, WordReader>>>;
+  /** A fault of the library, in the words that are used here. */
+  readonly inWords: (fault: string) => string;
+  readonly resolve: (options: Partial<T>) => T;
+}
+
+/** The value that a word stands for in the library, and the hint at its spelling. Throws FileFault. */
+type WordReader = (field: Field) => { readonly value: string; readonly hint: string | null };
+
+function wordReader<const T extends string>(
+  words: readonly T[],
+  meaning: (word: T) => string,
+): WordReader {
+  return (field) => {
+    const { word, hint = null } = spelled(String(field.value), words) ?? {};
+    if (word !== undefined) return { value: meaning(word), hint };
+    throw field.fault(`got ${JSON.stringify(field.value)}, want ${words.join(' or ')}`);
+  };
+}
+
 /** A configuration as the library takes it, whose faults get their places. */
 function readConfig<T extends object>(
   field: Field,
-  check: (field: Field) => unknown,
-  resolve: (options: Partial<T>) => T,
+  { check, worded, inWords, resolve }: ConfigKind<T>,
+  hints: string[],
 ): Partial<T> {
   check(field);
-  const options = field.value as Partial<T>;
+  // The members were checked; their values are for the library to refuse.
+  const options = { ...(field.value as Partial<T>) };
+  for (const [name, read] of Object.entries<WordReader | undefined>(worded)) {
+    const member = field.find([name]);
+    if (!member || !read) continue;
+    const { value, hint } = read(member);
+    if (hint !== null) hints.push(`${member.place}: ${member.path}: ${hint}`);
+    Object.assign(options, { [name]: value });
+  }
   try {
     resolve(options);
     return options;
@@ -183,7 +227,7 @@ function readConfig<T extends object>(
     if (!(error instanceof RangeError)) throw error;
     const [, path = '', text = error.message] =
       /^config\.(?:pressure\.)?([^:]+): (.*)$/s.exec(error.message) ?? [];
-    throw field.at(stepsOf(path)).faultBelow(`${field.path}.${path}`, text);
+    throw field.at(stepsOf(path)).faultBelow(`${field.path}.${path}`, inWords(text));
   }
 }
 
@@ -354,3 +398,23 @@ const pressureShape = shapeOf(resolvePressureConfig({}), {
   settings: orNull(settings),
   ownPod,
 });
+
+const engineKind: ConfigKind<Config> = {
+  check: engineShape,
+  worded: {
+    mode: wordReader(modeWords, (word) => word),
+    semantics: wordReader(rulesWords, semanticsOf),
+  },
+  inWords: (fault) =>
+    fault
+      .replaceAll('precise', rulesOf('precise'))
+      .replaceAll('upstream-1.36', rulesOf('upstream-1.36')),
+  resolve: resolveWithLifecycle,
+};
+
+const pressureKind: ConfigKind<PressureConfig> = {
+  check: pressureShape,
+  worded: { semantics: wordReader(pressureRulesWords, pressureSemanticsOf) },
+  inWords: (fault) => fault.replaceAll('precise', pressureRulesOf('precise')),
+  resolve: resolvePressureConfig,
+};

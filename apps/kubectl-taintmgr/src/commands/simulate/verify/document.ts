@@ -1,13 +1,13 @@
 // The answer of `simulate --verify`, and how it is written as json.
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
-import type { RunResult } from '../result/documents.ts';
+import type { RunDocument } from '@taintmgr/page';
 import type { ClusterSource } from '../source/source.ts';
 import type { Check } from './check.ts';
 import type { Observed } from './observed.ts';
 
 /** One run beside what happened. */
-export interface CheckedRun extends Pick<RunResult, 'name' | 'semantics'> {
+export interface CheckedRun extends Pick<RunDocument, 'name' | 'semantics'> {
   readonly check: Check;
   readonly causes: readonly string[];
 }

@@ -2,7 +2,6 @@
 import { count, printable } from '@taintmgr/k8s-adapter/command-line';
 import { none } from '@taintmgr/k8s-adapter/explain';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
-import { shownName } from '../result/documents.ts';
 import { lateText, shownSeconds } from './causes.ts';
 import type { Check, NodeCheck, PlacementCheck, PodCheck, WorkloadCheck } from './check.ts';
 import type { CheckedRun, Verified } from './document.ts';
@@ -42,7 +41,7 @@ function headline({ before, after, untilSeconds, played, seed, seeds }: Verified
 
 function runParts(run: CheckedRun, isOneOfMany: boolean, options: TableOptions): readonly string[] {
   const { check, causes } = run;
-  const who = isOneOfMany ? `${shownName(run)}: ` : '';
+  const who = isOneOfMany ? `${run.name}: ` : '';
   return [
     fitting([`${who}${answerText(check)}`], options),
     podTable(check.pods, options),

@@ -1,9 +1,9 @@
 // `simulate --verify`: plays what happened from one snapshot to another, and says how far it is off.
 import { formatTime, type Millis } from '@taintmgr/core/time';
-import { count, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { count, rulesOf, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { type Cluster, VirtualClock } from '@taintmgr/sim-cluster';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
-import { writeTableNotes } from '../../../cli/output.ts';
+import { warn, writeTableNotes } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
 import { printAnswer, readFormat } from '../../../render/printer.ts';
 import type { TableOptions } from '../../../render/table.ts';
@@ -83,7 +83,7 @@ async function verify(
   invocation: Invocation<SimulateFlags>,
   { file, after, read }: Inputs,
 ): Promise<Verified> {
-  const { flags } = invocation;
+  const { flags, output } = invocation;
   const before = lookAt(read);
   refuseOther(file, after, before);
   const observed = observedIn(file, after, read, before);
@@ -91,6 +91,7 @@ async function verify(
   const graceMs = managerSettings(read, emptyScript).nodeMonitorGracePeriodMs;
   const happened = whatHappened({ observed, before, startsAt: read.startsAt, graceMs });
   const said = flags.script === undefined ? null : await scriptAt(flags.script, until);
+  for (const hint of said?.hints ?? []) warn(output, hint);
   const script: Script = said ?? { ...emptyScript, events: happened.events };
   const source = { ...read, notes: [...actorNotes(flags, script, read), ...read.notes] };
   const real = courseOf(recordReal(source, before, observed, happened), until);
@@ -119,7 +120,7 @@ async function verify(
       simulated: run.recording,
       seeds,
     });
-    return { name: run.name, semantics: run.semantics, check, causes };
+    return { name: run.name, semantics: rulesOf(run.semantics), check, causes };
   });
   return {
     source,

@@ -171,8 +171,8 @@ describe('--apply', () => {
     assert.deepEqual(
       runs.map(({ semantics, rollout }) => [semantics, rollout?.seconds]),
       [
-        ['precise', 0],
-        ['precise', 0],
+        ['taintmgr', 0],
+        ['taintmgr', 0],
       ],
     );
   });

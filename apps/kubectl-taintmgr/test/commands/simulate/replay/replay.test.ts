@@ -320,7 +320,7 @@ describe('a recording', () => {
     [
       'of an engine that cannot be',
       [head({ mode: 'gently' }), ''],
-      '1: engine.mode: got "gently", want delete or evict or evictThenDelete',
+      '1: engine.mode: got "gently", want delete or evict or evict-then-delete',
     ],
     [
       'of an engine with values of other kinds',

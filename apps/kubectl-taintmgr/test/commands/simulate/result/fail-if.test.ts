@@ -115,12 +115,9 @@ describe('a condition of --fail-if', () => {
   }
 
   it('is of the first run where there are no variants', () => {
-    const rules = { names: ['precise', 'upstream-1.36'], mustName: false };
-    const both = [{ ...judged('precise', 1, 20) }, { ...judged('upstream-1.36', 2, 20) }];
     const [reading] = parseFailIf('down(shop/web) > 0', rules).judge([both]).readings;
-    assert.deepEqual([reading?.variant, reading?.value], ['precise', 1]);
-    const named = parseFailIf('down(shop/web, upstream-1.36) > 0', rules).judge([both]);
-    assert.equal(named.readings[0]?.value, 2);
+    assert.deepEqual([reading?.variant, reading?.value], ['taintmgr', 1]);
+    assert.throws(() => parseFailIf('down(shop/web, other) > 0', rules), /there are taintmgr/);
   });
 
   const drawn = (crossed: number, of: number, text: string) => {
@@ -144,23 +141,33 @@ describe('a condition of --fail-if', () => {
     });
   }
 
-  it('takes the name by which a table shows a run that nobody has named', () => {
-    const names = ['precise', 'upstream-1.36'];
-    const shown = ['taintmgr', 'kube-controller-manager'];
-    const rules = { names, shown, mustName: false };
-    const both = [{ ...judged('precise', 1, 20) }, { ...judged('upstream-1.36', 2, 20) }];
-    const { readings } = parseFailIf(
-      'down(shop/web, kube-controller-manager) > down(shop/web, taintmgr)',
-      rules,
-    ).judge([both]);
-    assert.deepEqual(
-      readings.map(({ value }) => value),
-      [2, 1],
-    );
-    const text = readingsText(readings, new Map([[names[0] ?? '', shown[0] ?? '']]));
-    assert.equal(text, 'shop/web had 2 in upstream-1.36, shop/web had 1 in taintmgr');
-    assert.throws(() => parseFailIf('down(shop/web, other) > 0', rules), /there are taintmgr/);
-  });
+  const rules = { names: ['taintmgr', 'kube-controller-manager'], mustName: false };
+  const both = [judged('taintmgr', 1, 20), judged('kube-controller-manager', 2, 20)];
+  for (const [theirs, ours, hints] of [
+    ['kube-controller-manager', 'taintmgr', []],
+    [
+      'upstream-1.36',
+      'precise',
+      [
+        'write kube-controller-manager instead of upstream-1.36',
+        'write taintmgr instead of precise',
+      ],
+    ],
+  ] as const) {
+    it(`names runs by their rules: ${theirs}, ${ours}`, () => {
+      const text = `down(shop/web, ${theirs}) > down(shop/web, ${ours})`;
+      const condition = parseFailIf(text, rules);
+      assert.deepEqual(
+        condition.hints,
+        hints.map((hint) => `--fail-if "${text}": ${hint}`),
+      );
+      const { readings } = condition.judge([both]);
+      assert.equal(
+        readingsText(readings),
+        'shop/web had 2 in kube-controller-manager, shop/web had 1 in taintmgr',
+      );
+    });
+  }
 });
 
 describe('a condition that cannot be read', () => {

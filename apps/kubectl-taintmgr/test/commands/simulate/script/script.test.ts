@@ -121,7 +121,19 @@ describe('mistakes', () => {
     [
       'the engine',
       'engine: {mode: gently}\nevents: []\n',
-      ['1:16: engine.mode: got "gently", want delete or evict or evictThenDelete'],
+      ['1:16: engine.mode: got "gently", want delete or evict or evict-then-delete'],
+    ],
+    [
+      'rules',
+      'engine: {semantics: theirs}\nevents: []\n',
+      [
+        '1:21: engine.semantics: got "theirs", want taintmgr or kube-controller-manager or kube-controller-manager-1.36',
+      ],
+    ],
+    [
+      'rules beside takeover',
+      'engine: {semantics: kube-controller-manager, takeover: true}\nevents: []\n',
+      ['1:21: engine.semantics: got "kube-controller-manager", want taintmgr'],
     ],
     [
       'a field by its former name',
@@ -299,6 +311,26 @@ describe('--fail-if', () => {
       assert.match(result.err, err);
     });
   }
+});
+
+it('takes earlier spellings, and says how they are spelled', async () => {
+  const script =
+    'engine: {mode: evictThenDelete, semantics: precise}\n' +
+    'pressure: {semantics: precise}\nevents: []\n';
+  const files = ['-f', file('topology.yaml', topology), '--script', file('old.yaml', script)];
+  const limit = 'evictions(shop/web, upstream-1.36) > 999';
+  const { code, err } = await run('simulate', ...files, '--compare', '--fail-if', limit);
+  assert.equal(code, 0, err);
+  const warnings = err.split('\n').filter((line) => line.startsWith('Warning:'));
+  assert.deepEqual(
+    warnings.map((line) => line.replace(path('old.yaml'), 'FILE')),
+    [
+      'Warning: FILE:1:16: engine.mode: write evict-then-delete instead of evictThenDelete',
+      'Warning: FILE:1:44: engine.semantics: write taintmgr instead of precise',
+      'Warning: FILE:2:23: pressure.semantics: write taintmgr instead of precise',
+      `Warning: --fail-if "${limit}": write kube-controller-manager instead of upstream-1.36`,
+    ],
+  );
 });
 
 it('reads conditions before the cluster, and looks for what they are about before it plays anything', async () => {
