@@ -45,14 +45,14 @@ it('pages name no command and no flag that the plugin does not have', async () =
   const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' });
   const calls = pages.filter((page) => page.endsWith('.md')).flatMap(callsOf);
   assert.ok(calls.length > 50);
-  const common = (await run('--help')).out;
+  const common = (await run('options')).out;
   const helps = new Map<string, string>();
   for (const { page, words, flags } of calls) {
     const key = words.slice(0, 2).join(' ');
     const help = helps.get(key) ?? (await helpOf(words));
     helps.set(key, help);
-    const usage = `Usage: kubectl taintmgr ${words[0]}`;
-    const isKnown = words[0] === 'help' || help.startsWith(usage);
+    const usage = `\nUsage:\n  kubectl taintmgr ${words[0]}`;
+    const isKnown = words[0] === 'help' || help.includes(usage);
     const [, part] = words;
     const isGroup = part !== undefined && /^Commands:$/m.test(help);
     const hasPart = !isGroup || help.includes(`\n  ${part} `);

@@ -11,14 +11,15 @@ import { childOf, fullNameOf } from './cli/arguments.ts';
 import {
   addOutputFlags,
   addPolicyFlag,
-  collect,
   dryRunOption,
   type OutputFlags,
-  timeoutOption,
 } from './cli/common-flags.ts';
 import { exitCode } from './cli/exit.ts';
+import { globalFlags, type HelpTexts, helpWidth, withHelp } from './cli/help.ts';
+import type { Output } from './cli/output.ts';
 import type { Invocation, Registry } from './cli/registry.ts';
 import { narrowingSelector, nodeNames } from './cli/values.ts';
+import { doctorCommand } from './commands/doctor/flags.ts';
 import { drainCommand } from './commands/drain-by-taint/flags.ts';
 import {
   deviceCommand,
@@ -41,37 +42,54 @@ import {
 } from './commands/takeover/flags.ts';
 
 /** The commands, in the order in which the help lists them. */
-export function addCommands(program: CommandUnknownOpts, registry: Registry): void {
+export function addCommands(program: CommandUnknownOpts, registry: Registry, output: Output): void {
+  program.commandsGroup('Look:');
+  registry.add(program, statusCommand(), () => import('./commands/status/status.ts'));
   addExplain(registry.addGroup(program, explainGroup()), registry);
+  registry.add(program, pendingCommand(), () => import('./commands/pending.ts'));
+  registry.add(program, historyCommand(), () => import('./commands/history.ts'));
+  registry.add(program, webCommand(), () => import('./commands/web/web.ts'));
+  // With --probe it changes the cluster.
+  registry.addChanging(program, doctorCommand(), () => import('./commands/doctor/doctor.ts'));
+  program.commandsGroup('Act:');
   registry.addChanging(
     program,
     drainCommand(),
     () => import('./commands/drain-by-taint/command.ts'),
   );
+  registry.addChanging(program, undoCommand(), () => import('./commands/undo/undo.ts'));
+  registry.addChanging(program, pauseCommand(), () => import('./commands/pause.ts'));
+  registry.addChanging(program, resumeCommand(), () => import('./commands/resume.ts'));
   registry.addChanging(
     program,
     taintDeviceCommand(),
     () => import('./commands/taint-device/taint-device.ts'),
   );
-  registry.addChanging(program, undoCommand(), () => import('./commands/undo/undo.ts'));
+  program.commandsGroup('What if:');
   registry.add(program, simulateCommand(), () => import('./commands/simulate/simulate.ts'));
-  registry.add(program, pendingCommand(), () => import('./commands/pending.ts'));
-  registry.add(program, historyCommand(), () => import('./commands/history.ts'));
-  registry.add(program, statusCommand(), () => import('./commands/status/status.ts'));
-  registry.add(program, webCommand(), () => import('./commands/web/web.ts'));
-  registry.addChanging(program, pauseCommand(), () => import('./commands/pause.ts'));
-  registry.addChanging(program, resumeCommand(), () => import('./commands/resume.ts'));
-  addTakeover(registry.addGroup(program, takeoverGroup()), registry);
-  // With --probe it changes the cluster.
-  registry.addChanging(program, doctorCommand(), () => import('./commands/doctor/doctor.ts'));
   registry.add(program, snapshotCommand(), () => import('./commands/snapshot/snapshot.ts'));
+  program.commandsGroup('Set up:');
   const install = registry.addGroup(program, installGroup());
   registry.addChanging(install, crdsCommand(), () => import('./commands/install.ts'));
+  addTakeover(registry.addGroup(program, takeoverGroup()), registry);
   addCompletion(registry.addGroup(program, completionGroup()), registry);
   registry.add(program, versionCommand(), () => import('./commands/version.ts'));
+  addHelp(program, registry, output);
+}
+
+/** The commands that print what there is to type. */
+function addHelp(program: CommandUnknownOpts, registry: Registry, output: Output): void {
   registry.add(program, helpCommand(), async () => ({
     run: (_: Invocation<object>, words: readonly string[]) => {
       topicOf(program, words).outputHelp();
+      return exitCode.done;
+    },
+  }));
+  const options = new Command('options').description('list the flags that every command takes');
+  withHelp(options, { examples: ['kubectl taintmgr options'] });
+  registry.add(program, options, async () => ({
+    run: () => {
+      output.write(`${globalFlags(program, helpWidth(output.widthOut))}\n`);
       return exitCode.done;
     },
   }));
@@ -122,128 +140,142 @@ function addCompletion(completion: CommandUnknownOpts, registry: Registry): void
   }));
 }
 
-const undoHelp = `
-Without a name it lists the drains and rules that can be undone. A rule that taint-device has made is deleted, and
-one that it has changed gets the effect None again; pods that terminate already do not come back.
-
-Examples:
-  kubectl taintmgr undo drain-20261120-230839-7f3a
-  kubectl taintmgr undo maintenance=kernel node-1
-  kubectl taintmgr undo nodedrain/kernel
-  kubectl taintmgr undo devicetaintrule/gpu-0-ecc`;
+const undoHelp: HelpTexts = {
+  examples: [
+    '# List what can be undone',
+    'kubectl taintmgr undo',
+    '# Take the taint and the cordon of a drain off its nodes',
+    'kubectl taintmgr undo drain-20261120-230839-7f3a',
+    'kubectl taintmgr undo maintenance=kernel node-1',
+    'kubectl taintmgr undo nodedrain/kernel',
+    'kubectl taintmgr undo devicetaintrule/gpu-0-ecc',
+  ],
+  details: `
+What was there before the drain, or was changed by another program since, stays. A NodeDrain is deleted.
+A rule that taint-device made is deleted; a rule that it changed gets the effect None again. Pods that
+are terminating do not come back.`,
+};
 
 /** `undo`, as its help shows it. */
 function undoCommand(): CommandUnknownOpts {
-  return new Command('undo')
-    .summary('undo what a drain has changed on nodes, or a rule of taint-device, and nothing else')
+  const command = new Command('undo')
+    .summary('take back the taint and the cordon of a drain, or a rule of taint-device')
     .description(
-      'undo what a drain has changed on nodes, the taint and the cordon, and nothing else: what was there before, or has been set by somebody else since, stays; a NodeDrain is deleted, and so is a rule of taint-device',
+      'take back what a drain set on its nodes, the taint and the cordon, or a rule of taint-device',
     )
     .argument(
       '[drain]',
-      'name of the drain, its taint as key[=value] or key[=value]:effect, or devicetaintrule/NAME',
+      'name of the drain, its taint as key[=value] or key[=value]:effect, or devicetaintrule/NAME; without it, list what can be undone',
     )
-    .argument('[nodes...]', 'names of the nodes; all nodes of the drain by default', nodeNames)
+    .argument('[nodes...]', 'names of the nodes (default: all nodes of the drain)', nodeNames)
     .option('-l, --selector <selector>', 'label selector for the nodes', narrowingSelector)
-    .addOption(dryRunOption('client: only say what would be done; none: do it'))
-    .addHelpText('after', undoHelp);
+    .addOption(dryRunOption('client: only print what would be undone; none: undo it'));
+  return withHelp(command, undoHelp);
 }
 
 /** `pending`, as its help shows it. */
 function pendingCommand(): CommandUnknownOpts {
   const command = new Command('pending')
-    .summary('list the pods that taints will evict')
+    .summary('list the pods that taints will evict, and when')
     .description('list the pods that taints will evict, and when')
-    .option('-A, --all-namespaces', 'of all namespaces')
+    .option('-A, --all-namespaces', 'list the pods of all namespaces')
     .option('-l, --selector <selector>', 'label selector for the pods')
     .addOption(
-      new Option('--sort-by <key>', 'due, name, node, or a path such as {.taint.key}').default(
-        'due',
-      ),
-    )
-    .addHelpText('after', '\nExample:\n  kubectl taintmgr pending -A --sort-by=due -o wide');
+      new Option(
+        '--sort-by <key>',
+        'sort by due, name, node, or a path such as {.taint.key}',
+      ).default('due'),
+    );
   addPolicyFlag(command);
-  return addOutputFlags(command);
+  return withHelp(addOutputFlags(command), {
+    examples: [
+      '# The pods that leave next, of all namespaces',
+      'kubectl taintmgr pending -A',
+      'kubectl taintmgr pending -n shop --sort-by=node -o wide',
+    ],
+  });
 }
 
-const historyHelp = `
-It merges what the cluster still has: the pods themselves, Events, who wrote taints and cordons of nodes,
-EvictionRequests, and the records that the leader of taintmgr-controller keeps. The source stands beside each
-statement, and what nobody says is named. Without a name it is a table of the namespace.
-
-Examples:
-  kubectl taintmgr history -A --since 2h
-  kubectl taintmgr history pod web-0 -n shop
-  kubectl taintmgr history node node-1
-  kubectl taintmgr history deployment/web -n shop -o json`;
+const historyHelp: HelpTexts = {
+  examples: [
+    '# The pods that left in the last two hours',
+    'kubectl taintmgr history -A --since 2h',
+    '# One pod, node or workload',
+    'kubectl taintmgr history pod web-0 -n shop',
+    'kubectl taintmgr history node node-1',
+    'kubectl taintmgr history deployment/web -n shop -o json',
+  ],
+  details: `
+The sources are the pods themselves, Events, the managed fields of nodes, EvictionRequests, and the records
+that the leader of taintmgr-controller keeps. Each statement names its source. Without a name, the answer
+is a table of the namespace.`,
+};
 
 /** `history`, as its help shows it. */
 function historyCommand(): CommandUnknownOpts {
   const command = new Command('history')
     .summary('say which pods left, who evicted them, and why')
     .description(
-      'say which pods left or are leaving, who evicted them, for which taint, when, and what came instead',
+      'say which pods left or are leaving, when, for which taint, who evicted them, and what replaced them',
     )
     .argument(
       '[kind]',
       'pod, node, deployment, statefulset, daemonset, replicaset, job or namespace',
     )
-    .argument('[name]', 'its name; KIND/NAME does as well')
-    .option('-A, --all-namespaces', 'of all namespaces')
+    .argument('[name]', 'its name; KIND/NAME works too')
+    .option('-A, --all-namespaces', 'list the pods of all namespaces')
     .addOption(
-      new Option('--since <duration>', 'only of the last time, such as 2h').argParser(pauseLength),
-    )
-    .addOption(
-      new Option(
-        '--flight-record <file>',
-        'also what a flight record of taintmgr-controller tells',
+      new Option('--since <duration>', 'only evictions newer than this, e.g. 2h').argParser(
+        pauseLength,
       ),
     )
-    .addHelpText('after', historyHelp);
-  return addOutputFlags(command);
+    .addOption(
+      new Option('--flight-record <file>', 'also read this flight record of taintmgr-controller'),
+    );
+  return withHelp(addOutputFlags(command), historyHelp);
 }
 
 /** `status`, as its help shows it. */
 function statusCommand(): CommandUnknownOpts {
   const command = new Command('status')
-    .summary('say who evicts here, how the zones are doing, and what is blocked')
+    .summary('say who evicts here, and what is pending, overdue or blocked')
     .description(
-      'say who evicts here, how the zones are doing, how many evictions are pending, overdue or blocked, and which drains can be undone',
+      'say who evicts here, how the zones are, how many evictions are pending, overdue or blocked, and which drains can be undone',
     )
     .option(
       '--shadow',
-      'say instead what kube-controller-manager evicted, and what taintmgr would have done; a controller with --dry-run keeps score',
+      'compare instead what kube-controller-manager evicted with what taintmgr would have done; needs a controller with --dry-run',
     );
   addPolicyFlag(command);
-  return addOutputFlags(command);
+  return withHelp(addOutputFlags(command), {
+    examples: ['kubectl taintmgr status', 'kubectl taintmgr status --shadow'],
+  });
 }
 
 const portMax = 65_535;
 
-const webHelp = `
-It is served on 127.0.0.1 only, and changes nothing in the cluster. The address that is printed lets one
-browser in, once. Ctrl-C ends it.
-
-Examples:
-  kubectl taintmgr web
-  kubectl taintmgr web --open --port 8002`;
+const webHelp: HelpTexts = {
+  examples: ['kubectl taintmgr web --open', 'kubectl taintmgr web --port 8002'],
+  details: `
+The page is served on 127.0.0.1 only, and changes nothing in the cluster. The printed address admits one
+browser, once. Ctrl-C stops the server.`,
+};
 
 /** `web`, as its help shows it. */
 function webCommand(): CommandUnknownOpts {
   const command = new Command('web')
-    .summary('show in a browser who leaves when, live')
+    .summary('show pending evictions live in a browser')
     .description(
-      'show in a browser which pods will be evicted when, by whom, and what keeps them, as it changes',
+      'show live in a browser which pods will be evicted, when, by which controller, and what holds them',
     )
     .addOption(
-      new Option('--port <number>', 'where to serve it, 0: wherever there is room')
+      new Option('--port <number>', 'port to listen on; 0: any free port')
         .argParser(portOf)
         .default(0),
     )
-    .option('--open', 'also open it in the browser of this machine')
-    .addHelpText('after', webHelp);
+    .option('--open', 'open the page in a browser');
   addPolicyFlag(command);
-  return command;
+  return withHelp(command, webHelp);
 }
 
 function portOf(text: string): number {
@@ -252,15 +284,19 @@ function portOf(text: string): number {
   throw new InvalidArgumentError(`Want a whole number from 0 to ${portMax}.`);
 }
 
-const pauseHelp = `
-It makes an EvictionPause, which taintmgr-controller follows: deadlines stand still while it holds.
-Everything that is given must match; with nothing given all evictions for taints are held, and never
-those of node-pressure-controller. It ends at its time, or with kubectl taintmgr resume pause/NAME.
-
-Examples:
-  kubectl taintmgr pause network-work --zones eu/eu-a --for 2h --reason "new switches"
-  kubectl taintmgr pause everything
-  kubectl taintmgr resume pause/network-work`;
+const pauseHelp: HelpTexts = {
+  examples: [
+    '# Hold all evictions for taints, until they are resumed',
+    'kubectl taintmgr pause everything',
+    'kubectl taintmgr resume pause/everything',
+    '# Hold evictions in one zone, for two hours',
+    'kubectl taintmgr pause switches --zones eu/eu-a --for 2h --reason "new switches"',
+  ],
+  details: `
+The command creates an EvictionPause. While the pause holds, taintmgr-controller stops the clock of every
+deadline that the pause covers. A pod is held if it matches all flags that are given. Node-pressure evictions
+are never held. A pause ends at its time, or with: kubectl taintmgr resume pause/NAME`,
+};
 
 /** `pause`, as its help shows it. */
 function pauseCommand(): CommandUnknownOpts {
@@ -269,39 +305,39 @@ function pauseCommand(): CommandUnknownOpts {
     .description(
       'hold evictions, everywhere or in some places, for a time or until they are resumed',
     )
-    .argument('<name>', 'what to call the pause')
-    .addHelpText('after', pauseHelp);
+    .argument('<name>', 'name of the pause');
   for (const option of pauseOptions()) command.addOption(option);
-  return addOutputFlags(command);
+  return withHelp(addOutputFlags(command), pauseHelp);
 }
 
 function pauseOptions(): readonly Option[] {
   return [
-    new Option('--reason <text>', 'why, for those who see it'),
-    new Option('--until <time>', 'when it ends by itself, such as 2026-01-31T18:00:00Z').argParser(
-      time,
-    ),
-    new Option('--for <duration>', 'how long it holds, such as 30m or 2h')
+    new Option('--reason <text>', 'why, for everyone who sees the pause'),
+    new Option(
+      '--until <time>',
+      'time at which the pause ends, e.g. 2026-01-31T18:00:00Z',
+    ).argParser(time),
+    new Option('--for <duration>', 'how long the pause holds, e.g. 30m or 2h')
       .argParser(pauseLength)
       .conflicts('until'),
     new Option(
       '--zones <zones>',
-      'pods on nodes of these zones, as status prints them: region/zone',
+      'only pods on nodes of these zones, as status prints them: region/zone',
     ).argParser(list),
-    new Option('--node-selector <selector>', 'pods on nodes that this label selector leaves'),
-    new Option('--taint-keys <keys>', 'evictions for taints with one of these keys').argParser(
-      list,
-    ),
-    new Option('--namespaces <names>', 'pods in these namespaces').argParser(list),
+    new Option('--node-selector <selector>', 'only pods on nodes with these labels'),
+    new Option('--taint-keys <keys>', 'only evictions for taints with these keys').argParser(list),
+    new Option('--namespaces <names>', 'only pods in these namespaces').argParser(list),
     new Option(
       '--readiness',
-      'also do not mark pods of unreachable nodes as not ready, nor taint unhealthy nodes',
+      'also neither mark pods of unreachable nodes as not ready nor taint unhealthy nodes',
     ),
     new Option(
       '--deadlines <bool>',
-      'false: evictions go on, and only what --readiness is about is held',
+      'false: evictions continue, and only what --readiness names is held',
     ).argParser(truth),
-    dryRunOption('client: only print it; server: let the API server check it; none: make it'),
+    dryRunOption(
+      'client: only print the pause; server: let the API server check it; none: create it',
+    ),
   ];
 }
 
@@ -326,104 +362,70 @@ function pauseLength(text: string): Millis {
   throw new InvalidArgumentError('Want a duration such as 30m or 2h.');
 }
 
-const resumeHelp = `
-The request stands in the lease taintmgr-controller-limits until the controller that leads has carried
-it out, within 5 s. Who may patch that lease may resume evictions. It is found by what the leader
-publishes (kubectl get taintmanagers), else in the namespaces taintmgr-system and kube-system.
-Pauses are ended only by name: nobody ends all of them by mistake.
-
-Examples:
-  kubectl taintmgr resume                 all limits that have tripped
-  kubectl taintmgr resume zone=eu/eu-a    this one
-  kubectl taintmgr resume pause/web       the pause web`;
+const resumeHelp: HelpTexts = {
+  examples: [
+    '# All limits that have tripped',
+    'kubectl taintmgr resume',
+    '# One limit',
+    'kubectl taintmgr resume zone=eu/eu-a',
+    '# One pause',
+    'kubectl taintmgr resume pause/web',
+  ],
+  details: `
+The request is written to the lease taintmgr-controller-limits, and the leading controller carries it out
+within 5s. Every user who may patch that lease may resume evictions. The lease is the one that the leader
+publishes (kubectl get taintmanagers), or the one in the namespaces taintmgr-system and kube-system.
+Pauses end only by name, so that no command ends all of them by mistake.`,
+};
 
 /** `resume`, as its help shows it. */
 function resumeCommand(): CommandUnknownOpts {
-  return new Command('resume')
-    .summary('open limits of the controller that have tripped, or end a pause')
+  const command = new Command('resume')
+    .summary('resume evictions: reset tripped limits, or end a pause')
     .description(
-      'open limits of the controller that have tripped (onLimit: trip): what they held is evicted, and their windows begin anew; or end pauses: delete them',
+      'resume evictions: reset limits that have tripped (onLimit: Trip), so that the pods that they held are evicted, or delete pauses',
     )
     .argument(
       '[names...]',
-      'limits as status shows them, or pause/NAME; all limits that have tripped when left out',
+      'limits as status prints them, or pause/NAME (default: all limits that have tripped)',
     )
-    .option('--lease <namespace/name>', 'lease that keeps the limits, where it is another')
-    .addHelpText('after', resumeHelp);
+    .option('--lease <namespace/name>', 'lease with the limits, if it is not the default one');
+  return withHelp(command, resumeHelp);
 }
 
-const doctorHelp = `
-With -f no cluster is asked: the manifests are checked, among themselves, as a CI job does it. What is
-given there should be what is applied, so pipe the output of kustomize or helm into -f -. With -f there is
--o sarif as well, for code scanning.
-
---probe shows whether kube-controller-manager evicts for NoExecute taints, where nothing else does: it makes
-a Node that is no machine, with a taint, and a pod on it in a Namespace of its own, sees who evicts the pod,
-and takes everything away again, also after Ctrl-C. The next probe takes away what a killed one has left.
-It needs these permissions: create, get, list and delete nodes and pods; create, list and delete namespaces;
-list events; get serviceaccounts.
-
-Examples:
-  kubectl taintmgr doctor
-  kubectl taintmgr doctor --probe
-  kubectl taintmgr doctor -f deploy/ -R
-  kubectl taintmgr doctor -f deploy/ -R -o sarif > doctor.sarif
-  kustomize build overlays/production | kubectl taintmgr doctor -f - -o json
-
-Exit codes:
-  0  nothing worse than a warning
-  1  the cluster could not be examined; with -f: an error, in a manifest or in reading it
-  2  something fails in the cluster, or something of a probe is left`;
-
-/** `doctor`, as its help shows it. */
-function doctorCommand(): CommandUnknownOpts {
-  const command = new Command('doctor')
-    .summary('find what would keep evictions from working')
-    .description(
-      'find what would keep evictions from working: missing permissions, two controllers for the same pods, PodDisruptionBudgets that never allow an eviction, taints without a time, clocks that differ',
-    )
-    .addOption(
-      new Option(
-        '-f, --filename <path>',
-        'check manifests instead: a file, a folder, or - for standard input; may be repeated',
-      ).argParser(collect),
-    )
-    .option('-R, --recursive', 'with -f: folders in folders too')
-    .option('--probe', 'see who evicts a pod that is made for it, on a Node that is made for it')
-    .addOption(timeoutOption('with --probe: how long to wait for an eviction', 30_000, '30s'))
-    .addHelpText('after', doctorHelp);
-  return addOutputFlags(command);
-}
-
-const snapshotHelp = `
-It holds nodes, pods, PodDisruptionBudgets, leases of nodes and of kube-controller-manager, workloads,
-and what policies of taintmgr.dev say, and of these only the fields that decide about scheduling and
-evictions: no environment, no commands, no images, no secrets, no addresses. Names and labels are kept.
-
-With --watch it goes on with what happens: what simulate --verify needs to say how true it is.
-
-Examples:
-  kubectl taintmgr snapshot > snapshot.json
-  kubectl taintmgr snapshot --watch --for 30m > outage.jsonl
-  npm run -s cluster -- --snapshot snapshot.json --topology snapshot`;
+const snapshotHelp: HelpTexts = {
+  examples: [
+    'kubectl taintmgr snapshot > cluster.json',
+    'kubectl taintmgr simulate -f cluster.json --each zone',
+    '# Record what happens for 30 minutes, and compare the simulation with it',
+    'kubectl taintmgr snapshot --watch --for 30m > outage.jsonl',
+    'kubectl taintmgr simulate --verify outage.jsonl',
+  ],
+  details: `
+A snapshot has nodes, pods, PodDisruptionBudgets, leases of nodes and of kube-controller-manager, workloads,
+and the policies of taintmgr.dev. Of these it has only the fields that decide about scheduling and evictions:
+no environment, commands, images, secrets or addresses. Names and labels are kept.`,
+};
 
 /** `snapshot`, as its help shows it. */
 function snapshotCommand(): CommandUnknownOpts {
-  return new Command('snapshot')
-    .summary('write a copy of the cluster, without sensitive data')
+  const command = new Command('snapshot')
+    .summary('write a copy of the cluster to simulate, without sensitive data')
     .description(
-      'write a copy of what decides about evictions in the cluster, without sensitive data: to simulate, to load into an embedded cluster, or to share with others',
+      'write a copy of what decides about evictions in the cluster, without sensitive data, to simulate or to share',
     )
     .addOption(
-      new Option('-o, --output <format>', 'how to print it')
+      new Option('-o, --output <format>', 'output format')
         .choices(['json', 'yaml'])
         .default('json'),
     )
-    .option('--watch', 'then write what changes, a line each, until Ctrl-C or its bound')
+    .option('--watch', 'then write each change as a line, until Ctrl-C or the end of --for')
     .addOption(
-      new Option('--for <duration>', 'with --watch: end after so long').argParser(watchTimeOf),
-    )
-    .addHelpText('after', snapshotHelp);
+      new Option('--for <duration>', 'with --watch: how long to record, e.g. 30m').argParser(
+        watchTimeOf,
+      ),
+    );
+  return withHelp(command, snapshotHelp);
 }
 
 const watchMsMax: Millis = 7 * 86_400_000;
@@ -434,26 +436,30 @@ function watchTimeOf(text: string): Millis {
   throw new InvalidArgumentError('Want a duration from 1s to 168h, such as 30m.');
 }
 
-const installHelp = `
-The manifests are in the program. It applies them by server-side apply as the field manager taintmgr and
-waits until the API server serves the kinds. What is stored already stays.
-
-Exit codes:
-  0    applied, or printed
-  1    usage, permissions, or the API server
-  3    a kind was not served within --timeout
-
-Examples:
-  kubectl taintmgr install crds
-  kubectl taintmgr install crds --dry-run=client -o yaml
-  kubectl taintmgr install crds --dry-run=server`;
+const installHelp: HelpTexts = {
+  examples: [
+    'kubectl taintmgr install crds',
+    '# Only print the manifests',
+    'kubectl taintmgr install crds --dry-run=client -o yaml',
+    'kubectl taintmgr install crds --dry-run=server',
+  ],
+  details: `
+The manifests are part of the program. They are applied by server-side apply, with the field manager taintmgr.
+Then the command waits until the API server serves the kinds. Objects that are stored already are kept.`,
+  exits: [
+    ['0', 'applied, or printed'],
+    ['1', 'usage, permissions, or the API server'],
+    ['3', 'a kind was not served within --timeout'],
+  ],
+};
 
 /** `install`, whose commands follow. */
 function installGroup(): CommandUnknownOpts {
-  return new Command('install')
-    .summary('put into the cluster what taintmgr needs there')
-    .description('put into the cluster what taintmgr needs there')
+  const command = new Command('install')
+    .summary('install the CustomResourceDefinitions of taintmgr')
+    .description('install what taintmgr needs in the cluster')
     .helpCommand(false);
+  return withHelp(command, { examples: ['kubectl taintmgr install crds'] });
 }
 
 /** `install crds`, as its help shows it. */
@@ -463,16 +469,17 @@ function crdsCommand(): CommandUnknownOpts {
       'apply the CustomResourceDefinitions of EvictionPolicy, NodeTaintRule, EvictionPause, NodeDrain and TaintManager',
     )
     .addOption(
-      dryRunOption('client: only print them; server: let the API server check them; none: apply'),
+      dryRunOption(
+        'client: only print them; server: let the API server check them; none: apply them',
+      ),
     )
-    .option('--force-conflicts', 'take over fields that other field managers own')
+    .option('--force-conflicts', 'take over fields of other field managers')
     .addOption(
       new Option('--timeout <duration>', 'how long to wait until the kinds are served')
         .argParser(duration)
         .default(30_000, '30s'),
-    )
-    .addHelpText('after', installHelp);
-  return addOutputFlags(command);
+    );
+  return withHelp(addOutputFlags(command), installHelp);
 }
 
 function duration(text: string): number {
@@ -481,29 +488,41 @@ function duration(text: string): number {
   throw new InvalidArgumentError('Want a duration such as 30s, 10m or 1h30m.');
 }
 
-const completionHelp = `
-kubectl asks an executable of the name kubectl_complete-taintmgr, on the PATH, what the next word may
-be. Set up kubectl's own completion first: kubectl completion --help.`;
+const completionHelp: HelpTexts = {
+  examples: ['kubectl taintmgr completion install'],
+  details: `
+kubectl runs the executable kubectl_complete-taintmgr on the PATH to complete a word. Set up kubectl's own
+completion first: kubectl completion --help`,
+};
 
 /** `completion`, whose commands follow. */
 function completionGroup(): CommandUnknownOpts {
-  return new Command('completion')
-    .summary('let the shell complete commands, flags and names of the cluster')
-    .description('let the shell complete commands, flags, nodes, pods, zones and taints')
-    .helpCommand(false)
-    .addHelpText('after', completionHelp);
+  const command = new Command('completion')
+    .summary('set up shell completion for commands, flags and names')
+    .description('set up shell completion for commands, flags, nodes, pods, zones and taints')
+    .helpCommand(false);
+  return withHelp(command, completionHelp);
 }
 
 /** `completion install`, as its help shows it. */
 function installCommand(): CommandUnknownOpts {
-  return new Command('install')
+  const command = new Command('install')
     .description('write kubectl_complete-taintmgr beside the plugin')
-    .option('--directory <directory>', 'where to write it instead; it has to be on the PATH');
+    .option('--directory <directory>', 'directory to write to instead; it must be on the PATH');
+  return withHelp(command, {
+    examples: [
+      'kubectl taintmgr completion install',
+      'kubectl taintmgr completion install --directory ~/bin',
+    ],
+  });
 }
 
 /** `completion script`, as its help shows it. */
 function scriptCommand(): CommandUnknownOpts {
-  return new Command('script').description('print kubectl_complete-taintmgr');
+  const command = new Command('script').description('print kubectl_complete-taintmgr');
+  return withHelp(command, {
+    examples: ['kubectl taintmgr completion script > ~/bin/kubectl_complete-taintmgr'],
+  });
 }
 
 /** `version`, as its help shows it. */
@@ -511,14 +530,17 @@ function versionCommand(): CommandUnknownOpts {
   const command = new Command('version')
     .description('print the versions of this plugin and of the API server')
     .option('--client', 'print the version of the plugin only');
-  return addOutputFlags(command);
+  return withHelp(addOutputFlags(command), {
+    examples: ['kubectl taintmgr version', 'kubectl taintmgr version --client -o json'],
+  });
 }
 
 /** `help [COMMAND...]`, which prints what `COMMAND... --help` prints. */
 function helpCommand(): CommandUnknownOpts {
-  return new Command('help')
+  const command = new Command('help')
     .description('print the help of a command')
-    .argument('[command...]', 'for example: explain node');
+    .argument('[command...]', 'words of the command, e.g. explain node');
+  return withHelp(command, { examples: ['kubectl taintmgr help explain node'] });
 }
 
 /** The command that the words lead to. Throws UsageError where they lead nowhere. */

@@ -1,14 +1,9 @@
 // Runs a command line: reads it, runs its command, and says what is wrong.
-import {
-  Command,
-  type CommandUnknownOpts,
-  type Help,
-  type HelpConfiguration,
-  Option,
-} from '@commander-js/extra-typings';
-import { fullNameOf, plainArguments } from './cli/arguments.ts';
+import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { optionNamed, plainArguments, positionOf } from './cli/arguments.ts';
 import { addConnectionFlags } from './cli/common-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
+import { helpLayout, helpWidth, withHelp } from './cli/help.ts';
 import type { Output } from './cli/output.ts';
 import { Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
@@ -38,7 +33,10 @@ export async function runProgram(
       await completeWords(argv.slice(1), program, output);
       return exitCode.done;
     }
-    await program.parseAsync([...plainArguments(argv, program)], { from: 'user' });
+    const words = plainArguments(argv, program);
+    const group = groupAlone(words, program);
+    if (group) group.outputHelp();
+    else await program.parseAsync([...words], { from: 'user' });
     return code;
   } catch (error) {
     const ending = endingOf(error, interrupt);
@@ -46,6 +44,22 @@ export async function runProgram(
     if (ending.lines !== '') output.err(ending.lines);
     return ending.code === exitCode.error ? codeOfError(argv) : ending.code;
   }
+}
+
+/** A command whose commands follow, and none does: as kubectl, it prints its help. Undefined: another one. */
+function groupAlone(
+  words: readonly string[],
+  program: CommandUnknownOpts,
+): CommandUnknownOpts | undefined {
+  const { command, args, option } = positionOf(program, [...words, '']);
+  const isAlone = command.commands.length > 0 && args.length === 0 && option === null;
+  const isKnown = words.every((word) => !word.startsWith('-') || isFlagOf(command, word));
+  return isAlone && isKnown ? command : undefined;
+}
+
+function isFlagOf(command: CommandUnknownOpts, word: string): boolean {
+  const option = optionNamed(command, word);
+  return option !== null && option.long !== '--version';
 }
 
 /** The program with all its commands, none of which runs: for who reads their flags. */
@@ -67,21 +81,31 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
     .helpOption('-h, --help', 'print this help and exit')
     .helpCommand(false)
     .addOption(
-      new Option('--color <when>', 'use colours')
+      new Option('--color <when>', 'when to use colours')
         .choices(['auto', 'always', 'never'])
         .default('auto'),
     )
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => output.out(withoutLineEnd(text)),
+      writeOut: (text) => output.write(text),
       writeErr: (text) => output.err(withoutLineEnd(text)),
+      getOutHelpWidth: () => helpWidth(output.widthOut),
       outputError: (text, write) => write(withFilesHint(text)),
     })
     .configureHelp(helpLayout)
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
   addConnectionFlags(program);
-  addCommands(program, registry);
-  return program;
+  addCommands(program, registry, output);
+  return withHelp(program, {
+    examples: [
+      '# What happens to the pods of a node, and when',
+      'kubectl taintmgr explain node NODE',
+      '# What would happen if the node were tainted',
+      'kubectl taintmgr explain node NODE --with-taint maintenance=kernel',
+      '# What taintmgr sees in this cluster',
+      'kubectl taintmgr status',
+    ],
+  });
 }
 
 /** Commander ends what it writes with line ends; so does Output. */
@@ -93,73 +117,4 @@ function withoutLineEnd(text: string): string {
 function withFilesHint(error: string): string {
   const isOfFiles = /^error: too many arguments for '(simulate|doctor)'/.test(error);
   return isOfFiles ? `${error}Give -f before each file, or -f with their folder.\n` : error;
-}
-
-type Item = readonly [term: string, about: string];
-
-/**
- * How help is laid out: what there is to choose from comes first, and the flags that every command
- * takes are listed with the program only.
- */
-const helpLayout: HelpConfiguration = {
-  subcommandTerm: (command) => command.name(),
-  minWidthToWrap: 30,
-  formatHelp: (command, helper) => {
-    return [
-      `Usage: ${fullNameOf(command)} ${command.usage()}`,
-      '',
-      helper.boxWrap(sentence(helper.commandDescription(command)), helper.helpWidth ?? 80),
-      '',
-      ...sections(command, helper).flatMap(([heading, items]) => section(heading, items)),
-      ...(command.parent ? [globalFlags, ''] : []),
-    ].join('\n');
-
-    function section(heading: string, items: readonly Item[]): readonly string[] {
-      const width = helper.padWidth(command, helper);
-      const lines = items.map(([term, about]) => helper.formatItem(term, width, about, helper));
-      return helper.formatItemList(heading, lines, helper);
-    }
-  },
-};
-
-const globalFlags = `Every command also takes --color and kubectl's flags about the cluster and who you are, such as
---context, -n and --as: kubectl taintmgr --help lists them.`;
-
-function sections(
-  command: CommandUnknownOpts,
-  helper: Help,
-): readonly (readonly [heading: string, items: readonly Item[]])[] {
-  const options = helper.groupItems(
-    [...command.options],
-    helper.visibleOptions(command),
-    ({ helpGroupHeading = 'Options:' }) => helpGroupHeading,
-  );
-  const commands = helper.visibleCommands(command);
-  const args = helper.visibleArguments(command);
-  return [
-    ['Commands:', commands.map((one) => [one.name(), helper.subcommandDescription(one)])],
-    ['Arguments:', args.map((one) => [helper.argumentTerm(one), helper.argumentDescription(one)])],
-    ...Array.from(options, ([heading, list]) => {
-      return [
-        heading,
-        list.map((one): Item => [helper.optionTerm(one), aboutOption(one)]),
-      ] as const;
-    }),
-  ];
-}
-
-/** `use colours (auto, always, never; default auto)` */
-function aboutOption(option: Option): string {
-  const { description, argChoices = [], defaultValue, defaultValueDescription } = option;
-  const usual = defaultValueDescription ?? (option.isBoolean() ? undefined : defaultValue);
-  const notes = [
-    ...(argChoices.length > 0 ? [argChoices.join(', ')] : []),
-    ...(usual === undefined || option.negate ? [] : [`default ${String(usual)}`]),
-  ];
-  return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
-}
-
-/** `say why` becomes `Say why.` */
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
 }

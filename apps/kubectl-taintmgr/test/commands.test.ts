@@ -4,9 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { node } from '@taintmgr/sim-cluster';
 import { version } from '../src/cli/version.ts';
-import { run, start } from './world/run.ts';
+import { wholeProgram } from '../src/program.ts';
+import { run, runAt, start } from './world/run.ts';
 import { startTestCluster, type TestCluster, versions } from './world/test-cluster.ts';
 
 // A wrong command line or configuration: one clear line, exit code 1, and nothing is changed.
@@ -314,16 +316,20 @@ describe('help', () => {
     ['--version', new RegExp(`^${version}\n$`)],
     [
       '--help',
-      /^Usage: kubectl taintmgr \[options\] \[command\]\n\nSee, [\s\S]*\nCommands:\n {2}explain [\s\S]*drain-by-taint [\s\S]*\nConnection \(as kubectl\):\n {2}--kubeconfig <file>/,
+      /^See, trust [\s\S]*\nExamples:\n[\s\S]*\nLook:\n {2}status [\s\S]*\nAct:\n {2}drain-by-taint [\s\S]*\nUsage:\n {2}kubectl taintmgr COMMAND \[options\]\n/,
     ],
-    ['explain --help', /^Usage: kubectl taintmgr explain /],
+    ['explain --help', /\nUsage:\n {2}kubectl taintmgr explain COMMAND /],
+    [
+      'options',
+      /^Every command takes these flags:\n[\s\S]*--color [\s\S]*\n {6}--kubeconfig <file>/,
+    ],
     [
       'explain node --help',
-      /\nOptions:\n {2}-w, --watch [\s\S]*: kubectl taintmgr --help lists them/,
+      /\nExamples:\n[\s\S]*\nOptions:\n {2}-w, --watch [\s\S]*\nkubectl taintmgr options lists the flags /,
     ],
     [
       'drain-by-taint --help',
-      /\nAs kubectl drain:\n[\s\S]*--timeout[\s\S]*\nBeyond kubectl drain:\n[\s\S]*\nExit codes; /,
+      /\nAs kubectl drain:\n[\s\S]*--timeout[\s\S]*\nWhich pods leave, and when:\n[\s\S]*\nExit codes:\n/,
     ],
   ];
   for (const [line, expected] of cases) {
@@ -344,9 +350,29 @@ describe('help', () => {
     });
   }
 
-  it('without a command, on stderr', async () => {
-    const { code, out, err } = await run();
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^Usage: kubectl taintmgr /);
+  for (const line of ['', 'explain', 'takeover --context=x', 'completion -n shop']) {
+    it(`${line} alone is a question for help, as with kubectl`, async () => {
+      const words = line.split(' ').filter((word) => word !== '');
+      assert.deepEqual(await run(...words), await run(...words.slice(0, 1), '--help'));
+    });
+  }
+
+  it('of every command begins with an example and fits the terminal', async () => {
+    const { output } = start(['version', '--client']);
+    for (const command of leavesOf(
+      wholeProgram({ output, interrupt: new AbortController().signal }),
+    )) {
+      for (const width of [80, 100, 140]) {
+        const { out } = await runAt(width, ...command, '--help');
+        assert.match(out, /\n\nExamples:\n {2}\S/, command.join(' '));
+        const wide = out.split('\n').filter((line) => line.length > Math.min(width, 100));
+        assert.deepEqual(wide, []);
+      }
+    }
   });
 });
+
+/** The words of every command, groups included. */
+function leavesOf(command: CommandUnknownOpts, above: readonly string[] = []): readonly string[][] {
+  return [[...above], ...command.commands.flatMap((one) => leavesOf(one, [...above, one.name()]))];
+}

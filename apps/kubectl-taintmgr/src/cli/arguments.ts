@@ -49,7 +49,7 @@ function operandsOf(program: CommandUnknownOpts, argv: readonly string[]): reado
   let isValue = false;
   return argv.flatMap((word, at) => {
     if (isValue || word.startsWith('-')) {
-      const option = isValue ? null : optionOf(command, word);
+      const option = isValue ? null : optionNamed(command, word);
       isValue = option?.required === true && !word.includes('=');
       return [];
     }
@@ -110,7 +110,7 @@ export function positionOf(program: CommandUnknownOpts, words: readonly string[]
     if (awaited) {
       awaited = null;
     } else if (word.startsWith('-')) {
-      const option = optionOf(command, word);
+      const option = optionNamed(command, word);
       awaited = option?.required && !word.includes('=') ? option : null;
     } else {
       const next = args.length === 0 ? childOf(command, word) : undefined;
@@ -120,7 +120,7 @@ export function positionOf(program: CommandUnknownOpts, words: readonly string[]
   }
   if (awaited) return { command, args, option: awaited, prefix: '', typed };
   const [, prefix, value] = /^(--[\w-]+=)(.*)$/s.exec(typed) ?? [];
-  const option = prefix === undefined ? null : optionOf(command, prefix);
+  const option = prefix === undefined ? null : optionNamed(command, prefix);
   if (option) return { command, args, option, prefix: prefix ?? '', typed: value ?? '' };
   return { command, args, option: null, prefix: '', typed };
 }
@@ -148,7 +148,8 @@ export function fullNameOf(command: CommandUnknownOpts): string {
   return command.parent ? `${fullNameOf(command.parent)} ${command.name()}` : command.name();
 }
 
-function optionOf(command: CommandUnknownOpts, word: string): Option | null {
+/** The flag that a word such as `--for=2h` gives; null: the command takes no such flag. */
+export function optionNamed(command: CommandUnknownOpts, word: string): Option | null {
   const name = word.replace(/=.*$/s, '');
   return optionsOf(command).find(({ short, long }) => short === name || long === name) ?? null;
 }

@@ -5,9 +5,8 @@ import { connectionFlags, UsageError } from '@taintmgr/k8s-adapter/command-line'
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import { formatNames } from '../render/printer.ts';
 import { truthIn } from './arguments.ts';
+import { connectionGroup } from './help.ts';
 import { type Output, warn } from './output.ts';
-
-const group = 'Connection (as kubectl):';
 
 /** kubectl's connection flags that reach us and not the kubeconfig. */
 export interface ExtraConnectionFlags {
@@ -21,13 +20,13 @@ export interface ExtraConnectionFlags {
 /** Adds kubectl's connection flags; on the program, they count before and after its commands. */
 export function addConnectionFlags(command: CommandUnknownOpts): void {
   for (const { flags, description, option } of connectionFlags) {
-    const flag = new Option(flags, description).helpGroup(group);
+    const flag = new Option(flags, description).helpGroup(connectionGroup);
     command.addOption(option === 'asGroup' ? flag.argParser(collect) : flag);
   }
   const known = new Set(connectionFlags.map(({ flags }) => flags.split(' ').at(-2)));
   for (const [flags, description] of others) {
     if (known.has(flags.split(' ')[0])) continue;
-    const flag = new Option(flags, description).helpGroup(group);
+    const flag = new Option(flags, description).helpGroup(connectionGroup);
     command.addOption(flags.startsWith('--as-user-extra') ? flag.argParser(collect) : flag);
   }
 }
@@ -58,10 +57,10 @@ export function addOutputFlags(command: CommandUnknownOpts): CommandUnknownOpts 
     .addOption(
       new Option(
         '-o, --output <format>',
-        `how to print it: ${formatNames.join(', ')} (default table)`,
+        `output format: ${formatNames.join(', ')} (default table)`,
       ),
     )
-    .option('--no-headers', 'print a table without its heads');
+    .option('--no-headers', 'omit the header row');
 }
 
 /** The flag --dry-run and its values. */
@@ -105,7 +104,7 @@ export function addPolicyFlag(command: CommandUnknownOpts): void {
   command.addOption(
     new Option(
       '--policy <path>',
-      'as if the policies of this file or directory were there; may be repeated',
+      'assume the policies of this file or directory; may be repeated',
     ).argParser(collect),
   );
 }

@@ -16,6 +16,7 @@ import {
   type OutputFlags,
   type PolicyFlag,
 } from '../../cli/common-flags.ts';
+import { groupFlags, type HelpTexts, withHelp } from '../../cli/help.ts';
 import { narrowingSelector, nodeNames, readLabelSelector } from '../../cli/values.ts';
 
 /** A flag whose value has this type. */
@@ -49,7 +50,7 @@ const kubectlFlags = {
   ),
   dryRun: flag<string>(
     dryRunOption(
-      'client: only plan; server: ask the API server about each eviction, once; none: act',
+      'client: only plan; server: also ask the API server about each eviction, once; none: act',
     ),
   ),
   force: flag<Given>(
@@ -57,7 +58,7 @@ const kubectlFlags = {
     'spec.pods.withoutController',
   ),
   ignoreDaemonsets: flag<Given>(
-    new Option('--ignore-daemonsets', 'leave DaemonSet pods where they are'),
+    new Option('--ignore-daemonsets', 'leave DaemonSet pods on the nodes'),
   ),
   deleteEmptydirData: flag<Given>(
     new Option('--delete-emptydir-data', 'also evict pods whose emptyDir data is lost'),
@@ -91,7 +92,7 @@ const kubectlFlags = {
   skipWaitForDeleteTimeout: flag<number>(
     reads(
       '--skip-wait-for-delete-timeout <seconds>',
-      'do not wait for pods that have terminated for longer; 0: wait for all',
+      'do not wait for pods that have been terminating for longer; 0: wait for all',
       naturalOrNone,
     ).default(0),
     'spec.timeouts.terminatingPods',
@@ -111,7 +112,7 @@ const ownFlags = {
   maxParallelNodes: flag<number | string>(
     reads(
       '--max-parallel-nodes <number>',
-      'nodes to drain at a time, or 25% of a wave; 0: all',
+      'nodes to drain at a time, e.g. 2, or 25% of a wave; 0: all',
       naturalOrPart,
     ).default(1),
     'spec.limits.nodesAtOnce',
@@ -119,7 +120,7 @@ const ownFlags = {
   heldUpNodes: flag<number>(
     reads(
       '--held-up-nodes <number>',
-      'nodes that do not count in that, where for a minute nothing but blocked pods is left',
+      'nodes beyond --max-parallel-nodes that may be open because only blocked pods have been left for a minute',
       natural,
     ).default(1),
     'spec.limits.heldUpNodes',
@@ -133,13 +134,13 @@ const ownFlags = {
   maxUnavailable: flag<number | string | undefined>(
     reads(
       '--max-unavailable <number>',
-      'pods of a workload, or 25% of them, that may be unavailable for the next to be evicted',
+      'evict a pod only while at most this number, or e.g. 25%, of its workload is unavailable',
       naturalOrPart,
     ),
     'spec.limits.maxUnavailable',
   ),
   zoneSerial: flag<Given>(
-    new Option('--zone-serial', 'finish one zone before the next; stop after one that failed'),
+    new Option('--zone-serial', 'finish one zone before the next; stop after a zone that failed'),
     'spec.order',
     (isGiven) => isGiven && 'ByZone',
   ),
@@ -154,14 +155,14 @@ const ownFlags = {
     (texts) => texts?.map((name) => ({ name, nodeSelector: readLabelSelector('--wave', name) })),
   ),
   byPriority: flag<Given>(
-    new Option('--by-priority', 'on each node, evict pods of a lower priority before others'),
+    new Option('--by-priority', 'on each node, evict pods with lower priority first'),
     'spec.pods.order',
     (isGiven) => isGiven && 'ByPriority',
   ),
   lastPods: flag<Texts>(
     reads(
       '--last-pods <namespace/selector>',
-      'on each node, evict these pods when all others are gone; may be repeated; one of both is enough',
+      'on each node, evict these pods when all others are gone; NAMESPACE or /SELECTOR is enough; may be repeated',
       collect,
     ),
     'spec.pods.last',
@@ -169,7 +170,11 @@ const ownFlags = {
   ),
   /** Milliseconds. */
   waitCompleted: flag<number | undefined>(
-    reads('--wait-completed <duration>', 'let pods of Jobs finish for so long', duration),
+    reads(
+      '--wait-completed <duration>',
+      'how long pods of Jobs may take to finish before they are evicted',
+      duration,
+    ),
     'spec.pods.waitCompleted.timeout',
     (millis) => (millis === undefined ? undefined : durationText(millis)),
   ),
@@ -177,7 +182,7 @@ const ownFlags = {
   waitDetached: flag<number | undefined>(
     reads(
       '--wait-detached <duration>',
-      'evict the pods of a StatefulSet one after the other, the next when the volumes of the one before are detached; for so long',
+      'evict pods of a StatefulSet one by one, each when the volumes of the previous pod are detached, or after this time',
       duration,
     ),
     'spec.pods.waitDetached.timeout',
@@ -186,20 +191,20 @@ const ownFlags = {
   restartSingleReplicas: flag<Given>(
     new Option(
       '--restart-single-replicas',
-      'restart the rollout of Deployments of one pod, so that another is ready first',
+      'restart the rollout of Deployments with one pod, so that a new pod is ready before the old one leaves',
     ),
     'spec.pods.singleReplicas',
     (isGiven) => isGiven && 'RolloutRestart',
   ),
   heed: flag<Texts>(
-    new Option('--heed <annotation>', 'leave pods that have it; may be repeated')
+    new Option('--heed <annotation>', 'skip pods with this annotation; may be repeated')
       .choices(heededAnnotations)
       .argParser(heeded),
     'spec.heeds.podAnnotations',
     (texts) => texts && [...new Set(texts)],
   ),
   pauseLabel: flag<string | undefined>(
-    new Option('--pause-label <key>', 'leave nodes that have this label'),
+    new Option('--pause-label <key>', 'skip nodes with this label'),
     'spec.heeds.pauseLabel',
   ),
   now: flag<Given>(
@@ -209,7 +214,7 @@ const ownFlags = {
   ),
   // After --now, which it goes beyond.
   ignoreTolerations: flag<Given>(
-    new Option('--ignore-tolerations', 'evict every pod at once, even if it tolerates the taint'),
+    new Option('--ignore-tolerations', 'evict every pod now, even if it tolerates the taint'),
     'spec.tolerations',
     (isGiven) => isGiven && 'Ignore',
   ),
@@ -217,12 +222,12 @@ const ownFlags = {
   pdbPolicy: flag<string | undefined>(
     new Option(
       '--pdb-policy <policy>',
-      'respect (the default): retry until PodDisruptionBudgets allow it; delete-after:DURATION: then delete; ignore: delete at once',
+      'respect: retry until PodDisruptionBudgets allow the eviction; delete-after:DURATION: retry for this time, then delete; ignore: delete (default respect)',
     ),
     'spec.budgets',
     unset,
   ),
-  once: flag<Given>(new Option('--once', 'try each pod once')),
+  once: flag<Given>(new Option('--once', 'try to evict each pod once, without retries')),
   rollbackOnFailure: flag<Given>(
     new Option('--rollback-on-failure', 'undo the changes on nodes that could not be drained'),
     'spec.onFailure',
@@ -230,7 +235,7 @@ const ownFlags = {
   ),
   /** False with --no-cordon. */
   cordon: flag<boolean | undefined>(
-    new Option('--no-cordon', 'add the taint without cordoning'),
+    new Option('--no-cordon', 'add the taint, do not cordon'),
     'spec.cordon',
     (isWanted) => (isWanted === false ? 'Never' : 'AtStart'),
   ),
@@ -243,13 +248,13 @@ const ownFlags = {
   allowOverlap: flag<Given>(
     new Option(
       '--allow-overlap',
-      'use NoExecute although another controller may evict for it; stop when it does',
+      'use NoExecute even if another controller may evict for the taint; stop if it does',
     ),
   ),
   serverSide: flag<Given>(
     new Option(
       '--server-side',
-      'create a NodeDrain, which taintmgr-controller carries out, and follow it; Ctrl-C leaves it running',
+      'create a NodeDrain for taintmgr-controller to carry out, and follow it; Ctrl-C does not stop the drain',
     ),
   ),
   detach: flag<Given>(new Option('--detach', 'with --server-side: do not follow it')),
@@ -257,12 +262,12 @@ const ownFlags = {
   filename: flag<string | undefined>(
     new Option(
       '-f, --filename <file>',
-      'drain as the NodeDrain of this file says, instead of TAINT, NODE and most flags; -: standard input',
+      'read the drain from a NodeDrain manifest, instead of arguments and most flags; -: standard input',
     ),
   ),
   // A manifest has a name without it too.
   name: flag<string | undefined>(
-    new Option('--name <name>', 'with --server-side: the name of the NodeDrain'),
+    new Option('--name <name>', 'with --server-side: name of the NodeDrain'),
     'metadata.name',
     unset,
   ),
@@ -281,44 +286,69 @@ export type DrainFlags = OutputFlags &
       : never;
   };
 
-const help = `
-Exit codes; .status.result of -o json says the same:
-  0    Drained, or Planned with --dry-run
-  1    Failed or Refused: usage, missing flags or permissions, or the API server;
-       Stopped: somebody else evicts for the taint and ignores PDBs
-  2    Blocked: something but time holds pods back, such as a PDB
-  3    TimedOut: not finished within --timeout
-  130  Interrupted: run the same command again to continue; with --server-side the drain goes on
+const help: HelpTexts = {
+  examples: [
+    '# Only plan: which pods leave, when, and what is in the way',
+    'kubectl taintmgr drain-by-taint maintenance=kernel node-1 --ignore-daemonsets --dry-run=client',
+    '# Drain nodes by label, one after the other',
+    'kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --ignore-daemonsets',
+    '# Finish the canary nodes before the others, a quarter at a time',
+    'kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --wave ring=canary --max-parallel-nodes=25%',
+    '# Wait one hour for PodDisruptionBudgets, then delete',
+    'kubectl taintmgr drain-by-taint maintenance=kernel node-1 --pdb-policy=delete-after:1h',
+    '# Let taintmgr-controller drain, by a NodeDrain',
+    'kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --server-side --detach',
+    '# Undo',
+    'kubectl taintmgr undo maintenance=kernel node-1',
+  ],
+  exits: [
+    ['0', 'Drained, or Planned with --dry-run'],
+    [
+      '1',
+      'Failed or Refused: usage, missing flags or permissions, or the API server; Stopped: another controller evicts for the taint and ignores PDBs',
+    ],
+    ['2', 'Blocked: a PDB or another obstacle that does not resolve with time'],
+    ['3', 'TimedOut: not finished within --timeout'],
+    [
+      '130',
+      'Interrupted: run the same command again to continue; with --server-side the drain continues',
+    ],
+  ],
+  details: 'The field .status.result of -o json has the word that stands before each exit code.',
+};
 
-Examples:
-  kubectl taintmgr drain-by-taint maintenance=kernel node-1 --ignore-daemonsets --dry-run=server
-  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --ignore-daemonsets --timeout=10m
-  kubectl taintmgr drain-by-taint maintenance=kernel:NoSchedule -l pool=blue --zone-serial --pdb-policy=delete-after:1h
-  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --wave ring=canary --max-parallel-nodes=25%
-  kubectl taintmgr drain-by-taint maintenance=kernel -l pool=blue --server-side --detach
-  kubectl taintmgr drain-by-taint -f nodedrain.yaml --dry-run=client`;
+const ownGroups = {
+  'How many at once, in which order:': [
+    ...['--max-parallel-nodes', '--held-up-nodes', '--max-parallel-pods', '--max-unavailable'],
+    ...['--zone-serial', '--wave', '--by-priority', '--last-pods'],
+  ],
+  'Which pods leave, and when:': [
+    ...['--now', '--ignore-tolerations', '--pdb-policy', '--once', '--wait-completed'],
+    ...['--wait-detached', '--restart-single-replicas', '--heed', '--pause-label'],
+    ...['--policy', '--ignore-policies'],
+  ],
+  'The taint, and its end:': ['--no-cordon', '--allow-overlap', '--rollback-on-failure'],
+  'As a NodeDrain:': ['--server-side', '--detach', '--name', '--filename'],
+};
 
 /** `drain-by-taint`, as its help shows it. */
 export function drainCommand(): CommandUnknownOpts {
   const command = new Command('drain-by-taint')
-    .summary('cordon and taint nodes and evict the pods that do not tolerate it')
+    .summary('drain nodes: cordon, taint, and evict what does not tolerate the taint')
     .description(
-      'cordon and taint nodes and evict the pods that do not tolerate it, each when its toleration expires, respecting PodDisruptionBudgets',
+      'drain nodes: cordon and taint them, and evict each pod that does not tolerate the taint when its toleration expires, respecting PodDisruptionBudgets',
     )
-    .argument(
-      '[taint]',
-      'key[=value]; with :NoSchedule or :NoExecute to choose the effect yourself; or give --filename',
-    )
-    .argument('[nodes...]', 'names of the nodes; or give --selector', nodeNames)
-    .addHelpText('after', help);
+    .argument('[taint]', 'KEY or KEY=VALUE; add :NoSchedule or :NoExecute to choose the effect')
+    .argument('[nodes...]', 'names of the nodes, or give --selector', nodeNames);
   for (const { option } of Object.values(kubectlFlags)) {
     command.addOption(option.helpGroup('As kubectl drain:'));
   }
   for (const { option } of Object.values(ownFlags)) {
-    command.addOption(option.helpGroup('Beyond kubectl drain:'));
+    command.addOption(option);
   }
   addPolicyFlag(command);
-  return addOutputFlags(command);
+  groupFlags(command, ownGroups);
+  return withHelp(addOutputFlags(command), help);
 }
 
 /** As it is typed: `--max-parallel-nodes`, `--no-cordon`. */

@@ -9,6 +9,7 @@ import {
   type OutputFlags,
   type PolicyFlag,
 } from '../../cli/common-flags.ts';
+import { withHelp } from '../../cli/help.ts';
 import { nodeNames, objectName, podNames } from '../../cli/values.ts';
 import { workloadKindWords } from '../../cli/workload-words.ts';
 
@@ -27,32 +28,45 @@ export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
 const subjects: Readonly<
   Record<
     SubjectKind,
-    readonly [aliases: readonly string[], argument: string, what: string, example: string]
+    readonly [
+      aliases: readonly string[],
+      argument: string,
+      what: string,
+      examples: readonly string[],
+    ]
   >
 > = {
   node: [
     ['nodes', 'no'],
-    'names of the nodes; without one and without --selector all',
-    'say for each pod of a node why and when it will be evicted, or why it stays',
-    'kubectl taintmgr explain node node-1 --with-taint=maintenance=kernel:NoExecute',
+    'names of the nodes (default: all nodes)',
+    'say when and why each pod of a node will be evicted, or why it stays',
+    [
+      'kubectl taintmgr explain node node-1',
+      '# What if the node had this taint?',
+      'kubectl taintmgr explain node node-1 --with-taint maintenance=kernel',
+    ],
   ],
   pod: [
     ['pods', 'po'],
-    'names of the pods; without one and without --selector all',
-    'say of pods why and when they will be evicted, or why they stay',
-    'kubectl taintmgr explain pod db-0 -n shop --at=+10m',
+    'names of the pods (default: all pods of the namespace)',
+    'say when and why pods will be evicted, or why they stay',
+    [
+      'kubectl taintmgr explain pod db-0 -n shop',
+      '# In ten minutes',
+      'kubectl taintmgr explain pod db-0 -n shop --at +10m',
+    ],
   ],
   zone: [
     ['zones'],
     'name of the zone, or region/zone',
-    'say for each node of a zone what its taints do',
-    'kubectl taintmgr explain zone zone-a -o wide',
+    'say what the taints of each node of a zone do',
+    ['kubectl taintmgr explain zone zone-a', 'kubectl taintmgr explain zone zone-a -o wide'],
   ],
   taint: [
     ['taints'],
     'key[=value][:effect]',
-    'say where a taint is, since when, and what it does there',
-    'kubectl taintmgr explain taint node.kubernetes.io/unreachable',
+    'say which nodes have a taint, since when, and which pods leave for it',
+    ['kubectl taintmgr explain taint node.kubernetes.io/unreachable'],
   ],
 };
 
@@ -60,18 +74,24 @@ export const subjectKinds = Object.keys(subjects) as readonly SubjectKind[];
 
 /** `explain`, whose subjects follow. */
 export function explainGroup(): CommandUnknownOpts {
-  return new Command('explain')
-    .description('say why and when pods will be evicted')
+  const command = new Command('explain')
+    .description('say when and why pods will be evicted, or why they stay')
     .helpCommand(false);
+  return withHelp(command, {
+    examples: [
+      'kubectl taintmgr explain node node-1',
+      '# What if the node had this taint?',
+      'kubectl taintmgr explain node node-1 --with-taint maintenance=kernel',
+      'kubectl taintmgr explain deployment web -n shop',
+      'kubectl taintmgr explain pod db-0 -n shop',
+    ],
+  });
 }
 
 /** `explain KIND NAME`, as its help shows it. */
 export function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
-  const [aliases, argument, what, example] = subjects[kind];
-  const command = new Command(kind)
-    .aliases([...aliases])
-    .description(what)
-    .addHelpText('after', `\nExample:\n  ${example}`);
+  const [aliases, argument, what, examples] = subjects[kind];
+  const command = new Command(kind).aliases([...aliases]).description(what);
   const isPlural = kind === 'node' || kind === 'pod';
   if (isPlural) {
     command.addArgument(
@@ -82,33 +102,36 @@ export function subjectCommand(kind: SubjectKind): CommandUnknownOpts {
   }
   addQuestionFlags(command);
   if (isPlural) command.option('-l, --selector <selector>', `label selector for the ${kind}s`);
-  return addOutputFlags(command);
+  return withHelp(addOutputFlags(command), { examples });
 }
 
 /** `explain deployment NAME` and its like, as its help shows it. */
 export function workloadCommand(): CommandUnknownOpts {
   const kinds = workloadKindWords.join(', ');
   const command = new Command('workload')
-    .summary('explain deployment NAME and its like: say which pods leave, and what stays')
+    .summary(
+      'explain deployment NAME, statefulset, job, pdb, namespace: what leaves, and what stays',
+    )
     .description(
-      'say of a workload, a disruption budget or a namespace which of its pods leave and when, what stays, and what comes in their place: explain deployment NAME is the same',
+      'say which pods of a workload, a PodDisruptionBudget or a namespace leave and when, what stays, and what replaces them; explain deployment NAME is short for explain workload deployment NAME',
     )
     .addArgument(new Argument('<kind>', kinds))
-    .addArgument(new Argument('<name>', 'its name').argParser(objectName))
-    .addHelpText('after', '\nExample:\n  kubectl taintmgr explain deployment web -n shop');
+    .addArgument(new Argument('<name>', 'its name').argParser(objectName));
   addQuestionFlags(command);
-  return addOutputFlags(command);
+  return withHelp(addOutputFlags(command), {
+    examples: ['kubectl taintmgr explain deployment web -n shop'],
+  });
 }
 
 function addQuestionFlags(command: CommandUnknownOpts): void {
   command
-    .option('-w, --watch', 'watch, and show changes')
-    .option('--at <time>', 'as of a time from now, e.g. +10m')
+    .option('-w, --watch', 'keep running, and show changes')
+    .option('--at <time>', 'answer for a later time, e.g. +10m')
     .addOption(withTaintOption())
     .addOption(
       new Option(
         '--without-taint <taint>',
-        'as if the nodes did not have it: key[=value][:effect]; may be repeated',
+        'assume that the nodes do not have this taint: KEY[=VALUE][:EFFECT]; may be repeated',
       ).argParser(collect),
     )
     .addOption(
@@ -116,7 +139,7 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
         'kube-controller-manager',
       ),
     )
-    .option('--exit-code', 'exit with 1 when a pod is to be evicted, with 2 on errors');
+    .option('--exit-code', 'exit with 1 if a pod will be evicted, with 2 on errors');
   addPolicyFlag(command);
 }
 
@@ -124,7 +147,7 @@ function addQuestionFlags(command: CommandUnknownOpts): void {
 function withTaintOption(): Option {
   return new Option(
     '--with-taint <taint>',
-    'as if the nodes had this taint: key[=value][:effect], NoExecute by default; may be repeated',
+    'assume this taint on the nodes: KEY[=VALUE][:EFFECT] (default effect NoExecute); may be repeated',
   ).argParser(collect);
 }
 
@@ -136,14 +159,16 @@ export function policyCommand(): CommandUnknownOpts {
   const command = new Command('policy')
     .description('say which EvictionPolicy counts for a pod or the pods of a node, and why')
     .argument('<subject>', 'NAME or pod/NAME of a pod, or node/NAME')
-    .argument('[name]', 'the name, where only pod or node stands before it')
-    .addOption(withTaintOption())
-    .addHelpText(
-      'after',
-      '\nExample:\n  kubectl taintmgr explain policy pod/db-0 -n shop --with-taint maintenance',
-    );
+    .argument('[name]', 'the name, after pod or node')
+    .addOption(withTaintOption());
   addPolicyFlag(command);
-  return addOutputFlags(command);
+  return withHelp(addOutputFlags(command), {
+    examples: [
+      'kubectl taintmgr explain policy pod/db-0 -n shop',
+      '# Before the policy is applied, and before a node has the taint',
+      'kubectl taintmgr explain policy pod/db-0 -n shop --policy policy.yaml --with-taint maintenance',
+    ],
+  });
 }
 
 /** What can be explained about devices, and what the help says about each. */
@@ -171,9 +196,8 @@ export function deviceCommand(subject: DeviceSubject): CommandUnknownOpts {
   const command = new Command(subject)
     .aliases([...aliases])
     .description(what)
-    .argument(subject === 'device' ? '<device>' : '<name>', argument)
-    .addHelpText('after', `\nExample:\n  ${example}`);
-  return addOutputFlags(command);
+    .argument(subject === 'device' ? '<device>' : '<name>', argument);
+  return withHelp(addOutputFlags(command), { examples: [example] });
 }
 
 /** The command line of `explain pressure`. */
@@ -190,7 +214,9 @@ export interface PressureFlags extends OutputFlags {
 /** `explain pressure NODE`, as its help shows it. */
 export function pressureCommand(): CommandUnknownOpts {
   const command = new Command('pressure')
-    .description('say what a node is short of, who would be evicted for it, and in which order')
+    .description(
+      'say which resource a node runs out of, which pods would be evicted for that, and in which order',
+    )
     .argument('<node>', 'name of the node', objectName)
     .option('--eviction-hard <list>', 'assume these hard thresholds, in the syntax of the kubelet')
     .option('--eviction-soft <list>', 'assume these soft thresholds')
@@ -203,7 +229,8 @@ export function pressureCommand(): CommandUnknownOpts {
         `whose rules apply: ${pressureRulesWords.join(', ')}`,
       ).default('kubelet-1.36'),
     )
-    .option('--exit-code', 'exit with 1 when a pod would be evicted, with 2 on errors')
-    .addHelpText('after', '\nExample:\n  kubectl taintmgr explain pressure node-1');
-  return addOutputFlags(command);
+    .option('--exit-code', 'exit with 1 if a pod would be evicted, with 2 on errors');
+  return withHelp(addOutputFlags(command), {
+    examples: ['kubectl taintmgr explain pressure node-1'],
+  });
 }

@@ -8,6 +8,7 @@ import {
 import { type Millis, parseDuration } from '@taintmgr/core/time';
 import type { LostBy } from '@taintmgr/page';
 import { addOutputFlags, collect, type OutputFlags } from '../../cli/common-flags.ts';
+import { groupFlags, type HelpTexts, withHelp } from '../../cli/help.ts';
 
 /** The command line of `simulate`. */
 export interface SimulateFlags extends OutputFlags {
@@ -82,68 +83,85 @@ const ofLosses = [
   'top',
 ];
 
-const details = `
-Without -f the cluster of the current context is read once; nothing is ever written to it. Its
-EvictionPolicies, NodeTaintRules and EvictionPauses are in force, those of --policy before them, and
-taintmgr-controller is set up as its leader there says. Where kube-controller-manager evicts, it is
-played instead, unless policies of files or of the script are given.
+const help: HelpTexts = {
+  examples: [
+    '# Which zone can this cluster not lose?',
+    'kubectl taintmgr simulate --each zone',
+    '# Play one event, in a copy of the cluster',
+    "kubectl taintmgr simulate --event '{at: 1m, drain: {node: node-1}}'",
+    '# Play a script on a snapshot, with a page for a browser',
+    'kubectl taintmgr snapshot > cluster.json',
+    'kubectl taintmgr simulate -f cluster.json --script outage.yaml --report outage.html',
+    '# Compare with kube-controller-manager, and fail if a limit is crossed',
+    "kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'",
+    '# Compare policies, or manifests before and after',
+    'kubectl taintmgr simulate --script outage.yaml --variant now=unchanged --variant new=new.yaml',
+    'kubectl taintmgr simulate --script outage.yaml --apply deploy/ --seeds 20',
+    '# Play a flight record of the controller again',
+    'kubectl taintmgr simulate --replay flight.jsonl',
+    '# How far is the simulation from what happened?',
+    'kubectl taintmgr simulate -f before.json --verify after.json --seeds 20',
+  ],
+  details: `
+Without -f, the cluster of the current context is read once. Nothing is written to that cluster. Its
+EvictionPolicies, NodeTaintRules and EvictionPauses apply, after those of --policy. taintmgr-controller runs with
+the settings of its leader. If kube-controller-manager evicts in the cluster, its rules are played instead,
+unless files or the script have policies.
 
-Examples:
-  kubectl taintmgr snapshot > cluster.json
-  kubectl taintmgr simulate -f cluster.json --script outage.yaml --until 1h --report outage.html
-  kubectl taintmgr simulate --event '{at: 1m, stopKubelet: {zone: eu/eu-b}, lasts: 10m}'
-  kubectl taintmgr simulate --script outage.yaml --compare --fail-if 'down(shop/web) > 30%'
-  kubectl taintmgr simulate -f cluster.json --script outage.yaml --variant A=policies --variant B=new \\
-    --fail-if 'downtime(shop/web, B) > downtime(shop/web, A)'
+An event names a zone as status prints it, region/zone, or by its zone label.
 
-  kubectl taintmgr simulate -f cluster.json --apply deploy --script outage.yaml --seeds 20 \\
-    --fail-if 'lost(shop/web, after) > lost(shop/web, before)'
+--variant NAME=PATH plays the policies of a file or directory in a copy of the cluster, with the same events and
+the same seed. These policies apply before those of --policy, the script and the cluster. Two words can
+stand in place of a path: kube-controller-manager for its rules, unchanged for the present policies. The
+table shows the difference of each variant from the first.
 
---apply lays manifests over the cluster as kubectl apply does, lets it come to rest, and plays the same
-events before and after. Objects that are only in the cluster stay; --policy counts for both.
+--apply lays manifests over the cluster as kubectl apply does, waits until the cluster is at rest, and plays the
+same events before and after. Objects that only the cluster has stay. --policy counts for both.
 
-An event names a zone as status prints it, region/zone, or by its zone label alone.
+--each loses each node, zone or value of a label in turn, 1m after the start, each in a copy of the cluster.
+--by down: its machines die. cut-off: the control plane cannot reach them. drain: as by kubectl drain.
+taint: each taint key in use, or the taint that is named, with effect NoExecute. A script is played in each copy
+too. Ctrl-C keeps the losses that are done.
 
---variant NAME=PATH plays a file or directory of policies in a copy of its own, with the same events
-and the same seed; they count before those of --policy, script and cluster. In place of a path:
-kube-controller-manager for its rules, unchanged for what is in force without a variant. What the
-others have more or less than the first is shown beside it.
+--replay gives the events that taintmgr-controller --flight-record wrote to the engine of this build, and
+compares the commands, up to the first difference.
 
---each loses one node, zone or value of a label after the other, each 1m after the beginning in a copy
-of its own and for good: --by down, its machines die; cut-off, the control plane cannot reach them; drain,
-as by kubectl drain; taint, they get each taint key in use with effect NoExecute, or the taint that is
-named. What a script says happens in each copy as well. Ctrl-C keeps what is done.
-  kubectl taintmgr simulate -f cluster.json --each zone
-  kubectl taintmgr simulate -f cluster.json --each pool --by taint=maintenance:NoExecute
+--verify AFTER plays what happened until a second snapshot, until Events, or in a recording of
+snapshot --watch, and prints the error of the simulation. A recording that begins with a snapshot needs no -f.
+--script says what happened instead of AFTER.`,
+  exits: [
+    ['0', 'done'],
+    ['1', 'an error'],
+    ['2', 'a limit of --fail-if was crossed, or --replay found a difference'],
+    ['130', 'interrupted by Ctrl-C'],
+  ],
+};
 
-  kubectl taintmgr simulate --replay flight.jsonl
-
---replay reads what taintmgr-controller --flight-record has written, gives the same events to the
-engine of this build, and compares its commands, up to the first difference.
-
---verify AFTER plays what happened up to a second snapshot, to Events or through what snapshot --watch
-has recorded, and says how far the simulation is off; -f may be left out where a recording begins with
-its snapshot. --script says what happened in place of AFTER.
-  kubectl taintmgr simulate -f before.json --verify after.json --seeds 20
-
-Exit codes: 0 done, 1 an error, 2 a limit of --fail-if was crossed, or --replay found a difference, 130
-Ctrl-C.`;
+const flagGroups = {
+  'Cluster:': ['--filename', '--policy', '--partial'],
+  'Events:': ['--script', '--event', '--until', '--seed', '--seeds'],
+  'Compare:': ['--compare', '--variant', '--apply'],
+  'Lose one part after the other:': ['--each', '--by'],
+  'Play recordings:': ['--replay', '--verify'],
+  'Answer:': ['--fail-if', '--allow-unknown', '--top', '--report', '--output', '--no-headers'],
+};
 
 /** `simulate`, as its help shows it. */
 export function simulateCommand(): CommandUnknownOpts {
   const command = new Command('simulate')
-    .description('play taints and failures in a copy of a cluster, and see what would happen')
+    .summary('play taints and failures in a copy of the cluster')
+    .description('play taints and failures in a copy of the cluster, and show what would happen')
     .addOption(
       new Option(
         '-f, --filename <path>',
-        'what kubectl get -o json or -o yaml printed, a folder of such files, - for standard input, or a topology; may be repeated',
+        'cluster to play: a snapshot, output of kubectl get -o json or yaml, a directory of such files, - for standard input, or a topology; may be repeated',
       ).argParser(collect),
     )
-    .option('--script <file>', 'what happens, and when')
+    .option('--script <file>', 'file with the events: what happens, and when')
     .addOption(
       new Option(
         '--event <event>',
-        "one event more, as in a script, e.g. '{at: 1m, drain: {node: node-1}}'; may be repeated",
+        "one more event, as in a script, e.g. '{at: 1m, drain: {node: node-1}}'; may be repeated",
       ).argParser(collect),
     )
     .addOption(
@@ -155,7 +173,7 @@ export function simulateCommand(): CommandUnknownOpts {
     .addOption(
       new Option(
         '--apply <path>',
-        'also play it with these manifests laid over the cluster: file, folder or -; may be repeated',
+        'compare the cluster before and after these manifests: file, directory or -; may be repeated',
       )
         .argParser(collect)
         .conflicts(['variant', 'compare']),
@@ -166,14 +184,14 @@ export function simulateCommand(): CommandUnknownOpts {
         .default(untilMsUsual, '30m'),
     )
     .addOption(
-      new Option('--seed <number>', 'of everything random in the simulated cluster')
+      new Option('--seed <number>', 'seed of everything random in the simulated cluster')
         .argParser(seedOf)
         .default(1),
     )
     .addOption(
       new Option(
         '--seeds <count>',
-        'play it with so many seeds from --seed on, and tell chance apart',
+        'number of seeds to play, from --seed on; shows which differences are chance',
       )
         .argParser(seedsOf)
         .default(1),
@@ -181,13 +199,15 @@ export function simulateCommand(): CommandUnknownOpts {
     .addOption(
       new Option(
         '--variant <name=path>',
-        'also play it with these policies, kube-controller-manager or unchanged; may be repeated',
+        'also play these policies: a path, kube-controller-manager or unchanged; may be repeated',
       )
         .argParser(addVariant)
         .conflicts('compare'),
     )
-    .option('--compare', 'play both kube-controller-manager 1.36 and taintmgr');
-  return addOutputFlags(addAnswerFlags(addLossFlags(command)).addHelpText('after', details));
+    .option('--compare', 'compare kube-controller-manager 1.36 with taintmgr');
+  addOutputFlags(addAnswerFlags(addLossFlags(command)));
+  groupFlags(command, flagGroups);
+  return withHelp(command, help);
 }
 
 /** Adds the flags for the use of the results. */
@@ -196,28 +216,28 @@ function addAnswerFlags(command: CommandUnknownOpts): CommandUnknownOpts {
     .addOption(
       new Option(
         '--fail-if <limit>',
-        "exit with 2 when it is so, e.g. 'downtime(shop/web) > 30s'; may be repeated",
+        "exit with 2 if the condition holds, e.g. 'downtime(shop/web) > 30s'; may be repeated",
       ).argParser(collect),
     )
-    .option('--allow-unknown', 'judge --fail-if also by figures marked ?, which may be wrong')
+    .option('--allow-unknown', 'let --fail-if use figures marked ?, which may be wrong')
     .addOption(
       new Option(
         '--top <count>',
-        'only the worst so many rows of each table, or all; left out: what makes 100 lines',
+        'number of worst rows of each table, or all (default: as many as fit in 100 lines)',
       ).argParser(topOf),
     )
-    .option('--report <file>', 'also write a page for a browser')
-    .option('--partial', 'go on where something of the cluster could not be taken, and say so')
+    .option('--report <file>', 'also write an HTML report to this file')
+    .option('--partial', 'continue without what could not be read of the cluster, with a warning')
     .addOption(
       new Option(
         '--replay <file>',
-        'play a flight record of the controller, and compare',
+        'play this flight record of the controller, and compare the commands',
       ).conflicts(ofScripts),
     )
     .addOption(
       new Option(
         '--verify <file>',
-        'play what happened from -f to this snapshot, these Events or this recording, and say the error',
+        'play what happened from -f until this snapshot, these Events or this recording, and print the error',
       ).conflicts(ofLosses),
     );
 }
@@ -227,7 +247,7 @@ function addLossFlags(command: CommandUnknownOpts): CommandUnknownOpts {
     .addOption(
       new Option(
         '--each <part>',
-        'lose each node, zone or value of a label (its key) in turn, and tell which loss hurts',
+        'lose each node, zone or value of a label (KEY) in turn, and show which loss hurts',
       )
         .argParser(eachOf)
         .conflicts(ofOneCluster),
@@ -235,7 +255,7 @@ function addLossFlags(command: CommandUnknownOpts): CommandUnknownOpts {
     .addOption(
       new Option(
         '--by <how>',
-        'how --each loses it: down, cut-off, drain, taint or taint=KEY=VALUE:NoExecute (default down)',
+        'how --each loses a part: down, cut-off, drain, taint or taint=KEY=VALUE:NoExecute (default down)',
       ).argParser(byOf),
     );
 }

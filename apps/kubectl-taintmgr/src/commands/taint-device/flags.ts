@@ -12,6 +12,7 @@ import {
   type OutputFlags,
   timeoutOption,
 } from '../../cli/common-flags.ts';
+import { type HelpTexts, withHelp } from '../../cli/help.ts';
 import { namedObject } from '../../cli/values.ts';
 
 /** The command line of `taint-device`. */
@@ -25,55 +26,61 @@ export interface TaintDeviceFlags extends OutputFlags {
   readonly dryRun: string;
 }
 
-const help = `
-It makes a DeviceTaintRule with the effect None, which evicts nobody, shows who would go and what no budget is
-asked, asks, counts again and only then writes NoExecute. It refuses where more pods would go than were
-shown, or than --max-pods allows. With the taint KEY:None the rule stays a preview; devicetaintrule/NAME goes
-on with it, or with any rule whose effect is None. A pool whose name has a slash ends in one: DRIVER/a/b/.
+const help: HelpTexts = {
+  examples: [
+    'kubectl taintmgr taint-device gpu.example.com/node-1/gpu-0 health=bad:NoExecute',
+    '# Preview: which pods would leave?',
+    'kubectl taintmgr taint-device gpu.example.com/node-1 driver=upgrade:None --name upgrade',
+    '# Then evict them, 40 at most',
+    'kubectl taintmgr taint-device devicetaintrule/upgrade --max-pods 40',
+    '# Later, or not at all',
+    'kubectl taintmgr taint-device devicetaintrule/upgrade --snooze 30m',
+    'kubectl taintmgr undo devicetaintrule/upgrade',
+  ],
+  details: `
+The command creates a DeviceTaintRule with effect None, which evicts no pod, and shows which pods would leave.
+After your confirmation the pods are counted again, and only then the effect becomes NoExecute. The command refuses
+if more pods would leave than were shown, or than --max-pods allows. PodDisruptionBudgets are not asked.
 
---snooze moves timeAdded, from which deadlines count: a new taint evicts so much later, and a rule with
-NoExecute so much later than before. Ctrl-C before NoExecute is written leaves the rule with None, or nothing.
+With KEY:None the rule stays a preview. devicetaintrule/NAME continues with that rule, or with any rule whose
+effect is None. A pool whose name has a slash ends in one: DRIVER/a/b/.
 
-Examples:
-  kubectl taintmgr taint-device gpu.example.com/node-1/gpu-0 health=bad:NoExecute
-  kubectl taintmgr taint-device gpu.example.com/node-1 driver=upgrade:None --name upgrade
-  kubectl taintmgr taint-device devicetaintrule/upgrade --yes --max-pods 40
-  kubectl taintmgr taint-device devicetaintrule/upgrade --snooze 30m
-  kubectl taintmgr undo devicetaintrule/upgrade`;
+--snooze moves timeAdded, from which deadlines count. Ctrl-C before NoExecute is written leaves the rule with
+effect None, or no rule.`,
+};
 
 /** `taint-device`, as its help shows it. */
 export function taintDeviceCommand(): CommandUnknownOpts {
   const command = new Command('taint-device')
-    .summary('taint devices, and show first who leaves for that')
+    .summary('taint devices such as GPUs, and evict the pods that use them')
     .description(
-      'taint devices by a DeviceTaintRule, and evict the pods that use them: shown first, and counted again before',
+      'taint devices by a DeviceTaintRule, and evict the pods that use them, after showing them',
     )
     .argument(
       '<target>',
-      'DRIVER, DRIVER/POOL or DRIVER/POOL/DEVICE; or devicetaintrule/NAME of a rule that is there',
+      'DRIVER, DRIVER/POOL or DRIVER/POOL/DEVICE; or devicetaintrule/NAME of an existing rule',
     )
     .argument('[taint]', 'KEY[=VALUE]:NoExecute, or KEY[=VALUE]:None for a preview')
-    .option('--all-devices', 'every device of every driver, in the place of DRIVER')
-    .addOption(new Option('--name <name>', 'what to call the rule').argParser(namedObject))
+    .option('--all-devices', 'every device of every driver, instead of DRIVER')
+    .addOption(new Option('--name <name>', 'name of the rule').argParser(namedObject))
     .addOption(
-      new Option('--snooze <duration>', 'evict so much later, such as 30m').argParser(length),
+      new Option('--snooze <duration>', 'evict this much later, e.g. 30m').argParser(length),
     )
     .addOption(
-      new Option('--max-pods <number>', 'refuse where more pods would go')
+      new Option('--max-pods <number>', 'refuse if more pods would leave')
         .argParser(pods)
         .default(10),
     )
     .addOption(
-      timeoutOption("how long to wait for kube-controller-manager's own count", 5_000, '5s'),
+      timeoutOption('how long to wait for the count of kube-controller-manager', 5_000, '5s'),
     )
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
       dryRunOption(
-        'client: only show who would go; server: let the API server check the rule; none: taint',
+        'client: only show which pods would leave; server: let the API server check the rule; none: taint',
       ),
-    )
-    .addHelpText('after', help);
-  return addOutputFlags(command);
+    );
+  return withHelp(addOutputFlags(command), help);
 }
 
 function length(text: string): Millis {

@@ -6,6 +6,7 @@ import {
   type OutputFlags,
   timeoutOption,
 } from '../../cli/common-flags.ts';
+import { type HelpTexts, withHelp } from '../../cli/help.ts';
 import { namedObject, objectNames } from '../../cli/values.ts';
 
 /** The command line of `takeover status`. */
@@ -31,110 +32,124 @@ export interface VerifyFlags extends ChangeFlags {
   readonly timeout: Millis;
 }
 
-const enableHelp = `
-First it is proved that the API server refuses what kube-controller-manager would do: by a server-side
-dry run of that very request, on a pod of a namespace that is taken over already or in a namespace
-that is made for it and deleted again. Nothing is changed where that fails.
+const enableHelp: HelpTexts = {
+  examples: [
+    'kubectl taintmgr takeover enable shop',
+    'kubectl taintmgr takeover enable shop cart --yes',
+    '# Only print what would change, and prove what can be proved',
+    'kubectl taintmgr takeover enable shop --dry-run=server',
+  ],
+  details: `
+The command first proves that the API server refuses what kube-controller-manager would do. The proof is a
+server-side dry run of the same request, on a pod of a namespace that is taken over, or in a namespace made
+for the proof. If the proof fails, nothing is changed.`,
+};
 
-Examples:
-  kubectl taintmgr takeover enable shop
-  kubectl taintmgr takeover enable shop cart --yes
-  kubectl taintmgr takeover enable shop --dry-run=server`;
+const disableHelp: HelpTexts = {
+  examples: [
+    'kubectl taintmgr takeover disable shop',
+    '# Give every namespace back, and leave the pods that were held',
+    'kubectl taintmgr takeover disable --all --held=leave --yes',
+  ],
+  details: `
+kube-controller-manager has forgotten the pods that the API server refused to it. These pods are evicted before
+the label is removed. Pods that PodDisruptionBudgets keep until --timeout are left, and named.
 
-const disableHelp = `
-kube-controller-manager has forgotten the pods that it was refused. So they are evicted before the label
-is taken off; those that PodDisruptionBudgets keep until --timeout are left, and named.
+kube-controller-manager has not forgotten what it was refused for device taints. It deletes these pods at once,
+because the command annotates their ResourceClaims for a moment; without the right to patch
+ResourceClaims, within 17 minutes.`,
+  exits: [
+    ['0', 'no pod is left'],
+    ['1', 'usage, permissions, or the API server'],
+    ['3', 'pods are left that no controller evicts'],
+  ],
+};
 
-What it was refused for taints of devices it has not forgotten. It deletes those that are left at once, as
-their ResourceClaims are annotated for a moment; without the right to patch these, within 17 minutes.
-
-Exit codes:
-  0    nothing is left
-  1    usage, permissions, or the API server
-  3    pods are left that nobody evicts
-
-Examples:
-  kubectl taintmgr takeover disable shop
-  kubectl taintmgr takeover disable --all --held=leave --yes`;
-
-const verifyHelp = `
-It makes two namespaces, puts pods on the node, taints it with taintmgr.dev/verify:NoExecute, watches what
-becomes of them, and takes everything away again. A node with pods that do not tolerate the taint is
-refused. Where taints of devices are held, and it may write ResourceSlices, ResourceClaims and their
-status, it taints a device of its own, too.
-
-Exit codes:
-  0    all cases passed
-  1    usage, permissions, or the API server
-  2    a case failed
-
-Examples:
-  kubectl taintmgr takeover verify --node spare-1
-  kubectl taintmgr takeover verify --node spare-1 --dry-run=client`;
+const verifyHelp: HelpTexts = {
+  examples: [
+    'kubectl taintmgr takeover verify --node spare-1',
+    'kubectl taintmgr takeover verify --node spare-1 --dry-run=client',
+  ],
+  details: `
+The command creates two namespaces, puts pods on the node, taints the node with
+taintmgr.dev/verify:NoExecute, watches what happens to the pods, and deletes everything. A node with pods that
+do not tolerate the taint is refused. Where device taints are held, and the user may write ResourceSlices,
+ResourceClaims and their status, a device made for the test is tainted too.`,
+  exits: [
+    ['0', 'all cases passed'],
+    ['1', 'usage, permissions, or the API server'],
+    ['2', 'a case failed'],
+  ],
+};
 
 /** `takeover`, whose commands follow. */
 export function takeoverGroup(): CommandUnknownOpts {
-  return new Command('takeover')
-    .summary('decide about evictions in the place of kube-controller-manager')
+  const command = new Command('takeover')
+    .summary('let taintmgr evict where kube-controller-manager cannot be changed')
     .description(
-      'decide about evictions in the place of kube-controller-manager, in a cluster where it cannot be changed',
+      'let taintmgr evict instead of kube-controller-manager, in a cluster where its flags cannot be changed',
     )
     .helpCommand(false);
+  return withHelp(command, {
+    examples: ['kubectl taintmgr takeover enable shop', 'kubectl taintmgr takeover status'],
+  });
 }
 
 export function statusCommand(): CommandUnknownOpts {
-  return addOutputFlags(
-    new Command('status').description('say whether takeover works, and what it has done'),
-  );
+  const command = new Command('status').description('say whether takeover works, and what it did');
+  return withHelp(addOutputFlags(command), { examples: ['kubectl taintmgr takeover status'] });
 }
 
 export function enableCommand(): CommandUnknownOpts {
   const command = new Command('enable')
-    .description('take over the pods of namespaces')
-    .argument('<namespaces...>', 'namespaces', objectNames)
-    .option('-y, --yes', 'do not ask')
+    .description('let taintmgr evict the pods of namespaces, instead of kube-controller-manager')
+    .argument('<namespaces...>', 'names of the namespaces', objectNames)
+    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
       dryRunOption(
-        'client: only say what would change; server: let the API server check it, and prove what can be proved; none: take over',
+        'client: only print what would change; server: let the API server check it, and prove what can be proved; none: take over',
       ),
-    )
-    .addHelpText('after', enableHelp);
-  return addOutputFlags(command);
+    );
+  return withHelp(addOutputFlags(command), enableHelp);
 }
 
 export function disableCommand(): CommandUnknownOpts {
   const command = new Command('disable')
     .description('give the pods of namespaces back to kube-controller-manager')
-    .argument('[namespaces...]', 'namespaces', objectNames)
-    .option('--all', 'every namespace that is taken over')
+    .argument('[namespaces...]', 'names of the namespaces', objectNames)
+    .option('--all', 'all namespaces that are taken over')
     .addOption(
-      new Option('--held <what>', 'pods that it was refused: evict, delete or leave').default(
-        'evict',
-      ),
+      new Option(
+        '--held <what>',
+        'what to do with pods that kube-controller-manager was refused: evict, delete or leave',
+      ).default('evict'),
     )
-    .addOption(timeoutOption('how long to evict what budgets refuse', 30_000, '30s'))
-    .option('-y, --yes', 'do not ask')
+    .addOption(timeoutOption('how long to retry pods that budgets refuse', 30_000, '30s'))
+    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
       dryRunOption(
-        'client: only say what would change; server: let the API server check it; none: give back',
+        'client: only print what would change; server: let the API server check it; none: give back',
       ),
-    )
-    .addHelpText('after', disableHelp);
-  return addOutputFlags(command);
+    );
+  return withHelp(addOutputFlags(command), disableHelp);
 }
 
 export function verifyCommand(): CommandUnknownOpts {
   const command = new Command('verify')
-    .description('play what takeover promises, on a node and in namespaces made for it')
-    .requiredOption('--node <name>', 'a node that may be tainted for a while', namedObject)
-    .option('--scratch <name>', 'what to call the namespaces', namedObject, 'taintmgr-verify')
+    .description('test what takeover promises, on a node and in namespaces made for the test')
+    .requiredOption('--node <name>', 'node that may be tainted during the test', namedObject)
+    .option(
+      '--scratch <name>',
+      'prefix of the names of the namespaces',
+      namedObject,
+      'taintmgr-verify',
+    )
     .addOption(timeoutOption('how long to wait for each case', 60_000, '1m'))
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
       dryRunOption(
-        'client: only say what would be done; server: the same, checked by the API server',
+        'client: only print what would be done; server: the same, checked by the API server; none: test',
       ),
-    )
-    .addHelpText('after', verifyHelp);
-  return addOutputFlags(command);
+    );
+  return withHelp(addOutputFlags(command), verifyHelp);
 }
