@@ -40,15 +40,6 @@ it('the configuration in docs/node-lifecycle.md is one', (t) => {
   assert.doesNotThrow(() => readConfigFile(file));
 });
 
-it('what the README shows of kubectl is what docs/commands shows, which is played by tests', () => {
-  const commands = new URL('docs/commands/', root);
-  const pages = readdirSync(commands).filter((file) => file.endsWith('.md'));
-  const shown = pages.flatMap((file) => scenesOf(new URL(file, commands)));
-  const scenes = scenesOf(new URL('README.md', root));
-  assert.ok(scenes.length > 0);
-  for (const scene of scenes) assert.ok(shown.includes(scene), scene);
-});
-
 it('README and CONTRIBUTING name the versions of Node that package.json names', () => {
   const nodeOf = (folder: string): string => {
     const { engines } = JSON.parse(readFileSync(new URL(`${folder}package.json`, root), 'utf8'));
@@ -71,10 +62,4 @@ it('README and CONTRIBUTING name the versions of Node that package.json names', 
 function printedBy(code: string): string {
   const args = ['-C', '@taintmgr/source', '--input-type=module-typescript', '-e', code];
   return execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
-}
-
-/** Commands and what they print, in blocks fenced by ```console. */
-function scenesOf(page: URL): readonly string[] {
-  const blocks = readFileSync(page, 'utf8').matchAll(/^```console\n([\s\S]*?)^```$/gm);
-  return Array.from(blocks, ([, body = '']) => body.split(/^(?=\$ )/m)).flat();
 }

@@ -7,12 +7,16 @@ import { runProcess } from '@taintmgr/controller/src/process/run-process.ts';
 import { loadKubeconfig, UpstreamManager } from '@taintmgr/k8s-adapter';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import {
+  bringToRest,
+  type ClusterApi,
   daemonSet,
+  defaultTiming,
   deployment,
   pdb,
+  type RestingCluster,
   statefulSet,
-  type Topology,
   toleration,
+  topologyObjects,
 } from '@taintmgr/sim-cluster';
 
 /** Nobody wants to wait for minutes: what takes its time in a cluster takes seconds here. */
@@ -37,6 +41,10 @@ const flags = [
   '--secure-port=0',
 ];
 
+/** The node whose pods have minutes left, and why. */
+const failing = { node: 'zone-a-1', key: 'disk', value: 'failing' } as const;
+const failingTaint = `${failing.key}=${failing.value}:NoExecute`;
+
 /**
  * Runs until `signal`: the controller as it is shipped, over HTTPS. It leads and says so, or every command
  * would answer that nobody evicts here. Of its log only what goes wrong is said.
@@ -48,19 +56,23 @@ export async function keep(
 ): Promise<void> {
   const definitions = customResourceDefinitions();
   const without = ['conditionTaints'] as const;
-  const embedded = await startEmbedded({ topology, seed, definitions, timing, without });
+  const resting = atRest(seed);
+  const embedded = await startEmbedded({ resting, seed, definitions, timing, without });
   const { kubeconfig } = embedded;
   const { access } = await loadKubeconfig({ kubeconfig });
   const manager = new UpstreamManager(access, duties);
   manager.start();
   try {
+    taintNode(embedded.cluster.api);
     say(`
-A cluster and the controller run until Ctrl-C. In another terminal:
+A simulated cluster and the controller run until Ctrl-C. The disk of ${failing.node} fails:
+its pods leave in 10 and 20 minutes. In another terminal, in this folder:
 
-  export KUBECONFIG=${kubeconfig}
-  kubectl get nodes,pods,pdb -A -o wide
-  kubectl taint nodes zone-c-1 maintenance=kernel:NoSchedule maintenance=kernel:NoExecute
-  npm run -s kubectl-taintmgr -- explain node zone-c-1
+  export KUBECONFIG=${kubeconfig} PATH="$PWD/node_modules/.bin:$PATH"
+
+  kubectl taintmgr explain node ${failing.node} -w
+  kubectl taintmgr explain node zone-b-1 --with-taint maintenance=kernel
+  kubectl taintmgr web
 
 `);
     const choices = resolveChoices(['--kubeconfig', kubeconfig, ...flags], {});
@@ -76,31 +88,61 @@ A cluster and the controller run until Ctrl-C. In another terminal:
   }
 }
 
+/** A cluster that has been running for days: the same pods on the same nodes each time. */
+function atRest(seed: number): RestingCluster {
+  const startsAt = Date.now() - ageMs;
+  const { nodes, objects } = described;
+  const coming = bringToRest({
+    startsAt,
+    seed,
+    timing: { ...defaultTiming, ...timing },
+    nodes,
+    objects,
+  });
+  for (let step = coming.next(); ; step = coming.next()) if (step.done) return step.value;
+}
+
+const ageMs = 3 * 86_400_000;
+
+function taintNode(api: ClusterApi): void {
+  const node = api.get('nodes', '', failing.node);
+  if (!node) throw new Error(`the cluster has no node ${failing.node}`);
+  const { key, value } = failing;
+  const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
+  const taints = [{ key, value, effect: 'NoExecute', timeAdded }];
+  api.as('disk-checker').update('nodes', { ...node, spec: { ...(node.spec as object), taints } });
+}
+
 const unreachable = 'node.kubernetes.io/unreachable:NoExecute';
 
-/** The cluster of `npm run demo -- --keep`: three zones of three nodes with one workload for each kind of toleration. */
-const topology: Topology = {
-  region: 'region-1',
-  zones: ['zone-a', 'zone-b', 'zone-c'],
-  nodesPerZone: 3,
-  workloads: [
-    // Tolerates no taint but, as every pod, those of lost nodes for 300 s. Has a budget.
-    deployment('shop', 'web', { replicas: 6 }),
-    // Leaves lost nodes after 3 s.
-    deployment('shop', 'api', { replicas: 3, tolerations: [toleration(unreachable, 3)] }),
-    // Needs 5 s to finish what it is doing when maintenance begins.
-    statefulSet('shop', 'db', {
-      replicas: 3,
-      tolerations: [toleration('maintenance:NoExecute', 5)],
-      podSpec: { terminationGracePeriodSeconds: 2 },
-    }),
-    // Does not mind maintenance.
-    deployment('shop', 'cache', {
-      replicas: 3,
-      tolerations: [toleration('maintenance:NoExecute')],
-    }),
-    // Belongs to its node whatever happens.
-    daemonSet('infra', 'node-agent', { tolerations: [{ operator: 'Exists' }] }),
-  ],
-  budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
+/** Three zones of two nodes with one workload for each kind of toleration. */
+const described = {
+  nodes: ['zone-a', 'zone-b', 'zone-c'].flatMap((zone) =>
+    [1, 2].map((number) => ({ name: `${zone}-${number}`, region: 'region-1', zone })),
+  ),
+  objects: topologyObjects({
+    workloads: [
+      // Tolerates no taint but, as every pod, those of lost nodes for 300 s. Has a budget.
+      deployment('shop', 'web', { replicas: 6 }),
+      // Leaves lost nodes after 3 s.
+      deployment('shop', 'api', {
+        replicas: 6,
+        tolerations: [toleration(unreachable, 3), toleration(failingTaint, 600)],
+      }),
+      // Needs 5 s to finish what it is doing when maintenance begins.
+      statefulSet('shop', 'db', {
+        replicas: 6,
+        tolerations: [toleration('maintenance:NoExecute', 5), toleration(failingTaint, 1200)],
+        podSpec: { terminationGracePeriodSeconds: 2 },
+      }),
+      // Does not mind maintenance.
+      deployment('shop', 'cache', {
+        replicas: 3,
+        tolerations: [toleration('maintenance:NoExecute')],
+      }),
+      // Belongs to its node whatever happens.
+      daemonSet('infra', 'agent', { tolerations: [{ operator: 'Exists' }] }),
+    ],
+    budgets: [pdb('shop', 'web', { maxUnavailable: 1 })],
+  }),
 };

@@ -61,7 +61,7 @@ node, and every node gets a new kernel. Ends with a checked scoreboard and an HT
 
 Usage: npm run demo [-- flags]
 
-  --keep          afterwards run a cluster with the controller, for your own kubectl
+  --keep          in place of the hour, run a cluster with the controller for your own kubectl
   --speed NUMBER  how many times faster than a clock, or max; default 60 on a terminal, else max
   --seed NUMBER   seed of the clusters; default 1
   -h, --help      print this help and exit
@@ -85,9 +85,12 @@ async function main(): Promise<number> {
   const flags = readFlags();
   if (typeof flags === 'number') return flags;
   const signal = stopSignal(interrupted);
+  if (flags.keep) {
+    await keep(flags.seed, signal);
+    return 0;
+  }
   const isKept = await play(flags, signal);
   if (isKept === null) return interrupted;
-  if (flags.keep) await keep(flags.seed, signal);
   return isKept ? 0 : 1;
 }
 
