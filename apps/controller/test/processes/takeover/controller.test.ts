@@ -17,8 +17,7 @@ import {
 } from './takeover-controller.ts';
 import { TakeoverWorld, tokenOf, users } from './takeover-world.ts';
 
-// The whole controller with --takeover beside a kube-controller-manager, over HTTPS. The numbers are
-// those of the cases in docs/takeover.md.
+// The whole controller with --takeover beside a kube-controller-manager, over HTTPS.
 
 interface Condition {
   readonly type: string;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { mark, TakeoverWorld } from './takeover-world.ts';
 
 // What the admission policies do to a kube-controller-manager, over HTTPS. The heartbeat is the
-// test's: no controller runs. The numbers are those of the cases in docs/takeover.md.
+// test's: no controller runs.
 
 const crd = 'taintmanagers.taintmgr.dev';
 const strategic = 'strategic-merge-patch';

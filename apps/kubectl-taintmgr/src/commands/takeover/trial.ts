@@ -174,7 +174,7 @@ async function setTaint(client: ApiClient, name: string, wanted: readonly object
 }
 
 export interface CaseResult {
-  /** As docs/takeover.md numbers them. */
+  /** From 1, in the order of the answer. */
   readonly number: number;
   readonly what: string;
   readonly passed: boolean;
