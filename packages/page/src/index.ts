@@ -17,6 +17,7 @@ export type {
 } from './live.ts';
 export { livePause, livePodOf, liveRules, trippedLimit } from './live-cluster.ts';
 export { LiveHistory } from './live-history.ts';
+export { lossesInWords } from './model/losses.ts';
 export type {
   AppliedObject,
   AssumedTime,
@@ -57,4 +58,11 @@ export type {
   WorkloadTrack,
   ZoneTrack,
 } from './simulation.ts';
-export { type WhatIf, type WhatIfEvent, type WhatIfLine, whatIfEvents } from './what-if.ts';
+export {
+  type LossesInWords,
+  type LossInWords,
+  type WhatIf,
+  type WhatIfEvent,
+  type WhatIfLine,
+  whatIfEvents,
+} from './what-if.ts';

@@ -334,6 +334,7 @@ export class LiveHistory {
     return {
       ...moment,
       at: this.#seconds(moment.at),
+      evictedSince: this.#secondsOrNull(moment.evictedSince ?? null),
       pods: moment.pods.map((pod) => this.#podInSeconds(pod)),
       actions: moment.actions.map((one) => {
         const { from, until } = one;

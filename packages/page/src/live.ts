@@ -88,8 +88,10 @@ export interface LiveAction {
 /** How a cluster is at one moment. Who makes one has times in milliseconds of the calendar. */
 export interface LiveMoment {
   readonly at: number;
-  /** Who acts on NoExecute taints. */
+  /** Who acts on NoExecute taints, as a sentence without its end: `taintmgr-controller evicts here, leader manager-1`. */
   readonly evictedBy: string;
+  /** Since when; null or left out: unknown. */
+  readonly evictedSince?: number | null;
   /** What a reader should know before believing it. */
   readonly warnings: readonly string[];
   readonly notes: readonly string[];

@@ -44,7 +44,25 @@ export interface WhatIf {
 export type WhatIfLine =
   /** How far it is. */
   | { readonly kind: 'progress'; readonly text: string }
-  /** Where the page of the answer is, beside the one that asked. */
-  | { readonly kind: 'page'; readonly address: string }
+  /** Where the page of the answer is, beside the one that asked; `losses` where parts are lost one after the other. */
+  | { readonly kind: 'page'; readonly address: string; readonly losses?: LossesInWords }
   /** Why there is none, and what to do. */
   | { readonly kind: 'error'; readonly text: string; readonly next: string };
+
+/** What each loss does, in words, the worst first. */
+export interface LossesInWords {
+  /** When it was played, in milliseconds of the calendar. */
+  readonly playedAt: number;
+  readonly losses: readonly LossInWords[];
+  /** How many more were not played or have no line. */
+  readonly leftOut: number;
+}
+
+export interface LossInWords {
+  /** `zone r1/a`, `node a-1` */
+  readonly part: string;
+  /** `shop/web 2 of 8 down for 6m` */
+  readonly text: string;
+  /** False: no pod of any workload goes down. */
+  readonly isHarmful: boolean;
+}

@@ -315,7 +315,11 @@ function LaneLabel({ row, top, state, choose }: LaneLabelProps) {
           {aside !== '' && <span class="aside">{aside} </span>}
           {variant !== null && <span class="variant">{variant}</span>}
         </span>
-        {note !== '' && <span class="note">{note}</span>}
+        {note !== '' && (
+          <span class="note" title={note}>
+            {note}
+          </span>
+        )}
       </button>
     </li>
   );

@@ -10,8 +10,8 @@ import { type Colours, coloursOf, paintRow, type TimeScale } from './paint.ts';
 import type { ChartState, View } from './state.ts';
 
 export const axisHeight = 22;
-/** Pixels on each side of the present in which no other time is written. */
-const nowRoom = 44;
+/** Pixels between two texts of the axis. */
+const textGap = 10;
 
 interface Canvases {
   readonly lanes: CanvasRenderingContext2D;
@@ -67,7 +67,7 @@ export function drawLines(
   context.fillRect(Math.round(x(now)) - 1, 0, 2, context.canvas.height);
 }
 
-/** The times on the axis. */
+/** The times on the axis: as many as have room beside each other and beside the word at the line of now. */
 export function drawTimes(
   axis: CanvasRenderingContext2D,
   x: TimeScale,
@@ -75,18 +75,19 @@ export function drawTimes(
   { width, colours }: Look,
 ): void {
   axis.font = getComputedStyle(axis.canvas).font;
-  axis.fillStyle = colours('quiet');
-  for (const tick of ticksOf(view.value, width, startsAt)) {
-    const place = x(tick);
-    // The word at the line of now needs the place.
-    if (now !== null && Math.abs(x(now) - place) < nowRoom) continue;
-    axis.textAlign = place < 24 ? 'left' : 'center';
-    axis.fillText(clock(tick), place, 15);
-  }
-  if (now === null) return;
-  axis.fillStyle = colours('ink');
-  axis.textAlign = x(now) < 24 ? 'left' : 'center';
-  axis.fillText('▾ now', x(now), 15);
+  axis.textAlign = 'left';
+  const taken: { readonly from: number; readonly to: number }[] = [];
+  const write = (text: string, place: number, colour: 'ink' | 'quiet'): void => {
+    const wide = axis.measureText(text).width;
+    const from = Math.max(0, Math.min(width - wide, place - wide / 2));
+    const to = from + wide;
+    if (taken.some((one) => from < one.to + textGap && to > one.from - textGap)) return;
+    taken.push({ from, to });
+    axis.fillStyle = colours(colour);
+    axis.fillText(text, from, 15);
+  };
+  if (now !== null && x(now) >= 0 && x(now) <= width) write('▾ now', x(now), 'ink');
+  for (const tick of ticksOf(view.value, width, startsAt)) write(clock(tick), x(tick), 'quiet');
 }
 
 /** Sharp on screens with many pixels, and empty. */

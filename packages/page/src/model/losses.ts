@@ -1,6 +1,7 @@
 // Losses in words: which hurts most, whom each hurts, for how long, which budgets break, and who finds no room.
 import type { EachDocument, Loss, LossWorkload } from '../each.ts';
 import type { JobSummary } from '../simulation.ts';
+import type { LossesInWords, LossInWords } from '../what-if.ts';
 import { count, duration } from './words.ts';
 import { shortName } from './workloads.ts';
 
@@ -78,6 +79,52 @@ export function lossSentence(input: EachDocument): string {
     `${capital(lossText(input, worst))} hurts most: ${shortName(first)} ${is} for ` +
     `${duration(first.downSeconds)}, ${most}; ${more}${lost}.`
   );
+}
+
+/** So many losses have a line. */
+const linesMax = 200;
+
+/** A line for each loss, as the page of a live cluster shows them. */
+export function lossesInWords(input: EachDocument, playedAt: number): LossesInWords {
+  const { losses, unplayed } = input;
+  const lines = losses.slice(0, linesMax).map((loss) => lossInWords(input, loss));
+  return { playedAt, losses: lines, leftOut: losses.length + unplayed.length - lines.length };
+}
+
+function lossInWords(input: EachDocument, loss: Loss): LossInWords {
+  const { failed, unplaced } = loss;
+  const part = partOf(input, loss);
+  if (failed !== null) return { part, text: `could not be played: ${failed}`, isHarmful: true };
+  const down = worstFirst(loss.workloads).filter((one) => isOfNodes(one) === 0 && one.downMax > 0);
+  const more = down.length - namedMax;
+  const texts = [
+    ...down
+      .slice(0, namedMax)
+      .map((one) => `${shortName(one)} ${downText(one, input.untilSeconds - lossAt)}`),
+    ...(more > 0 ? [`${count(more, 'workload')} more`] : []),
+    ...(unplaced.atEnd > 0 ? [`${count(unplaced.atEnd, 'pod')} without room at the end`] : []),
+  ];
+  return { part, text: texts.join('; ') || 'no workload goes down', isHarmful: texts.length > 0 };
+}
+
+/** So many workloads are named in a line. */
+const namedMax = 2;
+
+/** So long after the beginning each loss comes, in seconds. */
+const lossAt = 60;
+
+/** `2 of 8 down for 6m`, `2 of 8 down, not back after 29m`, `2 of 8 down, 1 not back after 29m` */
+function downText(one: LossWorkload, seen: number): string {
+  const { downMax, downWorstWanted, downSeconds, downAtEnd } = one;
+  const many = `${downMax} of ${downWorstWanted} down`;
+  if (downAtEnd === 0) return `${many} for ${roughly(downSeconds)}`;
+  const which = downAtEnd < downMax ? `${downAtEnd} ` : '';
+  return `${many}, ${which}not back after ${roughly(seen)}`;
+}
+
+/** From a minute on without seconds: a forecast is no more exact than that. */
+function roughly(seconds: number): string {
+  return duration(seconds < 60 ? Math.ceil(seconds) : Math.round(seconds / 60) * 60);
 }
 
 function jobKey({ namespace, name }: JobSummary): string {

@@ -7,6 +7,7 @@ import {
   budgetFacts,
   type Fact,
   limitFacts,
+  lossesInWords,
   lossFacts,
   lossSentence,
   minutesText,
@@ -218,5 +219,52 @@ describe('the panel of a loss', () => {
       aloneCommand(losses([loss]), loss),
       `kubectl taintmgr simulate -f a.json --until 30m --event '{at: 1m, stopKubelet: {node: '\\''a'\\''}}'`,
     );
+  });
+});
+
+const lines: readonly (readonly [name: string, EachDocument['losses'][number], string])[] = [
+  [
+    'one workload',
+    lossOf('a', { workloads: [downFor('web', 10.2)] }),
+    'shop/web 1 of 4 down for 10m',
+  ],
+  [
+    'pods that never come back',
+    lossOf('a', { workloads: [downFor('web', 10, { downMax: 3, downAtEnd: 3 })] }),
+    'shop/web 3 of 4 down, not back after 29m',
+  ],
+  [
+    'some that never come back, and many workloads',
+    lossOf('a', {
+      workloads: [
+        downFor('web', 10, { downMax: 3, downAtEnd: 1 }),
+        downFor('api', 0.2),
+        downFor('db', 0.1),
+      ],
+    }),
+    'shop/web 3 of 4 down, 1 not back after 29m; shop/api 1 of 4 down for 12s; 1 workload more',
+  ],
+  [
+    'agents of the node alone',
+    lossOf('a', { workloads: [downFor('agent', 9, { kind: 'DaemonSet' })] }),
+    'no workload goes down',
+  ],
+  ['no play', lossOf('a', { failed: 'why' }), 'could not be played: why'],
+];
+
+describe('a loss in one line', () => {
+  for (const [name, loss, expected] of lines) {
+    it(`tells of ${name}`, () => {
+      const { losses: said } = lossesInWords(losses([loss]), 0);
+      assert.deepEqual(
+        said.map(({ part, text }) => [part, text]),
+        [['node a', expected]],
+      );
+      assert.equal(said[0]?.isHarmful, expected !== 'no workload goes down');
+    });
+  }
+
+  it('counts those that were not played', () => {
+    assert.equal(lossesInWords(losses([worst], { unplayed: ['x', 'y'] }), 0).leftOut, 2);
   });
 });

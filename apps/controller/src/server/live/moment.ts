@@ -41,13 +41,14 @@ export function momentOf(
   const pods = explained.flatMap((one) => podOf(one, at)).slice(0, podsMax);
   const { pending, held, blocked } = running.counts();
   const shown = pods.filter(({ state }) => state === 'Evict' || state === 'Paused').length;
-  const leader = running.leader() || 'nobody';
+  const leader = running.leader();
+  const others = leader === '' ? 'No process leads' : `${leader} leads and evicts here`;
   const live = nodes.map(nodeOf);
   return {
     at,
     evictedBy: leadership.held
-      ? 'this process'
-      : `${leader}, who leads; this process stands by and evicts nothing`,
+      ? 'This process of taintmgr-controller evicts here'
+      : `${others}; this process stands by`,
     warnings: isDryRun ? ['this is a dry run: this process evicts nothing'] : [],
     notes: [],
     nodes: live,

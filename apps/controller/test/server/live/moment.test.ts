@@ -251,12 +251,15 @@ describe('the state of the live page', () => {
     const leader = { leader: () => 'other_1' };
     const by = (leadership: Leadership, given: Partial<RunningController> = leader): string =>
       after([], {}, given, leadership).evictedBy;
-    const standsBy = 'who leads; this process stands by and evicts nothing';
-    assert.equal(by(new Leadership(true, () => {})), 'this process');
-    assert.equal(by(new Leadership(false, () => {})), `other_1, ${standsBy}`);
-    assert.equal(by(new Leadership(false, () => {}), {}), `nobody, ${standsBy}`);
+    const standsBy = 'this process stands by';
+    assert.equal(
+      by(new Leadership(true, () => {})),
+      'This process of taintmgr-controller evicts here',
+    );
+    assert.equal(by(new Leadership(false, () => {})), `other_1 leads and evicts here; ${standsBy}`);
+    assert.equal(by(new Leadership(false, () => {}), {}), `No process leads; ${standsBy}`);
     const standsBack = new Leadership(true, () => {});
     standsBack.collide('another does the same work');
-    assert.equal(by(standsBack), `other_1, ${standsBy}`);
+    assert.equal(by(standsBack), `other_1 leads and evicts here; ${standsBy}`);
   });
 });

@@ -119,7 +119,10 @@ describe('/ui', () => {
     const { source, evictedBy, pods, nodes, zones, warnings } = await stateOf(
       worldOf(engineWithPod()).events,
     );
-    assert.deepEqual([source, evictedBy, warnings], ['test', 'this process', []]);
+    assert.deepEqual(
+      [source, evictedBy, warnings],
+      ['test', 'This process of taintmgr-controller evicts here', []],
+    );
     const [{ namespace, pod, node, state, evictor, because, dueAt, setAt } = assert.fail()] = pods;
     assert.deepEqual([namespace, pod, node, state], ['shop', 'later', 'n1', 'Evict']);
     assert.equal(evictor, 'taintmgr-controller');

@@ -12,7 +12,6 @@ import {
   blockerOf,
   decisionName,
   Explainer,
-  evictorText,
   limitLine,
   type NodeReport,
   notesOn,
@@ -51,6 +50,7 @@ import {
   liveRules,
   trippedLimit,
 } from '@taintmgr/page';
+import { liveActor } from './actor.ts';
 import { isOfServer, PastFeed } from './past.ts';
 import type { Streams } from './server.ts';
 
@@ -167,11 +167,11 @@ function momentOf(
   pods: readonly LivePod[],
   podsLeftOut: number,
 ): LiveMoment {
-  const { at, evictor } = survey;
+  const { at } = survey;
   const { warnings, notes } = notesOn(survey, report, present);
   return {
     at,
-    evictedBy: evictorText(evictor),
+    ...liveActor(survey),
     ...{ warnings, notes },
     zones: zonesIn(survey, nodes, report.nodes).map((zone) => {
       return { ...zone, held: heldZone(zone.name, survey, report.nodes) };

@@ -1,6 +1,6 @@
 // The server of the live page: who may ask, and what follows the cluster.
 
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
@@ -88,7 +88,8 @@ function answer(
 ): void {
   if (admission.kind === 'out') {
     const allow = admission.status === 405 ? { allow: 'GET' } : {};
-    say(response, admission.status, admission.message, allow);
+    if (wantsPage(request)) show(response, messagePage(admission.message), allow, admission.status);
+    else say(response, admission.status, admission.message, allow);
     return;
   }
   const asked = URL.parse(request.url ?? '/', `http://${host}`);
@@ -113,7 +114,9 @@ function answer(
     whatIf.stop();
     say(response, 200, 'stopped');
   } else if (pathname.startsWith('/what-if/')) {
-    say(response, 404, 'this answer is not kept any more: ask again on the page of the cluster');
+    const text = 'this answer is not kept any more: ask again on the page of the cluster';
+    if (wantsPage(request)) show(response, messagePage(text), {}, 404);
+    else say(response, 404, text);
   } else if (pathname === '/events') {
     const last = request.headers['last-event-id'];
     stream(response, streams, typeof last === 'string' ? last : undefined);
@@ -129,10 +132,33 @@ function show(
   response: ServerResponse,
   { html, policy }: LivePage,
   headers: Readonly<Record<string, string>> = {},
+  status = 200,
 ): void {
   const type = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy };
-  response.writeHead(200, { ...everywhere, ...type, ...headers });
+  response.writeHead(status, { ...everywhere, ...type, ...headers });
   response.end(html);
+}
+
+/** Whether a person looks at the answer. */
+function wantsPage({ headers: { accept = '' } }: IncomingMessage): boolean {
+  return accept.includes('text/html');
+}
+
+const messageStyle =
+  ':root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60ch;margin:15vh auto;padding:0 20px}';
+
+/** A page that says why there is no other one. */
+function messagePage(message: string): LivePage {
+  const [first = '', ...others] = message.split('\n');
+  const style = createHash('sha256').update(messageStyle).digest('base64');
+  const text = [first.charAt(0).toUpperCase(), first.slice(1)].join('');
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>kubectl taintmgr web</title><style>${messageStyle}</style></head>
+<body><main><h1>kubectl taintmgr web</h1><p>${[text, ...others].join('</p><p>')}</p></main></body></html>
+`;
+  return { html, policy: `default-src 'none'; style-src 'sha256-${style}'` };
 }
 
 function stream(response: ServerResponse, streams: Streams, lastId: string | undefined): void {
@@ -169,8 +195,8 @@ type Admission =
   | { readonly kind: 'out'; readonly status: 403 | 405; readonly message: string };
 
 const used =
-  'This page is for the browser that opened the address which kubectl taintmgr web has printed, and that ' +
-  'address works once. End the command and start it anew for another one.';
+  'The page is open in another browser: the address that kubectl taintmgr web prints works once.\n' +
+  'For a new address, stop the command with Ctrl-C and run it again.';
 const secretBytes = 32;
 
 /**

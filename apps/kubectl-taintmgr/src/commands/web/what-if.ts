@@ -9,6 +9,7 @@ import type { Evictor, NodeFacts } from '@taintmgr/k8s-adapter/survey';
 import {
   type EachDocument,
   type LivePage,
+  lossesInWords,
   type SimulationDocument,
   type WhatIf,
   type WhatIfEvent,
@@ -25,6 +26,8 @@ import { yamlLineOf } from '../../render/yaml.ts';
 /** So many pages are kept, the last ones. */
 const keptMax = 8;
 const lastsMsMax: Millis = 120_000;
+/** What the page asks by itself is answered from memory for so long. */
+const keptMsMax: Millis = 300_000;
 
 /** What the answers need of the command. */
 interface Surroundings {
@@ -39,9 +42,11 @@ export class WhatIfAnswers {
   readonly #surroundings: Surroundings;
   readonly #lastsMsMax: Millis;
   readonly #pages = new Map<string, LivePage>();
+  /** Answers with losses, by the words that played them. */
+  readonly #kept = new Map<string, LossesAnswer>();
   #made = 0;
-  /** Ends what is being played; null: nothing is. */
-  #playing: AbortController | null = null;
+  /** Null: nothing is being played. */
+  #playing: Playing | null = null;
 
   /** `lastsMax`: how long one may take, in milliseconds. */
   constructor(surroundings: Surroundings, lastsMax: Millis = lastsMsMax) {
@@ -54,7 +59,10 @@ export class WhatIfAnswers {
     return this.#pages.get(name) ?? null;
   }
 
-  /** Answers a question, line by line; whoever goes away ends it. `headers` go with the answer. */
+  /**
+   * Answers a question, line by line; whoever goes away ends it. `headers` go with the answer. With `kept=on` the
+   * page asks by itself: an answer of the last minutes is good enough, and a person's question goes first.
+   */
   async answer(
     query: URLSearchParams,
     response: ServerResponse,
@@ -64,7 +72,9 @@ export class WhatIfAnswers {
       response.writeHead(status, { ...headers, 'content-type': 'application/x-ndjson' });
     };
     const say = (line: WhatIfLine): void => void response.write(`${JSON.stringify(line)}\n`);
-    if (this.#playing) {
+    const isByPage = query.get('kept') === 'on';
+    const isFree = await this.#turn(isByPage);
+    if (!isFree) {
       begin(429);
       say({ kind: 'error', text: 'another question is being played', next: 'Wait until it is.' });
       response.end();
@@ -82,29 +92,50 @@ export class WhatIfAnswers {
       return;
     }
     begin(200);
-    this.#playing = new AbortController();
+    const known = isByPage ? this.#known(args) : null;
+    const playing = newPlaying(isByPage);
+    this.#playing = known ? null : playing;
     try {
-      say(await this.#play({ question, args }, response, say));
+      say(known ?? (await this.#play({ question, args }, playing, response, say)));
     } finally {
-      this.#playing = null;
+      if (!known) this.#playing = null;
+      playing.end();
       response.end();
     }
   }
 
+  /** Waits until nothing is being played; false: a person's question is, and this one is a person's too. */
+  async #turn(isByPage: boolean): Promise<boolean> {
+    for (let playing = this.#playing; playing; playing = this.#playing) {
+      if (!isByPage && !playing.isByPage) return false;
+      if (!isByPage) playing.stop.abort(new Error('another question came first'));
+      await playing.ended;
+    }
+    return true;
+  }
+
+  /** The answer that was given a short time ago and has its page still; null: there is none. */
+  #known(args: readonly string[]): WhatIfLine | null {
+    const known = this.#kept.get(commandOf(args));
+    const isFresh = known && Date.now() - known.losses.playedAt < keptMsMax;
+    return isFresh && this.#pages.has(known.address.replace('what-if/', '')) ? known : null;
+  }
+
   /** Ends what is being played, as far as that is; of many losses those that are done have a page. */
   stop(): void {
-    this.#playing?.abort(new Error('it was stopped'));
+    this.#playing?.stop.abort(new Error('it was stopped'));
   }
 
   async #play(
     { question, args }: Played,
+    { stop }: Playing,
     response: ServerResponse,
     say: (line: WhatIfLine) => void,
   ): Promise<WhatIfLine> {
-    const [stopped, tooLong] = [this.#playing, AbortSignal.timeout(this.#lastsMsMax)];
-    const leave = (): void => stopped?.abort(new Error('the browser went away'));
+    const tooLong = AbortSignal.timeout(this.#lastsMsMax);
+    const leave = (): void => stop.abort(new Error('the browser went away'));
     response.once('close', leave);
-    const ends = [this.#surroundings.interrupt, tooLong, ...(stopped ? [stopped.signal] : [])];
+    const ends = [this.#surroundings.interrupt, tooLong, stop.signal];
     const output = new HeardOutput((text) => say({ kind: 'progress', text }));
     const more = ['--partial', '-o', 'json'];
     const surroundings = { output, interrupt: AbortSignal.any(ends) };
@@ -113,7 +144,13 @@ export class WhatIfAnswers {
     const command = commandOf(args);
     const asked = { address: '/', command, question };
     const losses = lossesIn(question, output.data);
-    if (losses) return this.#keep(await whatIfPage(losses, asked));
+    if (losses) {
+      const address = this.#keep(await whatIfPage(losses, asked));
+      const line = { kind: 'page', address, losses: lossesInWords(losses, Date.now()) } as const;
+      // Of one that was stopped others may want the rest.
+      if (losses.unplayed.length === 0) this.#kept.set(command, line);
+      return line;
+    }
     if (tooLong.aborted) {
       const text = `it takes longer than ${formatDuration(this.#lastsMsMax)}`;
       const next = `Look less far ahead, or run it in a terminal: ${command}`;
@@ -124,18 +161,36 @@ export class WhatIfAnswers {
       return { kind: 'error', text, next: `The same in a terminal: ${command}` };
     }
     const input: SimulationDocument = JSON.parse(output.data);
-    return this.#keep(await whatIfPage(input, asked));
+    return { kind: 'page', address: this.#keep(await whatIfPage(input, asked)) };
   }
 
-  #keep(page: LivePage): WhatIfLine {
+  /** Returns its address. */
+  #keep(page: LivePage): string {
     const name = String(++this.#made);
     this.#pages.set(name, page);
     for (const oldest of this.#pages.keys()) {
       if (this.#pages.size <= keptMax) break;
       this.#pages.delete(oldest);
     }
-    return { kind: 'page', address: `what-if/${name}` };
+    return `what-if/${name}`;
   }
+}
+
+type LossesAnswer = Required<Extract<WhatIfLine, { readonly kind: 'page' }>>;
+
+/** What is being played. */
+interface Playing {
+  /** Whether the page asked by itself. */
+  readonly isByPage: boolean;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  readonly end: () => void;
+}
+
+function newPlaying(isByPage: boolean): Playing {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  return { isByPage, stop: new AbortController(), ended, end };
 }
 
 /** A question, and the words that play it. */

@@ -5,7 +5,15 @@ import { after, before, describe, it } from 'node:test';
 import { pod, toleration } from '@taintmgr/sim-cluster';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchBrowser } from '../../world/browser.ts';
-import { axeFindings, fits, fragmentOf, lane, textOf } from '../../world/report-page.ts';
+import {
+  axeFindings,
+  boxOf,
+  fits,
+  fragmentOf,
+  lane,
+  soon,
+  textOf,
+} from '../../world/report-page.ts';
 import { type Running, run, start } from '../../world/run.ts';
 import { fillShop, keepRenewing } from '../../world/shop-cluster.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
@@ -85,12 +93,58 @@ describe('web', () => {
       sentence,
       /^\d pods are due and blocked; next to leave: shop\/db-0 on node-a1, in 4d\d+h\.$/,
     );
-    assert.match(await textOf(page.locator('.result .about')), /evicted by: taintmgr-controller\./);
+    const who = await textOf(page.locator('.result'));
+    assert.ok(
+      who.includes('taintmgr-controller evicts here, leader taintmgr-controller-0_1.'),
+      who,
+    );
+    const isFolded = (await page.locator('.what-if').getAttribute('open')) === null;
+    assert.ok(isFolded, 'who leaves next comes first');
     const row = page.locator('tr', { hasText: 'shop/web-1' });
     assert.match(await textOf(row), /overdue by 2d3h.*node-a1.*taintmgr-controller.*PDB web/);
     assert.equal(new URL(page.url()).search, '', 'the token is not in the address any more');
     const strip = await page.locator('.overview path.pending').getAttribute('d');
     assert.match(strip ?? '', /^M0,34(H[\d.e-]+V[\d.e-]+H[\d.e-]+)+V34Z$/, 'numbers go in steps');
+  });
+
+  it('leads to who left lately', async () => {
+    await page.getByRole('button', { name: /^Left lately: / }).click();
+    const heading = page.getByRole('heading', { name: 'Who left lately' });
+    await soon(page, async () => assert.ok((await boxOf(heading)).y < 900));
+  });
+
+  it('shows all of a text that is cut to who points at it', async () => {
+    const cut = page.locator('tr', { hasText: 'shop/web-2' }).locator('td:last-child .cut');
+    const tall = (await boxOf(cut)).height;
+    await page.setViewportSize({ width: 800, height: 900 });
+    assert.equal((await boxOf(cut)).height, tall, 'one line');
+    await cut.hover();
+    assert.ok((await boxOf(cut)).height > tall);
+    await page.mouse.move(0, 0);
+    await page.locator('tr', { hasText: 'shop/web-2' }).getByRole('button').focus();
+    assert.ok((await boxOf(cut)).height > tall);
+    await page.setViewportSize({ width: 1400, height: 900 });
+  });
+
+  it('says why a pod is to leave at a click in the table', async () => {
+    await page.locator('.numbers').getByRole('button', { name: 'shop/db-0' }).click();
+    assert.match(
+      await textOf(page.locator('.why')),
+      /tolerates maintenance=kernel:NoExecute for 7d/,
+    );
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
+  it('tells another browser, as a page, why it is not let in', async () => {
+    const stranger = await browser.newPage();
+    const response = (await stranger.goto(address())) ?? assert.fail();
+    assert.equal(response.status(), 403);
+    assert.match(
+      await textOf(stranger.locator('main')),
+      /open in another browser.*run it again\.$/,
+    );
+    assert.deepEqual(await axeFindings(stranger), []);
+    await stranger.close();
   });
 
   it('works once by its address, and for this browser goes on', async () => {
@@ -204,6 +258,7 @@ describe('web', () => {
   });
 
   for (const [width, height] of [
+    [1920, 1080],
     [1400, 900],
     [800, 900],
     [390, 844],

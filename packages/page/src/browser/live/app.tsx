@@ -1,5 +1,7 @@
 // The page of a live cluster: what is next, the chart around the present, why, and the numbers.
+import { useMemo } from 'preact/hooks';
 import { liveOutcomes, livePlacesOf } from '../../model/filter.ts';
+import { leftText } from '../../model/live/left.ts';
 import { liveCounts, liveSentence } from '../../model/live/pods.ts';
 import { toLeave } from '../../model/live/rows.ts';
 import { duration } from '../../model/words.ts';
@@ -8,9 +10,10 @@ import { Filters, Find, Hint, Zoom } from '../filters.tsx';
 import { Legend } from '../legend.tsx';
 import { Overview } from '../overview.tsx';
 import { Why } from '../why.tsx';
+import { type Forecasts, forecastsOf } from './forecast.tsx';
 import { LiveNumbers } from './numbers.tsx';
 import type { LiveState } from './state.ts';
-import { WhatIfForm } from './what-if.tsx';
+import { WhatIfPart } from './what-if.tsx';
 
 interface LiveAppProps {
   readonly state: LiveState;
@@ -23,14 +26,30 @@ interface LiveAppProps {
 export function LiveApp({ state, whatIf, ask }: LiveAppProps) {
   const input = state.input.value;
   const now = state.now.value;
+  const forecasts = useMemo(forecastsOf, []);
+  const isQuiet = input.pods.length + input.podsLeftOut === 0;
+  const since = input.evictedSince ?? null;
+  const steps = toLeave(input, now);
   return (
     <main>
       <header class="result">
-        <h1>{liveSentence(input, now)}</h1>
-        <p>{liveCounts(input)}</p>
+        <h1>
+          {liveSentence(input, now)}
+          {isQuiet && worstOf(forecasts)}
+        </h1>
+        <p>
+          {input.evictedBy}
+          {since !== null && ` since ${state.clock(Math.round(since))}`}.
+        </p>
+        <p>
+          {liveCounts(input)}.{' '}
+          <button type="button" class="place" onClick={showLeft}>
+            Left lately: {leftText(input.record, now)}
+          </button>
+        </p>
         <p class="about">
-          {input.source}, evicted by: {input.evictedBy}. Open since {state.clock(input.openedAt)},
-          times of this machine.
+          Cluster {input.source}. This page has watched since {state.clock(input.openedAt)}; all
+          times are those of this machine.
         </p>
         <Stale state={state} />
         {input.warnings.map((text) => (
@@ -39,16 +58,15 @@ export function LiveApp({ state, whatIf, ask }: LiveAppProps) {
           </p>
         ))}
       </header>
-      {whatIf !== null && <WhatIfForm input={input} address={whatIf} asked={ask} />}
+      {whatIf !== null && (
+        <WhatIfPart {...{ input, forecasts, isQuiet }} address={whatIf} asked={ask} />
+      )}
       <Controls state={state} />
       <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
         <div class="chart-side">
-          <Overview
-            state={state}
-            label="pods to leave"
-            fill="pending"
-            steps={toLeave(input, now)}
-          />
+          {steps.length > 0 && (
+            <Overview state={state} label="pods to leave" fill="pending" steps={steps} />
+          )}
           <Chart state={state} />
           <Legend rows={state.rows.value} texts={texts} />
         </div>
@@ -65,7 +83,21 @@ export function LiveApp({ state, whatIf, ask }: LiveAppProps) {
   );
 }
 
-const texts = { event: 'something changed', evicted: 'has left' };
+function showLeft(): void {
+  document.getElementById('left')?.scrollIntoView({ block: 'start' });
+}
+
+/** What the worst loss does, as soon as that is known: the zones' before the nodes'. */
+function worstOf({ zone, node }: Forecasts): string {
+  const found = (zone.losses.value ?? node.losses.value)?.losses ?? [];
+  const [worst] = found;
+  if (!worst) return '';
+  return worst.isHarmful
+    ? ` If ${worst.part} died now: ${worst.text}.`
+    : ` If any ${zone.losses.value ? 'zone' : 'node'} died now: no workload goes down.`;
+}
+
+const texts = { event: 'something changed', evicted: 'left', untold: 'unknown who left' };
 
 /** What is shown is old: said where it is seen, and to those who listen. */
 function Stale({ state }: { readonly state: LiveState }) {

@@ -1,8 +1,9 @@
 // The numbers under the live chart: the pods that are to leave, zones, and what else is said.
 import type { ComponentChildren } from 'preact';
-import type { LiveLeft, LiveZone } from '../../live.ts';
+import type { LiveLeft, LivePod, LiveZone } from '../../live.ts';
 import { aboutLeft, gapText, leftOf } from '../../model/live/left.ts';
 import { heldBy, inOrder, nameOf, whenText } from '../../model/live/pods.ts';
+import { aboutPod } from '../../model/live/rows.ts';
 import { toggle } from '../state.ts';
 import type { LiveState } from './state.ts';
 
@@ -17,7 +18,7 @@ export function LiveNumbers({ state }: { readonly state: LiveState }) {
       <Wide label="Pods to leave">
         <Pods state={state} />
       </Wide>
-      <h2>Who left lately</h2>
+      <h2 id="left">Who left lately</h2>
       <Left state={state} />
       {actions.length > 0 && <h2>Pauses, limits and drains</h2>}
       {actions.map(({ kind, name, text }) => (
@@ -51,6 +52,14 @@ function Wide({
   );
 }
 
+const podColumns: readonly (readonly [string, (pod: LivePod, now: number) => string])[] = [
+  ['When', whenText],
+  ['Node', ({ node }) => node],
+  ['Evicted by', ({ evictor }) => evictor ?? '–'],
+  ['Kept by', (pod) => heldBy(pod) || '–'],
+  ['Because', ({ because }) => because.join('; ')],
+];
+
 function Pods({ state }: { readonly state: LiveState }) {
   const { pods, podsLeftOut } = state.shown.value;
   const now = state.now.value;
@@ -61,7 +70,7 @@ function Pods({ state }: { readonly state: LiveState }) {
       <table class="texts">
         <thead>
           <tr>
-            {['Pod', 'When', 'Node', 'Evicted by', 'Kept by', 'Because'].map((head) => (
+            {['Pod', ...podColumns.map(([head]) => head)].map((head) => (
               <th key={head} scope="col">
                 {head}
               </th>
@@ -73,12 +82,14 @@ function Pods({ state }: { readonly state: LiveState }) {
             .slice(0, shownMax)
             .map((pod) => (
               <tr key={pod.uid}>
-                <th scope="row">{nameOf(pod)}</th>
-                <td>{whenText(pod, now)}</td>
-                <td>{pod.node}</td>
-                <td>{pod.evictor ?? '–'}</td>
-                <td>{heldBy(pod) || '–'}</td>
-                <td>{pod.because.join('; ')}</td>
+                <th scope="row">
+                  <button type="button" onClick={() => why(state, pod)}>
+                    {nameOf(pod)}
+                  </button>
+                </th>
+                {podColumns.map(([head, of]) => (
+                  <Cell key={head} head={head} text={of(pod, now)} />
+                ))}
               </tr>
             ))}
         </tbody>
@@ -86,6 +97,26 @@ function Pods({ state }: { readonly state: LiveState }) {
       {rest > 0 && <p>and {rest} more</p>}
     </>
   );
+}
+
+/** Long texts end in an ellipsis; all of it is there for who points at the row or its button. */
+function Cell({ head, text }: { readonly head: string; readonly text: string }) {
+  return (
+    <td data-head={head}>
+      <span class="cut" title={text}>
+        {text}
+      </span>
+    </td>
+  );
+}
+
+/** Says why, as a click on its lane does. */
+function why(state: LiveState, pod: LivePod): void {
+  state.chosen.value = {
+    title: nameOf(pod),
+    abouts: [aboutPod(pod, state.clock)],
+    by: `lane p ${nameOf(pod)}`,
+  };
 }
 
 const leftColumns: readonly (readonly [string, (one: LiveLeft) => string])[] = [
@@ -105,7 +136,7 @@ function Left({ state }: { readonly state: LiveState }) {
       {gapText(gap, state.clock)}: {gap.text}.
     </p>
   ));
-  if (left.length === 0) return <div>{[<p key="none">Nobody that is known of.</p>, ...gaps]}</div>;
+  if (left.length === 0) return <div>{[<p key="none">No pod that is known of.</p>, ...gaps]}</div>;
   return (
     <Wide label="Pods that left lately">
       <table class="texts">
@@ -126,9 +157,9 @@ function Left({ state }: { readonly state: LiveState }) {
                   {nameOf(one)}
                 </button>
               </th>
-              <td>{state.clock(one.at)}</td>
+              <Cell head="Left" text={state.clock(one.at)} />
               {leftColumns.map(([head, of]) => (
-                <td key={head}>{of(one) || '–'}</td>
+                <Cell key={head} head={head} text={of(one) || '–'} />
               ))}
             </tr>
           ))}
@@ -159,13 +190,18 @@ const columns: readonly (readonly [string, (zone: LiveZone) => string | number])
   ['Stuck', ({ stuck }) => stuck],
 ];
 
+/** Of the columns that count something bad those with a number. */
 function Zones({ zones }: { readonly zones: readonly LiveZone[] }) {
+  const always = ['State', 'Nodes'];
+  const shown = columns.filter(([head, of]) => {
+    return always.includes(head) || zones.some((zone) => of(zone) !== 0);
+  });
   return (
     <table>
       <thead>
         <tr>
           <th scope="col">Zone</th>
-          {columns.map(([head]) => (
+          {shown.map(([head]) => (
             <th key={head} scope="col">
               {head}
             </th>
@@ -176,7 +212,7 @@ function Zones({ zones }: { readonly zones: readonly LiveZone[] }) {
         {zones.map((zone) => (
           <tr key={zone.name}>
             <th scope="row">{zone.name || 'no zone'}</th>
-            {columns.map(([head, of]) => (
+            {shown.map(([head, of]) => (
               <td key={head}>{of(zone)}</td>
             ))}
           </tr>

@@ -1,27 +1,27 @@
-// Asks what would happen to the cluster as it is now: a form, how far the answer is, and its page.
+// Asks what would happen to the cluster as it is now: what the loss of each zone and node does, a form, and the page of the answer.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LiveInput } from '../../live.ts';
-import { type WhatIfEvent, type WhatIfLine, whatIfEvents } from '../../what-if.ts';
+import { type WhatIfEvent, whatIfEvents } from '../../what-if.ts';
+import { type Answer, ask } from './ask.ts';
+import { Forecast, type Forecasts } from './forecast.tsx';
 
 interface WhatIfProps {
   readonly input: LiveInput;
+  readonly forecasts: Forecasts;
+  /** Whether nothing happens in the cluster, and this is what the page is about. */
+  readonly isQuiet: boolean;
   /** Where to ask. */
   readonly address: string;
   /** The question to ask at once, as the query string of the form; null: none. */
   readonly asked: string | null;
 }
 
-/** How far an answer is. */
-type Answer =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'awaited'; readonly text: string; readonly stop: () => void }
-  | { readonly kind: 'failed'; readonly text: string; readonly next: string };
-
 const eachPlaces = ['each zone', 'each node'];
 
-export function WhatIfForm({ input, address, asked }: WhatIfProps) {
-  const given = useMemo(() => givenBy(asked), [asked]);
+export function WhatIfPart({ input, forecasts, isQuiet, address, asked }: WhatIfProps) {
+  const isOpen = useSignal(isQuiet || asked !== null);
+  const given = useMemo(() => givenBy(asked, placesOf(input)), [asked]);
   const event = useSignal<WhatIfEvent | undefined>(given.event);
   const where = useSignal(given.where);
   const answer = useSignal<Answer>({ kind: 'none' });
@@ -29,14 +29,27 @@ export function WhatIfForm({ input, address, asked }: WhatIfProps) {
   const { hasPlace = false, hasTaint = false, hasEnd = false } = event.value ?? {};
   const isEach = hasPlace && eachPlaces.includes(where.value.trim());
   const play = (): void => {
-    if (form.current) void ask({ address, isEach }, new FormData(form.current), answer);
+    if (!form.current) return;
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form.current)) query.set(name, String(value));
+    void ask({ address, isEach }, query, answer);
   };
   useEffect(() => {
     if (asked !== null) play();
   }, []);
   return (
-    <details class="what-if" open={asked !== null}>
-      <summary>What if …</summary>
+    <details
+      class="what-if"
+      open={isOpen.value}
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open;
+      }}
+    >
+      <summary>What if a zone or a node fails?</summary>
+      {isOpen.value && asked === null && (
+        <Forecast input={input} forecasts={forecasts} address={address} />
+      )}
+      <h2>Ask something else</h2>
       <form
         ref={form}
         aria-label="What if"
@@ -62,14 +75,14 @@ export function WhatIfForm({ input, address, asked }: WhatIfProps) {
             ))}
           </select>
         </label>
-        {hasTaint && <Taint isEach={isEach} usual={given.taint} />}
+        {hasTaint && <Taint key={String(isEach)} isEach={isEach} usual={given.taint} />}
         {hasEnd && !isEach && (
           <Choice label="For" name="lasts" options={ends} usual={given.lasts} />
         )}
         <Choice label="Look ahead" name="until" options={horizons} usual={given.until} />
         {!isEach && (
           <label>
-            <input type="checkbox" name="both" value="on" /> compare taintmgr-controller with
+            <input type="checkbox" name="both" value="on" /> compare taintmgr with
             kube-controller-manager
           </label>
         )}
@@ -79,8 +92,8 @@ export function WhatIfForm({ input, address, asked }: WhatIfProps) {
         <Outcome answer={answer.value} />
       </form>
       <p class="about">
-        Plays it in a copy of the cluster as it is now. Nothing is written to the cluster. With each
-        zone or each node one after the other is lost, each in a copy of its own and for good.
+        Each answer is a simulation of the cluster as it is now. Nothing is written to the cluster.
+        “Each zone” and “each node” lose one after the other, forever, each in its own copy.
       </p>
     </details>
   );
@@ -95,13 +108,13 @@ interface Given {
   readonly until: string;
 }
 
-function givenBy(asked: string | null): Given {
+function givenBy(asked: string | null, places: readonly string[]): Given {
   const query = new URLSearchParams(asked ?? '');
   const [first] = whatIfEvents;
   return {
     event: whatIfEvents.find(({ name }) => name === query.get('event')) ?? first,
-    where: query.get('where') ?? '',
-    taint: query.get('taint') ?? '',
+    where: query.get('where') ?? places[0] ?? '',
+    taint: query.get('taint') ?? 'maintenance=true:NoExecute',
     lasts: query.get('lasts') ?? '10m',
     until: query.get('until') ?? '30m',
   };
@@ -111,36 +124,47 @@ interface WhereProps extends Pick<WhatIfProps, 'input'> {
   readonly where: Signal<string>;
 }
 
-function Where({ input: { zones, nodes }, where }: WhereProps) {
-  const named = zones.filter(({ name }) => name !== '').map(({ name }) => `zone ${name}`);
-  const places = [...named, ...nodes.map(({ name }) => `node ${name}`)];
+function Where({ input, where }: WhereProps) {
+  const places = placesOf(input);
+  const names = places.join();
+  const options = useMemo(
+    () => [...places, ...eachPlaces].map((place) => <option key={place}>{place}</option>),
+    [names],
+  );
+  const isKnown = places.includes(where.value) || eachPlaces.includes(where.value);
   return (
     <label>
       Zone or node{' '}
-      <input
+      <select
         name="where"
-        list="places"
-        required
-        placeholder={places[0] ?? 'node NAME'}
         value={where.value}
-        onInput={({ currentTarget: { value } }) => {
+        onChange={({ currentTarget: { value } }) => {
           where.value = value;
         }}
-      />
-      <datalist id="places">
-        {[...eachPlaces, ...places].map((place) => (
-          <option key={place} value={place} />
-        ))}
-      </datalist>
+      >
+        {!isKnown && <option>{where.value}</option>}
+        {options}
+      </select>
     </label>
   );
 }
 
+/** Zones first, as the form calls them. */
+function placesOf({ zones, nodes }: LiveInput): readonly string[] {
+  const named = zones.filter(({ name }) => name !== '').map(({ name }) => `zone ${name}`);
+  return [...named, ...nodes.map(({ name }) => `node ${name}`)];
+}
+
 function Taint({ isEach, usual }: { readonly isEach: boolean; readonly usual: string }) {
-  const example = isEach ? 'each key in use' : 'key=value:NoExecute';
   return (
     <label>
-      Taint <input name="taint" required={!isEach} placeholder={example} defaultValue={usual} />
+      Taint{' '}
+      <input
+        name="taint"
+        required={!isEach}
+        placeholder={isEach ? 'each key in use' : 'key=value:NoExecute'}
+        defaultValue={isEach ? '' : usual}
+      />
     </label>
   );
 }
@@ -152,7 +176,7 @@ const ends: Options = [
   ['5m', '5 minutes'],
   ['10m', '10 minutes'],
   ['30m', '30 minutes'],
-  ['', 'good'],
+  ['', 'forever'],
 ];
 const horizons: Options = [
   ['15m', '15 minutes'],
@@ -201,57 +225,4 @@ function Outcome({ answer }: { readonly answer: Answer }) {
       {/[.?!]$/.test(answer.text) ? answer.text : `${answer.text}.`} {answer.next}
     </p>
   );
-}
-
-/** Where to ask, and whether it is about one loss after the other. */
-interface Asking {
-  readonly address: string;
-  readonly isEach: boolean;
-}
-
-/** Asks, follows how far it is, and goes to the page of the answer. */
-async function ask(
-  { address, isEach }: Asking,
-  form: FormData,
-  answer: Signal<Answer>,
-): Promise<void> {
-  const query = new URLSearchParams();
-  for (const [name, value] of form) if (typeof value === 'string') query.set(name, value);
-  const away = new AbortController();
-  // Of many losses those that are done have a page.
-  const stop = (): void => (isEach ? void fetch(`${address}/stop`) : away.abort());
-  answer.value = { kind: 'awaited', text: 'the cluster is read', stop };
-  try {
-    const response = await fetch(`${address}?${query}`, { signal: away.signal });
-    for await (const line of linesOf<WhatIfLine>(response)) {
-      if (line.kind === 'progress') answer.value = { kind: 'awaited', text: line.text, stop };
-      else if (line.kind === 'error') answer.value = { ...line, kind: 'failed' };
-      else {
-        answer.value = { kind: 'none' };
-        location.assign(line.address);
-      }
-    }
-    if (answer.value.kind === 'awaited') answer.value = cutOff;
-  } catch {
-    answer.value = away.signal.aborted ? { kind: 'none' } : cutOff;
-  }
-}
-
-const cutOff: Answer = {
-  kind: 'failed',
-  text: 'The answer was cut off',
-  next: 'Is kubectl taintmgr web still running? Ask again, or start it anew.',
-};
-
-/** The lines of an answer as they come, each as JSON has it. Throws where it is cut off. */
-async function* linesOf<Line>({ body }: Response): AsyncGenerator<Line> {
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  while (reader) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = `${rest}${value}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line);
-  }
 }

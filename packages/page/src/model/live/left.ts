@@ -35,7 +35,7 @@ export function leftRows(
 }
 
 /** `12 pods`, `12 pods in the last 14m`, `none in the last 14m, with gaps`. */
-function leftText({ evictions, gaps }: LiveInput['record'], now: number): string {
+export function leftText({ evictions, gaps }: LiveInput['record'], now: number): string {
   const pods = evictions.length === 0 ? 'none' : count(evictions.length, 'pod');
   const ends = gaps.flatMap(({ from, to }) => (from === null ? to : []));
   const since = ends.length === 0 ? null : Math.max(0, Math.floor(now - Math.max(...ends)));

@@ -104,7 +104,7 @@ function waitOf(pod: LivePod, now: number): Bar {
 }
 
 /** All that explain says of it. */
-function aboutPod(pod: LivePod, clock: Clock): About {
+export function aboutPod(pod: LivePod, clock: Clock): About {
   const { dueAt, setAt, because, node, evictor, holds, workload, state } = pod;
   const isWaiting = state === 'Evict' && dueAt !== null;
   return {
