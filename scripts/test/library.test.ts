@@ -25,7 +25,7 @@ import { type Runtime, runtimes } from '../../packages/k8s-adapter/test/world/ru
 
 const root = new URL('../../', import.meta.url);
 const page = new URL('docs/library.md', root);
-const programs = ['embed', 'plan-a-drain', 'explain', 'follow-a-cluster'] as const;
+const programs = ['embed', 'explain', 'follow-a-cluster', 'plan-a-drain'] as const;
 const example = /^```ts\n([\s\S]*?)^```\n([\s\S]*?)^```\n([\s\S]*?)^```$/gm;
 
 /** The programs that a page shows, and what they print by its account. */
