@@ -245,7 +245,7 @@ export class LiveHistory {
   }
 
   #followHolds(at: number, { pod, holds }: Followed): void {
-    const isDue = pod.state === 'Paused' || (pod.dueAt !== null && pod.dueAt <= at);
+    const isDue = pod.state === 'Held' || (pod.dueAt !== null && pod.dueAt <= at);
     const present = isDue || pod.state === 'Terminating' ? pod.holds : [];
     const keys = new Set(present.map(({ kind, name }) => `${kind} ${name}`));
     for (const [key, hold] of holds) {

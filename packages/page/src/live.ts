@@ -28,8 +28,8 @@ export interface LiveHold {
 /** A pod that is to leave, is on its way out, or of which nobody can tell. */
 export interface LivePod extends PodOnNode {
   readonly uid: string;
-  /** As explain names it. `Paused`: it has `remainingSeconds` when the pause is over. `Unknown`: what decides may not be read. */
-  readonly state: 'Evict' | 'Paused' | 'Unknown' | 'Terminating';
+  /** As explain names it. `Held`: it has `remainingSeconds` when the pause is over. `Unknown`: what decides may not be read. */
+  readonly state: 'Evict' | 'Held' | 'Unknown' | 'Terminating';
   /** Since when its time counts, and when it is due; null: nobody can tell. */
   readonly setAt: number | null;
   readonly dueAt: number | null;
@@ -59,7 +59,7 @@ export interface LiveZone {
   readonly pending: number;
   readonly overdue: number;
   /** Pods that pauses hold. */
-  readonly paused: number;
+  readonly heldPods: number;
   /** Pods that are due and that something would hold back. */
   readonly blocked: number;
   /** Pods that should have ended and have not. */

@@ -19,7 +19,7 @@ const node: LiveMoment['nodes'][number] = {
 };
 const zone: LiveMoment['zones'][number] = {
   ...{ name: 'a', state: 'Normal', held: null, nodes: 1, notReady: 0, tainted: 1, pending: 1 },
-  ...{ overdue: 0, paused: 0, blocked: 0, stuck: 0 },
+  ...{ overdue: 0, heldPods: 0, blocked: 0, stuck: 0 },
 };
 const web: LivePod = {
   ...{ uid: 'u1', namespace: 'shop', pod: 'web-1', node: 'a-1', workload: 'ReplicaSet shop/web' },
@@ -123,7 +123,7 @@ describe('the history of a live cluster', () => {
   it('holds of pods that are paused or terminate begin at once, and end when the pod has left', () => {
     const pause = { kind: 'pause', name: 'night', text: 'holds all' };
     const finalizer = { kind: 'finalizers', name: '', text: 'example.com/wait' };
-    const paused: LivePod = { ...web, state: 'Paused', dueAt: null, holds: [pause] };
+    const paused: LivePod = { ...web, state: 'Held', dueAt: null, holds: [pause] };
     const leaving: LivePod = { ...web, state: 'Terminating', dueAt: null, holds: [finalizer] };
     const input = after(
       moment(61, { pods: [paused] }),

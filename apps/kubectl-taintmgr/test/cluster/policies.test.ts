@@ -87,8 +87,8 @@ describe('policies of the cluster', () => {
     create(cluster, 'EvictionPause', 'night', { reason: 'network maintenance' });
     const paused = 'deadlines are paused by night; no toleration for bad:NoExecute';
     assert.deepEqual(await explained(), [
-      `other | Paused | now | ${paused}`,
-      `secret | Paused | 1h | ${paused}, given 1h, by policy vault`,
+      `other | Held | now | ${paused}`,
+      `secret | Held | 1h | ${paused}, given 1h, by policy vault`,
       'kept | Keep | - | kept in spite of bad:NoExecute, by policy keep',
     ]);
   });

@@ -110,7 +110,7 @@ const cases: readonly (readonly [
     pauses,
     ['Evict | ~10s | <none>', ignores, timers],
   ],
-  ['pauses count', { mode: 'delete' }, pauses, ['Paused | 21s | pause night']],
+  ['pauses count', { mode: 'delete' }, pauses, ['Held | 21s | pause night']],
   [
     'or do not',
     { mode: 'delete', 'cluster-policies': 'false' },

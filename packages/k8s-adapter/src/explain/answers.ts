@@ -6,8 +6,8 @@ import type { Gap } from '../history/departure.ts';
 import type { EmptyingState } from './emptying.ts';
 import type { Claim, Story } from './history-model.ts';
 
-/** The fate of a pod; `Blocked`: its deletion was refused and is not tried again; `Unknown`: nobody can tell for want of rights. */
-export type DecisionName = 'Evict' | 'Keep' | 'Paused' | 'Blocked' | 'Terminating' | 'Unknown';
+/** The fate of a pod; `Held`: by a pause; `Blocked`: its deletion was refused and is not tried again; `Unknown`: nobody can tell for want of rights. */
+export type DecisionName = 'Evict' | 'Keep' | 'Held' | 'Blocked' | 'Terminating' | 'Unknown';
 
 /** The same as of a later moment: by then a pod may be gone. */
 export type FateName = DecisionName | 'Gone';
@@ -311,9 +311,9 @@ export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
     readonly notBefore?: string | undefined;
   };
   /** The decision of kube-controller-manager, where that was asked; `rules`: names in docs/differences.md. */
-  readonly upstream:
+  readonly kubeControllerManager:
     | (DecisionDocument & {
-        readonly version: 'kube-controller-manager 1.36';
+        readonly version: '1.36';
         readonly rules: readonly string[];
       })
     | undefined;
@@ -330,7 +330,7 @@ export interface DecisionDocument {
   /** The code of the reason that decides. */
   readonly reason: Reason['code'] | undefined;
   readonly deadline?: string | undefined;
-  /** Seconds to the deadline, negative when overdue; of a paused pod those that it has left. */
+  /** Seconds to the deadline, negative when overdue; of a pod that a pause holds those that it has left. */
   readonly remainingSeconds?: number | undefined;
 }
 
@@ -409,7 +409,7 @@ export interface TallyDocument {
   /** Left out: of each somebody can tell. */
   readonly unknown?: number;
   readonly gone?: number;
-  readonly paused?: number;
+  readonly held?: number;
   readonly blocked?: number;
   readonly nextSeconds: number | undefined;
   readonly lastSeconds: number | undefined;

@@ -73,7 +73,7 @@ export function fateName(report: PodReport): FateName {
 export const decisionNames: Readonly<Record<Decision['kind'], DecisionName>> = {
   keep: 'Keep',
   evict: 'Evict',
-  pause: 'Paused',
+  pause: 'Held',
 };
 
 /** A node and its pods. `after` is how long after the reading is meant. */
@@ -193,9 +193,9 @@ export function podDocument(report: PodReport, at: Instant): PodDocument {
     blockers: blockers.map(blockerDocument),
     ...(deletedAt !== undefined && { deletedAt }),
     ...(limit && { limit: limitDocument(limit) }),
-    upstream: upstream
+    kubeControllerManager: upstream
       ? {
-          version: 'kube-controller-manager 1.36',
+          version: '1.36',
           ...decisionDocument(upstream.decision, at),
           rules: upstream.differences,
         }
@@ -239,11 +239,11 @@ export function nodeEvictorDocument({ drains }: NodeReport, evictor: Evictor): E
 }
 
 /** Counts, and the seconds left to the first and the last that goes. */
-export function tallyDocument({ next, last, gone, paused, ...counts }: Tally): TallyDocument {
+export function tallyDocument({ next, last, gone, held, ...counts }: Tally): TallyDocument {
   return {
     ...counts,
     ...(gone > 0 && { gone }),
-    ...(paused > 0 && { paused }),
+    ...(held > 0 && { held }),
     nextSeconds: seconds(next),
     lastSeconds: seconds(last),
   };

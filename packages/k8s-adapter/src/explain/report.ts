@@ -96,7 +96,7 @@ export interface Tally {
   /** Due before the moment that was asked about; none where that is the present. */
   readonly gone: number;
   /** Held by pauses: they have their time left when those are over. */
-  readonly paused: number;
+  readonly held: number;
   readonly keep: number;
   /** Refused, and not tried again; left out: none. */
   readonly blocked?: number;
@@ -358,7 +358,7 @@ export function runningWaits(pods: readonly PodReport[]): readonly Millis[] {
 /** Counts what is to become of pods. */
 export function tally(pods: readonly PodReport[]): Tally {
   const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
-  const paused = pods.filter(isPaused).length;
+  const held = pods.filter(isPaused).length;
   const unknown = pods.filter(isUnknown).length;
   const blocked = pods.filter(isGivenUp).length;
   const gone = pods.filter(({ isGone }) => isGone).length;
@@ -368,8 +368,8 @@ export function tally(pods: readonly PodReport[]): Tally {
     terminating,
     evict: waits.length,
     gone,
-    paused,
-    keep: pods.length - terminating - paused - unknown - blocked - gone - waits.length,
+    held,
+    keep: pods.length - terminating - held - unknown - blocked - gone - waits.length,
     ...(blocked > 0 && { blocked }),
     ...(unknown > 0 && { unknown }),
     next: earliest(waits),

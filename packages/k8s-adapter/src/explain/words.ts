@@ -102,13 +102,13 @@ export function ago(now: Instant, instant: Instant): string {
 
 /** `4 pods: 1 terminating, 2 to evict (next now, last in 59m18s), 1 to keep` */
 export function tallyText(tally: Tally): string {
-  const { pods, terminating, evict, gone, paused, keep, next, last } = tally;
+  const { pods, terminating, evict, gone, held, keep, next, last } = tally;
   const { unknown = 0, blocked = 0 } = tally;
   const parts = [
     ...(terminating > 0 ? [`${terminating} terminating`] : []),
     ...(gone > 0 ? [`${gone} gone by then`] : []),
     `${evict} to evict${span(next, last)}`,
-    ...(paused > 0 ? [`${paused} paused`] : []),
+    ...(held > 0 ? [`${held} held`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
     `${keep} to keep`,
@@ -326,14 +326,14 @@ export function heldText(
   return [...holds, ...(held === none && holds.length > 0 ? [] : [held])].join(', ');
 }
 
-/** `limit total policy=spot of taintmgr-controller: the pod goes in about 3m, after those before it` */
+/** `limit total policy=spot of taintmgr-controller: the pod is evicted in about 3m, after those before it` */
 export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: Instant): string {
   const name = `limit ${printable(id)} of taintmgr-controller`;
   if (tripped) return `${name}, which has tripped: until somebody runs: ${resumeCommand(id)}`;
   if (goesAt === null && notBefore <= at)
-    return `${name}: it waits until other pods are available, and nobody can tell when`;
+    return `${name}: the pod is held until other pods are available; when is unknown`;
   if (goesAt === null) return `${name}: not before ${formatDeadline(notBefore)}, then by the limit`;
-  return `${name}: the pod goes in about ${formatDuration(goesAt - at)}, when it is its turn`;
+  return `${name}: the pod is evicted in about ${formatDuration(goesAt - at)}, when it is its turn`;
 }
 
 /** The deadline in RFC 3339; `<none>` where the pod stays. */

@@ -72,7 +72,7 @@ function fateFields(pods: readonly PodReport[], now: Instant): readonly Workload
   const isGoing = (pod: PodReport): boolean => pod.facts.pod.deletionTimestamp !== null;
   const { evict, gone, next, last } = tally(pods);
   const live = pods.filter((pod) => !isGoing(pod));
-  const paused = live.filter(isPaused);
+  const held = live.filter(isPaused);
   const unknown = live.filter(isUnknown);
   const blocked = live.filter(isGivenUp);
   const isPending = ({ facts: { pod } }: PodReport): boolean => pod.nodeName === '';
@@ -83,7 +83,7 @@ function fateFields(pods: readonly PodReport[], now: Instant): readonly Workload
     ...terminatingFields(pods.filter(isGoing)),
     ...(gone > 0 ? [['Gone', `${count(gone, 'pod')} by then`] as const] : []),
     ['Leaving', evict === 0 ? leavingNone(unknown.length) : leavingText(pods, next, last)],
-    ...reasonFields('Paused', paused),
+    ...reasonFields('Held', held),
     ...reasonFields('Blocked', blocked),
     ...reasonFields('Unknown', unknown),
     ...groupFields('Pending', live.filter(isPending), ({ facts }) => pendingText(facts, now)),

@@ -23,7 +23,7 @@ export interface ZoneCounts {
   readonly pending: number;
   readonly overdue: number;
   /** Pods that pauses hold. */
-  readonly paused: number;
+  readonly held: number;
   /** Pods that are due and that something would hold back. */
   readonly blocked: number;
   /** Pods that should have ended and have not. */
@@ -82,7 +82,7 @@ function zoneCounts(
     tainted: losingPods(nodes, at).length,
     pending: waits.length,
     overdue: waits.filter((wait) => wait <= -1000).length,
-    paused: pods.filter(isPaused).length,
+    held: pods.filter(isPaused).length,
     blocked: pods.filter((pod) => isDue(pod) && pod.blockers.length > 0).length,
     stuck: pods.filter(isStuck).length,
     ...(lastReplicas > 0 && { lastReplicas }),

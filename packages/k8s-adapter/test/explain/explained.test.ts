@@ -83,7 +83,7 @@ describe('an explanation', () => {
     const without = [parsePattern('bad')];
     const other = await explainPod(access, 'shop', 'web', { without, compare: true });
     assert.equal(other.document.decision, 'Keep');
-    assert.equal(other.document.upstream?.version, 'kcm-1.36');
+    assert.equal(other.document.kubeControllerManager?.version, '1.36');
   });
 
   it('is of a later moment, without another look', async () => {

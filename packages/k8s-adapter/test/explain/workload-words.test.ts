@@ -180,7 +180,7 @@ describe('what leaves a workload and what stays', () => {
         'Terminating',
         'Gone',
         'Leaving',
-        'Paused',
+        'Held',
         'Unknown',
         'Pending',
         'Staying',

@@ -56,7 +56,7 @@ export function Filters({ state: { filter }, namespaces, zones, outcomes }: Filt
               checked={filter.value.isHarmOnly}
               onChange={({ currentTarget }) => set({ isHarmOnly: currentTarget.checked })}
             />{' '}
-            what is harmed
+            only affected
           </label>
           {isChosen(filter.value) && (
             <button type="button" onClick={() => set(noFilter)}>

@@ -8,13 +8,13 @@ const fills = [
   ['tainted', 'NoExecute taint'],
   ['pending', 'eviction pending'],
   ['leaving', 'terminating'],
-  ['held', 'held back'],
+  ['held', 'held by a limit or a pause'],
   ['noroom', 'no room'],
   ['untold', 'nobody knows who left'],
 ] as const;
 const shapes = [
   ['evicted', 'evicted'],
-  ['refused', 'refused by a budget'],
+  ['refused', 'blocked by a budget'],
   ['event', 'event of the script'],
 ] as const;
 

@@ -21,8 +21,8 @@ type Choices = readonly (readonly [name: string, text: string])[];
 /** What can come of a pod in a simulation. */
 export const outcomes: Choices = [
   ['evicted', 'evicted'],
-  ['refused', 'refused by a budget'],
-  ['held', 'held back'],
+  ['refused', 'blocked by a budget'],
+  ['held', 'held by a limit or a pause'],
   ['called-off', 'called off'],
   ['no-room', 'without room'],
   ['failed', 'request failed'],
@@ -30,12 +30,12 @@ export const outcomes: Choices = [
 
 /** How far a pod of a live cluster is. */
 export const liveOutcomes: Choices = [
-  ['Evict', 'to leave'],
-  ['blocked', 'kept by something'],
-  ['Paused', 'paused'],
+  ['Evict', 'to be evicted'],
+  ['blocked', 'held or blocked'],
+  ['Held', 'held by a pause'],
   ['Unknown', 'unknown'],
   ['Terminating', 'terminating'],
-  ['left', 'left'],
+  ['left', 'gone'],
 ];
 
 /** Names in order, each once; '' is none. */

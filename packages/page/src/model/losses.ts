@@ -73,7 +73,9 @@ export function lossSentence(input: EachDocument): string {
   const is = first.downMax < first.downWorstWanted ? 'is partly down' : 'is down';
   const most = `at most ${first.downMax} of ${first.downWorstWanted} pods`;
   const more =
-    others === 0 ? '' : `${count(others, 'workload')} more ${others === 1 ? 'is' : 'are'} harmed, `;
+    others === 0
+      ? ''
+      : `${count(others, 'workload')} more ${others === 1 ? 'is' : 'are'} affected, `;
   const lost = `${minutesText(worst.podMinutesLost)} pod-minutes lost`;
   return (
     `${capital(lossText(input, worst))} hurts most: ${shortName(first)} ${is} for ` +
@@ -147,7 +149,7 @@ export function besidesLosses({ losses }: EachDocument): string {
       'leaves pods that budgets keep on their nodes',
       'leave pods that budgets keep on their nodes',
     ],
-    [number(isHarmless), 'harms nothing', 'harm nothing'],
+    [number(isHarmless), 'affects nothing', 'affect nothing'],
     [number(({ failed }) => failed !== null), 'could not be played', 'could not be played'],
   ];
   const texts = counts.flatMap(([amount, ...said]) => (amount > 0 ? [count(amount, ...said)] : []));

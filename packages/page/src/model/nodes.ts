@@ -197,7 +197,7 @@ export function nodesNote(
   const states = statesText(nodes, end, tense);
   const evictions = evictionsText(nodes, first);
   const number = count(present(nodes, tense).length, 'node');
-  if (states === '') return `${number}, ${evictions || 'calm'}`;
+  if (states === '') return `${number}, ${evictions || 'all ready'}`;
   return evictions === '' ? states : `${states}, ${evictions}`;
 }
 

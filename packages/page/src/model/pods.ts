@@ -96,7 +96,7 @@ function aboutRefusal(one: RefusalTrack, clock: Clock): About {
   const times = count === 1 ? '1 attempt' : `${count} attempts, the last at ${clock(lastAt)}`;
   return {
     at: firstAt,
-    title: `${namespace}/${pod} refused by budget ${budget}`,
+    title: `${namespace}/${pod} blocked by budget ${budget}`,
     facts: [
       ['why', message],
       ['node', node],

@@ -62,7 +62,7 @@ export function wholeOf(input: PageInput): string {
     const text = `${most}, ${count(minutes, 'pod-minute')} lost, ${count(totals.evictions, 'eviction')}${room}`;
     return input.runs.length > 1 ? `${name}: ${text}` : text;
   });
-  return `${harmed} of ${all.length} workloads are harmed: ${texts.join('; ')}.`;
+  return `${harmed} of ${all.length} workloads are affected: ${texts.join('; ')}.`;
 }
 
 function totalsOf(run: RunDocument, workload: WorkloadSummary): WorkloadSummary | null {

@@ -90,12 +90,12 @@ export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   const heading = rowOf({ key: 'workloads', kind: 'heading', label: 'Workloads: pods down' });
   const rows = worstRows(harmed, (one) => rowsOf(input, one, opened), {
     key: allWorkloads,
-    label: (others) => `${others} more that are harmed`,
+    label: (others) => `${others} more that are affected`,
     opened,
   });
   if (calm.length === 0) return [heading, ...rows];
   const isOpen = opened.has('calm-workloads');
-  const label = `${calm.length} more, to which nothing happens`;
+  const label = `${calm.length} more that are not affected`;
   const isCalm = true;
   const fold = rowOf({ key: 'calm-workloads', kind: 'fold', label, isOpen, isCalm });
   const shown = isOpen

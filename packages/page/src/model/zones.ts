@@ -115,7 +115,7 @@ function nodeRows(
   const calm = all.filter((node) => !touched.includes(node));
   const calmKey = `${key} calm`;
   const isOpen = opened.has(calmKey);
-  const label = `${count(calm.length, 'node')} to which nothing happens`;
+  const label = `${count(calm.length, 'node')} not affected`;
   const fold = rowOf({ key: calmKey, kind: 'fold', depth: 1, label, isOpen, isCalm: true });
   return [
     ...touched.flatMap((node) => rowsOfNode(node, end, opened)),

@@ -131,7 +131,7 @@ describe('a filter of a simulation', () => {
     const labels = (isHarmOnly: boolean) =>
       rowsOf(played, { ...choice, isHarmOnly }).map(({ label }) => label);
     assert.deepEqual(labels(false), [
-      ...['Workloads: pods down', 'shop/web', '1 more, to which nothing happens'],
+      ...['Workloads: pods down', 'shop/web', '1 more that are not affected'],
       ...['Zones and nodes: nodes not ready', 'b', 'a', 'c'],
     ]);
     assert.deepEqual(labels(true), [
@@ -154,7 +154,7 @@ describe('a filter of a live cluster', () => {
     };
   };
   const zones = ['a', 'b'].map((name) => {
-    const none = { notReady: 0, tainted: 0, pending: 0, overdue: 0, paused: 0, blocked: 0 };
+    const none = { notReady: 0, tainted: 0, pending: 0, overdue: 0, heldPods: 0, blocked: 0 };
     return { name, state: 'Normal', held: null, nodes: 1, ...none, stuck: 0 };
   });
   const moment: LiveMoment = {
@@ -163,7 +163,7 @@ describe('a filter of a live cluster', () => {
     pods: [
       of('shop/web-1', 'a-1', { holds: [{ kind: 'PDB', name: 'web', text: 'no' }] }),
       of('shop/web-2', 'b-1', { state: 'Terminating' }),
-      of('data/db-0', 'b-1', { state: 'Paused' }),
+      of('data/db-0', 'b-1', { state: 'Held' }),
     ],
     ...{ podsLeftOut: 0, actions: [] },
   };
@@ -187,7 +187,7 @@ describe('a filter of a live cluster', () => {
     [{ namespace: 'data' }, ['db-0'], 0, ['a', 'b']],
     [{ zone: 'a' }, ['web-1'], 0, ['a']],
     [{ outcome: 'blocked' }, ['web-1'], 0, ['a', 'b']],
-    [{ outcome: 'Paused' }, ['db-0'], 0, ['a', 'b']],
+    [{ outcome: 'Held' }, ['db-0'], 0, ['a', 'b']],
     [{ outcome: 'left' }, [], 1, ['a', 'b']],
   ];
   for (const [filter, names, left, inZones] of cases) {

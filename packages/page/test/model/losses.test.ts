@@ -53,7 +53,7 @@ const sentences: readonly (readonly [name: string, input: EachDocument, expected
       { each: 'zone', by: 'cut-off' },
     ),
     'The isolation of zone eu/a hurts most: shop/db (StatefulSet) is down for 5m, at most 4 of 4 pods; ' +
-      '2 workloads more are harmed, 15 pod-minutes lost.',
+      '2 workloads more are affected, 15 pod-minutes lost.',
   ],
   [
     'racks are drained, and the first could not be played',
@@ -68,7 +68,7 @@ const sentences: readonly (readonly [name: string, input: EachDocument, expected
       by: 'taint',
     }),
     'The taint x=y:NoExecute on node a-1 hurts most: shop/web is partly down for 10m, at most 3 of 4 pods; ' +
-      '1 workload more is harmed, 28 pod-minutes lost.',
+      '1 workload more is affected, 28 pod-minutes lost.',
   ],
 ];
 
@@ -93,7 +93,7 @@ describe('the sentence of losses', () => {
     assert.equal(
       besidesLosses(input),
       'Of 5 losses 1 crosses a limit, 1 breaks a budget, 1 leaves pods without room to the end, ' +
-        '1 leaves pods that budgets keep on their nodes, 1 harms nothing, 1 could not be played.',
+        '1 leaves pods that budgets keep on their nodes, 1 affects nothing, 1 could not be played.',
     );
     assert.equal(besidesLosses(losses([worst])), '');
   });

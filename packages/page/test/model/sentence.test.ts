@@ -76,10 +76,10 @@ describe('the sentence of the page', () => {
     const many = run({ name: 'A', summary: [...some(11), totals('calm')] });
     const one = { ...many, summary: { ...many.summary, totals: lost } };
     const whole = 'at most 9 pods down at once, 81 pod-minutes lost, 1 eviction, 2 without room';
-    assert.equal(wholeOf(simulation(one)), `11 of 12 workloads are harmed: ${whole}.`);
+    assert.equal(wholeOf(simulation(one)), `11 of 12 workloads are affected: ${whole}.`);
     assert.equal(
       wholeOf(simulation(one, { ...many, name: 'B' })),
-      `11 of 12 workloads are harmed: A: ${whole}; B: at most 0 pods down at once, 0 pod-minutes lost, 0 evictions.`,
+      `11 of 12 workloads are affected: A: ${whole}; B: at most 0 pods down at once, 0 pod-minutes lost, 0 evictions.`,
     );
   });
 });

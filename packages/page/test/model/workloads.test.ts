@@ -72,7 +72,7 @@ describe('the lanes of workloads', () => {
     assert.deepEqual(labels(workloadRows(input, new Set())), [
       'Workloads: pods down||',
       'shop/web|2 of 3, 30s|',
-      '1 more, to which nothing happens||',
+      '1 more that are not affected||',
     ]);
     const [, , , calm] = workloadRows(input, new Set(['calm-workloads']));
     assert.equal(calm?.label, 'Deployment shop/calm');
@@ -188,10 +188,10 @@ describe('many workloads that are harmed', () => {
   });
 
   it('are the worst ten, and the others below a fold', () => {
-    assert.deepEqual(rowsOfSome(13), [...worst(13).slice(0, 10), '3 more that are harmed']);
+    assert.deepEqual(rowsOfSome(13), [...worst(13).slice(0, 10), '3 more that are affected']);
     assert.deepEqual(rowsOfSome(13, allWorkloads), [
       ...worst(13).slice(0, 10),
-      '3 more that are harmed (open)',
+      '3 more that are affected (open)',
       ...worst(13).slice(10),
     ]);
   });
@@ -210,5 +210,5 @@ it('of many things that keep pods those that keep most are shown', () => {
       .filter((label) => /^budget|more$/.test(label));
   assert.deepEqual(labelsOf().slice(0, 2), ['budget b12', 'budget b11']);
   assert.equal(labelsOf().at(-1), '3 more');
-  assert.equal(labelsOf('all-causes precise').length, 14);
+  assert.equal(labelsOf('all-causes taintmgr').length, 14);
 });

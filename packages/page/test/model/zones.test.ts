@@ -42,7 +42,7 @@ describe('the lanes of zones', () => {
     assert.deepEqual(shown(), [
       'Zones and nodes: nodes not ready',
       'r/b (1 of 2 not ready, 1 eviction)',
-      'r/a (1 node, calm)',
+      'r/a (1 node, all ready)',
     ]);
   });
 
@@ -51,13 +51,13 @@ describe('the lanes of zones', () => {
       'Zones and nodes: nodes not ready',
       'r/b (1 of 2 not ready, 1 eviction)',
       'b-1 (1 eviction)',
-      '1 node to which nothing happens',
-      'r/a (1 node, calm)',
+      '1 node not affected',
+      'r/a (1 node, all ready)',
     ]);
     assert.deepEqual(shown('z r/b', 'z r/b calm', 'n b-1').slice(2, 6), [
       'b-1 (1 eviction)',
       'shop/web-1',
-      '1 node to which nothing happens',
+      '1 node not affected',
       'b-2',
     ]);
   });
@@ -114,7 +114,7 @@ describe('a zone in few words', () => {
       noted('ever', [taint('a')], [taint('b')], [ready]),
       '2 of 3 tainted',
     ],
-    ['that is well again', noted('now', back, [ready]), '2 nodes, calm'],
+    ['that is well again', noted('now', back, [ready]), '2 nodes, all ready'],
     ['that was lost in a simulation', noted('ever', back, [ready]), '1 of 2 not ready'],
     [
       'with a lost and a tainted node',
@@ -125,9 +125,13 @@ describe('a zone in few words', () => {
     [
       'with a node that is gone',
       noted('now', [{ ...ready, ready: 'Gone' }], [ready]),
-      '1 node, calm',
+      '1 node, all ready',
     ],
-    ['with other taints', noted('now', [{ ...ready, taints: ['a:NoSchedule'] }]), '1 node, calm'],
+    [
+      'with other taints',
+      noted('now', [{ ...ready, taints: ['a:NoSchedule'] }]),
+      '1 node, all ready',
+    ],
   ];
   for (const [name, note, expected] of cases)
     it(`${name}: ${expected}`, () => assert.equal(note, expected));
@@ -140,7 +144,7 @@ describe('a zone in few words', () => {
     const labels = zoneRows([{ ...run({ nodes }), variant: null }], end, new Set(['z z'])).map(
       ({ label }) => label,
     );
-    assert.deepEqual(labels.slice(2), ['n-2', '1 node to which nothing happens']);
+    assert.deepEqual(labels.slice(2), ['n-2', '1 node not affected']);
   });
 });
 
@@ -162,8 +166,8 @@ describe('the zones of two variants', () => {
     assert.deepEqual(lanes().slice(1), [
       ['r/b', 'A', '1 of 2 not ready, 1 eviction', false],
       ['r/b', 'B', '1 of 2 not ready, 2 evictions (+1)', null],
-      ['r/a', 'A', '1 node, calm', false],
-      ['r/a', 'B', '1 node, calm', null],
+      ['r/a', 'A', '1 node, all ready', false],
+      ['r/a', 'B', '1 node, all ready', null],
     ]);
   });
 
@@ -174,7 +178,7 @@ describe('the zones of two variants', () => {
       ['shop/web-1', 'A', '', null],
       ['shop/web-1', 'B', '', null],
       ['shop/web-2', 'B', '', null],
-      ['1 node to which nothing happens', null, '', false],
+      ['1 node not affected', null, '', false],
     ]);
   });
 

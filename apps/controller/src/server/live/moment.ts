@@ -40,7 +40,7 @@ export function momentOf(
   const explained = explainedIn(running, nodes);
   const pods = explained.flatMap((one) => podOf(one, at)).slice(0, podsMax);
   const { pending, held, blocked } = running.counts();
-  const shown = pods.filter(({ state }) => state === 'Evict' || state === 'Paused').length;
+  const shown = pods.filter(({ state }) => state === 'Evict' || state === 'Held').length;
   const leader = running.leader();
   const others = leader === '' ? 'No process leads' : `${leader} leads and evicts here`;
   const live = nodes.map(nodeOf);
@@ -149,7 +149,7 @@ function zonesOf(
         .length,
       pending: waiting.length,
       overdue: due.length,
-      paused: there.filter(({ state: one }) => one === 'Paused').length,
+      heldPods: there.filter(({ state: one }) => one === 'Held').length,
       blocked: due.filter(({ holds }) => holds.length > 0).length,
       stuck: 0,
     };

@@ -106,13 +106,13 @@ describe('the state of the live page', () => {
       'under-way': { ...waits, dueAt: due, kept },
       going: { ...going, kept },
       'stays-and-goes': { ...going, kept },
-      paused: { ...waits, state: 'Paused', dueAt: null, remainingSeconds: 61, kept: paused },
+      paused: { ...waits, state: 'Held', dueAt: null, remainingSeconds: 61, kept: paused },
     });
-    const [{ pending, overdue, paused: held, blocked } = assert.fail()] = zones;
+    const [{ pending, overdue, heldPods, blocked } = assert.fail()] = zones;
     assert.deepEqual(
-      { pending, overdue, held, blocked },
+      { pending, overdue, heldPods, blocked },
       {
-        ...{ pending: 3, overdue: 2, held: 1, blocked: 1 },
+        ...{ pending: 3, overdue: 2, heldPods: 1, blocked: 1 },
       },
     );
   });

@@ -259,7 +259,7 @@ function tellRule(name: string, survey: DeviceSurvey, evictor: DeviceEvictor): T
         ? []
         : ([['To undo', `kubectl taintmgr undo devicetaintrule/${name}`]] as const)),
       ['Evicted by', deviceEvictorText(evictor)],
-      ['Upstream', progressText(rule)],
+      ['Progress', progressText(rule)],
     ],
     document: {
       name,
@@ -268,7 +268,7 @@ function tellRule(name: string, survey: DeviceSurvey, evictor: DeviceEvictor): T
       writtenBy: by || undefined,
       generation: rule.generation,
       devices: reach,
-      upstream: rule.progress && {
+      progress: rule.progress && {
         ...rule.progress,
         transitionAt: time(rule.progress.transitionAt),
         current: rule.progress.observedGeneration === rule.generation,

@@ -324,7 +324,7 @@ const zoneColumns: readonly Column<ZoneCounts>[] = [
   ['OVERDUE', ({ overdue }) => String(overdue)],
   ['BLOCKED', ({ blocked }) => String(blocked)],
   ['STUCK', ({ stuck }) => String(stuck)],
-  ['NEXT', ({ next, paused }) => (next === null ? (paused > 0 ? 'paused' : '-') : soon(next))],
+  ['NEXT', ({ next, held }) => (next === null ? (held > 0 ? 'held' : '-') : soon(next))],
 ];
 
 function renderDrains(drains: readonly MarkedDrain[], wide: boolean): string {
@@ -359,10 +359,10 @@ function nodesText(nodes: readonly string[], wide: boolean): string {
 }
 
 function summary(zones: readonly ZoneCounts[]): string {
-  const sum = (of: 'tainted' | 'pending' | 'paused' | 'overdue' | 'blocked' | 'stuck'): number =>
+  const sum = (of: 'tainted' | 'pending' | 'held' | 'overdue' | 'blocked' | 'stuck'): number =>
     zones.reduce((total, zone) => total + zone[of], 0);
   const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;
-  const bad = (['paused', 'overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
+  const bad = (['held', 'overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
   const last = zones.reduce((total, { lastReplicas = 0 }) => total + lastReplicas, 0);
   const unknown = zones.reduce((total, zone) => total + (zone.unknown ?? 0), 0);
   return [

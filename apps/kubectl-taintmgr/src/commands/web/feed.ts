@@ -174,7 +174,8 @@ function momentOf(
     ...liveActor(survey),
     ...{ warnings, notes },
     zones: zonesIn(survey, nodes, report.nodes).map((zone) => {
-      return { ...zone, held: heldZone(zone.name, survey, report.nodes) };
+      const { held: heldPods, ...counts } = zone;
+      return { ...counts, heldPods, held: heldZone(zone.name, survey, report.nodes) };
     }),
     nodes: nodes.map((facts) => {
       const { node, ready, cordoned } = facts;

@@ -62,7 +62,7 @@ describe('explain devicetaintrule', () => {
 Selects:      driver gpu.example.com: 6 published devices, 5 allocated
 Taint:        health=bad:NoExecute   added <n>s ago (<time>), by unknown
 Evicted by:   ${upstream}
-Upstream:     PodsPendingEviction: 4 pods need to be evicted in 1 namespace.
+Progress:     PodsPendingEviction: 4 pods need to be evicted in 1 namespace.
 
 NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN       BUDGET             BECAUSE
 shop        batch-1   gpu.example.com/n1/gpu-2   gpu-c   Evict      now      <none>             health=bad:NoExecute by DeviceTaintRule gpus; the claim's toleration of health names no effect; only NoExecute counts here, while the scheduler takes it for all effects
@@ -83,7 +83,7 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
     const rule = cluster.api.get('devicetaintrules', '', 'preview') ?? assert.fail();
     assert.match(
       await answer('devicetaintrule/preview'),
-      /\nUpstream: +no status: kube-controller-manager has not looked at this rule\n\n0 pods: 0 to evict\n$/,
+      /\nProgress: +no status: kube-controller-manager has not looked at this rule\n\n0 pods: 0 to evict\n$/,
     );
     writeProgress(cluster.api, 'preview', 'NoEffect', '1 published device selected.');
     const written = cluster.api.get('devicetaintrules', '', 'preview') ?? rule;
@@ -126,7 +126,7 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
 
   it('has it all as JSON', async () => {
     const { out } = await run('explain', 'devicetaintrule', 'gpus', '-o', 'json');
-    const { kind, selector, devices, upstream: said, pods: all } = JSON.parse(out);
+    const { kind, selector, devices, progress: said, pods: all } = JSON.parse(out);
     assert.deepEqual(
       [kind, selector],
       ['DeviceTaintRuleExplanation', { driver: 'gpu.example.com' }],

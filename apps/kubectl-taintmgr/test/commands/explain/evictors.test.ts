@@ -184,8 +184,8 @@ describe('by the rules of the one who evicts', () => {
       const { objects } = followed('EvictionPause', { ...pause, spec: { reason: 'a test' } });
       assert.deepEqual(shown(drained({}, { policies: { ...noPolicies, objects } })), [
         'Evicted by: | drain-by-taint (drain-1), as long as it runs',
-        'due | Paused | overdue by 10s | pause p, PDB web (needs action)',
-        'later | Paused | 54s | pause p, PDB web (needs action)',
+        'due | Held | overdue by 10s | pause p, PDB web (needs action)',
+        'later | Held | 54s | pause p, PDB web (needs action)',
         'agent | Keep | - | -',
       ]);
     });
@@ -327,7 +327,7 @@ describe('a drain by a NoExecute taint, at work', () => {
     const kept = lines(ruled('EvictionPolicy', { match: {}, action: 'Keep' }));
     assert.ok(kept.includes('due | Keep | -'), kept.join('\n'));
     const held = lines(ruled('EvictionPause', { reason: 'a test' }));
-    assert.ok(held.includes('due | Paused | overdue by 10s'), held.join('\n'));
+    assert.ok(held.includes('due | Held | overdue by 10s'), held.join('\n'));
   });
 });
 

@@ -39,7 +39,7 @@ describe('a zone that is held', () => {
     const why = 'deadlines are paused by the hold of zone r/b until one of its nodes is ready';
     const found = shown(heldFor(30));
     assert.equal(found.length, 2);
-    for (const line of found) assert.match(line, new RegExp(`^Paused .*: ${why}$`));
+    for (const line of found) assert.match(line, new RegExp(`^Held .*: ${why}$`));
   });
 
   it('keeps none of its pods where it is not held', () => {

@@ -75,7 +75,7 @@ for (const [width, height] of [
         const { y } = await boxOf(page.locator('.content canvas'));
         assert.ok(y < height * 0.6, `the chart begins at ${y}`);
         const header = await textOf(page.locator('header.result'));
-        assert.match(header, new RegExp(`${harmed} of ${amount} workloads are harmed: at most`));
+        assert.match(header, new RegExp(`${harmed} of ${amount} workloads are affected: at most`));
         assert.match(header, /Also down: (team-\d+\/w\d+ [^;]*; ){2}team-[^;]* and \d+ more\./);
         assert.equal(await rowsIn(page, 'Workloads in numbers'), 10);
         assert.equal(await rowsIn(page, 'Namespaces in numbers'), 10);
@@ -91,7 +91,7 @@ for (const [width, height] of [
 
       it('shows all, of a namespace too, and the address keeps that', async () => {
         const page = await opened(screen);
-        await page.getByRole('button', { name: `Show all ${harmed} that are harmed` }).click();
+        await page.getByRole('button', { name: `Show all ${harmed} that are affected` }).click();
         await soon(page, async () =>
           assert.equal(await rowsIn(page, 'Workloads in numbers'), harmed),
         );

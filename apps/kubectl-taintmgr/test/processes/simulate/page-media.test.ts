@@ -109,7 +109,7 @@ describe('the filters of the page', () => {
       await own.getByRole('combobox', { name: /^Namespace/ }).selectOption('');
       await own.getByRole('combobox', { name: /^Zone/ }).selectOption('zone-a');
       await own.getByRole('combobox', { name: /^Pods/ }).selectOption('evicted');
-      await own.getByLabel('what is harmed').check();
+      await own.getByLabel('only affected').check();
       const fragment = fragmentOf(own);
       assert.deepEqual(
         ['ns', 'zone', 'pods', 'harmed'].map((name) => fragment.get(name)),

@@ -185,7 +185,7 @@ const columns: readonly (readonly [string, (zone: LiveZone) => string | number])
   ['Tainted', ({ tainted }) => tainted],
   ['Pending', ({ pending }) => pending],
   ['Overdue', ({ overdue }) => overdue],
-  ['Paused', ({ paused }) => paused],
+  ['Held', ({ heldPods }) => heldPods],
   ['Blocked', ({ blocked }) => blocked],
   ['Stuck', ({ stuck }) => stuck],
 ];

@@ -115,7 +115,7 @@ function Workloads({ input, state }: NumbersProps) {
         <WorkloadTable input={input} shown={shown} />
       </section>
       {isCut && (
-        <ShowAll state={state} name={allWorkloads} text={`Show all ${harmed} that are harmed`} />
+        <ShowAll state={state} name={allWorkloads} text={`Show all ${harmed} that are affected`} />
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { count, duration } from '../words.ts';
 
 /** The next first; those that a pause holds after them, then the unknown, and those that terminate last. */
 export function inOrder(pods: readonly LivePod[]): readonly LivePod[] {
-  const ranks = { Evict: 0, Paused: 1, Unknown: 2, Terminating: 3 } as const;
+  const ranks = { Evict: 0, Held: 1, Unknown: 2, Terminating: 3 } as const;
   const dueAt = (pod: LivePod): number => pod.dueAt ?? Number.MAX_VALUE;
   return [...pods].sort((a, b) => {
     const byState = ranks[a.state] - ranks[b.state];
@@ -21,13 +21,13 @@ export function isDue({ state, dueAt }: LivePod, now: number): boolean {
   return state === 'Evict' && dueAt !== null && dueAt - now < 1;
 }
 
-/** `in 2m54s`, `now`, `overdue by 5s`, as explain says it; `paused, 3m left`. */
+/** `in 2m54s`, `now`, `overdue by 5s`, as explain says it; `held, 3m left`. */
 export function whenText(pod: LivePod, now: number): string {
   const { state, dueAt, remainingSeconds, isEstimate } = pod;
   if (state === 'Terminating' || state === 'Unknown') return state.toLowerCase();
-  if (state === 'Paused') {
+  if (state === 'Held') {
     const left = remainingSeconds ?? 0;
-    return left > 0 ? `paused, ${duration(Math.floor(left))} left` : 'paused, due after it';
+    return left > 0 ? `held, ${duration(Math.floor(left))} left` : 'held, due after it';
   }
   if (dueAt === null) return 'at an unknown time';
   const left = dueAt - now;
@@ -56,8 +56,8 @@ export function liveSentence({ pods, now }: LiveInput, atNow: number = now): str
 }
 
 function others(pods: readonly LivePod[]): string {
-  const paused = pods.filter(({ state }) => state === 'Paused').length;
-  if (paused > 0) return `${podsAre(paused)} held by a pause, and no other is to leave.`;
+  const held = pods.filter(({ state }) => state === 'Held').length;
+  if (held > 0) return `${podsAre(held)} held by a pause, and no other is to leave.`;
   const unknown = pods.filter(({ state }) => state === 'Unknown').length;
   if (unknown > 0) return `Of ${count(unknown, 'pod')} nobody can tell; no other is to leave.`;
   if (pods.length > 0) return `${podsAre(pods.length)} on the way out, and no other is to leave.`;
@@ -84,7 +84,7 @@ export function liveCounts({ pods, podsLeftOut, nodes }: LiveInput): string {
   const unready = nodes.filter(({ ready }) => ready !== 'True').length;
   return [
     `${number('Evict') + podsLeftOut} to leave`,
-    `${number('Paused')} paused`,
+    `${number('Held')} held`,
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
     `${number('Terminating')} terminating`,
     `${tainted.length} of ${nodes.length} nodes tainted NoExecute`,

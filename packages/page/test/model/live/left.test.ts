@@ -121,7 +121,7 @@ describe('who left a live cluster lately', () => {
     assert.deepEqual(filtered({ namespace: 'shop' }), ['web-2', 'web-1']);
     assert.deepEqual(filtered({ zone: 'b' }), ['op-1']);
     assert.deepEqual(filtered({ outcome: 'left', namespace: 'infra' }), ['op-1']);
-    assert.deepEqual(filtered({ outcome: 'Paused' }), []);
+    assert.deepEqual(filtered({ outcome: 'Held' }), []);
     assert.deepEqual(namesOf(input, 'GONE'), ['web-2']);
     assert.deepEqual(namesOf(input, 'op-'), ['op-1']);
     assert.deepEqual(namesOf(input, 'replicaset shop/web'), ['op-1', 'web-2', 'web-1']);

@@ -9,7 +9,7 @@ const waits: LivePod = {
   ...{ setAt: 50, dueAt: 100, remainingSeconds: null, isEstimate: false },
   ...{ evictor: 'taintmgr-controller', because: ['no toleration'], holds: [] },
 };
-const paused: LivePod = { ...waits, state: 'Paused', dueAt: null, remainingSeconds: 90.7 };
+const held: LivePod = { ...waits, state: 'Held', dueAt: null, remainingSeconds: 90.7 };
 const leaving: LivePod = { ...waits, state: 'Terminating', dueAt: null };
 const unknown: LivePod = { ...waits, state: 'Unknown', dueAt: null };
 const hold = { kind: 'PDB', name: 'web', text: 'PDB web' };
@@ -44,8 +44,8 @@ describe('when a pod leaves', () => {
     ['is still now', waits, 100.5, 'now'],
     ['is overdue from a second on', waits, 101.5, 'overdue by 1s'],
     ['is overdue', waits, 165, 'overdue by 1m5s'],
-    ['stands still', paused, 80, 'paused, 1m30s left'],
-    ['is over after the pause', { ...paused, remainingSeconds: -5 }, 80, 'paused, due after it'],
+    ['stands still', held, 80, 'held, 1m30s left'],
+    ['is over after the pause', { ...held, remainingSeconds: -5 }, 80, 'held, due after it'],
     ['is past', leaving, 80, 'terminating'],
     ['is unknown', unknown, 80, 'unknown'],
     ['is not known', { ...waits, dueAt: null }, 80, 'at an unknown time'],
@@ -56,14 +56,14 @@ describe('when a pod leaves', () => {
 
   it('decides the order: the next first, then held ones, then those on their way out', () => {
     const later = { ...waits, pod: 'web-0', dueAt: 300 };
-    const order = inOrder([leaving, unknown, paused, later, waits]).map(({ state, dueAt }) => [
+    const order = inOrder([leaving, unknown, held, later, waits]).map(({ state, dueAt }) => [
       state,
       dueAt,
     ]);
     assert.deepEqual(order, [
       ['Evict', 100],
       ['Evict', 300],
-      ['Paused', null],
+      ['Held', null],
       ['Unknown', null],
       ['Terminating', null],
     ]);
@@ -82,7 +82,7 @@ describe('the sentence of a live cluster', () => {
       [waits, blocked, due],
       '2 pods are due, 1 of them blocked; next to leave: shop/web-1 on a-1, in 20s.',
     ],
-    ['a paused one', [paused], '1 pod is held by a pause, and no other is to leave.'],
+    ['a held one', [held], '1 pod is held by a pause, and no other is to leave.'],
     ['an unknown one', [unknown], 'Of 1 pod nobody can tell; no other is to leave.'],
     ['one on its way out', [leaving], '1 pod is on the way out, and no other is to leave.'],
   ];
@@ -92,10 +92,10 @@ describe('the sentence of a live cluster', () => {
 
   it('goes with numbers, pods without room in the list too', () => {
     assert.equal(
-      liveCounts({ ...input(waits, paused, leaving), podsLeftOut: 4 }),
-      '5 to leave, 1 paused, 1 terminating, 1 of 2 nodes tainted NoExecute, 1 not ready',
+      liveCounts({ ...input(waits, held, leaving), podsLeftOut: 4 }),
+      '5 to leave, 1 held, 1 terminating, 1 of 2 nodes tainted NoExecute, 1 not ready',
     );
-    assert.match(liveCounts(input(unknown)), /^0 to leave, 0 paused, 1 unknown, 0 terminating, /);
+    assert.match(liveCounts(input(unknown)), /^0 to leave, 0 held, 1 unknown, 0 terminating, /);
   });
 });
 

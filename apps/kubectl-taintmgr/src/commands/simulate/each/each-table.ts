@@ -79,7 +79,7 @@ function worstText({ each, losses }: EachDocument): string {
   const [worst] = losses;
   if (!worst) return 'no loss was played';
   if (worst.failed !== null) return 'no loss could be played';
-  if (isCalm(worst)) return 'no loss harms anything';
+  if (isCalm(worst)) return 'no loss affects anything';
   const { podMinutesLost, workloads, budgets, jobs = [], unplaced, blocked } = worst;
   const [budget] = budgets.filter(({ belowMax }) => belowMax > 0);
   const texts = [
@@ -178,7 +178,7 @@ function stayText({ blocked, budgets }: Loss): string {
 }
 
 function calmText({ each }: EachDocument, calm: readonly Loss[]): string {
-  return `nothing is harmed by the loss of: ${each} ${named(calm.map(nameOf))}`;
+  return `nothing is affected by the loss of: ${each} ${named(calm.map(nameOf))}`;
 }
 
 const howTexts: Readonly<Record<LostBy, string>> = {

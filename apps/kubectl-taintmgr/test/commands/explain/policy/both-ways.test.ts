@@ -141,7 +141,7 @@ describe('policies from files and from the cluster', () => {
       const fromCluster = await written(args);
       assert.equal(fromFiles.get(args.join(' ')), fromCluster);
       // Something that only policies or the pause bring about.
-      assert.match(fromCluster, /policy|POLICY|paused|Paused|vault|deadline/);
+      assert.match(fromCluster, /policy|POLICY|held|Held|vault|deadline/);
     });
   }
 });

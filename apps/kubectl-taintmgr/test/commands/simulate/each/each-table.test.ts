@@ -95,7 +95,7 @@ describe('the table of losses', () => {
         'node-1   1       3      0           62            shop/web ? 10 of 30 for 6m36s +1   shop/web by 7 for <1s   3 of shop/db +1   2 by shop/web',
         'node-3   1       3      <none>      <none>        failed: no memory                  <none>                  <none>            <none>',
         '',
-        'nothing is harmed by the loss of: node node-2',
+        'nothing is affected by the loss of: node node-2',
         '',
         '30m of a.json, in which each of 3 nodes is lost at 1m: its machines die; seed 1',
         '? shop/web: pod affinity, which is not simulated',
@@ -118,11 +118,11 @@ describe('the table of losses', () => {
   });
 
   const answers: readonly (readonly [string, readonly Loss[], string])[] = [
-    ['nothing is harmed', [loss('node-1'), loss('node-2')], 'no loss harms anything'],
+    ['nothing is harmed', [loss('node-1'), loss('node-2')], 'no loss affects anything'],
     [
       'pods have no room without a loss either',
       [loss('node-1', { unplaced: { pods: 1, atOnceMax: 1, atEnd: 1 } })],
-      'no loss harms anything',
+      'no loss affects anything',
     ],
     ['all failed', [loss('node-1', { failed: 'no memory' })], 'no loss could be played'],
     ['none was played', [], 'no loss was played'],
