@@ -10,7 +10,7 @@ const fills = [
   ['leaving', 'terminating'],
   ['held', 'held by a limit or a pause'],
   ['noroom', 'no room'],
-  ['untold', 'nobody knows who left'],
+  ['untold', 'who left is unknown'],
 ] as const;
 const shapes = [
   ['evicted', 'evicted'],

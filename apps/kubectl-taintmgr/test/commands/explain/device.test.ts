@@ -91,7 +91,7 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
     cluster.api.update('devicetaintrules', { ...written, spec: { deviceSelector: {}, taint } });
     assert.match(
       await answer('devicetaintrule preview'),
-      /\nSelects: +every device of every driver: 6 published devices, 5 allocated\n[\s\S]*\nUpstream: +NoEffect: 1 published device selected\. \(of an earlier spec: generation 1 of 2\)\n/,
+      /\nSelects: +every device of every driver: 6 published devices, 5 allocated\n[\s\S]*\nProgress: +NoEffect: 1 published device selected\. \(of an earlier spec: generation 1 of 2\)\n/,
     );
     assert.match(
       await answer('device gpu.example.com/n1/gpu-5'),
