@@ -212,8 +212,12 @@ function publishedManifest(manifest: Manifest, isProgram: boolean): Manifest {
 
 /** With the folder, by which npm makes the links of its README. */
 function from(repository: string, directory: string): Manifest {
-  const url = `git+https://github.com/${repository}.git`;
-  return { repository: { type: 'git', url, directory } };
+  const home = `https://github.com/${repository}`;
+  return {
+    homepage: `${home}/tree/main/${directory}#readme`,
+    bugs: `${home}/issues`,
+    repository: { type: 'git', url: `git+${home}.git`, directory },
+  };
 }
 
 interface Packed {
