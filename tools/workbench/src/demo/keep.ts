@@ -109,7 +109,8 @@ function taintNode(api: ClusterApi): void {
   if (!node) throw new Error(`the cluster has no node ${failing.node}`);
   const { key, value } = failing;
   const timeAdded = `${new Date().toISOString().slice(0, 19)}Z`;
-  const taints = [{ key, value, effect: 'NoExecute', timeAdded }];
+  // Replacements must not come back.
+  const taints = ['NoSchedule', 'NoExecute'].map((effect) => ({ key, value, effect, timeAdded }));
   api.as('disk-checker').update('nodes', { ...node, spec: { ...(node.spec as object), taints } });
 }
 
