@@ -55,14 +55,29 @@ function roleRules(name: string): readonly Rule[] {
   return role.rules.map((rule: Rule) => ({ ...rule, ...(place && { namespace: place }) }));
 }
 
+/** `get,list nodes,pods` are four rights, and `get leases -n a,b` two. */
+function spelledOut(text: string): readonly string[] {
+  const [verbs = '', resources = '', , places = ''] = text.split(' ');
+  if (!/^(get|list|watch|create|patch|delete)(,|$)/.test(verbs)) return [];
+  const rights = verbs
+    .split(',')
+    .flatMap((verb) => resources.split(',').map((resource) => `${verb} ${resource}`));
+  if (places === '') return rights;
+  return rights.flatMap((right) => places.split(',').map((place) => `${right} -n ${place}`));
+}
+
+const quoted = (cell: string): readonly string[] =>
+  Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = '']) => text);
+
 function rulesIn(cell: string): readonly Rule[] {
-  return Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = '']) => text).flatMap((text) => {
+  return quoted(cell).flatMap((text) => {
     if (roleFiles[text]) return roleRules(text);
     if (cell.includes(`those of \`${text}\``)) return rulesOf(text);
-    if (!/^(get|list|watch|create|patch|delete) /.test(text)) return [];
-    const { verb, group, resource, namespace: place } = rightOf(text);
-    const rule = { verbs: [verb], apiGroups: [group], resources: [resource] };
-    return [{ ...rule, ...(place !== undefined && { namespace: place }) }];
+    return spelledOut(text).map((right) => {
+      const { verb, group, resource, namespace: place } = rightOf(right);
+      const rule = { verbs: [verb], apiGroups: [group], resources: [resource] };
+      return { ...rule, ...(place !== undefined && { namespace: place }) };
+    });
   });
 }
 
@@ -77,10 +92,9 @@ function rulesOf(command: string): readonly Rule[] {
 
 /** Those that stand in a cell themselves, without their namespaces. */
 function namedRights(cell: string): readonly string[] {
-  return Array.from(
-    cell.matchAll(/`((?:get|list|watch|create|patch|delete) [^ `]+)/g),
-    ([, right = '']) => right,
-  );
+  return quoted(cell)
+    .flatMap(spelledOut)
+    .map((right) => right.replace(/ -n .*/, ''));
 }
 
 /** What is run with the rights of each row, one after the other. */
