@@ -49,11 +49,6 @@ it('the programs on the page are those of docs/library (rewrite it with REWRITE=
   assert.deepEqual(names, []);
 });
 
-it('packages/core/README.md shows the first program', () => {
-  const shown = examplesOf(new URL('packages/core/README.md', root));
-  assert.deepEqual(shown.slice(0, 1), examplesOf(page).slice(0, 1));
-});
-
 for (const runtime of runtimes) {
   describe(`on ${runtime.name}`, () => {
     for (const [index, name] of programs.entries()) {

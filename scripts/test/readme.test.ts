@@ -11,8 +11,10 @@ const root = new URL('../../', import.meta.url);
 it('the library example of the README runs and prints what it says', () => {
   const readme = readFileSync(new URL('README.md', root), 'utf8');
   const match = /```ts\n([\s\S]*?)```\s*```\n([\s\S]*?)```/.exec(readme);
-  const [, code = '', printed = ''] = match ?? assert.fail('no example with its output');
+  const [whole, code = '', printed = ''] = match ?? assert.fail('no example with its output');
   assert.equal(printedBy(code), printed);
+  const core = readFileSync(new URL('packages/core/README.md', root), 'utf8');
+  assert.ok(core.includes(whole), 'packages/core/README.md shows another program');
 });
 
 it('the examples of the simulated cluster and of the oracle run, and the checkers miss the client', () => {
