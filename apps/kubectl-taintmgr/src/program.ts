@@ -1,5 +1,11 @@
 // Runs a command line: reads it, runs its command, and says what is wrong.
-import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import {
+  Command,
+  CommanderError,
+  type CommandUnknownOpts,
+  Option,
+} from '@commander-js/extra-typings';
+import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { optionNamed, plainArguments, positionOf } from './cli/arguments.ts';
 import { addConnectionFlags } from './cli/common-flags.ts';
 import { type ExitCode, endingOf, exitCode } from './cli/exit.ts';
@@ -26,8 +32,10 @@ export async function runProgram(
     code = how;
   };
   const registry = new Registry(surroundings, end, runProgram);
+  // The words about a mistake, until it is clear that there are none better.
+  const faults: string[] = [];
+  const program = createProgram(output, registry, (text) => faults.push(text));
   try {
-    const program = createProgram(output, registry);
     if (argv[0] === completeCommand) {
       const { completeWords } = await import('./commands/completion.ts');
       await completeWords(argv.slice(1), program, output);
@@ -41,9 +49,27 @@ export async function runProgram(
   } catch (error) {
     const ending = endingOf(error, interrupt);
     if (!ending) throw error;
-    if (ending.lines !== '') output.err(ending.lines);
+    const better = isOfWords(error) ? await correctionFor(argv, program) : null;
+    const lines = better ?? [...faults, ending.lines].join('');
+    if (lines !== '') output.err(withoutLineEnd(lines));
     return ending.code === exitCode.error ? codeOfError(argv) : ending.code;
   }
+}
+
+/** True for an error of the command line itself. */
+function isOfWords(error: unknown): boolean {
+  if (error instanceof CommanderError) return error.exitCode !== 0;
+  return error instanceof UsageError || error instanceof RangeError;
+}
+
+/** The line about a mistake of order or form; null: there is none. It is loaded where something is wrong. */
+async function correctionFor(
+  argv: readonly string[],
+  program: CommandUnknownOpts,
+): Promise<string | null> {
+  const { correctionOf } = await import('./cli/mistakes.ts');
+  const correction = correctionOf(argv, program);
+  return correction === null ? null : `error: ${printable(correction)}`;
 }
 
 /** A command whose commands follow, and none does: as kubectl, it prints its help. Undefined: another one. */
@@ -65,7 +91,7 @@ function isFlagOf(command: CommandUnknownOpts, word: string): boolean {
 /** The program with all its commands, none of which runs: for who reads their flags. */
 export function wholeProgram(surroundings: Surroundings): CommandUnknownOpts {
   const registry = new Registry(surroundings, () => undefined, runProgram);
-  return createProgram(surroundings.output, registry);
+  return createProgram(surroundings.output, registry, surroundings.output.err);
 }
 
 /** The exit code for an error: with --exit-code, as with kubectl diff, 1 is an answer. */
@@ -74,7 +100,11 @@ export function codeOfError(argv: readonly string[]): ExitCode {
 }
 
 /** The program with all its commands; each loads its code when it runs. */
-function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
+function createProgram(
+  output: Output,
+  registry: Registry,
+  fault: (text: string) => void,
+): CommandUnknownOpts {
   const program = new Command('kubectl taintmgr')
     .description('See, trust and control pod eviction by node taints.')
     .version(version, '--version', 'print the version and exit')
@@ -88,9 +118,8 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => output.write(text),
-      writeErr: (text) => output.err(withoutLineEnd(text)),
+      writeErr: fault,
       getOutHelpWidth: () => helpWidth(output.widthOut),
-      outputError: (text, write) => write(withFilesHint(text)),
     })
     .configureHelp(helpLayout)
     .showHelpAfterError('See kubectl taintmgr --help for the commands.');
@@ -111,10 +140,4 @@ function createProgram(output: Output, registry: Registry): CommandUnknownOpts {
 /** Commander ends what it writes with line ends; so does Output. */
 function withoutLineEnd(text: string): string {
   return text.replace(/\n$/, '');
-}
-
-/** A shell makes several words of `-f *.json`. */
-function withFilesHint(error: string): string {
-  const isOfFiles = /^error: too many arguments for '(simulate|doctor)'/.test(error);
-  return isOfFiles ? `${error}Give -f before each file, or -f with their folder.\n` : error;
 }

@@ -44,7 +44,10 @@ export function kindAndName(
 }
 
 /** Where the words are that are neither flags nor their values; all subjects of `explain` have the flags of one. */
-function operandsOf(program: CommandUnknownOpts, argv: readonly string[]): readonly number[] {
+export function operandsOf(
+  program: CommandUnknownOpts,
+  argv: readonly string[],
+): readonly number[] {
   let command = program;
   let isValue = false;
   return argv.flatMap((word, at) => {

@@ -48,6 +48,7 @@ export function subjectWords(
   const words = name === undefined ? [kind] : [kind, name];
   if (workloadKindOf(kind) !== null) return ['workload', ...words];
   if (isKind(kind)) return words;
+  if (isAlone && /[=:]/.test(word)) return ['taint', word];
   if (isAlone && isObjectName(word)) return ['workload', eitherWord, word];
   // That command says which kinds there are.
   return isAlone && name === undefined ? [word] : ['workload', ...words];

@@ -8,7 +8,7 @@ export {
   readPolicyManifests,
 } from '../client/policy-files.ts';
 export { windowFault } from '../drain/windows.ts';
-export { didYouMean } from '../manifests/did-you-mean.ts';
+export { didYouMean, nearest } from '../manifests/did-you-mean.ts';
 export { policyEvent } from '../manifests/followed.ts';
 export { depthMax, goScalar, readGoYaml, YamlError } from '../manifests/go-yaml.ts';
 export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';

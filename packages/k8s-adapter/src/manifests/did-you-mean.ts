@@ -5,7 +5,7 @@ import { distance } from 'fastest-levenshtein';
 const wrongMax = 3;
 
 /** The name that is nearest to a word; null: none is near. Upper and lower case are one. */
-function nearest(word: string, names: readonly string[]): string | null {
+export function nearest(word: string, names: readonly string[]): string | null {
   const candidates = names.map((name) => {
     const length = Math.max(word.length, name.length);
     return {

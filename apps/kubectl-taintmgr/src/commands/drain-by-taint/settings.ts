@@ -64,19 +64,13 @@ export async function readRequest(
   refuseOnce(flags, budgets);
   const taint = readDrainTaint(taintText);
   if (nodeNames.length === 0 && flags.selector === undefined) {
-    throw new UsageError(`name the nodes to drain, or give --selector${takenForTaint(taintText)}`);
+    throw new UsageError('name the nodes to drain, or give --selector');
   }
   if (nodeNames.length > 0 && flags.selector !== undefined) {
     throw new UsageError('cannot specify both a node name and a --selector option');
   }
   const asked = { taint, flags, budgets, given, name: flags.name ?? newDrainName(Date.now()) };
   return { taint, dryRun, budgets, flags, ...nodeDrainManifest({ ...asked, nodeNames }) };
-}
-
-/** A word that may be the name of a node: its taint may have been forgotten. */
-function takenForTaint(text: string): string {
-  if (/[=:/]/.test(text)) return '';
-  return `; ${text} was taken for the taint, which comes first: kubectl taintmgr drain-by-taint maintenance=kernel ${text}`;
 }
 
 function refuseOnce({ once }: DrainFlags, { kind }: BudgetPolicy): void {
