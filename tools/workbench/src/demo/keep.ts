@@ -19,7 +19,7 @@ import {
   topologyObjects,
 } from '@taintmgr/sim-cluster';
 
-/** Nobody wants to wait for minutes: what takes its time in a cluster takes seconds here. */
+/** Minutes of a real cluster are seconds here. */
 const timing = {
   heartbeatMs: 1000,
   startupMs: [200, 800],
@@ -46,8 +46,8 @@ const failing = { node: 'zone-a-1', key: 'disk', value: 'failing' } as const;
 const failingTaint = `${failing.key}=${failing.value}:NoExecute`;
 
 /**
- * Runs until `signal`: the controller as it is shipped, over HTTPS. It leads and says so, or every command
- * would answer that nobody evicts here. Of its log only what goes wrong is said.
+ * Runs until `signal`: the controller as it is shipped, over HTTPS. It leads and says so, which every
+ * command reads. Only warnings and errors of its log are printed.
  */
 export async function keep(
   seed: number,

@@ -22,7 +22,7 @@ const frameStepMsMax: Millis = 10_000;
 interface RaceOptions {
   readonly sides: readonly Side[];
   readonly screen: Screen;
-  /** How many times faster than a clock; infinite: as fast as it can be computed. */
+  /** Times faster than a clock; infinite: as fast as the machine computes. */
   readonly speed: number;
   readonly signal: AbortSignal;
 }
@@ -37,7 +37,7 @@ async function race(options: RaceOptions): Promise<readonly (readonly Summary[])
     await nextFrame(Number.isFinite(speed) ? frameMs : 0);
     if (signal.aborted) return null;
     const now = performance.now();
-    // Where the machine is too slow the hour takes longer; nothing is left out.
+    // On a slow machine the hour takes longer; nothing is left out.
     after = Math.min(hour, after + Math.min(frameStepMsMax, (now - lookedAt) * speed));
     lookedAt = now;
     play.runUntil(after);
@@ -55,14 +55,15 @@ function nextFrame(ms: number): Promise<void> {
   });
 }
 
-const usage = `Plays the same hour on two simulated clusters, in one minute: left by kube-controller-manager's rules,
-right with taintmgr. A zone loses power, both controllers restart, a faulty health checker taints every
-node, and every node gets a new kernel. Ends with a checked scoreboard and an HTML report.
+const usage = `Plays the same hour on two simulated clusters, in one minute: left by
+kube-controller-manager's rules, right with taintmgr. Ends with a checked
+scoreboard and an HTML report.
 
 Usage: npm run demo [-- flags]
 
-  --keep          in place of the hour, run a cluster with the controller for your own kubectl
-  --speed NUMBER  how many times faster than a clock, or max; default 60 on a terminal, else max
+  --keep          in place of the hour, run a cluster for your own kubectl
+  --speed NUMBER  times faster than a clock, or max;
+                  default 60 on a terminal, else max
   --seed NUMBER   seed of the clusters; default 1
   -h, --help      print this help and exit
 `;
@@ -94,7 +95,7 @@ async function main(): Promise<number> {
   return isKept ? 0 : 1;
 }
 
-/** Whether all figures are as expected; null: interrupted. */
+/** Returns whether all figures are as expected; null: interrupted. */
 async function play({ seed, speed }: Flags, signal: AbortSignal): Promise<boolean | null> {
   const { source, left, right } = await startSides(seed);
   const screen = new Screen();

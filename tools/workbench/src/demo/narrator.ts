@@ -20,7 +20,7 @@ export interface Said {
 export interface Shown {
   readonly title: string;
   readonly view: SideView;
-  /** What was said about this side, the latest last. */
+  /** The lines about this side, the latest last. */
   readonly said: readonly Said[];
 }
 
@@ -65,7 +65,7 @@ export class Play {
     return this.#summaries;
   }
 
-  /** When the next scene is announced: right before it begins. */
+  /** The time at which the next scene is announced: right before it begins. */
   get #nextAt(): Millis {
     const [next] = this.#coming;
     return next ? next.minute * minuteMs - 1 : hour;
@@ -97,7 +97,7 @@ export class Play {
   }
 }
 
-/** How much of a list that grows has been told. */
+/** Returns each item of a growing list once. */
 class Unread<Item> {
   #count = 0;
 
@@ -171,10 +171,10 @@ class Narrator {
       else same.push(key);
     }
     const most = seconds(Math.max(0, ...later));
-    const anew = `${later.length} deadlines start over, up to ${most} later`;
+    const moved = `${later.length} deadlines start over, up to ${most} later`;
     const on = `${same.length} deadlines stay as they were`;
     if (later.length + same.length === 0) return texts;
-    return [...texts, ...this.#once('restart', later.length > 0 ? anew : on)];
+    return [...texts, ...this.#once('restart', later.length > 0 ? moved : on)];
   }
 
   /** Workloads below their budgets, and those without any pod that serves. */

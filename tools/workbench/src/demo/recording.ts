@@ -1,4 +1,4 @@
-// The demo as a picture that moves: the board of a terminal, frame by frame, in one SVG. Run, the file writes docs/demo.svg anew, as
+// The demo as an animated SVG of the terminal. Run as a program, the file writes docs/demo.svg, as
 // `npm run pictures` does.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const [columns, rows] = [112, 26];
 const [charWidth, lineHeight, padding] = [8.4, 19, 16];
 const frameSeconds = 0.35;
 const minute: Millis = 60_000;
-/** Where nothing may move: while the deadlines run on the left, and are nearly over on the right. */
+/** The frame for readers who prefer no motion: deadlines run left, and are nearly over right. */
 const stillAt: Millis = 7.5 * minute;
 
 /** Minutes from which on so many seconds lie between frames. */

@@ -16,7 +16,7 @@ export interface Score {
   readonly what: string;
   readonly left: string;
   readonly right: string;
-  /** Whether taintmgr, on the right, keeps its promise where the left shows what it is good for. */
+  /** True if taintmgr, on the right, is as good as expected, and the left is worse. */
   readonly isKept: boolean;
 }
 
@@ -77,7 +77,7 @@ function growth(
   return amountOf(after) - amountOf(before);
 }
 
-/** How much later the deadline of any pod became while it ran, in seconds. */
+/** The seconds by which the deadline of any pod moved at most while it ran. */
 function latestMove(deadlines: readonly DeadlineTrack[]): number {
   const dueAt = new Map<string, number>();
   let latest = 0;

@@ -1,4 +1,4 @@
-// Where the demo is shown: a board that is drawn in place on a terminal, plain lines otherwise.
+// Shows the demo: a board drawn in place on a terminal, plain lines otherwise.
 import { styleText } from 'node:util';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import { createLogUpdate } from 'log-update';
@@ -25,7 +25,7 @@ export class Screen {
     if (!this.#isLive) process.stdout.write(`${headline}\n\n`);
   }
 
-  /** Whether somebody watches, so that the hour takes a minute. */
+  /** True on a terminal, where the hour takes a minute. */
   get isLive(): boolean {
     return this.#isLive;
   }
@@ -54,7 +54,7 @@ function plain({ at, text, who }: Said): string {
   return `${time}  ${who === undefined ? '»' : who.padEnd(whoWidth)}  ${text}`;
 }
 
-/** How a piece of text looks. */
+/** The look of a piece of text. */
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 /** A piece of a line: its text, and how it looks. */
 type Span = readonly [text: string, style?: Style];
@@ -183,7 +183,7 @@ const nameWidth = 10;
 /** With more rows than these there is room for an empty one. */
 const roomyRows = 20;
 
-/** How many pods were down, over the whole hour: a column shows the most of its minutes. */
+/** The pods that were down over the whole hour: a column shows the most of its minutes. */
 function chartLines(
   { now, workloads, down }: SideView,
   width: number,

@@ -20,7 +20,7 @@ import {
 import type { Recording, Summary } from '@taintmgr/page';
 import { hour } from './story.ts';
 
-/** How a node is doing. */
+/** The state of a node. */
 type NodeMark = 'ready' | 'tainted' | 'down';
 
 interface ZoneView {
@@ -33,7 +33,7 @@ export interface WorkloadView {
   readonly wanted: number;
   /** Pods that really serve: none of a machine that is dead. */
   readonly serving: number;
-  /** How many its budget asks for; null: it has none. */
+  /** The minimum of its budget; null: it has none. */
   readonly needed: number | null;
 }
 
@@ -53,7 +53,7 @@ interface DownStep {
   readonly pods: number;
 }
 
-/** How it is at a moment. */
+/** A side at one moment. */
 export interface SideView {
   /** Seconds since the beginning. */
   readonly now: number;
@@ -72,7 +72,7 @@ export class Side {
   readonly title: string;
   readonly #name: string;
   readonly #simulation: Simulation;
-  /** How long each pod was given when it was first seen to have a deadline, in seconds. */
+  /** The seconds that each pod was given when its deadline was first seen. */
   readonly #given = new Map<string, number>();
   #after: Millis = 0;
 
@@ -93,7 +93,7 @@ export class Side {
     return this.#simulation.result().recording;
   }
 
-  /** What it comes down to so far. */
+  /** The sums so far. */
   summary(): Summary {
     return this.result().summary;
   }

@@ -8,7 +8,7 @@ export interface Scene {
   readonly text: string;
 }
 
-/** What is counted together; it begins with its first scene. */
+/** Scenes whose figures are counted together. */
 export interface Chapter {
   readonly title: string;
   readonly scenes: readonly Scene[];

@@ -7,7 +7,7 @@ import { keep } from '../../../src/demo/keep.ts';
 const waitMsMax = 60_000;
 const page = new URL('../../../../../README.md', import.meta.url);
 
-/** What the plugin says, as soon as it says this. */
+/** Returns the output of the plugin as soon as it matches. */
 async function saying(what: RegExp, ...args: readonly string[]): Promise<string> {
   for (const end = Date.now() + waitMsMax; ; ) {
     const { out, err } = await run(...args);

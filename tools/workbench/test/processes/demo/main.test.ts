@@ -11,13 +11,13 @@ import { frameLines, headline } from '../../../src/demo/screen.ts';
 import { type SideView, startSides } from '../../../src/demo/side.ts';
 import { chapters, hour } from '../../../src/demo/story.ts';
 
-// What the demo prints is the same each time; on a terminal two sides stand beside each other.
+// The output of the demo is the same each time; on a terminal it shows two sides.
 
 const main = fileURLToPath(new URL('../../../src/demo/main.ts', import.meta.url));
 const root = new URL('../../../../../', import.meta.url);
 const transcripts = new URL('../../testdata/demo/', import.meta.url);
 
-// What is compared has no colours, whatever the machine asks for.
+// Transcripts have no colours, whatever the machine asks for.
 delete process.env.FORCE_COLOR;
 
 function same(printed: string, file: string): void {
