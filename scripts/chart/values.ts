@@ -128,7 +128,7 @@ export const decisions: Readonly<Record<string, Field>> = {
   }),
   policies: group('Rights for EvictionPolicies whose `action` differs from `mode`.', {
     deletions: flag(
-      'With `mode: evict`: let policies with action Delete, EvictThenDelete or Upstream delete pods.',
+      'With `mode: evict`: let policies with action Delete, EvictThenDelete or KubeControllerManager delete pods.',
       false,
     ),
     evictions: flag(

@@ -87,7 +87,14 @@ const policy: fc.Arbitrary<EvictionPolicy> = fc
   .record({
     name: objectName,
     priority: number,
-    action: fc.constantFrom('Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Upstream', null),
+    action: fc.constantFrom(
+      'Delete',
+      'Evict',
+      'EvictThenDelete',
+      'Keep',
+      'KubeControllerManager',
+      null,
+    ),
     match: fc.record({
       taints: fc.array(fc.record({ key: text, value: text }), { maxLength: 2 }),
       nodes: selector,

@@ -61,7 +61,7 @@ const modes: Readonly<Record<string, PolicyTerm['mode']>> = {
   Delete: 'delete',
   Evict: 'evict',
   EvictThenDelete: 'evict-then-delete',
-  Upstream: 'delete',
+  KubeControllerManager: 'delete',
 };
 
 function storedPolicy({ metadata, spec }: KubeObject): StoredPolicy {
@@ -90,7 +90,7 @@ function termInForce(
   const { spec } = first;
   if (labels === null && spec.match?.namespaceSelector) return { ...base, keeps: true };
   const defaultTolerationMs = 1000 * (spec.defaultTolerationSeconds ?? 0);
-  if (spec.action === 'Upstream') {
+  if (spec.action === 'KubeControllerManager') {
     const own = { mode: 'delete', minTaintAgeMs: 0, gracePeriodSeconds: null } as const;
     return { ...base, ...own, isUpstream: true, defaultTolerationMs };
   }

@@ -52,7 +52,7 @@ const cases: readonly (readonly [
   ],
   [
     'nothing where kube-controller-manager would delete it at once',
-    { like: { action: 'Upstream', minTaintAge: '1m' } },
+    { like: { action: 'KubeControllerManager', minTaintAge: '1m' } },
     ['a'],
     [],
   ],
@@ -82,7 +82,7 @@ describe('the checkers of policies find', () => {
   it('that a pod left as soon as its taint says, where a policy asks for when it came', () => {
     for (const [action, found] of [
       ['Delete', []],
-      ['Upstream', ['before its deadline']],
+      ['KubeControllerManager', ['before its deadline']],
     ] as const) {
       const world = new World('2025-12-31T23:59:00Z');
       world.put('evictionpolicies', 'all', { action, defaultTolerationSeconds: 30 });

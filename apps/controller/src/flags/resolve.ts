@@ -4,7 +4,7 @@ import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import type { PressurePool } from '@taintmgr/core/pressure';
 import { parseDuration } from '@taintmgr/core/time';
 import { connectionFlags, type KubeconfigOptions } from '@taintmgr/k8s-adapter';
-import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
+import { actionHint, type PolicyObject } from '@taintmgr/k8s-adapter/kinds';
 import type { FilePolicy } from '@taintmgr/k8s-adapter/manifests';
 import { connectionFlagName, readCommandLine, type Terminal, type Texts } from './command-line.ts';
 import { type ConfigFile, fieldAt, readConfigFile } from './config-file.ts';
@@ -74,6 +74,7 @@ export function resolveChoices(
   const file = fileName === '' ? {} : readConfigFile(fileName, hints);
   const found = findAll({ ...texts, file, fileName });
   const filePolicies = readPolicies(found.settings.policy);
+  hints.push(...policyHints(filePolicies));
   return {
     ...found,
     connection: findConnection(flags, texts.environment),
@@ -86,6 +87,13 @@ export function resolveChoices(
     unknownVariables: unknownVariables(environment, all),
     hints,
   };
+}
+
+function policyHints(policies: readonly FilePolicy[]): readonly string[] {
+  return policies.flatMap(({ object: { kind, value }, manifest }) => {
+    const hint = actionHint(manifest);
+    return hint === null ? [] : [`--policy: ${kind} "${value.name}": ${hint}`];
+  });
 }
 
 function findAll(sources: Sources): Pick<Choices, 'settings' | 'origins'> {

@@ -167,6 +167,22 @@ describe('settings', () => {
     );
   });
 
+  it('take the earlier name of an action in a file of --policy', () => {
+    const policy = { apiVersion: 'taintmgr.dev/v1alpha1', kind: 'EvictionPolicy' };
+    writeFileSync(
+      file,
+      JSON.stringify({ ...policy, metadata: { name: 'old' }, spec: { action: 'Upstream' } }),
+    );
+    const { policyObjects, hints } = choose(`--policy=${file}`);
+    assert.deepEqual(
+      policyObjects.map(({ value }) => Reflect.get(value, 'action')),
+      ['KubeControllerManager'],
+    );
+    assert.deepEqual(hints, [
+      '--policy: EvictionPolicy "old": spec.action: write KubeControllerManager instead of Upstream',
+    ]);
+  });
+
   it('take them of the file too', () => {
     const eviction = { mode: 'EvictThenDelete', semantics: 'precise' };
     const { settings: chosen, hints } = choose('', {}, { eviction });

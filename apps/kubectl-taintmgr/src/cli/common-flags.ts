@@ -109,15 +109,22 @@ export function addPolicyFlag(command: CommandUnknownOpts): void {
   );
 }
 
-/** The policies of the files; a pause holds from now on. Throws UsageError with all that is wrong. */
-export async function readPolicyFlag({
-  policy = [],
-}: PolicyFlag): Promise<readonly PolicyObject[]> {
+/** The policies of the files; a pause holds from now on. Warns of earlier names. Throws UsageError with all that is wrong. */
+export async function readPolicyFlag(
+  { policy = [] }: PolicyFlag,
+  output: Output,
+): Promise<readonly PolicyObject[]> {
   if (policy.length === 0) return [];
   // What reads YAML takes long to load.
   const manifests = await import('@taintmgr/k8s-adapter/manifests');
   try {
-    return manifests.readPolicyFiles(policy, Date.now());
+    const { actionHint } = await import('@taintmgr/k8s-adapter/kinds');
+    const read = manifests.readPolicyManifests(policy, Date.now());
+    for (const { object, manifest } of read) {
+      const hint = actionHint(manifest);
+      if (hint !== null) warn(output, `--policy: ${object.kind} "${object.value.name}": ${hint}`);
+    }
+    return read.map(({ object }) => object);
   } catch (error) {
     if (error instanceof manifests.FaultyFile) throw new UsageError(error.faults);
     if (error instanceof manifests.PolicyPathError) {

@@ -48,7 +48,7 @@ export interface PendingFlags extends OutputFlags, PolicyFlag {
 export async function run(invocation: Invocation<PendingFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
-  const question = { ...present, policies: await readPolicyFlag(flags) };
+  const question = { ...present, policies: await readPolicyFlag(flags, output) };
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
     const namespace = flags.allNamespaces ? null : cluster.namespace;

@@ -349,5 +349,5 @@ function deletions(
 }
 
 function isDeleting({ action }: EvictionPolicy): boolean {
-  return action === 'Delete' || action === 'Upstream';
+  return action === 'Delete' || action === 'KubeControllerManager';
 }

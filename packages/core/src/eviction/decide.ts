@@ -201,7 +201,7 @@ export const endOfTime: Instant = 8.64e15;
  * Judges one taint for a pod. The policy that counts for the two says so; see choice.ts:
  *
  * - `Keep`: the pod is never evicted for this taint while the policy counts.
- * - `Upstream`: as kube-controller-manager does it: it counts from when the taint was seen to come
+ * - `KubeControllerManager`: as kube-controller-manager does it: it counts from when the taint was seen to come
  *   and the pod was there, no minimum age, and seconds that wrap around an int64.
  * - Any other, or none: the first toleration that covers the taint counts, from the taint's start or
  *   from the pod's binding, whichever is later; without one the binding does not matter.
@@ -243,7 +243,7 @@ function taintReason(of: TaintCase, options: MatchOptions): TaintReason {
     ...policyOf(by),
     ...staleOf(drain),
   };
-  return by?.action === 'Upstream'
+  return by?.action === 'KubeControllerManager'
     ? upstreamReason(of, toleration, what)
     : preciseReason(of, toleration, what);
 }

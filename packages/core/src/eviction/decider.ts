@@ -208,7 +208,7 @@ export class Decider {
   terms(now: Instant, pod: Pod, deadline: Instant, because: readonly Reason[]): Terms {
     const policy = this.#deciding(pod, because);
     const { gracePeriodSeconds } = policy ?? this.#site.config;
-    const nodeEnd = policy?.by?.action === 'Upstream' ? null : this.#endOf(now, pod);
+    const nodeEnd = policy?.by?.action === 'KubeControllerManager' ? null : this.#endOf(now, pod);
     return {
       deadline,
       budgets: budgetPolicyOf(policy ?? this.#site.config),

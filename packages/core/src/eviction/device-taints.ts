@@ -33,7 +33,7 @@ export function observedOf({ taint }: TaintHit): ObservedTaint {
 
 /** True where kube-controller-manager's ways are to be kept, and it overlooks the claim (k/k#141290). */
 export function isOverlooked({ origin }: TaintHit, by: PolicyMark | null): boolean {
-  return origin === 'extended' && by?.action === 'Upstream';
+  return origin === 'extended' && by?.action === 'KubeControllerManager';
 }
 
 /**
@@ -41,7 +41,7 @@ export function isOverlooked({ origin }: TaintHit, by: PolicyMark | null): boole
  * the API has it: its seconds count with NoExecute alone. kube-controller-manager does not heed it.
  */
 export function deviceToleration(hit: TaintHit, by: PolicyMark | null): Toleration | null {
-  if (by?.action === 'Upstream' || hit.wait === null) return hit.toleration;
+  if (by?.action === 'KubeControllerManager' || hit.wait === null) return hit.toleration;
   return hit.unheeded ? { ...hit.unheeded, tolerationSeconds: null } : hit.toleration;
 }
 

@@ -240,7 +240,7 @@ function inSpiteOf({ staleDrain }: { readonly staleDrain?: WorkingDrain }): stri
 
 const ways: Partial<Record<PolicyMark['action'], string>> = {
   Request: ', which asks whoever answers for it first (EvictionRequest)',
-  Upstream: ' as kube-controller-manager does it',
+  KubeControllerManager: ' as kube-controller-manager does it',
 };
 
 /** `, by policy spot` */

@@ -159,7 +159,7 @@ export class TaintClockWriter {
         if (reason.code === 'NoToleration') continue;
         if (reason.startSource === 'podBound') {
           pausesFrom = Math.min(pausesFrom, finite(pod.boundAt) ?? pausesFrom);
-        } else if (reason.policy?.action === 'Upstream') {
+        } else if (reason.policy?.action === 'KubeControllerManager') {
           pausesFrom = Number.NEGATIVE_INFINITY;
         }
       }

@@ -45,7 +45,7 @@ const modes: Readonly<Record<PolicyAction, EvictionMode | null>> = {
   EvictThenDelete: 'evict-then-delete',
   Keep: null,
   Request: 'evict',
-  Upstream: 'delete',
+  KubeControllerManager: 'delete',
 };
 
 /** The rules that follow from a choice; those that the policy leaves out are as in `fallback`. */
@@ -55,7 +55,7 @@ export function governedBy({ counts, undecided }: PolicyChoice, fallback: Policy
   if (!counts?.action) return { ...process, by: null, defaultTolerationSeconds: null, undecided };
   const { name, action, defaultTolerationSeconds } = counts;
   const by = { name, action };
-  const isUpstream = action === 'Upstream';
+  const isUpstream = action === 'KubeControllerManager';
   return {
     mode: modes[action] ?? mode,
     deleteAfterMs: counts.deleteAfterMs ?? deleteAfterMs,
@@ -77,7 +77,7 @@ export const actionRights: Readonly<Record<PolicyAction, readonly PodRight[]>> =
   EvictThenDelete: ['create pods/eviction', 'delete pods'],
   Keep: [],
   Request: ['create pods/eviction'],
-  Upstream: ['delete pods'],
+  KubeControllerManager: ['delete pods'],
 };
 
 /** The remedies that give a right to a controller that has it not. */

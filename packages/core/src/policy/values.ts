@@ -18,7 +18,7 @@ export type PolicyAction =
   /** The pods stay. */
   | 'Keep'
   /** As kube-controller-manager does it, whatever the flags say. */
-  | 'Upstream';
+  | 'KubeControllerManager';
 
 /** The taints that a policy is for: patterns, in which `*` stands for any characters. */
 export interface TaintPattern {

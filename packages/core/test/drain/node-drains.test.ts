@@ -157,7 +157,7 @@ describe('a NodeDrain with a NoExecute taint', () => {
     assert.match(world.state().blockers.join(), /as its --mode is delete; use work:NoSchedule/);
   });
 
-  for (const action of ['Delete', 'Upstream'] as const) {
+  for (const action of ['Delete', 'KubeControllerManager'] as const) {
     it(`does not begin where a policy deletes what it leaves (${action})`, () => {
       const world = new World(drainOf({ nodes: ['n1'], taint }), ['n1']);
       world.tell({ kind: 'policyUpsert', policy: policyOf('spot', { action }) });

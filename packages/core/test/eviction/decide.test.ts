@@ -46,7 +46,7 @@ const toleration: fc.Arbitrary<Toleration> = fc.record({
     fc.constantFrom(40, 60),
   ),
 });
-const actions: readonly PolicyAction[] = ['Delete', 'Evict', 'Keep', 'Upstream'];
+const actions: readonly PolicyAction[] = ['Delete', 'Evict', 'Keep', 'KubeControllerManager'];
 const policy = fc
   .record({
     key,

@@ -66,10 +66,10 @@ describe('the time that a policy gives', () => {
     );
   });
 
-  it('counts from when the taint is written down to have come, with Upstream too', () => {
+  it('counts from when the taint is written down to have come, with KubeControllerManager too', () => {
     const given = engineWith({ action: 'Evict', defaultTolerationSeconds: 33 }, pod);
     assert.equal(deadlineIn(given, pod), 43_000);
-    const upstream = engineWith({ action: 'Upstream' }, tolerating);
+    const upstream = engineWith({ action: 'KubeControllerManager' }, tolerating);
     assert.equal(deadlineIn(upstream, tolerating), 110_000);
   });
 });

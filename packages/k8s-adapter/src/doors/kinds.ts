@@ -3,7 +3,7 @@
 
 export { type CustomResourceDefinition, customResourceDefinitions } from '../kinds/crd.ts';
 export type { EvictionPauseSpec, EvictionPauseStatus } from '../kinds/eviction-pause.ts';
-export type { EvictionPolicySpec } from '../kinds/eviction-policy.ts';
+export { actionHint, type EvictionPolicySpec } from '../kinds/eviction-policy.ts';
 export { fittedStatus } from '../kinds/fitted-status.ts';
 export {
   type KindName,

@@ -21,6 +21,7 @@ import {
   word,
 } from './fields.ts';
 import { age, column, inForce, type Kind, type Rule, type TypeOf } from './schema.ts';
+import { isRecord } from './validation.ts';
 
 const disruptive = ['Delete', 'Evict', 'EvictThenDelete', 'Request'];
 
@@ -115,8 +116,16 @@ export const evictionPolicySpec = object(
       { default: {} },
     ),
     action: word(
-      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: whoever answers for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. Upstream: as kube-controller-manager does. Left out: the policy only limits.',
-      ['Delete', 'Evict', 'EvictThenDelete', 'Keep', 'Request', 'Upstream'],
+      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: whoever answers for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. KubeControllerManager: as kube-controller-manager does. Upstream: the earlier name of KubeControllerManager. Left out: the policy only limits.',
+      [
+        'Delete',
+        'Evict',
+        'EvictThenDelete',
+        'Keep',
+        'KubeControllerManager',
+        'Request',
+        'Upstream',
+      ],
     ),
     minTaintAge: duration(
       'A taint younger than this is not acted on. Left out: as the controller is set.',
@@ -227,6 +236,16 @@ export const evictionPolicyStatus = object('What the leader says.', {
   conditions,
 });
 
+/** The one action with an earlier name, which stored policies may still have. */
+const earlierAction = { name: 'Upstream', now: 'KubeControllerManager' } as const;
+
+/** The hint at an earlier name of the action in a manifest; null: it has none. */
+export function actionHint(manifest: unknown): string | null {
+  const { spec = null } = isRecord(manifest) ? manifest : {};
+  if (!isRecord(spec) || spec.action !== earlierAction.name) return null;
+  return `spec.action: write ${earlierAction.now} instead of ${earlierAction.name}`;
+}
+
 type Match = EvictionPolicySpec['match'];
 type Limit = NonNullable<EvictionPolicySpec['limits']>[number];
 
@@ -234,14 +253,14 @@ export function evictionPolicyOf(
   { name, uid, generation }: Metadata,
   spec: EvictionPolicySpec,
 ): EvictionPolicy {
-  const { priority, action = null, gracePeriodSeconds = null, limits = [] } = spec;
+  const { priority, gracePeriodSeconds = null, limits = [] } = spec;
   return {
     name,
     uid,
     generation,
     priority,
     match: matchOf(spec.match),
-    action,
+    action: spec.action === 'Upstream' ? earlierAction.now : (spec.action ?? null),
     minTaintAgeMs: durationOf(spec.minTaintAge),
     deleteAfterMs: durationOf(spec.deleteAfter),
     gracePeriodSeconds,

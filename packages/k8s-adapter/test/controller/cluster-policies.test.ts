@@ -160,7 +160,7 @@ describe('policies of the cluster', () => {
     const wrong = policies.manifest('odd', 1, { action: 'Drop' });
     const text =
       'EvictionPolicy "odd" holds: spec.action: Unsupported value: "Drop": supported values: ' +
-      '"Delete", "Evict", "EvictThenDelete", "Keep", "Request", "Upstream"';
+      '"Delete", "Evict", "EvictThenDelete", "Keep", "KubeControllerManager", "Request", "Upstream"';
     assert.deepEqual(policies.list([wrong]), ['pauseUpsert EvictionPolicy/odd', text, 'synced']);
     const right = policies.manifest('odd', 11, { action: 'Delete' });
     assert.deepEqual(policies.event('MODIFIED', right), [

@@ -71,7 +71,7 @@ items:
       'a value',
       keep.replace('Keep', 'Drop'),
       [
-        'a.yaml:4:16: spec.action: Unsupported value: "Drop": supported values: "Delete", "Evict", "EvictThenDelete", "Keep", "Request", "Upstream"',
+        'a.yaml:4:16: spec.action: Unsupported value: "Drop": supported values: "Delete", "Evict", "EvictThenDelete", "Keep", "KubeControllerManager", "Request", "Upstream"',
         'a.yaml:1:1: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ],
     ],

@@ -65,13 +65,15 @@ export const policySabotages: Readonly<Record<string, Planted>> = {
         without(engine, (event) => event.kind === 'pauseUpsert' && isOfUnread(event.pause)),
     },
   },
-  'believes the times of taints where a policy says Upstream': {
+  'believes the times of taints where a policy says KubeControllerManager': {
     ...story,
     seed: 525,
     breaks: ['before its deadline'],
     sabotage: {
       machine: (engine) =>
-        changed(engine, ({ action }) => (action === 'Upstream' ? { action: 'Delete' } : {})),
+        changed(engine, ({ action }) =>
+          action === 'KubeControllerManager' ? { action: 'Delete' } : {},
+        ),
     },
   },
 };

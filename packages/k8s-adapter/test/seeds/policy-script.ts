@@ -54,10 +54,10 @@ function drawPolicySpec(draw: Draw): { readonly [member: string]: Json } {
     [3, 'Delete'],
     [3, 'Evict'],
     [2, 'EvictThenDelete'],
-    [2, 'Upstream'],
+    [2, 'KubeControllerManager'],
     [2, null],
   ]);
-  const leaves = action !== null && action !== 'Keep' && action !== 'Upstream';
+  const leaves = action !== null && action !== 'Keep' && action !== 'KubeControllerManager';
   const limited = action === null || draw.chance(0.2);
   return {
     priority: draw.of([0, 0, 5, -5]),

@@ -36,7 +36,7 @@ function policiesFor(groups: PodGroups): readonly KubeObject[] {
     policy('forced', groups.forced, { action: 'EvictThenDelete', deleteAfter: '20s' }),
     policy('kept', groups.kept, { action: 'Keep' }),
     policy('given', groups.given, { action: 'Evict', defaultTolerationSeconds: 33 }),
-    policy('as-ever', groups.asEver, { action: 'Upstream' }),
+    policy('as-ever', groups.asEver, { action: 'KubeControllerManager' }),
   ];
 }
 

@@ -20,6 +20,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { shellWord } from '@taintmgr/k8s-adapter/command-line';
 import { sourceNotes } from '@taintmgr/k8s-adapter/explain';
+import { actionHint, policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import {
   ClusterReader,
   evictsUnderPressure,
@@ -28,6 +29,7 @@ import {
   isOursAlone,
   leaderAccount,
   type NodeFacts,
+  type ObjectMeta,
   readClusterPolicies,
   rightOf,
   type Survey,
@@ -187,17 +189,19 @@ export async function checkPolicies(
 ): Promise<readonly Finding[]> {
   const finding = findingsOf('policies');
   const reader = new ClusterReader(client);
+  const earlier = await checkActions(reader);
   const account = await leaderAccount(evictors, reader);
-  if (account === null) return [];
+  if (account === null) return earlier;
   const { objects } = await readClusterPolicies(reader, Promise.resolve(evictor));
   const policies = objects.flatMap(({ kind, value }) => (kind === 'EvictionPolicy' ? [value] : []));
   const asked = rights.filter((right) => policies.some((one) => takes(one, right)));
-  if (asked.length === 0) return [];
+  if (asked.length === 0) return earlier;
   const answers = await Promise.all(
     asked.map((right) => isAllowedTo(client, account, rightOf(right))),
   );
   if (answers.includes(null)) {
-    return [finding('INFO', 'no permission to see which permissions taintmgr-controller has')];
+    const unseen = 'no permission to see which permissions taintmgr-controller has';
+    return [...earlier, finding('INFO', unseen)];
   }
   const missing = asked.filter((_, index) => answers[index] === false);
   const findings = policies.flatMap((policy) =>
@@ -212,9 +216,23 @@ export async function checkPolicies(
   );
   return orWell(
     finding,
-    findings,
+    [...earlier, ...findings],
     'taintmgr-controller may do what the actions of policies ask for',
   );
+}
+
+/** Policies of the cluster whose action has an earlier name. */
+async function checkActions(reader: ClusterReader): Promise<readonly Finding[]> {
+  const finding = findingsOf('policies');
+  const path = `/apis/${policyApiVersion}/${policyKinds.EvictionPolicy.plural}`;
+  const items = await reader.ifAllowed(() => reader.objectsIfServed(path));
+  return (items ?? []).flatMap((item) => {
+    const fix = actionHint(item);
+    if (fix === null) return [];
+    const { metadata } = item as { readonly metadata: ObjectMeta };
+    const about = `evictionpolicy/${metadata.name}`;
+    return [finding('WARN', 'Upstream is an earlier name', { about, fix })];
+  });
 }
 
 function takes({ action }: EvictionPolicy, right: PodRight): boolean {

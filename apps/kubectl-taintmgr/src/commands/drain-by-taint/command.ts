@@ -74,7 +74,7 @@ export async function run(
     );
     const settings = chooseEffect(request, survey);
     const config = await readConfig(reader, survey, settings);
-    const policies = await readDrainPolicies(connection, reader, survey.evictor, flags);
+    const policies = await readDrainPolicies(connection, reader, survey.evictor, invocation);
     for (const message of reader.refused) warn(output, `not everything could be read: ${message}`);
     const drain: Drain = {
       connection,

@@ -13,6 +13,7 @@ import {
 } from '@taintmgr/k8s-adapter/survey';
 import { readPolicyFlag } from '../../cli/common-flags.ts';
 import type { Connection } from '../../cli/connection.ts';
+import type { Invocation } from '../../cli/registry.ts';
 import type { DrainFlags } from './flags.ts';
 
 /** Policies are read again after this time. */
@@ -36,9 +37,9 @@ export async function readDrainPolicies(
   connection: Connection,
   first: ClusterReader,
   evictor: Evictor,
-  flags: DrainFlags,
+  { flags, output }: Pick<Invocation<DrainFlags>, 'flags' | 'output'>,
 ): Promise<DrainPolicies> {
-  const files = await readPolicyFlag(flags);
+  const files = await readPolicyFlag(flags, output);
   let known = noPolicies;
   /** The changes since the last time. */
   const read = async (reader: ClusterReader): Promise<readonly Event[]> => {

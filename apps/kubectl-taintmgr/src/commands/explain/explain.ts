@@ -33,7 +33,7 @@ export async function explain(
   const { flags, output } = invocation;
   const { compare } = flags;
   if (compare !== undefined) wordOf(output, '--compare', compare, comparable);
-  const read = { ...readQuestion(flags), policies: await readPolicyFlag(flags) };
+  const read = { ...readQuestion(flags), policies: await readPolicyFlag(flags, output) };
   const looksForRoom = isWhatIf(read) && !flags.watch;
   const question = looksForRoom
     ? { ...read, findRoom: (await import('./room.ts')).findRoom }

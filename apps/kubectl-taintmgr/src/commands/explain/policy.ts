@@ -51,7 +51,7 @@ export async function run(
   const question = readPolicyQuestion(name === undefined ? subject : `${subject}/${name}`);
   const assumed = readQuestion({ withTaint: flags.withTaint });
   const format = await readFormat(flags.output);
-  const files = await readPolicyFlag(flags);
+  const files = await readPolicyFlag(flags, output);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const reader = new ClusterReader(client);
     const survey = await surveyPolicies(reader, question, cluster.namespace, { files, assumed });

@@ -62,7 +62,7 @@ export interface StatusFlags extends OutputFlags, PolicyFlag {
 export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode> {
   const { flags, output } = invocation;
   const format = await readFormat(flags.output);
-  const files = await readPolicyFlag(flags);
+  const files = await readPolicyFlag(flags, output);
   return await withConnection(invocation, async ({ client }) => {
     const reader = new ClusterReader(client);
     if (flags.shadow) {

@@ -24,7 +24,7 @@ const stream = 'events';
 
 export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
-  const policies = await readPolicyFlag(flags);
+  const policies = await readPolicyFlag(flags, output);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const { context, access } = cluster;
     const history = new LiveHistory(context || access.server, Date.now());

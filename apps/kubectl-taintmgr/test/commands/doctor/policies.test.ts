@@ -97,13 +97,13 @@ describe('doctor where policies say how pods leave', () => {
   it('names each policy whose pods would stay, and what is to be installed', async () => {
     declare('gentle', { action: 'Evict' });
     declare('spot', { action: 'EvictThenDelete', deleteAfter: '90s' });
-    declare('unreachable', { action: 'Upstream' });
+    declare('unreachable', { action: 'KubeControllerManager' });
     const cases: readonly (readonly [rules: readonly object[], found: readonly string[]])[] = [
       [
         [evicts],
         [
           fault('spot', 'EvictThenDelete', 'delete pods', addsDeletions),
-          fault('unreachable', 'Upstream', 'delete pods', addsDeletions),
+          fault('unreachable', 'KubeControllerManager', 'delete pods', addsDeletions),
         ],
       ],
       [
@@ -122,6 +122,14 @@ describe('doctor where policies say how pods leave', () => {
       allow(...rules);
       assert.deepEqual(await findings(), found);
     }
+  });
+
+  it('names a policy whose action has an earlier name', async () => {
+    declare('old', { action: 'Upstream' });
+    assert.deepEqual(await findings(), [
+      'WARN evictionpolicy/old: Upstream is an earlier name (spec.action: write KubeControllerManager instead of Upstream)',
+    ]);
+    cluster.api.delete('evictionpolicies.taintmgr.dev', '', 'old');
   });
 
   it('says so where we may not ask', async () => {

@@ -10,6 +10,7 @@ import {
 } from '@taintmgr/core/policy';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import {
+  actionHint,
   type PolicyObject,
   policyApiVersion,
   policyKinds,
@@ -163,10 +164,17 @@ const slowestPodsPerSecond = 1 / 3600;
 /** Whether what is kept, when it is deleted, and what it is limited by makes sense. */
 function checkSense({ policies }: PlacedPolicies): readonly PlacedFinding[] {
   return policies.flatMap((policy) => [
+    ...checkAction(policy),
     ...checkKeep(policy, policies),
     ...checkDeleteAfter(policy),
     ...policy.value.limits.flatMap((limit, index) => checkLimit(policy, limit, index)),
   ]);
+}
+
+function checkAction({ manifest }: PlacedPolicy): readonly PlacedFinding[] {
+  const hint = actionHint(manifest.field.value);
+  if (hint === null) return [];
+  return [warnAt(manifest, ['spec', 'action'], 'Upstream is an earlier name', hint)];
 }
 
 function checkKeep(

@@ -106,12 +106,19 @@ const cases: readonly (readonly [
       ),
       policy('b', 'match: {nodeSelector: {matchLabels: {p: other}}}, action: Evict'),
       policy('c', 'match: {namespaces: [c], podPriority: {min: 5}}, action: EvictThenDelete'),
-      policy('d', 'match: {namespaces: ["*c"], podPriority: {max: 4}}, action: Upstream'),
+      policy('d', 'match: {namespaces: ["*c"], podPriority: {max: 4}}, action: KubeControllerManager'),
     ],
     [
       `WARN 13 evictionpolicy/c: ${apart('b', 8, 'b')}`,
       `WARN 18 evictionpolicy/d: ${apart('a', 3, 'a')}`,
       `WARN 18 evictionpolicy/d: ${apart('b', 8, 'b')}`,
+    ],
+  ],
+  [
+    'an action by its earlier name',
+    [policy('a', 'match: {namespaces: [a]}, action: Upstream')],
+    [
+      'WARN 4 evictionpolicy/a: Upstream is an earlier name; spec.action: write KubeControllerManager instead of Upstream',
     ],
   ],
   [

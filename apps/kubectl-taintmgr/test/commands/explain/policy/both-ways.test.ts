@@ -48,7 +48,7 @@ const policies: readonly KubeObject[] = [
   manifest('EvictionPolicy', 'as-ever', {
     priority: -1,
     match: keyed('worse'),
-    action: 'Upstream',
+    action: 'KubeControllerManager',
   }),
   manifest('EvictionPause', 'night', {
     reason: 'network',
