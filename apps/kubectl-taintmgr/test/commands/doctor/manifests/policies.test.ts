@@ -106,7 +106,10 @@ const cases: readonly (readonly [
       ),
       policy('b', 'match: {nodeSelector: {matchLabels: {p: other}}}, action: Evict'),
       policy('c', 'match: {namespaces: [c], podPriority: {min: 5}}, action: EvictThenDelete'),
-      policy('d', 'match: {namespaces: ["*c"], podPriority: {max: 4}}, action: KubeControllerManager'),
+      policy(
+        'd',
+        'match: {namespaces: ["*c"], podPriority: {max: 4}}, action: KubeControllerManager',
+      ),
     ],
     [
       `WARN 13 evictionpolicy/c: ${apart('b', 8, 'b')}`,
