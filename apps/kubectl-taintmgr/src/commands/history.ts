@@ -1,6 +1,7 @@
 // Says which pods left or are leaving, who evicted them and why: history.
 import type { Millis } from '@taintmgr/core/time';
-import { printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { type ApiClient, ApiError } from '@taintmgr/k8s-adapter';
+import { count, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import {
   FlightDepartures,
   type HistorySubject,
@@ -16,6 +17,7 @@ import { type Output, warn, writeNotes } from '../cli/output.ts';
 import type { Invocation } from '../cli/registry.ts';
 import { isObjectName } from '../cli/values.ts';
 import { workloadKindOf } from '../cli/workload-words.ts';
+import { podElsewhere } from '../cluster/elsewhere.ts';
 import { printAnswer, readFormat } from '../render/printer.ts';
 import { historyAnswer } from '../report/history.ts';
 
@@ -55,11 +57,31 @@ export async function run(
       output.write(await printAnswer(answer, format, flags.headers !== false, output));
     }
     writeNotes(output, found.notes);
+    const hint = found.stories.length === 0 ? await elsewhere(client, subject, options) : null;
+    if (hint !== null) output.err(`hint: ${printable(hint)}`);
     if (found.stories.length > 0 && format.kind === 'table' && subject.kind !== 'pod') {
       output.err(nextText(subject, missing !== null));
     }
     return exitCode.done;
   });
+}
+
+/** Where the answer may be instead, if nothing was found; null: nowhere, or no right to see it. */
+async function elsewhere(
+  client: ApiClient,
+  subject: HistorySubject,
+  options: Parameters<typeof history>[2],
+): Promise<string | null> {
+  if (subject.kind === 'pod') return await podElsewhere(client, 'history', subject.name);
+  if (subject.kind !== 'namespace' || subject.namespace === null) return null;
+  try {
+    const { stories } = await history(client, { kind: 'namespace', namespace: null }, options);
+    const found = `${count(stories.length, 'pod')} left other namespaces`;
+    return stories.length === 0 ? null : `${found}: kubectl taintmgr history -A`;
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
 }
 
 /** The departures of a flight record. Throws UsageError. */

@@ -36,6 +36,7 @@ import type { Invocation } from '../cli/registry.ts';
 import { findJsonPath, relaxedPath } from '../render/json-path.ts';
 import { type Answer, printAnswer, readFormat } from '../render/printer.ts';
 import { type Column, renderColumns } from '../render/table.ts';
+import { heldTone, timeTone } from '../report/tones.ts';
 
 /** The command line of `pending`. */
 export interface PendingFlags extends OutputFlags, PolicyFlag {
@@ -186,11 +187,19 @@ export function pendingColumns(
   const isRequested = pods.some(({ requests }) => requests.some(isOpenRequest));
   return [
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
-    ['POD', ({ facts }) => facts.pod.name],
+    ['POD', ({ facts }) => facts.pod.name, { title: true }],
     ['NODE', ({ facts }) => facts.pod.nodeName],
-    ['IN', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : inText(pod, now))],
-    ['TAINT', (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : decisive(pod).taint)],
-    ['BLOCKED BY', (pod) => heldText(pod, now)],
+    [
+      'IN',
+      (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : inText(pod, now)),
+      { tone: timeTone },
+    ],
+    [
+      'TAINT',
+      (pod) => (decisionName(pod) === 'Unknown' ? 'unknown' : decisive(pod).taint),
+      { below: 'taint' },
+    ],
+    ['BLOCKED BY', (pod) => heldText(pod, now), { tone: (pod) => heldTone(pod, now) }],
     ...(isRequested
       ? [['REQUESTED BY', ({ requests }: PodReport) => requestersText(requests)] as const]
       : []),

@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /** The command at the end of a message: `to undo: kubectl taintmgr undo NAME` */
-const command = /^(.*\S: )((?:kubectl|npm|npx) \S.*)$/;
+const command = /^(.*\S: )((?:kubectl|npm|npx) [^;]*)$/;
 /** Columns stand below each other: such a line is a row of a table. */
 const aligned = /\S {3,}\S/;
 

@@ -11,8 +11,13 @@ const gap = 3;
 const narrowGap = 2;
 /** The least width of a column, besides the space between columns: that of kubectl's. */
 const widthMin = 3;
-/** Cells that say nothing: they are left out below a row. */
-const silent: ReadonlySet<string> = new Set(['', '-', '<none>']);
+/** Columns up to this width stay in their row. */
+const shortMax = 18;
+/** The least room for a text in the last column, and for a text that may stand below its row instead. */
+const lastMin = 20;
+const lastMinOfBelow = 40;
+/** Cells that say nothing: a narrow terminal does without. */
+const silent: ReadonlySet<string> = new Set(['', '-', '<none>', '0']);
 
 /** Gives the text of a cell its colour. */
 type PaintCell = (text: string, row: number, column: number) => string;
@@ -32,59 +37,123 @@ interface Fitting {
   readonly dim?: (text: string) => string;
   /** Columns that go below their row first where the table is too wide, and what comes before their text there. */
   readonly below?: ReadonlyMap<number, string>;
+  /** The first columns that name what a row is about, as NAMESPACE and POD do. */
+  readonly titles?: number;
 }
 
 /**
  * A table as kubectl prints one: three spaces between columns, no borders; `head` null: no heads.
- * Cells come from the cluster and are made harmless; `paint` colours them after that. Where the table
- * is wider than the terminal, columns go below their rows, broken between words; what is the same for
- * several rows in succession stands once, below the last of them.
+ * Cells come from the cluster and are made harmless; `paint` colours them after that. A table that is
+ * wider than the terminal leaves out columns without a word, puts reasons below their rows (equal ones in
+ * succession once), breaks the last column between words, and puts long names in lines of their own.
  */
 export function renderTable(
   head: readonly string[] | null,
   rows: readonly (readonly string[])[],
-  { width = null, paint = null, dim = (text) => text, below = new Map() }: Fitting = {},
+  { width = null, paint = null, dim = (text) => text, below = new Map(), titles = 1 }: Fitting = {},
 ): string {
   const heads = head && { texts: head, widths: head.map(widthOf) };
   const shown = rows.map(rowOf);
-  const widths = columnWidths(heads ? [heads, ...shown] : shown);
-  const isFolded = foldedColumns(widths, below, width);
-  const space = lineWidth(widths, gap) > (width ?? Number.POSITIVE_INFINITY) ? narrowGap : gap;
-  const line = (row: Row, painted: PaintCell | null, index: number): string =>
-    alignedLine(row, widths, { paint: painted, index, isFolded, space });
-  const lines = shown.map((row, index) => line(row, paint, index));
-  if (isFolded.size > 0 && width !== null) {
-    const labels = [...isFolded]
-      .sort((a, b) => a - b)
-      .map((column) => {
-        return [column, below.get(column) ?? head?.[column]?.toLowerCase() ?? ''] as const;
-      });
-    withTextsBelow(
-      lines,
-      shown.map((row) => textBelow(row, labels)),
-      width,
-      dim,
-    );
+  const layout = layoutOf(heads, shown, { width, below, titles });
+  const lines = shown.map((row, index) => {
+    const painted = (text: string, column: number) => (paint ? paint(text, index, column) : text);
+    return linesOf(row, layout, painted).join('\n');
+  });
+  const labels = layout.folded.map((column) => {
+    return [column, below.get(column) ?? head?.[column]?.toLowerCase() ?? ''] as const;
+  });
+  if (width !== null && labels.length > 0) {
+    const texts = shown.map((row) => textBelow(row, labels));
+    withTextsBelow(lines, texts, width, dim);
   }
-  return (heads ? [line(heads, null, 0), ...lines] : lines).join('\n');
+  return (heads ? [...linesOf(heads, layout, (text) => text), ...lines] : lines).join('\n');
 }
 
-/** The columns that go below their rows: those that are meant to, the last first, then others. */
-function foldedColumns(
-  widths: readonly number[],
-  below: ReadonlyMap<number, string>,
-  width: number | null,
-): ReadonlySet<number> {
+/** Where the cells of a row stand. */
+interface Layout {
+  /** Columns in lines of their own above the row; none where there is room for them in it. */
+  readonly above: readonly number[];
+  /** Columns of the row. */
+  readonly row: readonly number[];
+  /** Columns below the row. */
+  readonly folded: readonly number[];
+  readonly widths: readonly number[];
+  readonly space: number;
+  /** How wide the last column of the row may be, and the terminal. */
+  readonly lastMax: number;
+  readonly width: number;
+}
+
+function layoutOf(
+  heads: Row | null,
+  rows: readonly Row[],
+  { width, below, titles }: Required<Pick<Fitting, 'width' | 'below' | 'titles'>>,
+): Layout {
+  const widths = columnWidths(heads ? [heads, ...rows] : rows);
+  const all = widths.map((_, column) => column);
+  const unbounded = Number.POSITIVE_INFINITY;
+  const whole = { above: [], folded: [], widths, width: unbounded, lastMax: unbounded };
+  if (width === null || lineWidth(widths, gap) <= width) return { ...whole, row: all, space: gap };
+  const words = all.map((column) => longestWord(rows, column));
+  const speaking = all.filter((column) => {
+    return column < titles || rows.some(({ texts }) => !silent.has(texts[column] ?? ''));
+  });
+  const isLong = (column: number): boolean => (widths[column] ?? 0) > shortMax;
+  const isTitle = (column: number): boolean => column < titles;
+  const titleWidth = lineWidth(widths.slice(0, titles), narrowGap);
+  const flagged = speaking.filter((column) => below.has(column)).reverse();
+  const others = speaking.filter((column) => !isTitle(column) && !below.has(column)).reverse();
+  const long = others.filter(isLong);
+  const space = { widths, words, below };
+  const inRow = fitted(speaking, titleWidth > width / 2 ? flagged : [...flagged, ...long], {
+    ...space,
+    width,
+  });
+  const base = { widths, width, space: narrowGap };
+  if (inRow) return { ...base, ...inRow, above: [] };
+  const rest = speaking.filter((column) => !isTitle(column));
+  const order = [...flagged, ...long, ...others.filter((column) => !isLong(column))];
+  const above = speaking.filter(isTitle);
+  const stacked = fitted(rest, order, { ...space, width: width - indentOfStacked.length });
+  return { ...base, ...(stacked ?? { row: [], folded: rest, lastMax: 0 }), above };
+}
+
+/** The columns of a row that fits, once columns went below it in this order; null: it never does. */
+function fitted(
+  columns: readonly number[],
+  order: readonly number[],
+  {
+    widths,
+    words,
+    below,
+    width,
+  }: Required<Pick<Fitting, 'below'>> &
+    Pick<Layout, 'widths' | 'width'> & { readonly words: readonly number[] },
+): Pick<Layout, 'row' | 'folded' | 'lastMax'> | null {
   const folded = new Set<number>();
-  if (width === null) return folded;
-  const columns = widths.map((_, column) => column).reverse();
-  const order = [...columns.filter((column) => below.has(column)), ...columns];
-  for (const column of order) {
-    const left = widths.filter((_, index) => !folded.has(index));
-    if (left.length === 1 || lineWidth(left, narrowGap) <= width) break;
-    if (column > 0) folded.add(column);
+  for (const next of [null, ...order]) {
+    if (next !== null) folded.add(next);
+    const row = columns.filter((column) => !folded.has(column));
+    const last = row.at(-1);
+    if (last === undefined) return null;
+    const before = row.slice(0, -1).map((column) => widths[column] ?? 0);
+    const room = width - sum(before) - narrowGap * before.length;
+    const least = Math.max(below.has(last) ? lastMinOfBelow : lastMin, words[last] ?? 0);
+    const isLastOfOrder = order.every((column) => folded.has(column) || !below.has(column));
+    const mayBreak = row.length > 1 && room >= least && (below.has(last) || isLastOfOrder);
+    if ((widths[last] ?? 0) <= room || mayBreak) {
+      return { row, folded: columns.filter((column) => folded.has(column)), lastMax: room };
+    }
   }
-  return folded;
+  return null;
+}
+
+function longestWord(rows: readonly Row[], column: number): number {
+  let longest = 0;
+  for (const { texts } of rows) {
+    for (const word of (texts[column] ?? '').split(' ')) longest = Math.max(longest, widthOf(word));
+  }
+  return longest;
 }
 
 function lineWidth(widths: readonly number[], space: number): number {
@@ -137,10 +206,12 @@ export interface ColumnRules<Row> {
   /** The colour of a cell; null: none. */
   readonly tone?: (row: Row) => Tone | null;
   /**
-   * Goes below its row first where the terminal is too narrow, after this word: `because`. Columns
+   * Goes below its row first where the terminal is too narrow, after this word: `because`. Long columns
    * without a word follow, the last first, after their heads.
    */
   readonly below?: string;
+  /** Names, with the columns before it, what a row is about; left out: the first column does. */
+  readonly title?: true;
 }
 
 /** A column: its head, what it says of a row, and whether it is shown only where there is room. */
@@ -163,11 +234,13 @@ export function renderColumns<Row>(
     const word = rulesOf(rules).below;
     return word === undefined ? [] : [[column, word] as const];
   });
+  const lastTitle = shown.findLastIndex(([, , rules]) => rulesOf(rules).title === true);
   return renderTable(headers ? heads : null, cells, {
     width,
     paint: paint === plain ? null : painterOf(shown, rows, paint),
     dim: (line) => paint('quiet', line),
     below: new Map(below),
+    titles: Math.max(0, lastTitle) + 1,
   });
 }
 
@@ -179,6 +252,7 @@ function painterOf<R>(columns: readonly Column<R>[], rows: readonly R[], paint: 
   const tones = columns.map(([, , rules]) => rulesOf(rules).tone);
   return (text, index, column) => {
     const row = rows[index];
+    if (silent.has(text)) return paint('quiet', text);
     const tone = row === undefined ? null : (tones[column]?.(row) ?? null);
     return tone === null ? text : paint(tone, text);
   };
@@ -207,34 +281,57 @@ function columnWidths(rows: readonly Row[]): readonly number[] {
   return most;
 }
 
+type PaintOfRow = (text: string, column: number) => string;
+
+/** What is set in below a line of names. */
+const indentOfStacked = '  ';
+
+/** The lines of a row: its names where they stand above, and its cells, of which the last may be broken. */
+function linesOf(row: Row, layout: Layout, paint: PaintOfRow): readonly string[] {
+  const { above, lastMax } = layout;
+  const last = layout.row.at(-1) ?? 0;
+  const text = row.texts[last] ?? '';
+  const fits = widthIn(row, last) <= lastMax;
+  const [first = '', ...more] = fits ? [text] : wrapped(text, '', lastMax).split('\n');
+  const indent = above.length === 0 ? '' : indentOfStacked;
+  const line = `${indent}${alignedLine(row, layout, first, paint)}`.trimEnd();
+  const before = layout.row.slice(0, -1).map((column) => layout.widths[column] ?? 0);
+  const start = ' '.repeat(indent.length + sum(before) + layout.space * before.length);
+  return [
+    ...titleLines(row, layout, paint),
+    ...(layout.row.length === 0 ? [] : [line]),
+    ...more.map((part) => `${start}${paint(part, last)}`),
+  ];
+}
+
+/** `shop/web-0`, in one line where there is room. */
+function titleLines(row: Row, { above, width }: Layout, paint: PaintOfRow): readonly string[] {
+  const names = above.map((column) => paint(row.texts[column] ?? '', column));
+  const length = sum(above.map((column) => widthIn(row, column) + 1)) - 1;
+  const [name, ...more] = names.reverse();
+  if (name === undefined) return [];
+  const before = more.reverse().map((one) => `${one}/`);
+  return length <= width ? [[...before, name].join('')] : [...before, name];
+}
+
 /** Spaces come after the colour, and none at the end of the line. */
-function alignedLine(
-  { texts, widths }: Row,
-  columns: readonly number[],
-  {
-    paint,
-    index,
-    isFolded,
-    space,
-  }: {
-    readonly paint: PaintCell | null;
-    readonly index: number;
-    readonly isFolded: ReadonlySet<number>;
-    readonly space: number;
-  },
-): string {
+function alignedLine(row: Row, layout: Layout, lastText: string, paint: PaintOfRow): string {
   let line = '';
   let owed = 0;
-  for (let column = 0; column < texts.length; column++) {
-    if (isFolded.has(column)) continue;
-    const text = texts[column] ?? '';
+  for (const column of layout.row) {
+    const isLast = column === layout.row.at(-1);
+    const text = isLast ? lastText : (row.texts[column] ?? '');
     if (text !== '') {
-      line += ' '.repeat(owed) + (paint ? paint(text, index, column) : text);
+      line += ' '.repeat(owed) + paint(text, column);
       owed = 0;
     }
-    owed += (columns[column] ?? 0) - (widths?.[column] ?? text.length) + space;
+    owed += (layout.widths[column] ?? 0) - widthIn(row, column) + layout.space;
   }
   return line;
+}
+
+function widthIn({ texts, widths }: Row, column: number): number {
+  return widths?.[column] ?? texts[column]?.length ?? 0;
 }
 
 /** Of no width of their own: accents, joiners, variation selectors. */
@@ -274,23 +371,36 @@ export function wrapped(line: string, indent: string, width: number = lineWidthM
   return [...lines, current].join('\n');
 }
 
-/** A name and its value; a line without a name goes on with the one before. */
-export type Field = readonly [name: string, value: string];
+/** A name and its value, and the colour of the value; a line without a name goes on with the one before. */
+export type Field = readonly [name: string, value: string, tone?: Tone | null];
 
 /** The values stand below each other; those that are too long for the terminal are broken between words. */
 export function renderFields(
   fields: readonly Field[],
-  width: number | null = null,
+  { width, paint }: Pick<TableOptions, 'width' | 'paint'> = { width: null, paint: plain },
 ): readonly string[] {
   const widest = Math.max(...fields.map(([name]) => name.length)) + 1;
-  return fields.flatMap(([name, value]) => {
-    const label = name === '' ? '' : `${name}:`;
-    const line = `${label.padEnd(widest)}   ${printable(value)}`.trimEnd();
-    if (width === null || widthOf(line) <= width) return [line];
-    const indent = ' '.repeat(widest + 3);
-    const text = wrapped(`${indent}${printable(value)}`, indent, width);
-    return `${label.padEnd(widest)}   ${text.slice(indent.length)}`.split('\n');
+  const indent = ' '.repeat(widest + 3);
+  return fields.flatMap(([name, value, tone = null]) => {
+    const label = `${name === '' ? '' : `${name}:`}`.padEnd(widest + 3);
+    const room = width === null ? null : width - indent.length;
+    return brokenText(value, room).map((line, index) => {
+      const text = tone === null ? line : paint(tone, line);
+      return `${index === 0 ? label : indent}${text}`.trimEnd();
+    });
   });
+}
+
+/** A command, or text with one at its end: `to undo: kubectl taintmgr undo NAME` */
+const command = /^(?:(.*\S: ))?((?:kubectl|npm|npx) [^;]*)$/;
+
+/** The lines of a text, made harmless and broken between words; a command to paste stays in one line. */
+export function brokenText(value: string, width: number | null): readonly string[] {
+  const text = printable(value);
+  if (width === null || widthOf(text) <= width) return [text];
+  const [, before, toPaste] = command.exec(text) ?? [];
+  if (toPaste === undefined) return wrapped(text, '', width).split('\n');
+  return [...(before === undefined ? [] : brokenText(before.trimEnd(), width)), toPaste];
 }
 
 /** How large a terminal is, in characters. */

@@ -8,7 +8,9 @@ import {
   type Story,
   storyText,
 } from '@taintmgr/k8s-adapter/history';
+import { broken } from '../render/lines.ts';
 import type { Answer } from '../render/printer.ts';
+import type { Tone } from '../render/style.ts';
 import { type Column, renderColumns } from '../render/table.ts';
 
 /** `isWhole`: the whole stories, and not a table of them. */
@@ -18,14 +20,14 @@ export function historyAnswer({ stories, at, document }: History, isWhole: boole
     names: stories.map(({ pod }) => `pod/${pod}`),
     table: (options) =>
       isWhole && !options.wide
-        ? storiesText(stories, at)
+        ? storiesText(stories, at, options.width)
         : renderColumns(columns(at), stories, options),
   };
 }
 
 /** The latest first. */
-function storiesText(stories: readonly Story[], now: Instant): string {
-  const texts = stories.toReversed().map((story) => storyText(story, now));
+function storiesText(stories: readonly Story[], now: Instant, width: number | null): string {
+  const texts = stories.toReversed().map((story) => broken(storyText(story, now), width));
   return texts.join('\n\n---\n\n');
 }
 
@@ -33,17 +35,21 @@ const states: Readonly<Record<Story['state'], string>> = {
   ...{ gone: 'gone', leaving: 'terminating', failed: 'failed', marked: 'marked', unseen: '?' },
 };
 
+const stateTones: Readonly<Record<Story['state'], Tone | null>> = {
+  ...{ gone: null, leaving: 'soon', failed: 'urgent', marked: 'soon', unseen: 'warning' },
+};
+
 function columns(now: Instant): readonly Column<Story>[] {
   return [
     ['NAMESPACE', ({ namespace }) => namespace],
-    ['POD', ({ pod }) => pod],
+    ['POD', ({ pod }) => pod, { title: true }],
     ['NODE', ({ node }) => node || '?'],
     ['WHEN', ({ askedAt }) => (askedAt === null ? '?' : ago(now, askedAt.at))],
-    ['STATE', ({ state }) => states[state]],
+    ['STATE', ({ state }) => states[state], { tone: ({ state }) => stateTones[state] }],
     ['BY', ({ by }) => by?.who ?? '?'],
-    ['SAID BY', saidBy],
+    ['SAID BY', saidBy, { below: 'said by' }],
     ['WHY', (story) => shortened(reasonText(story)) || none],
-    ['REPLACED BY', (story) => insteadText(story) ?? none],
+    ['REPLACED BY', (story) => insteadText(story) ?? none, { below: 'replaced by' }],
     ['UID', ({ uid }) => uid || '?', 'wide'],
     ['OWNER', ({ owner }) => (owner === null ? '?' : `${owner.kind}/${owner.name}`), 'wide'],
   ];

@@ -45,7 +45,7 @@ async function said(): Promise<readonly string[]> {
   };
   const next = zone.nextSeconds as number | undefined;
   const inZone = zone.overdue > 0 ? 'overdue' : `${Math.round((next ?? -60) / 60)}m`;
-  return [left(one.deadline), left(row.deadline), zone.paused > 0 ? 'held' : inZone];
+  return [left(one.deadline), left(row.deadline), zone.held > 0 ? 'held' : inZone];
 }
 
 describe('while no controller runs', () => {

@@ -71,11 +71,11 @@ describe('explain', () => {
       await answer('explain pod -n shop train-1'),
       `Name:  train-1
 Namespace:  shop
-Node:  n1 (Ready: True)
-Owner:  <none>, nobody recreates it
-Evicted by:  kube-controller-manager
 Decision:  Evict now (<time>)
 Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gpu-0 (claim gpu-a, tainted by DeviceTaintRule gpu-0-ecc)
+Evicted by:  kube-controller-manager
+Node:  n1 (Ready: True)
+Owner:  <none>, nobody recreates it
 
 TAINT  COUNTS FROM  TOLERATION  DEADLINE
 health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides
@@ -97,11 +97,11 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
       await answer('explain pod -n shop agent-1'),
       `Name:  agent-1
 Namespace:  shop
-Node:  n1 (Ready: True)
-Owner:  <none>, nobody recreates it
 Decision:  Keep
 Because:  its node has no NoExecute taint
 Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:None; NoExecute would not evict it either
+Node:  n1 (Ready: True)
+Owner:  <none>, nobody recreates it
 `,
     );
   });
@@ -147,7 +147,7 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
     assert.match(said, /\nDecision: +Unknown\nBecause: +unknown: no permission to read resource/);
     for (const line of hidden) assert.ok(said.includes(line), said);
     const node = await answer('explain node n1', 'viewer');
-    assert.match(node, /\n6 pods: 0 to evict, 5 unknown, 1 to keep\n/);
+    assert.match(node, /\nPods: {2}0 of 6 to evict, 5 unknown, 1 to keep\n/);
   });
 
   it('does not say that rules evict where nobody was seen to heed one, nor that they do not', async () => {
@@ -181,7 +181,7 @@ Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:Non
     cluster.api.update('nodes', { ...now, spec: {} });
     assert.match(
       said,
-      /\nBecause: {2}no toleration for maint:NoExecute\n\n.*\nmaint:NoExecute .* now {2}decides\nhealth=bad:NoExecute on device gpu-1 .* 1d\n/,
+      /\nBecause: {2}no toleration for maint:NoExecute\n(?:.+\n)+\n.*\nmaint:NoExecute .* now {2}decides\nhealth=bad:NoExecute on device gpu-1 .* 1d\n/,
     );
     assert.match(said, /take DeviceTaintRule gpu-1-ecc away/);
   });
@@ -222,14 +222,14 @@ describe('status', () => {
   it('counts pods of which nobody can tell, and says no time that rules may not have', async () => {
     assert.match(
       await answer('status', 'viewer'),
-      /\n0 tainted nodes, 0 evictions pending, 5 unknown\n/,
+      /^0 tainted nodes, 0 evictions pending, 5 unknown\n/,
     );
     const rule = cluster.api.get('devicetaintrules', '', 'gpu-0-ecc') ?? assert.fail();
     cluster.api.update('devicetaintrules', { ...rule, status: {} }, 'status');
     const said = await answer('status');
     writeProgress(cluster.api, 'gpu-0-ecc', 'PodsPendingEviction', '2 pods need to be evicted.');
     assert.match(said, /\ngpu-0-ecc .* 1 {2}2 {2}unknown {2}-\n/);
-    assert.match(said, /\n0 tainted nodes, 0 evictions pending, 4 unknown\n/);
+    assert.match(said, /^0 tainted nodes, 0 evictions pending, 4 unknown\n/);
   });
 
   it('lists the rules with whom they reach', async () => {
@@ -286,12 +286,12 @@ describe('of pods that taintmgr takes over', () => {
       await answer('explain pod -n shop train-1').then((text) => text.split('Warning')[0]),
       `Name:  train-1
 Namespace:  shop
-Node:  n1 (Ready: True)
-Owner:  <none>, nobody recreates it
-Evicted by:  taintmgr-controller
 Decision:  Evict now (<time>)
 Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gpu-0 (claim gpu-a, tainted by DeviceTaintRule gpu-0-ecc)
 Blocked by:  PDB train (needs action): The disruption budget train needs 3 healthy pods and has 3 currently
+Evicted by:  taintmgr-controller
+Node:  n1 (Ready: True)
+Owner:  <none>, nobody recreates it
 
 TAINT  COUNTS FROM  TOLERATION  DEADLINE
 health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides
@@ -303,10 +303,10 @@ health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides
     const kept = await answer('explain pod -n shop batch-1');
     assert.match(
       kept,
-      /\nDecision: {2}Keep\nBecause: {2}tolerates health=bad:NoExecute of device .* without limit\n\n/,
+      /\nDecision: {2}Keep\nBecause: {2}tolerates health=bad:NoExecute of device .* without limit\nNode: /,
     );
     const gone = await answer('explain pod -n shop ext-1');
-    assert.match(gone, /\nEvicted by: {2}taintmgr-controller\nDecision: {2}Evict now/);
+    assert.match(gone, /\nDecision: {2}Evict now.*\n.*\nEvicted by: {2}taintmgr-controller\n/);
     assert.doesNotMatch(gone, /Devices:/);
   });
 });

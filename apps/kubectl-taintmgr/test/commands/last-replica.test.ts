@@ -95,7 +95,7 @@ describe('of the last replica of taintmgr-controller', () => {
     const { out, err } = await run('status');
     assert.match(
       out,
-      /^2 tainted nodes, \d evictions pending.*, 1 kept as the last ready replica of taintmgr-controller$/m,
+      /^2 tainted nodes, \d evictions pending.*, 1 kept as the last ready replica of taintmgr-controller; next now$/m,
       err,
     );
   });

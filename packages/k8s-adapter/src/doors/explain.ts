@@ -55,7 +55,7 @@ export { Explainer } from '../explain/explainer.ts';
 export { givenUpLines, refusedByText } from '../explain/given-up.ts';
 export { headline } from '../explain/history-words.ts';
 export { limitsDocument, trippedDocument } from '../explain/holding-limits.ts';
-export { deviceAdvice, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
+export { deviceAdvice, heldWarnings, type Notes, notesOn, sourceNotes } from '../explain/notes.ts';
 export {
   comparable,
   type FindRoom,

@@ -53,7 +53,8 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
   return {
     warnings: [
       ...survey.refused.map((message) => `not everything could be read: ${printable(message)}`),
-      ...verdictWarnings(pods),
+      ...heldWarnings(pods),
+      ...bareTexts(pods).map(printable),
     ],
     notes: [
       ...(survey.hidesNodes ? [hiddenNote] : []),
@@ -287,8 +288,8 @@ function gateText(evictor: Evictor): string | null {
   return comparesNumbers === true ? null : off('kube-controller-manager');
 }
 
-/** What somebody has to see to, one line each. */
-function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
+/** What keeps pods from leaving until a person acts. */
+export function heldWarnings(pods: readonly PodReport[]): readonly string[] {
   return [
     ...eachBudget(
       pods,
@@ -299,7 +300,6 @@ function verdictWarnings(pods: readonly PodReport[]): readonly string[] {
     ...unreadyTexts(pods),
     ...unaskedBudgetTexts(pods),
     ...deniedTexts(pods),
-    ...bareTexts(pods),
   ].map(printable);
 }
 

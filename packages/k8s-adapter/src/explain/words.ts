@@ -31,7 +31,7 @@ import type { PolicyObject } from '../kinds/manifest.ts';
 import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts, PodFacts } from '../survey/facts.ts';
 import type { NodeDrainObject } from '../survey/node-drains.ts';
-import { choicesMax, choicesText, count, listText } from '../text/count.ts';
+import { choicesMax, choicesText, listText } from '../text/count.ts';
 import { selectorText } from '../text/label-selector.ts';
 import { printable } from '../text/printable.ts';
 import type { LimitedTime } from './limit-forecast.ts';
@@ -100,20 +100,20 @@ export function ago(now: Instant, instant: Instant): string {
   return `${formatDuration(Math.max(0, now - instant))} ago`;
 }
 
-/** `4 pods: 1 terminating, 2 to evict (next now, last in 59m18s), 1 to keep` */
+/** `2 of 4 to evict (next now, last in 59m18s), 1 terminating, 1 to keep` */
 export function tallyText(tally: Tally): string {
   const { pods, terminating, evict, gone, held, keep, next, last } = tally;
   const { unknown = 0, blocked = 0 } = tally;
   const parts = [
-    ...(terminating > 0 ? [`${terminating} terminating`] : []),
+    `${evict} of ${pods} to evict${span(next, last)}`,
     ...(gone > 0 ? [`${gone} gone by then`] : []),
-    `${evict} to evict${span(next, last)}`,
+    ...(terminating > 0 ? [`${terminating} terminating`] : []),
     ...(held > 0 ? [`${held} held`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
-    `${keep} to keep`,
+    ...(keep > 0 ? [`${keep} to keep`] : []),
   ];
-  return `${count(pods, 'pod')}: ${parts.join(', ')}`;
+  return parts.join(', ');
 }
 
 function span(next: Millis | null, last: Millis | null): string {

@@ -1,13 +1,13 @@
 // Looks for what keeps evictions from working, and says so: doctor.
 
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
-import { apiVersion, asOf, evictorDocument, none } from '@taintmgr/k8s-adapter/explain';
+import { apiVersion, asOf, evictorDocument } from '@taintmgr/k8s-adapter/explain';
 import { ClusterReader, type Survey, surveyCluster } from '@taintmgr/k8s-adapter/survey';
 import { type Connection, withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
-import { type Column, renderColumns } from '../../render/table.ts';
+import { renderReport } from './blocks.ts';
 import {
   checkBarePods,
   checkBudgets,
@@ -23,7 +23,7 @@ import {
   checkSettings,
 } from './controller-checks.ts';
 import { checkDevices } from './device-checks.ts';
-import { cutFindings, type DoctorFlags, type Finding, levelTones } from './finding.ts';
+import { cutFindings, type DoctorFlags, type Finding } from './finding.ts';
 import { checkFiles } from './manifests/manifests.ts';
 import { evidenceOf, probeDocument, probeFindings } from './probe/answer.ts';
 import { runProbe } from './probe/probe.ts';
@@ -94,18 +94,10 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
       },
       rows: findings,
       names: findings.filter(({ level }) => level !== 'OK').map(({ check }) => check),
-      table: (options) => renderColumns(columns, cutFindings(findings), options),
+      table: (options) => renderReport(cutFindings(findings), findings, options),
     };
     output.write(await printAnswer(answer, format, flags.headers !== false, output));
     const fails = findings.some(({ level }) => level === 'FAIL');
     return fails || (probe && probe.left.length > 0) ? exitCode.unhealthy : exitCode.done;
   });
 }
-
-const columns: readonly Column<Finding>[] = [
-  ['LEVEL', ({ level }) => level, { tone: ({ level }) => levelTones[level] }],
-  ['CHECK', ({ check }) => check],
-  ['ABOUT', ({ about }) => about || '-'],
-  ['FINDING', ({ message }) => message, { below: '' }],
-  ['FIX', ({ fix }) => fix || none, { below: 'fix:' }],
-];

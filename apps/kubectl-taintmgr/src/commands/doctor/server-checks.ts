@@ -224,9 +224,9 @@ export async function checkRights(_: Survey, { client }: Connection): Promise<re
   const missing = asked.filter((_, index) => answers[index] === false);
   if (missing.length === 0) return [finding('OK', 'all permissions that the commands need')];
   return missing.map(([right, neededFor]) =>
-    finding(neededFor === vital ? 'FAIL' : 'WARN', `no permission to ${right}`, {
-      about: right.replace(/^\w+ /, ''),
-      fix: `needed for ${neededFor}`,
-    }),
+    finding(
+      neededFor === vital ? 'FAIL' : 'WARN',
+      `no permission to ${right}, needed for ${neededFor}`,
+    ),
   );
 }

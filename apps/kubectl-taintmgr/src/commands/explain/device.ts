@@ -137,7 +137,7 @@ function answerOf(told: Told, survey: DeviceSurvey) {
     rows: documents,
     names: [reference, ...pods.filter(goes).map(({ facts }) => `pod/${facts.pod.name}`)],
     table: (options: Parameters<typeof renderDevicePods>[2]) => {
-      const head = options.headers ? [...renderFields(fields), ''] : [];
+      const head = options.headers ? [...renderFields(fields, options), ''] : [];
       const table =
         taints && taints.length > 0 ? [renderColumns(taintColumns(at), taints, options), ''] : [];
       const rows = pods.length > 0 ? [renderDevicePods(pods, at, options)] : [];

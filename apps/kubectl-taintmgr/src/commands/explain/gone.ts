@@ -6,6 +6,7 @@ import type { Connection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { writeNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
+import { podElsewhere } from '../../cluster/elsewhere.ts';
 import { type Format, printAnswer } from '../../render/printer.ts';
 import { historyAnswer } from '../../report/history.ts';
 
@@ -27,5 +28,7 @@ export async function explainGone(
   }
   output.err(printable(missing.message));
   output.err(`No source says that it left. Looked at: ${printable(found.looked)}.`);
+  const hint = await podElsewhere(client, 'explain', name);
+  if (hint !== null) output.err(`hint: ${printable(hint)}`);
   return flags.exitCode ? exitCode.noAnswer : exitCode.error;
 }

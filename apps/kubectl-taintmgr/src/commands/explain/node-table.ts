@@ -10,7 +10,6 @@ import {
   deadlineText,
   deadNodeLines,
   deadNodeOf,
-  decisionName,
   decisionNames,
   decisionWithTime,
   decisive,
@@ -41,7 +40,6 @@ import {
   zoneText,
 } from '@taintmgr/k8s-adapter/explain';
 import type { Evictor } from '@taintmgr/k8s-adapter/survey';
-import type { Tone } from '../../render/style.ts';
 import {
   type Column,
   type Field,
@@ -49,6 +47,7 @@ import {
   renderFields,
   type TableOptions,
 } from '../../render/table.ts';
+import { decisionTone, heldTone, timeTone } from '../../report/tones.ts';
 import { podNames, type View } from './view.ts';
 
 /** `explain node NAME` */
@@ -98,19 +97,18 @@ export function columnsOf({ survey, question }: Explained): PodColumns {
 
 /** The answer to `explain node`: the node, its taints, and a line for each pod. */
 export function renderNode(report: NodeReport, columns: PodColumns, options: TableOptions): string {
-  const { headers, width } = options;
   const pods = report.pods ?? [];
-  const head = headers ? [...nodeHead(report, columns, width), ''] : [];
-  if (pods.length === 0) return [...head, 'No pods on this node.'].join('\n');
-  const foot = headers ? ['', tallyText(tally(pods))] : [];
-  return [...head, renderPods(pods, columns, options), ...foot].join('\n');
+  const table = pods.length === 0 ? [] : [renderPods(pods, columns, options)];
+  if (!options.headers) return table.join('\n');
+  const head = nodeHead(report, columns, options);
+  return [...head, ...table.flatMap((one) => ['', one])].join('\n');
 }
 
-/** `Name:`, `Ready:` and so on. */
+/** Who leaves and when, then who evicts them, then what the node is like. */
 function nodeHead(
   report: NodeReport,
   { now, after, evictor }: PodColumns,
-  width: number | null,
+  options: TableOptions,
 ): readonly string[] {
   const { facts, leaseRenewedAt, clock, zone, forecast } = report;
   const lease = leaseRenewedAt === null ? '' : `, lease renewed ${ago(now, leaseRenewedAt)}`;
@@ -122,19 +120,30 @@ function nodeHead(
   return renderFields(
     [
       ['Name', facts.node.name],
+      podsField(report.pods ?? []),
+      ...(emptying ? [[empty, emptyingText(emptying, now + after)] as const] : []),
+      ...deadFields(report, now),
+      ['Evicted by', nodeEvictedBy(report, evictor)],
+      ...taintFields(report, now),
       ['Ready', `${readyText(facts, now)}${lease}`],
       ...(clock === null ? [] : [['Clock', clock] as const]),
       ...(health === null ? [] : [['Health', health] as const]),
       ...(zone ? [['Zone', `${zone.name}, ${notReadyText(zone)}${state}`] as const] : []),
       ...(maintenance === '' ? [] : [['Conditions', maintenance] as const]),
       ...(facts.cordoned ? [['Cordoned', cordonText(facts, now)] as const] : []),
-      ...taintFields(report, now),
-      ['Evicted by', nodeEvictedBy(report, evictor)],
-      ...deadFields(report, now),
-      ...(emptying ? [[empty, emptyingText(emptying, now + after)] as const] : []),
     ],
-    width,
+    options,
   );
+}
+
+/** The answer in short: `3 of 6 to evict (next now, last in 4d20h), 2 to keep`. */
+export function podsField(pods: readonly PodReport[]): Field {
+  if (pods.length === 0) return ['Pods', none];
+  const counts = tally(pods);
+  const { evict, held, next } = counts;
+  const isDue = next !== null && next < 1000;
+  const tone = isDue ? 'urgent' : evict + held > 0 ? 'soon' : 'calm';
+  return ['Pods', tallyText(counts), tone];
 }
 
 /** The way out where the machine seems to be dead; none where it does not. */
@@ -143,7 +152,7 @@ export function deadFields(report: NodeReport, now: Instant): readonly Field[] {
   if (!dead) return [];
   const lines = deadNodeLines(dead);
   return [
-    ['Stuck', stuckText(dead, now)],
+    ['Stuck', stuckText(dead, now), 'urgent'],
     ...lines.map((line, index): Field => [index === 0 ? 'To do' : '', line]),
   ];
 }
@@ -173,7 +182,7 @@ function taintFields({ taints }: NodeReport, now: Instant): readonly Field[] {
 }
 
 const namespaceColumn: Column<PodReport> = ['NAMESPACE', ({ facts }) => facts.pod.namespace];
-const podColumn: Column<PodReport> = ['POD', ({ facts }) => facts.pod.name];
+const podColumn: Column<PodReport> = ['POD', ({ facts }) => facts.pod.name, { title: true }];
 const nodeColumn: Column<PodReport> = ['NODE', ({ facts }) => facts.pod.nodeName || none];
 
 function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
@@ -185,11 +194,15 @@ function podColumns(columns: PodColumns): readonly Column<PodReport>[] {
   ];
   return [
     ...(columns.byNode ? [podColumn, nodeColumn] : [namespaceColumn, podColumn]),
-    ['DECISION', fateName, { tone: toneOf }],
-    ['IN', timeLeftOf],
+    ['DECISION', fateName, { tone: decisionTone }],
+    ['IN', timeLeftOf, { tone: timeTone }],
     ...(whatIf ? present : []),
     ...(compare ? upstream : []),
-    ['BLOCKED BY', (pod) => (isGoing(pod) ? heldText(pod, now + after) : '-')],
+    [
+      'BLOCKED BY',
+      (pod) => (isGoing(pod) ? heldText(pod, now + after) : '-'),
+      { tone: (pod) => heldTone(pod, now + after) },
+    ],
     ['DEADLINE', ({ explanation }) => deadlineText(explanation.decision), 'wide'],
     ['TAINT', (pod) => decisive(pod).taint, 'wide'],
     ['TOLERATION', (pod) => decisive(pod).toleration, 'wide'],
@@ -223,10 +236,4 @@ function upstreamText({ upstream }: PodReport, at: Instant, after: number): stri
 
 function isGoing({ explanation, facts }: PodReport): boolean {
   return explanation.decision.kind !== 'keep' || facts.pod.deletionTimestamp !== null;
-}
-
-function toneOf(pod: PodReport): Tone {
-  const { remaining } = pod.explanation;
-  if (decisionName(pod) === 'Keep') return 'calm';
-  return remaining !== null && remaining < 1000 ? 'urgent' : 'soon';
 }

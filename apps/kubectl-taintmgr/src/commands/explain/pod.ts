@@ -39,6 +39,7 @@ import {
 } from '@taintmgr/k8s-adapter/explain';
 import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import { type Field, renderFields, renderTable, type TableOptions } from '../../render/table.ts';
+import { decisionTone, heldTone } from '../../report/tones.ts';
 import { columnsOf, deadFields, renderPods } from './node-table.ts';
 import { podNames, type View } from './view.ts';
 
@@ -93,13 +94,14 @@ export function describePod(
     [
       ['Name', pod.name],
       ['Namespace', pod.namespace],
-      ['Node', nodeText(node, pod.nodeName, survey.at)],
-      ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
-      ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
-      ['Decision', decisionLine(report, at, after)],
+      ['Decision', decisionLine(report, at, after), decisionTone(report)],
       ...becauseLines(explanation.decision, survey),
+      ...blockedBy.map((text, index): Field => {
+        return [index === 0 ? 'Blocked by' : '', text, heldTone(report, at)];
+      }),
+      ...(isGivenUp(report) ? givenUpFields(report, survey) : []),
+      ...(node ? deadFields(node, survey.at) : []),
       ...(pod.nodeName === '' ? [['Pending', pendingText(facts, survey.at)] as const] : []),
-      ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
       ...(goes ? jobEndsOf(report, survey).map((line) => ['Then', printable(line)] as const) : []),
       ...(otherwise
         ? [
@@ -109,19 +111,20 @@ export function describePod(
             ] as const,
           ]
         : []),
-      ...devicesLine(report).map((text) => ['Devices', text] as const),
       ...(present ? [['Present', decisionText(present.decision, survey.at, 0)] as const] : []),
       ...(upstream
         ? [['kube-controller-manager', upstreamLine(upstream, at, after)] as const]
         : []),
-      ...blockedBy.map((text, index) => [index === 0 ? 'Blocked by' : '', text] as const),
-      ...(isGivenUp(report) ? givenUpFields(report, survey) : []),
-      ...(node ? deadFields(node, survey.at) : []),
+      ...devicesLine(report).map((text) => ['Devices', text] as const),
       ...requestLines(report, survey).map(
         (text, index) => [index === 0 ? 'Requests' : '', printable(text)] as const,
       ),
+      ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
+      ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
+      ['Node', nodeText(node, pod.nodeName, survey.at)],
+      ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
     ],
-    width,
+    { width, paint },
   ).join('\n');
   const rows = explanation.decision.because.flatMap((reason, index) => {
     return taintRow(reason, pod, index === 0, survey.at, after);
@@ -132,6 +135,7 @@ export function describePod(
     width,
     paint: (text, row) =>
       row === 0 && decisionName(report) !== 'Keep' ? paint('soon', text) : text,
+    below: new Map([[1, 'counts from']]),
   });
   return `${head}\n\n${table}`;
 }

@@ -38,7 +38,13 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
-import { type Column, renderColumns, renderFields, type TableOptions } from '../../render/table.ts';
+import {
+  brokenText,
+  type Column,
+  renderColumns,
+  renderFields,
+  type TableOptions,
+} from '../../render/table.ts';
 import type { PolicyFlags } from './flags.ts';
 
 /** `explain policy POD|NODE`: which EvictionPolicy counts, and why the others do not. */
@@ -120,7 +126,9 @@ function policyAnswer(survey: PolicySurvey): Answer {
         : renderColumns(choiceColumns, choices, options);
       const count = isPod ? verdicts.length + choices.length : choices.length;
       const parts = count === 0 ? [emptyText(survey)] : [body];
-      return options.headers ? [headOf(survey), '', ...parts].join('\n') : parts.join('\n');
+      return options.headers
+        ? [headOf(survey, options), '', ...parts].join('\n')
+        : parts.join('\n');
     },
   };
 }
@@ -157,7 +165,8 @@ function podTable(
     .map(({ taint, why }) => `${taint}: ${why}`);
   const table = verdicts.length === 0 ? [] : [renderColumns(verdictColumns, verdicts, options)];
   if (!options.headers) return table.join('\n');
-  return [...table, ...(table.length > 0 && left.length > 0 ? [''] : []), ...left].join('\n');
+  const lines = left.flatMap((line) => brokenText(line, options.width));
+  return [...table, ...(table.length > 0 && left.length > 0 ? [''] : []), ...lines].join('\n');
 }
 
 const verdictColumns: readonly Column<PolicyRow>[] = [
@@ -165,8 +174,12 @@ const verdictColumns: readonly Column<PolicyRow>[] = [
   ['POLICY', ({ policy }) => policy],
   ['PRIORITY', ({ priority }) => String(priority)],
   ['ACTION', ({ action }) => action ?? none],
-  ['COUNTS', ({ counts }) => (counts ? 'yes' : 'no')],
-  ['WHY', ({ why }) => why],
+  [
+    'COUNTS',
+    ({ counts }) => (counts ? 'yes' : 'no'),
+    { tone: ({ counts }) => (counts ? 'calm' : 'quiet') },
+  ],
+  ['WHY', ({ why }) => why, { below: 'why:' }],
 ];
 
 const choiceColumns: readonly Column<ChoiceRow>[] = [
@@ -176,22 +189,25 @@ const choiceColumns: readonly Column<ChoiceRow>[] = [
   ['POLICY', ({ policy }) => policy ?? none],
   ['PRIORITY', ({ priority }) => (priority === null ? '-' : String(priority))],
   ['ACTION', ({ action }) => action ?? '-'],
-  ['WHY', ({ why }) => why],
+  ['WHY', ({ why }) => why, { below: 'why:' }],
 ];
 
-function headOf({ question, node, pods, evictor }: PolicySurvey): string {
+function headOf({ question, node, pods, evictor }: PolicySurvey, options: TableOptions): string {
   const [first] = pods;
   const isPod = question.kind === 'pod';
   const limits = isPod && first ? heldLimits(first).map(limitsText) : [];
   const taints = noExecuteTaints(node).map(formatTaint).join(', ');
-  return renderFields([
-    ['Name', question.name],
-    ...(isPod && first ? [['Namespace', first.facts.pod.namespace] as const] : []),
-    ...(isPod ? [['Node', node?.node.name ?? none] as const] : []),
-    ['Taints', taints || none],
-    ['Evicted by', evictorText(evictor)],
-    ...limits.map((text, index) => [index === 0 ? 'Limits' : '', text] as const),
-  ]).join('\n');
+  return renderFields(
+    [
+      ['Name', question.name],
+      ...(isPod && first ? [['Namespace', first.facts.pod.namespace] as const] : []),
+      ...(isPod ? [['Node', node?.node.name ?? none] as const] : []),
+      ['Taints', taints || none],
+      ['Evicted by', evictorText(evictor)],
+      ...limits.map((text, index) => [index === 0 ? 'Limits' : '', text] as const),
+    ],
+    options,
+  ).join('\n');
 }
 
 function emptyText({ node, pods, policies }: PolicySurvey): string {

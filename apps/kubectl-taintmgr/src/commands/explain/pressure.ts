@@ -44,7 +44,13 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { wordOf } from '../../cli/values.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
-import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
+import {
+  type Column,
+  type Field,
+  renderColumns,
+  renderFields,
+  type TableOptions,
+} from '../../render/table.ts';
 import type { PressureFlags } from './flags.ts';
 
 /** `explain pressure NODE`: reads once what is used there, and says what would become of it. */
@@ -329,7 +335,7 @@ function renderPressure(
   options: TableOptions,
 ): string {
   const { signals } = survey.explanation;
-  const head = options.headers ? [...pressureHead(survey), ''] : [];
+  const head = options.headers ? [...pressureHead(survey, options), ''] : [];
   if (signals.length === 0) return [...head, 'No thresholds.'].join('\n');
   const orders = shown.flatMap((one) => [
     '',
@@ -339,20 +345,20 @@ function renderPressure(
   return [...head, renderSignals(survey, options), ...orders].join('\n');
 }
 
-function pressureHead(survey: PressureSurvey): readonly string[] {
+function pressureHead(survey: PressureSurvey, options: TableOptions): readonly string[] {
   const { source, semantics, explanation } = survey;
   const { node, layout, doubts } = explanation;
   const held = explanation.conditions.map((one) => conditionText(one, survey));
-  return [
-    `Name:         ${printable(node.name)}`,
-    `Thresholds:   ${sources[source]}, by the rules of ${pressureRulesOf(semantics)}`,
-    `File systems: ${layout === null ? 'unknown' : layouts[layout]}`,
-    ...lines('Conditions:  ', held),
-    ...lines(
-      'Doubts:      ',
-      doubts.map((reason) => printable(describePressureReason(reason))),
-    ),
-  ];
+  return renderFields(
+    [
+      ['Name', node.name],
+      ...listed('Doubts', doubts.map(describePressureReason)),
+      ...listed('Conditions', held),
+      ['Thresholds', `${sources[source]}, by the rules of ${pressureRulesOf(semantics)}`],
+      ['File systems', layout === null ? 'unknown' : layouts[layout]],
+    ],
+    options,
+  );
 }
 
 /** How a condition stands, the kubelet's or ours, and what will become of it. */
@@ -377,8 +383,8 @@ const layouts = {
   splitImages: 'images have one of their own',
 } as const;
 
-function lines(head: string, texts: readonly string[]): readonly string[] {
-  return texts.map((text, index) => `${index === 0 ? head : ' '.repeat(head.length)} ${text}`);
+function listed(name: string, texts: readonly string[]): readonly Field[] {
+  return texts.map((text, index) => [index === 0 ? name : '', text]);
 }
 
 function renderSignals(
@@ -428,7 +434,7 @@ function renderOrder({ signal, order }: SignalExplanation, options: TableOptions
   const columns: readonly Column<PodInOrder>[] = [
     ['ORDER', ifGoing((one) => String(going.indexOf(one) + 1))],
     ['NAMESPACE', ({ pod }) => pod.namespace],
-    ['POD', ({ pod }) => pod.name],
+    ['POD', ({ pod }) => pod.name, { title: true }],
     ['USED', ({ used }) => amount(used)],
     ['REQUESTED', ({ requested }) => amount(requested)],
     ['FREES', ifGoing(({ used }) => amount(used))],

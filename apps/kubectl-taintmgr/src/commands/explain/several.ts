@@ -10,14 +10,12 @@ import {
   podsIn,
   podsSubject,
   type Several,
-  tally,
-  tallyText,
 } from '@taintmgr/k8s-adapter/explain';
 import { renderColumns, renderFields } from '../../render/table.ts';
-import { columnsOf, renderNode, renderPods } from './node-table.ts';
+import { columnsOf, podsField, renderNode, renderPods } from './node-table.ts';
 import { describePod } from './pod.ts';
 import { podNames, type View } from './view.ts';
-import { countsText, nodeColumns } from './zone.ts';
+import { countsField, nodeColumns } from './zone.ts';
 
 /** Between two that are told in full. */
 const between = '\n\n\n';
@@ -41,11 +39,9 @@ export function nodesView(several: Several): View<ListAnswer<NodeAnswer>> {
           if (nodes.length === 0) return 'No nodes found.';
           const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
           if (!options.headers) return table;
-          const head = renderFields(
-            [['Evicted by', nodesEvictedBy(nodes, survey.evictor)]],
-            options.width,
-          );
-          return [...head, '', table, '', countsText(nodes)].join('\n');
+          const by = nodesEvictedBy(nodes, survey.evictor);
+          const head = renderFields([countsField(nodes), ['Evicted by', by]], options);
+          return [...head, '', table].join('\n');
         },
       };
     },
@@ -79,8 +75,8 @@ export function podsView(namespace: string, several: Several): View<ListAnswer<P
           const table = renderPods(pods, columns, options);
           if (!options.headers) return table;
           const by = nodesEvictedBy(report.nodes, survey.evictor);
-          const head = renderFields([['Evicted by', by]], options.width);
-          return [...head, '', table, '', tallyText(tally(pods))].join('\n');
+          const head = renderFields([podsField(pods), ['Evicted by', by]], options);
+          return [...head, '', table].join('\n');
         },
       };
     },

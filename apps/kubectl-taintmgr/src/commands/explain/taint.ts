@@ -11,9 +11,9 @@ import {
   taintSubject,
   taintsFound,
 } from '@taintmgr/k8s-adapter/explain';
-import { type Column, renderColumns } from '../../render/table.ts';
+import { type Column, type Field, renderColumns, renderFields } from '../../render/table.ts';
 import type { View } from './view.ts';
-import { countsText, nodesShown, tallyColumns } from './zone.ts';
+import { countsField, nodesShown, tallyColumns } from './zone.ts';
 
 /** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
 export function taintView(text: string): View<TaintAnswer> {
@@ -26,10 +26,12 @@ export function taintView(text: string): View<TaintAnswer> {
         const found = taintsFound(text, nodes, explained);
         const table = renderColumns(foundColumns(survey.at, question.after), found, options);
         if (!options.headers) return table;
-        const counts = `${count(nodes.length, 'node')}; ${countsText(nodes)}`;
-        return [table, '', counts, `Evicted by: ${nodesEvictedBy(nodes, survey.evictor)}`].join(
-          '\n',
-        );
+        const fields: readonly Field[] = [
+          ['Taint', `${text}, on ${count(nodes.length, 'node')}`],
+          countsField(nodes),
+          ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
+        ];
+        return [...renderFields(fields, options), '', table].join('\n');
       });
     },
   };
@@ -38,15 +40,15 @@ export function taintView(text: string): View<TaintAnswer> {
 function foundColumns(now: Instant, after: Millis): readonly Column<FoundTaint>[] {
   return [
     ['NODE', ({ node }) => node.facts.node.name],
-    ['TAINT', ({ taint }) => formatTaint(taint)],
+    ['TAINT', ({ taint }) => formatTaint(taint), { below: 'taint' }],
     ['ADDED', ({ node, taint }) => addedText(node, taint, now)],
     // Only a NoExecute taint makes pods go.
-    ...tallyColumns(now, after).map(
-      ([head, cell]): Column<FoundTaint> => [
-        head,
-        ({ node, taint }) => cell(taint.effect === 'NoExecute' ? node : { ...node, pods: null }),
-      ],
-    ),
+    ...tallyColumns(now, after).map(([head, cell, rules]): Column<FoundTaint> => {
+      const counted = ({ node, taint }: FoundTaint): NodeReport =>
+        taint.effect === 'NoExecute' ? node : { ...node, pods: null };
+      const tone = typeof rules === 'object' ? rules.tone : undefined;
+      return [head, (row) => cell(counted(row)), tone ? { tone: (row) => tone(counted(row)) } : {}];
+    }),
     ['TAINTS LAST WRITTEN BY', ({ node }) => lastWriteText(node, now), 'wide'],
   ];
 }

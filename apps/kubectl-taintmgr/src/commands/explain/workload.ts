@@ -34,7 +34,7 @@ export function workloadView(named: WorkloadName): View<WorkloadAnswer> {
               ? renderColumns(workloadColumns, workloadRows(report), options)
               : renderPods(pods, columns, options);
           if (!options.headers) return table;
-          const head = renderFields(workloadFields(report, survey), options.width);
+          const head = renderFields(workloadFields(report, survey), options);
           if (pods.length === 0) return head.join('\n');
           return [...head, '', table].join('\n');
         },
@@ -50,7 +50,11 @@ const workloadColumns: readonly Column<WorkloadRow>[] = [
   ['LEAVING', ({ tally: { evict, unknown = 0 } }) => (unknown > 0 ? '?' : String(evict))],
   ['FIRST', ({ tally: { next } }) => (next === null ? '-' : soon(next))],
   ['LAST', ({ tally: { last } }) => (last === null ? '-' : soon(last))],
-  ['BLOCKED BY', heldBy],
+  [
+    'BLOCKED BY',
+    heldBy,
+    { tone: (row) => (heldBy(row).includes('needs action') ? 'urgent' : 'soon') },
+  ],
 ];
 
 /** The blockers of the workload's pods, each text once. */

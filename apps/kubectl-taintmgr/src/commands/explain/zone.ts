@@ -15,14 +15,14 @@ import {
   soon,
   type Tally,
   tally,
-  tallyText,
   type ZoneAnswer,
   zoneSubject,
   zoneText,
 } from '@taintmgr/k8s-adapter/explain';
 import type { Answer } from '../../render/printer.ts';
-import { type Column, renderColumns, renderFields } from '../../render/table.ts';
-import { notReadyText } from './node-table.ts';
+import type { Tone } from '../../render/style.ts';
+import { type Column, type Field, renderColumns, renderFields } from '../../render/table.ts';
+import { notReadyText, podsField } from './node-table.ts';
 import { podNames, type View } from './view.ts';
 
 /** `explain zone NAME`: by its label, or as `region/zone`. */
@@ -38,12 +38,13 @@ export function zoneView(name: string): View<ZoneAnswer> {
         const table = renderColumns(nodeColumns(survey.at, question.after), nodes, options);
         if (!options.headers) return table;
         const full = first?.facts.node.zone || name;
-        const head = renderFields([
+        const fields: readonly Field[] = [
           ['Zone', `${full}, ${notReadyText(readyCounts(nodes))}${state}`],
-          ['Taints', taintedText(nodes)],
+          countsField(nodes),
           ['Evicted by', nodesEvictedBy(nodes, survey.evictor)],
-        ]);
-        return [...head, '', table, '', countsText(nodes)].join('\n');
+          ['Taints', taintedText(nodes)],
+        ];
+        return [...renderFields(fields, options), '', table].join('\n');
       });
     },
   };
@@ -64,11 +65,12 @@ export function nodesShown(
 }
 
 /** The counts of pods by their fate on several nodes, and the nodes without counts. */
-export function countsText(nodes: readonly NodeReport[]): string {
-  const { counts, notCounted } = countsOf(nodes);
-  if (notCounted === 0) return tallyText(counts);
+export function countsField(nodes: readonly NodeReport[]): Field {
+  const { notCounted } = countsOf(nodes);
+  const [name, text, tone = null] = podsField(nodes.flatMap(({ pods }) => pods ?? []));
+  if (notCounted === 0) return [name, text, tone];
   const whose = `pods of ${count(notCounted, 'node')} without NoExecute taints are not counted`;
-  return notCounted === nodes.length ? whose : `${tallyText(counts)}; ${whose}`;
+  return notCounted === nodes.length ? [name, whose] : [name, `${text}; ${whose}`, tone];
 }
 
 function taintedText(nodes: readonly NodeReport[]): string {
@@ -80,9 +82,17 @@ function taintedText(nodes: readonly NodeReport[]): string {
 export function nodeColumns(now: Instant, after: number): readonly Column<NodeReport>[] {
   return [
     ['NODE', ({ facts }) => facts.node.name],
-    ['READY', ({ facts }) => facts.ready.status],
+    [
+      'READY',
+      ({ facts }) => facts.ready.status,
+      { tone: ({ facts }) => (facts.ready.status === 'True' ? null : 'urgent') },
+    ],
     ...tallyColumns(now, after),
-    ['TAINTS', ({ taints }) => taints.map(({ taint }) => formatTaint(taint)).join(', ') || none],
+    [
+      'TAINTS',
+      ({ taints }) => taints.map(({ taint }) => formatTaint(taint)).join(', ') || none,
+      { below: 'taints' },
+    ],
     // Where pods were not read, the lease was not either.
     [
       'LEASE',
@@ -92,6 +102,11 @@ export function nodeColumns(now: Instant, after: number): readonly Column<NodeRe
     ['CORDONED', ({ facts }) => (facts.cordoned ? 'yes' : 'no'), 'wide'],
     ['TAINTS LAST WRITTEN BY', ({ facts }) => facts.taintsWritten?.by || none, 'wide'],
   ];
+}
+
+function nextTone({ pods }: NodeReport): Tone | null {
+  const { next } = tally(pods ?? []);
+  return next !== null && next < 1000 ? 'urgent' : null;
 }
 
 function leaseText(renewedAt: Instant | 'unread' | null, now: Instant): string {
@@ -108,7 +123,7 @@ export function tallyColumns(now: Instant, after: number): readonly Column<NodeR
   return [
     ['PODS', cell(({ pods }) => String(pods))],
     ['EVICT', cell(({ evict }) => String(evict), '0')],
-    ['NEXT', cell(({ next }) => (next === null ? '-' : soon(next)))],
+    ['NEXT', cell(({ next }) => (next === null ? '-' : soon(next))), { tone: nextTone }],
     ['LAST', cell(({ last }) => (last === null ? '-' : soon(last)))],
     ['EMPTY', (node) => emptyingCell(emptyingOf(node, now + after, after > 0), now + after)],
   ];

@@ -2,19 +2,18 @@
 import { formatTaint } from '@taintmgr/core';
 import type { DeviceTaintRule } from '@taintmgr/core/devices';
 import { earliest, type Instant } from '@taintmgr/core/time';
-import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { deadline, soon, taintDocument } from '@taintmgr/k8s-adapter/explain';
 import {
   type ClusterReader,
   type ForecastSurvey,
   readDeviceRules,
 } from '@taintmgr/k8s-adapter/survey';
-import { renderTable } from '../../render/table.ts';
+import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { selectorText } from '../../report/devices.ts';
 
-/** The rules as text and as documents. */
+/** The rules as a table and as documents. */
 export interface RuleSection {
-  readonly text: string;
+  readonly table: (options: TableOptions) => string;
   readonly documents: readonly object[];
 }
 
@@ -46,7 +45,10 @@ export async function ruleSection(
     const nextAt = isUnread || isUnheeded ? undefined : firstAt;
     return { rule, devices: reach.published.length, pods: pods.length, nextAt };
   });
-  return { text: renderRules(at, rules), documents: rules.map(ruleDocument) };
+  return {
+    table: (options) => renderColumns(ruleColumns(at), rules, options),
+    documents: rules.map(ruleDocument),
+  };
 }
 
 /** `PodsPendingEviction`; `-`: kube-controller-manager has said nothing of the rule as it is. */
@@ -60,28 +62,18 @@ function nextText(nextAt: RuleStatus['nextAt'], at: Instant): string {
   return nextAt === null ? '-' : soon(nextAt - at);
 }
 
-function renderRules(at: Instant, rules: readonly RuleStatus[]): string {
-  const rows = rules.map(({ rule, devices, pods, nextAt }) =>
-    [
-      rule.name,
-      formatTaint(rule.taint),
-      selectorText(rule),
-      rule.unreadSelection ? 'unknown' : String(devices),
-      rule.unreadSelection ? 'unknown' : String(pods),
-      nextText(nextAt, at),
-      progressText(rule),
-    ].map(printable),
-  );
-  const titles = [
-    'DEVICETAINTRULE',
-    'TAINT',
-    'SELECTS',
-    'DEVICES',
-    'PODS',
-    'NEXT',
-    'UPSTREAM SAYS',
+function ruleColumns(at: Instant): readonly Column<RuleStatus>[] {
+  const ifRead = (cell: (one: RuleStatus) => string) => (one: RuleStatus) =>
+    one.rule.unreadSelection ? 'unknown' : cell(one);
+  return [
+    ['DEVICETAINTRULE', ({ rule }) => rule.name],
+    ['TAINT', ({ rule }) => formatTaint(rule.taint), { below: 'taint' }],
+    ['SELECTS', ({ rule }) => selectorText(rule), { below: 'selects' }],
+    ['DEVICES', ifRead(({ devices }) => String(devices))],
+    ['PODS', ifRead(({ pods }) => String(pods))],
+    ['NEXT', ({ nextAt }) => nextText(nextAt, at)],
+    ['UPSTREAM SAYS', ({ rule }) => progressText(rule)],
   ];
-  return renderTable(titles, rows);
 }
 
 function ruleDocument({ rule, devices, pods, nextAt }: RuleStatus): object {

@@ -3,14 +3,21 @@ import { maintenanceOf } from '@taintmgr/core';
 import { drainStaleMs, type EvictionRequest, isOpenRequest } from '@taintmgr/core/drain';
 import type { EvictionPause } from '@taintmgr/core/policy';
 import { formatDuration, formatTime, type Instant, parseTime } from '@taintmgr/core/time';
-import { type DutyVerdict, type Evictors, verdictText } from '@taintmgr/k8s-adapter';
-import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import {
+  type DutyVerdict,
+  type Evictors,
+  isHoldingPause,
+  verdictText,
+} from '@taintmgr/k8s-adapter';
+import { count } from '@taintmgr/k8s-adapter/command-line';
 import {
   ago,
   apiVersion,
   asOf,
   blockerOf,
   evictorDocument,
+  evictorText,
+  heldWarnings,
   maintenanceDocument,
   type NodeReport,
   none,
@@ -49,8 +56,16 @@ import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
-import { type Column, renderColumns, renderTable, type TableOptions } from '../../render/table.ts';
+import type { Tone } from '../../render/style.ts';
+import {
+  brokenText,
+  type Column,
+  renderColumns,
+  renderFields,
+  type TableOptions,
+} from '../../render/table.ts';
 import type { RuleSection } from './device-rules.ts';
+import { identities } from './identities.ts';
 import { renderShadows, shadowDocument, shadowsIn } from './shadow.ts';
 
 /** The command line of `status`. */
@@ -91,6 +106,7 @@ export async function run(invocation: Invocation<StatusFlags>): Promise<ExitCode
       deviceRules,
       requests: (survey.requests ?? []).filter(isOpenRequest),
       maintained: nodes.filter(({ node }) => maintenanceOf(node).length > 0),
+      warnings: heldWarnings(reports.flatMap(({ pods }) => pods ?? [])),
     };
     const answer = {
       document: statusDocument(status),
@@ -152,6 +168,8 @@ interface Status {
   readonly deviceRules: RuleSection | null;
   /** Nodes of which conditions say that they are drained or maintained. */
   readonly maintained: readonly NodeFacts[];
+  /** What keeps pods from leaving until a person acts. */
+  readonly warnings: readonly string[];
 }
 
 /** Counts what was read, zone by zone in the order of their names. */
@@ -161,7 +179,14 @@ function statusOf(
   reports: readonly NodeReport[],
 ): Omit<
   Status,
-  'tripped' | 'pauses' | 'managers' | 'nodeDrains' | 'requests' | 'deviceRules' | 'maintained'
+  | 'tripped'
+  | 'pauses'
+  | 'managers'
+  | 'nodeDrains'
+  | 'requests'
+  | 'deviceRules'
+  | 'maintained'
+  | 'warnings'
 > {
   return {
     at,
@@ -247,109 +272,150 @@ function controllerDocument(verdict: DutyVerdict): object {
 
 const nodesShownMax = 3;
 const clocksShownMax = 3;
-/** Of what stands before a controller's line. */
-const labelWidth = 27;
 
-/** Who evicts, the zones, and the drains that have left marks. */
+/** The answer in a sentence, what needs action, zones, drains and what holds evictions; identities come last. */
 function renderStatus(status: Status, options: TableOptions): string {
-  const { at, evictors, zones, running, clocks, tripped, pauses, managers } = status;
+  const { at, zones, running, clocks, tripped, pauses } = status;
   const { nodeDrains, requests, deviceRules, maintained } = status;
   const objects = new Set(nodeDrains.map(({ metadata }) => metadata.name));
   const drains = status.drains.filter(({ id }) => !objects.has(id));
   const table = renderColumns(zoneColumns, zones, options);
   if (!options.headers) return table;
-  const upstream = upstreamVerdict(evictors);
-  return [
-    `kube-controller-manager:   ${printable(verdictText(upstream))}`,
-    `taintmgr-controller:       ${printable(verdictText(evictors.taintmgr, 'runs'))}`,
-    ...managers.flatMap((manager) => managerLines(at, manager)),
-    '',
+  const parts = [
+    headOf(status, options),
     zones.length === 0 ? 'No nodes found.' : table,
-    ...(nodeDrains.length === 0 ? [] : ['', renderNodeDrains(at, nodeDrains)]),
-    ...(deviceRules ? ['', deviceRules.text] : []),
-    ...(maintained.length === 0 ? [] : ['', renderMaintenance(maintained, at)]),
-    ...(requests.length === 0 ? [] : ['', renderRequests(requests)]),
-    ...(drains.length === 0 ? [] : ['', renderDrains(drains, options.wide)]),
-    ...(running.length === 0 ? [] : ['', renderRunning(at, running)]),
-    ...(tripped.length === 0 ? [] : ['', renderTripped(at, tripped)]),
-    ...(pauses.length === 0 ? [] : ['', renderPauses(at, pauses)]),
-    ...(clocks.length === 0 ? [] : ['', ...clocks.slice(-clocksShownMax).map(clockLine(at))]),
-    '',
-    summary(zones),
+    ...(tripped.length === 0 ? [] : [renderTripped(at, tripped, options)]),
+    ...(pauses.length === 0 ? [] : [renderPauses(at, pauses, options)]),
+    ...(nodeDrains.length === 0 ? [] : [renderColumns(nodeDrainColumns(at), nodeDrains, options)]),
+    ...(drains.length === 0 ? [] : [renderColumns(drainColumns(options.wide), drains, options)]),
+    ...(running.length === 0 ? [] : [renderColumns(runningColumns(at), running, options)]),
+    ...(deviceRules ? [deviceRules.table(options)] : []),
+    ...(maintained.length === 0 ? [] : [renderMaintenance(maintained, at, options)]),
+    ...(requests.length === 0 ? [] : [renderRequests(requests, options)]),
+    ...(clocks.length === 0 ? [] : [clockLines(at, clocks, options).join('\n')]),
+    identities(status, options).join('\n'),
+  ];
+  return parts.join('\n\n');
+}
+
+/** How the cluster is doing, who evicts, and what a person has to do. */
+function headOf(status: Status, options: TableOptions): string {
+  const { zones, evictor } = status;
+  const needed = actionsNeeded(status);
+  const more = needed.length - actionsShownMax;
+  return [
+    ...brokenText(summary(zones), options.width).map((line) => {
+      return options.paint(summaryTone(zones, needed), line);
+    }),
+    ...renderFields([['Evicted by', evictorText(evictor)]], options),
+    ...(needed.length === 0 ? [] : [options.paint('urgent', 'Needs action:')]),
+    ...needed.slice(0, actionsShownMax).flatMap((text) => listItem(text, options)),
+    ...(more > 0 ? listItem(`and ${more} more: kubectl taintmgr doctor`, options) : []),
   ].join('\n');
 }
 
-const settingsShown = ['mode', 'delete-after', 'semantics', 'allow-overlap'];
+const actionsShownMax = 5;
 
-/** What a leader says of itself, and how old that is. */
-function managerLines(now: Instant, manager: TaintManager): readonly string[] {
-  const { name, leader, version, startedAt, renewedAt, isResigned, settings, troubles } = manager;
-  const who = `${leader} ${version}`;
-  const heard = renewedAt === null ? 'at an unknown time' : ago(now, renewedAt);
-  const since = startedAt === null ? '' : ` since ${formatTime(startedAt)}`;
-  const label = `TaintManager ${name}: `.padEnd(labelWidth);
-  const shown = settingsShown.flatMap((flag) => {
-    return settings[flag] === undefined ? [] : [`--${flag}=${settings[flag]}`];
-  });
-  const takeover = settings.takeover === 'true' ? ['--takeover'] : [];
-  if (isResigned) return [printable(`${label}${who} stopped leading ${heard}`)];
-  if (!isFresh(manager, now)) {
-    const age = renewedAt === null ? 'lately' : `for ${formatDuration(now - renewedAt)}`;
-    return [printable(`${label}${who} was not heard of ${age}`)];
-  }
-  const indent = ' '.repeat(labelWidth);
-  const isDry = manager.shadow !== null;
-  return [
-    `${label}${who} ${isDry ? 'keeps score' : 'leads'}${since}, heartbeat ${heard}`,
-    ...(isDry ? [`${indent}see: kubectl taintmgr status --shadow`] : []),
-    ...(shown.length === 0 ? [] : [`${indent}${[...shown, ...takeover].join(' ')}`]),
-    ...troubles.map((text) => `${indent}${text}`),
-  ].map(printable);
+function listItem(text: string, { width }: TableOptions): readonly string[] {
+  const lines = brokenText(text, width === null ? null : width - 4);
+  return lines.map((line, index) => `${index === 0 ? '  - ' : '    '}${line}`);
 }
 
-function clockLine(now: Instant): (event: ClockEvent) => string {
-  return ({ at, message }) => {
+/** What does not resolve by itself. */
+function actionsNeeded(status: Status): readonly string[] {
+  const { at, evictor, tripped, pauses, managers, running, zones, warnings } = status;
+  const stuck = sumOf(zones, 'stuck');
+  const unread = pauses.filter(isHoldingPause);
+  const lost = running.filter(({ heartbeat }) => at - heartbeat >= drainStaleMs);
+  const silent = managers.filter((one) => !one.isResigned && !isFresh(one, at));
+  return [
+    ...(evictor.name === 'both'
+      ? ['kube-controller-manager and taintmgr-controller both evict: kubectl taintmgr doctor']
+      : []),
+    ...(evictor.name === 'nobody' && sumOf(zones, 'pending') > 0
+      ? ['no controller evicts: pods stay until one runs']
+      : []),
+    ...silent.map(({ leader }) => `${leader} leads no more: its heartbeat has stopped`),
+    ...managers.filter((one) => isFresh(one, at)).flatMap(({ troubles }) => troubles),
+    ...(tripped.length > 0
+      ? [`${count(tripped.length, 'limit')} tripped: kubectl taintmgr resume`]
+      : []),
+    ...unread.map(({ reason }) => {
+      return `${reason.split(':')[0]}: taintmgr-controller holds all evictions`;
+    }),
+    ...lost.map(({ id, node }) => `drain ${id} of ${node} has stopped: run it again, or undo it`),
+    ...(stuck > 0 ? [`${count(stuck, 'pod')} cannot end: kubectl taintmgr doctor`] : []),
+    ...warnings,
+  ];
+}
+
+function clockLines(
+  now: Instant,
+  clocks: readonly ClockEvent[],
+  { width }: TableOptions,
+): readonly string[] {
+  return clocks.slice(-clocksShownMax).flatMap(({ at, message }) => {
     const when = at === null ? '' : ` (${ago(now, at)})`;
-    return printable(`clock: ${message}${when}`);
-  };
+    return brokenText(`clock: ${message}${when}`, width);
+  });
+}
+
+/** Red where there are any. */
+function badIf(number: (zone: ZoneCounts) => number): {
+  readonly tone: (zone: ZoneCounts) => Tone | null;
+} {
+  return { tone: (zone) => (number(zone) > 0 ? 'urgent' : null) };
 }
 
 const zoneColumns: readonly Column<ZoneCounts>[] = [
   ['ZONE', ({ name }) => name || none],
-  ['STATE', ({ state }) => state],
+  ['STATE', ({ state }) => state, { tone: ({ state }) => (state === 'Normal' ? null : 'urgent') }],
   ['NODES', ({ nodes }) => String(nodes)],
-  ['NOT READY', ({ notReady }) => String(notReady)],
+  ['NOT READY', ({ notReady }) => String(notReady), badIf(({ notReady }) => notReady)],
   ['TAINTED', ({ tainted }) => String(tainted)],
-  ['PENDING', ({ pending }) => String(pending)],
-  ['OVERDUE', ({ overdue }) => String(overdue)],
-  ['BLOCKED', ({ blocked }) => String(blocked)],
-  ['STUCK', ({ stuck }) => String(stuck)],
+  ['PENDING', ({ pending }) => String(pending), { tone: () => 'soon' }],
+  ['OVERDUE', ({ overdue }) => String(overdue), badIf(({ overdue }) => overdue)],
+  ['BLOCKED', ({ blocked }) => String(blocked), badIf(({ blocked }) => blocked)],
+  ['STUCK', ({ stuck }) => String(stuck), badIf(({ stuck }) => stuck)],
   ['NEXT', ({ next, held }) => (next === null ? (held > 0 ? 'held' : '-') : soon(next))],
 ];
 
-function renderDrains(drains: readonly MarkedDrain[], wide: boolean): string {
-  const rows = drains.map(({ id, taint, nodes }) => [id, taint, nodesText(nodes, wide)]);
-  return renderTable(['DRAIN', 'TAINT', 'NODES'], rows);
+function drainColumns(wide: boolean): readonly Column<MarkedDrain>[] {
+  return [
+    ['DRAIN', ({ id }) => id],
+    ['TAINT', ({ taint }) => taint, { below: 'taint' }],
+    ['NODES', ({ nodes }) => nodesText(nodes, wide)],
+  ];
 }
 
 /** A drain that is not heard of may have been killed: its pods are the controller's again. */
-function renderRunning(at: Instant, running: readonly RunningDrain[]): string {
-  const rows = running.map(({ id, node, by, heartbeat }) => {
-    const isLost = at - heartbeat >= drainStaleMs;
-    return [id, node, by || none, `${ago(at, heartbeat)}${isLost ? ', lost' : ''}`].map(printable);
-  });
-  return renderTable(['RUNNING DRAIN', 'NODE', 'BY', 'HEARTBEAT'], rows);
+function runningColumns(at: Instant): readonly Column<RunningDrain>[] {
+  const isLost = ({ heartbeat }: RunningDrain): boolean => at - heartbeat >= drainStaleMs;
+  return [
+    ['RUNNING DRAIN', ({ id }) => id],
+    ['NODE', ({ node }) => node],
+    ['BY', ({ by }) => by || none],
+    [
+      'HEARTBEAT',
+      (drain) => `${ago(at, drain.heartbeat)}${isLost(drain) ? ', lost' : ''}`,
+      { tone: (drain) => (isLost(drain) ? 'urgent' : null) },
+    ],
+  ];
 }
 
-function renderTripped(at: Instant, tripped: readonly TrippedLimit[]): string {
-  const rows = tripped.map(({ id, since, count: counted }) => [
-    printable(id),
-    ago(at, since),
-    counted ? String(counted.evicted) : '-',
-    counted ? String(counted.of) : '-',
-  ]);
-  const table = renderTable(['TRIPPED LIMIT', 'SINCE', 'EVICTED', 'OF'], rows);
-  return `${table}\nPods under a tripped limit are not evicted until somebody runs: kubectl taintmgr resume`;
+function renderTripped(
+  at: Instant,
+  tripped: readonly TrippedLimit[],
+  options: TableOptions,
+): string {
+  const columns: readonly Column<TrippedLimit>[] = [
+    ['TRIPPED LIMIT', ({ id }) => id],
+    ['SINCE', ({ since }) => ago(at, since)],
+    ['EVICTED', ({ count: counted }) => (counted ? String(counted.evicted) : '-')],
+    ['OF', ({ count: counted }) => (counted ? String(counted.of) : '-')],
+  ];
+  const hint = 'A tripped limit holds its pods until: kubectl taintmgr resume';
+  return [renderColumns(columns, tripped, options), ...brokenText(hint, options.width)].join('\n');
 }
 
 function nodesText(nodes: readonly string[], wide: boolean): string {
@@ -358,40 +424,58 @@ function nodesText(nodes: readonly string[], wide: boolean): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
+type Sum = 'nodes' | 'tainted' | 'pending' | 'held' | 'overdue' | 'blocked' | 'stuck';
+
+function sumOf(zones: readonly ZoneCounts[], of: Sum): number {
+  return zones.reduce((total, zone) => total + zone[of], 0);
+}
+
+/** `3 tainted nodes, 6 evictions pending, 3 overdue, 4 blocked; next now` */
 function summary(zones: readonly ZoneCounts[]): string {
-  const sum = (of: 'tainted' | 'pending' | 'held' | 'overdue' | 'blocked' | 'stuck'): number =>
-    zones.reduce((total, zone) => total + zone[of], 0);
-  const head = `${count(sum('tainted'), 'tainted node')}, ${count(sum('pending'), 'eviction')} pending`;
-  const bad = (['held', 'overdue', 'blocked', 'stuck'] as const).filter((what) => sum(what) > 0);
+  const head = `${count(sumOf(zones, 'tainted'), 'tainted node')}, ${count(sumOf(zones, 'pending'), 'eviction')} pending`;
+  const bad = (['held', 'overdue', 'blocked', 'stuck'] as const).filter(
+    (what) => sumOf(zones, what) > 0,
+  );
   const last = zones.reduce((total, { lastReplicas = 0 }) => total + lastReplicas, 0);
   const unknown = zones.reduce((total, zone) => total + (zone.unknown ?? 0), 0);
-  return [
-    ...[head, ...bad.map((what) => `${sum(what)} ${what}`)],
+  const next = zones.flatMap((zone) => zone.next ?? []);
+  const counts = [
+    ...[head, ...bad.map((what) => `${sumOf(zones, what)} ${what}`)],
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
     ...(last > 0 ? [`${last} kept as the last ready replica of taintmgr-controller`] : []),
   ].join(', ');
+  return next.length === 0 ? counts : `${counts}; next ${soon(Math.min(...next))}`;
 }
 
-/** A line for each. */
-function renderNodeDrains(at: Instant, drains: readonly NodeDrainObject[]): string {
-  const rows = drains.map((drain) => {
-    const { nodes = 0, nodesDrained = 0, podsGone = 0, podsLeft = 0 } = drain.status ?? {};
-    const { podsStaying = 0 } = drain.status ?? {};
-    const end = parseTime(drain.status?.expectedEnd ?? '');
-    const ofPods = [`${podsGone} of ${podsGone + podsLeft}`, `${podsStaying}`];
-    const counts = [`${nodesDrained} of ${nodes}`, ...ofPods];
-    const left = end === null || end <= at ? none : `in ${formatDuration(end - at)}`;
-    return [
-      drain.metadata.name,
-      phaseOf(drain),
-      ...counts,
-      left,
-      blockerOf(drain) ?? stayingOf(drain) ?? none,
-    ].map(printable);
-  });
-  const ofPods = ['PODS GONE', 'PODS STAYING'];
-  const heads = ['NODEDRAIN', 'PHASE', 'NODES DRAINED', ...ofPods, 'EXPECTED END', 'BLOCKED BY'];
-  return renderTable(heads, rows);
+function summaryTone(zones: readonly ZoneCounts[], needed: readonly string[]): Tone {
+  const isBad = needed.length > 0 || sumOf(zones, 'overdue') > 0;
+  return isBad ? 'urgent' : sumOf(zones, 'pending') > 0 ? 'soon' : 'calm';
+}
+
+function nodeDrainColumns(at: Instant): readonly Column<NodeDrainObject>[] {
+  const of = ({ status = {} }: NodeDrainObject): NonNullable<NodeDrainObject['status']> => status;
+  const ended = (drain: NodeDrainObject): Instant | null => parseTime(of(drain).expectedEnd ?? '');
+  return [
+    ['NODEDRAIN', ({ metadata }) => metadata.name],
+    ['PHASE', phaseOf],
+    ['NODES', (drain) => `${of(drain).nodesDrained ?? 0} of ${of(drain).nodes ?? 0}`],
+    [
+      'PODS GONE',
+      (drain) => {
+        const { podsGone = 0, podsLeft = 0 } = of(drain);
+        return `${podsGone} of ${podsGone + podsLeft}`;
+      },
+    ],
+    ['STAYING', (drain) => String(of(drain).podsStaying ?? 0)],
+    [
+      'ENDS',
+      (drain) => {
+        const end = ended(drain);
+        return end === null || end <= at ? none : `in ${formatDuration(end - at)}`;
+      },
+    ],
+    ['BLOCKED BY', (drain) => blockerOf(drain) ?? stayingOf(drain) ?? none, { tone: () => 'soon' }],
+  ];
 }
 
 function nodeDrainDocument({ metadata, status }: NodeDrainObject): object {
@@ -400,19 +484,26 @@ function nodeDrainDocument({ metadata, status }: NodeDrainObject): object {
 }
 
 /** What somebody can do about them stands below. */
-function renderPauses(at: Instant, pauses: readonly EvictionPause[]): string {
-  const rows = pauses.map((pause) => {
-    const { name, until, reason } = pause;
-    const since = sinceOf(pause);
-    const held = [
-      since === null ? '-' : ago(at, since),
-      until === null ? '-' : formatTime(until),
-      pausedText(pause),
-    ];
-    return [name, ...held, reason || '-'].map(printable);
-  });
-  const table = renderTable(['PAUSE', 'SINCE', 'UNTIL', 'HOLDS', 'REASON'], rows);
-  return `${table}\nA pause is ended by: kubectl taintmgr resume pause/NAME`;
+function renderPauses(
+  at: Instant,
+  pauses: readonly EvictionPause[],
+  options: TableOptions,
+): string {
+  const columns: readonly Column<EvictionPause>[] = [
+    ['PAUSE', ({ name }) => name],
+    [
+      'SINCE',
+      (pause) => {
+        const since = sinceOf(pause);
+        return since === null ? '-' : ago(at, since);
+      },
+    ],
+    ['UNTIL', ({ until }) => (until === null ? '-' : formatTime(until))],
+    ['HOLDS', pausedText, { tone: () => 'soon' }],
+    ['REASON', ({ reason }) => reason || '-', { below: 'reason:' }],
+  ];
+  const hint = 'A pause is ended by: kubectl taintmgr resume pause/NAME';
+  return [renderColumns(columns, pauses, options), ...brokenText(hint, options.width)].join('\n');
 }
 
 function pauseDocument(pause: EvictionPause): object {
@@ -438,26 +529,43 @@ function sinceOf({ uid, since }: EvictionPause): Instant | null {
 const shownMax = 10;
 
 /** A line for each condition by which others say that a node is drained or maintained, the first ones of many. */
-function renderMaintenance(nodes: readonly NodeFacts[], now: Instant): string {
+function renderMaintenance(
+  nodes: readonly NodeFacts[],
+  now: Instant,
+  options: TableOptions,
+): string {
+  type Condition = ReturnType<typeof maintenanceOf>[number] & { readonly node: string };
   const rows = nodes.flatMap(({ node }) =>
-    maintenanceOf(node).map(({ type, reason, message, transitionAt }) => {
-      const since = transitionAt === null ? none : ago(now, transitionAt);
-      return [node.name, type, reason || none, since, message || none].map(printable);
-    }),
+    maintenanceOf(node).map((condition): Condition => ({ ...condition, node: node.name })),
   );
-  const shown = rows.slice(0, shownMax);
-  const table = renderTable(['NODE', 'CONDITION', 'REASON', 'SINCE', 'MESSAGE'], shown);
-  const more = rows.length - shown.length;
-  return more > 0 ? `${table}\nand ${more} more` : table;
+  const columns: readonly Column<Condition>[] = [
+    ['NODE', ({ node }) => node],
+    ['CONDITION', ({ type }) => type],
+    ['REASON', ({ reason }) => reason || none],
+    ['SINCE', ({ transitionAt: since }) => (since === null ? none : ago(now, since))],
+    ['MESSAGE', ({ message }) => message || none, { below: '' }],
+  ];
+  return firstOf(columns, rows, options);
 }
 
 /** A line for each that is open, the first ones of many. */
-function renderRequests(requests: readonly EvictionRequest[]): string {
-  const rows = requests.slice(0, shownMax).map(({ namespace, name, requester, responder }) => {
-    const said = responder?.message || none;
-    return [`${namespace}/${name}`, requester, responder?.name ?? none, said].map(printable);
-  });
-  const table = renderTable(['EVICTIONREQUEST', 'REQUESTER', 'ANSWERED BY', 'PROGRESS'], rows);
-  const more = requests.length - rows.length;
+function renderRequests(requests: readonly EvictionRequest[], options: TableOptions): string {
+  const columns: readonly Column<EvictionRequest>[] = [
+    ['EVICTIONREQUEST', ({ namespace, name }) => `${namespace}/${name}`],
+    ['REQUESTER', ({ requester }) => requester],
+    ['ANSWERED BY', ({ responder }) => responder?.name ?? none],
+    ['PROGRESS', ({ responder }) => responder?.message || none, { below: 'progress:' }],
+  ];
+  return firstOf(columns, requests, options);
+}
+
+/** The first rows, and how many more there are. */
+function firstOf<R>(
+  columns: readonly Column<R>[],
+  rows: readonly R[],
+  options: TableOptions,
+): string {
+  const table = renderColumns(columns, rows.slice(0, shownMax), options);
+  const more = rows.length - shownMax;
   return more > 0 ? `${table}\nand ${more} more` : table;
 }

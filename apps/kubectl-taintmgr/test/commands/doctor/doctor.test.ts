@@ -93,7 +93,8 @@ describe('doctor', () => {
     ]);
     const { code, out } = await run('doctor');
     assert.equal(code, 2);
-    assert.match(out, /^LEVEL +CHECK +ABOUT +FINDING +FIX\n/);
+    assert.match(out, /^FAIL {2}budgets {2}pdb\/one, pdb\/two -n shop\n {6}pod web is selected/);
+    assert.match(out, /\n\n1 failure, 5 warnings, 1 note, \d+ checks ok\n$/);
   });
 
   it('names nodes that drains have changed', async () => {

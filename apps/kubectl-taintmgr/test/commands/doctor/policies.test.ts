@@ -139,7 +139,7 @@ describe('doctor where policies say how pods leave', () => {
   });
 
   it('names the rights to see policies that commands need', async () => {
-    const path = 'jsonpath={range .findings[?(@.check=="rights")]}{.message}, {.fix}{"\\n"}{end}';
+    const path = 'jsonpath={range .findings[?(@.check=="rights")]}{.message}{"\\n"}{end}';
     const { out } = await run('doctor', '-o', path, '--token=stranger');
     const found = out.split('\n').filter((line) => line.includes('taintmgr.dev'));
     assert.deepEqual(found, [

@@ -155,11 +155,11 @@ describe('explain', () => {
       lines(`
         Name:        web-9
         Namespace:   shop
-        Node:        <none>
-        Owner:       ReplicaSet/web
         Decision:    Keep
         Because:     not bound to a node: no taint evicts it
-        Pending:     no scheduler has said why: it has no condition PodScheduled`),
+        Pending:     no scheduler has said why: it has no condition PodScheduled
+        Node:        <none>
+        Owner:       ReplicaSet/web`),
     );
     const created = Date.parse(made.metadata.creationTimestamp ?? '');
     const time = (at: number): string => wholeSecond(new Date(at).toISOString());
@@ -196,12 +196,12 @@ describe('explain', () => {
       lines(`
         Name:        web-9
         Namespace:   shop
-        Node:        <none>
-        Owner:       ReplicaSet/web
         Decision:    Keep
         Because:     not bound to a node: no taint evicts it
         Pending:     Unschedulable for 0s, by its condition PodScheduled: ${message}
-        Before it:   created 3s after web-7 of ReplicaSet/web was evicted, by an Event of taint-eviction-controller`),
+        Before it:   created 3s after web-7 of ReplicaSet/web was evicted, by an Event of taint-eviction-controller
+        Node:        <none>
+        Owner:       ReplicaSet/web`),
     );
     const { out } = await run('explain', 'pod', 'web-9', '-n', 'shop', '-o', 'json');
     const set = {
@@ -278,13 +278,13 @@ describe('explain pod, where kube-controller-manager was refused', () => {
   const head = `
         Name:         web
         Namespace:    shop
-        Node:         n1 (Ready: True)
-        Owner:        <none>, nobody recreates it
         Decision:     Blocked
         Because:      gave up until its tolerations or the taints of its node change`;
   const rest = `
         To do:        ask who refuses: kubectl delete pod web -n shop --dry-run=server (asked by you; a rule may except kube-controller-manager or you)
                       when nobody refuses any more: kubectl delete pod web -n shop, or take the taint off and put it on again: kube-controller-manager does not try again by itself
+        Node:         n1 (Ready: True)
+        Owner:        <none>, nobody recreates it
 
         TAINT               COUNTS FROM              TOLERATION   DEADLINE
         maint=x:NoExecute   2h30m ago (first seen)   <none>       overdue by 2h30m`;
@@ -319,7 +319,7 @@ describe('explain pod, where kube-controller-manager was refused', () => {
     assert.equal(givenUp.commands.ask, 'kubectl delete pod web -n shop --dry-run=server');
     const { out: ofNode } = await run('explain', 'node', 'n1');
     assert.match(ofNode, /^Empty: +unknown: held by a refusal, and nobody tries again$/m);
-    assert.match(ofNode, /^1 pod: 0 to evict, 1 blocked, 0 to keep$/m);
+    assert.match(ofNode, /^Pods: +0 of 1 to evict, 1 blocked$/m);
   });
 
   it('says what may not be read', async () => {

@@ -29,14 +29,13 @@ describe('the answer to explain node', () => {
       [pod('web')],
       `
       Name:         n1
-      Ready:        True for 1h
-      Taints:       no NoExecute taints
+      Pods:         0 of 1 to evict, 1 to keep
       Evicted by:   taintmgr-controller
+      Taints:       no NoExecute taints
+      Ready:        True for 1h
 
       NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
-      shop        web   Keep       -     -            its node has no NoExecute taint
-
-      1 pod: 0 to evict, 1 to keep`,
+      shop        web   Keep       -     -            its node has no NoExecute taint`,
     ],
     [
       'a node without pods',
@@ -44,12 +43,11 @@ describe('the answer to explain node', () => {
       [],
       `
       Name:         n1
-      Ready:        True for 1h
-      Taints:       bad=disk:NoExecute   added 41s ago
-      Evicted by:   taintmgr-controller
+      Pods:         <none>
       Empty:        now
-
-      No pods on this node.`,
+      Evicted by:   taintmgr-controller
+      Taints:       bad=disk:NoExecute   added 41s ago
+      Ready:        True for 1h`,
     ],
     [
       'a taint whose time is yet to come',
@@ -60,16 +58,15 @@ describe('the answer to explain node', () => {
       [pod('late'), pod('soon', tolerates('', 200))],
       `
       Name:         n1
-      Ready:        True for 1h
-      Taints:       bad=disk:NoExecute   seen 3m ago (timeAdded 2030-01-01T00:00:00Z was yet to come then)
-      Evicted by:   taintmgr-controller
+      Pods:         2 of 2 to evict (next now, last in 20s)
       Empty:        in 50s at most: the last eviction in 20s, then up to 30s to stop
+      Evicted by:   taintmgr-controller
+      Taints:       bad=disk:NoExecute   seen 3m ago (timeAdded 2030-01-01T00:00:00Z was yet to come then)
+      Ready:        True for 1h
 
       NAMESPACE   POD    DECISION   IN              BLOCKED BY   BECAUSE
       shop        late   Evict      overdue by 3m   <none>       no toleration for bad=disk:NoExecute
-      shop        soon   Evict      20s             <none>       tolerates bad=disk:NoExecute for 3m20s
-
-      2 pods: 2 to evict (next now, last in 20s), 0 to keep`,
+      shop        soon   Evict      20s             <none>       tolerates bad=disk:NoExecute for 3m20s`,
     ],
     [
       'all decisions, the next to go first',
@@ -84,11 +81,12 @@ describe('the answer to explain node', () => {
       ],
       `
       Name:         n1
-      Ready:        True for 1h
+      Pods:         3 of 6 to evict (next now, last in 59m20s), 1 terminating, 2 to keep
+      Empty:        never: shop/forever stays: tolerates bad=disk:NoExecute without limit; the others end in 59m50s at most
+      Evicted by:   taintmgr-controller
       Taints:       bad=disk:NoExecute             added 41s ago
                     other.example/loss:NoExecute   time unknown
-      Evicted by:   taintmgr-controller
-      Empty:        never: shop/forever stays: tolerates bad=disk:NoExecute without limit; the others end in 59m50s at most
+      Ready:        True for 1h
 
       NAMESPACE   POD       DECISION      IN               BLOCKED BY   BECAUSE
       shop        late      Evict         overdue by 41s   <none>       no toleration for bad=disk:NoExecute; no toleration for other.example/loss:NoExecute
@@ -96,9 +94,7 @@ describe('the answer to explain node', () => {
       shop        later     Evict         59m20s           <none>       tolerates bad=disk:NoExecute for 1h; tolerates other.example/loss:NoExecute for 1h
       shop        forever   Keep          -                -            tolerates bad=disk:NoExecute without limit; tolerates other.example/loss:NoExecute without limit
       shop        going     Terminating   -                <none>       already terminating
-      shop        static    Keep          -                -            static pod: deleting it through the API does not stop it
-
-      6 pods: 1 terminating, 3 to evict (next now, last in 59m20s), 2 to keep`,
+      shop        static    Keep          -                -            static pod: deleting it through the API does not stop it`,
     ],
     [
       'a taint that is new, by a clock ahead of ours',
@@ -106,15 +102,14 @@ describe('the answer to explain node', () => {
       [pod('web')],
       `
       Name:         n1
-      Ready:        True for 1h
-      Taints:       bad=disk:NoExecute   added 0s ago
-      Evicted by:   taintmgr-controller
+      Pods:         1 of 1 to evict (now)
       Empty:        in 30s at most: the last eviction now, then up to 30s to stop
+      Evicted by:   taintmgr-controller
+      Taints:       bad=disk:NoExecute   added 0s ago
+      Ready:        True for 1h
 
       NAMESPACE   POD   DECISION   IN    BLOCKED BY   BECAUSE
-      shop        web   Evict      now   <none>       no toleration for bad=disk:NoExecute
-
-      1 pod: 1 to evict (now), 0 to keep`,
+      shop        web   Evict      now   <none>       no toleration for bad=disk:NoExecute`,
     ],
   ];
   for (const [name, one, pods, expected] of cases) {
@@ -157,10 +152,11 @@ describe('a cordoned node that no taint empties', () => {
       text.split('\n\n')[0],
       lines(`
       Name:         n1
-      Ready:        True for 1h
-      Cordoned:     yes, by kubectl-drain 5m ago
+      Pods:         0 of 4 to evict, 1 terminating, 3 to keep
+      Evicted by:   taintmgr-controller
       Taints:       no NoExecute taints
-      Evicted by:   taintmgr-controller`),
+      Ready:        True for 1h
+      Cordoned:     yes, by kubectl-drain 5m ago`),
     );
     assert.deepEqual(notes, [
       'n1 is cordoned and has no NoExecute taint, so no taint evicts; kubectl drain would wait for PDB shop/db (db-0)',
@@ -372,13 +368,11 @@ it('names the limit that a pod waits for, and the rest of its time', () => {
   assert.deepEqual(
     text
       .split('\n')
-      .slice(-4)
+      .slice(-2)
       .map((line) => line.split(/ {2,}/).slice(0, 5).join(' | ')),
     [
       'shop | a | Evict | ~4s | limit total policy=p',
       'shop | b | Evict | ~14s | limit total policy=p',
-      '',
-      '2 pods: 2 to evict (next in 4s, last in 14s), 0 to keep',
     ],
   );
 });

@@ -36,7 +36,7 @@ it('status of a cluster without nodes says so, and prints no heads without rows'
   process.env.KUBECONFIG = cluster.kubeconfig;
   const { code, out } = await run('status');
   assert.equal(code, 0);
-  assert.match(out, /\n\nNo nodes found\.\n\n0 tainted nodes, 0 evictions pending\n$/);
+  assert.match(out, /^0 tainted nodes, 0 evictions pending\n(?:.*\n)+\nNo nodes found\.\n\n/);
   assert.equal((await run('status', '--no-headers')).out, '');
 });
 
@@ -70,7 +70,7 @@ it('status says who leads by what the leader publishes, and how old that is', as
       },
     ]);
     const { out } = await run('status');
-    return out.split('\n').slice(2, 5).join('\n');
+    return out.slice(out.indexOf('\nTaintManager ')).trim();
   };
   assert.match(
     await publish(4, 'True'),
@@ -78,11 +78,11 @@ it('status says who leads by what the leader publishes, and how old that is', as
   );
   assert.match(
     await publish(42, 'True'),
-    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 was not heard of for [45]\ds\n/,
+    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 was not heard of for [45]\ds$/,
   );
   assert.match(
     await publish(4, 'False'),
-    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 stopped leading \d+s ago\n/,
+    /^TaintManager taintmgr: {5}cp_1 1\.2\.3 stopped leading \d+s ago$/,
   );
 });
 
@@ -111,7 +111,7 @@ it('status and kubectl get say at once that pods stay where a NodeDrain is done'
   };
   assert.match(
     await table(/^NODEDRAIN /),
-    /^NODEDRAIN .* PODS STAYING .* BLOCKED BY\n.* Drained +2 of 2 +7 of 7 +1 +<none> +every node is drained; 1 pod stays: shop\/op/,
+    /^NODEDRAIN .* STAYING .* BLOCKED BY\n.* Drained +2 of 2 +7 of 7 +1 +<none> +every node is drained; 1 pod stays: shop\/op/,
   );
   const rows = shownByKubectl(cluster, 'nodedrains');
   assert.deepEqual(rows[0], [

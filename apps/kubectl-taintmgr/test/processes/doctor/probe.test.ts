@@ -331,7 +331,7 @@ describe('doctor --probe', () => {
     assert.equal(code, 2, err);
     assert.match(
       out,
-      /WARN +probe +- +something of a probe is left: finalizers hold pod probe, and that its Namespace: example.com\/hold/,
+      /^WARN {2}probe\n +something of a probe is left: finalizers hold pod probe, and that its Namespace:\n +example.com\/hold$/m,
     );
     assert.match(err, /Warning: it could not be cleaned up: finalizers hold pod probe/);
   });

@@ -33,7 +33,7 @@ it('the cluster that the demo leaves answers as the README shows, and has the no
       'web',
     ]);
     await saying(
-      /^3 pods: 2 to evict \(next in \S+, last in \S+\), 1 to keep$/m,
+      /^Pods: +2 of 3 to evict \(next in \S+, last in \S+\), 1 to keep$/m,
       'explain',
       'node',
       'zone-a-1',

@@ -1,7 +1,7 @@
 // Checks manifests of files: doctor -f.
 import type { Instant } from '@taintmgr/core/time';
 import { count, UsageError } from '@taintmgr/k8s-adapter/command-line';
-import { apiVersion, none } from '@taintmgr/k8s-adapter/explain';
+import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import { metadataFaults } from '@taintmgr/k8s-adapter/kinds';
 import type { Log, ReportingDescriptor, Result } from 'sarif';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
@@ -9,8 +9,8 @@ import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
 import { type Manifest, type Manifests, readManifests } from '../../../cluster/manifests.ts';
 import { type Answer, printAnswer, readFormat } from '../../../render/printer.ts';
-import { type Column, renderColumns } from '../../../render/table.ts';
-import { type DoctorFlags, type Level, levelTones } from '../finding.ts';
+import { renderBlocks } from '../blocks.ts';
+import type { DoctorFlags, Level } from '../finding.ts';
 import { checkBudgets, workloadsIn } from './budgets.ts';
 import { checkDevices } from './devices.ts';
 import { findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
@@ -32,7 +32,7 @@ export async function checkFiles(
     document: isSarif ? sarifOf(findings) : reportOf(read, findings),
     rows: findings,
     names: findings.map(placeOf),
-    table: (options) => renderColumns(columns, findings, options),
+    table: (options) => renderBlocks(findings, placeOf, options),
   };
   if (findings.length > 0 || format.kind !== 'table') {
     output.write(await printAnswer(answer, format, flags.headers !== false, output));
@@ -58,14 +58,6 @@ function reportOf(read: Manifests, findings: readonly PlacedFinding[]): object {
     findings,
   };
 }
-
-const columns: readonly Column<PlacedFinding>[] = [
-  ['LEVEL', ({ level }) => level, { tone: ({ level }) => levelTones[level] }],
-  ['FILE', placeOf],
-  ['ABOUT', ({ about }) => about || '-'],
-  ['FINDING', ({ message }) => message, { below: '' }],
-  ['FIX', ({ fix }) => fix || none, { below: 'fix:' }],
-];
 
 type ManifestCheck = (manifests: readonly Manifest[], now: Instant) => readonly PlacedFinding[];
 

@@ -339,14 +339,14 @@ describe('doctor -f of policies', () => {
     write('nameless/values.yaml', 'a: 1\n');
     const { code, out } = await run('doctor', '-f', dirname(file), '--no-headers');
     assert.equal(code, 1);
-    assert.match(out, /^FAIL .*policy\.yaml:1 .*metadata\.name: Required value/m);
-    assert.match(out, /^INFO .*values\.yaml:1 .*metadata\.name missing/m);
+    assert.match(out, /^FAIL .*policy\.yaml:1 .*\n {6}metadata\.name: Required value/m);
+    assert.match(out, /^INFO .*values\.yaml:1\n {6}.*metadata\.name missing/m);
   });
 
   it('finds nothing wrong with the recipes', async () => {
     const recipes = fileURLToPath(new URL('../../../../../../docs/policies', import.meta.url));
     const { code, out } = await run('doctor', '-f', recipes, '--no-headers');
     assert.equal(code, 0);
-    assert.match(out, /^INFO .*20-spot\.yaml:\d+ +evictionpolicy\/spot .*\n$/);
+    assert.match(out, /^INFO .*20-spot\.yaml:\d+ {2}evictionpolicy\/spot\n(?: .*\n)+$/);
   });
 });
