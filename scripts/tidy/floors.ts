@@ -85,7 +85,7 @@ export const houses: Readonly<Record<string, House>> = {
       'browser/',
       'model/ < live-cluster.ts live-history.ts',
       'each.ts live.ts',
-      'simulation.ts what-if.ts',
+      'demo.ts simulation.ts what-if.ts',
     ],
   },
   'apps/controller/src': {
@@ -107,7 +107,7 @@ export const houses: Readonly<Record<string, House>> = {
       'main.ts',
       'program.ts',
       'commands.ts',
-      'commands/NAME',
+      'commands/simulate/ < commands/web/ commands/NAME',
       'report/',
       'cli/ cluster/',
       'render/',

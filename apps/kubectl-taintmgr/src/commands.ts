@@ -255,7 +255,11 @@ function statusCommand(): CommandUnknownOpts {
 const portMax = 65_535;
 
 const webHelp: HelpTexts = {
-  examples: ['kubectl taintmgr web --open', 'kubectl taintmgr web --port 8002'],
+  examples: [
+    'kubectl taintmgr web --open',
+    '# Without a cluster: two simulated ones, and accidents on buttons',
+    'kubectl taintmgr web --demo',
+  ],
   details: `
 The page is served on 127.0.0.1 only, and changes nothing in the cluster. The printed address admits one
 browser, once. Ctrl-C stops the server.`,
@@ -272,6 +276,10 @@ function webCommand(): CommandUnknownOpts {
       new Option('--port <number>', 'port to listen on; 0: any free port')
         .argParser(portOf)
         .default(0),
+    )
+    .option(
+      '--demo',
+      'show two simulated clusters with accidents on buttons, and no cluster of yours; opens a browser',
     )
     .option('--open', 'open the page in a browser');
   addPolicyFlag(command);

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { type PageParts, pageParts } from './build.ts';
+import type { DemoSource } from './demo.ts';
 import type { EachDocument, EachPageInput } from './each.ts';
 import type { LiveSource } from './live.ts';
 import { pageData } from './model/page-data.ts';
@@ -31,6 +32,12 @@ export async function livePage(stream: string, whatIf?: string): Promise<LivePag
   return htmlOf(await pageParts(), source, { title: 'taintmgr', connects: true });
 }
 
+/** The page of the demo, whose states come from `stream`; buttons ask `press`, both addresses beside its own. */
+export async function demoPage(stream: string, press: string): Promise<LivePage> {
+  const source: DemoSource = { demo: { stream, press } };
+  return htmlOf(await pageParts(), source, { title: 'taintmgr demo', connects: true });
+}
+
 /** The page of a simulation, or of losses, that was asked for on the page of a live cluster. */
 export async function whatIfPage(
   input: SimulationDocument | EachDocument,
@@ -51,7 +58,7 @@ const unseen = /[\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 function htmlOf(
   parts: PageParts,
-  input: PageInput | EachPageInput | LiveSource,
+  input: PageInput | EachPageInput | LiveSource | DemoSource,
   { title, connects }: Shown,
 ): LivePage {
   const json = JSON.stringify('runs' in input ? { ...input, ...pageData(input) } : input);

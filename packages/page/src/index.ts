@@ -1,7 +1,8 @@
 // The door of the page: what it takes, and how it is made.
 
+export type { DemoAct, DemoNode, DemoSide, DemoState, DemoWorkload } from './demo.ts';
 export type { EachDocument, Loss, LossBudget, LossWorkload, LostBy } from './each.ts';
-export { type LivePage, livePage, pageHtml, whatIfPage } from './html.ts';
+export { demoPage, type LivePage, livePage, pageHtml, whatIfPage } from './html.ts';
 export type {
   LeftOut,
   LiveAction,

@@ -1,14 +1,17 @@
-// Starts the page: of a simulation or of losses with the data that is in it, of a live cluster with what is streamed.
+// Starts the page: of a simulation or of losses with the data that is in it, of a live cluster or the demo with what is streamed.
 import './page.css';
 import './heat-map.css';
 import './paper.css';
+import './demo/demo.css';
 import { signal } from '@preact/signals';
 import { render } from 'preact';
+import type { DemoSource } from '../demo.ts';
 import type { EachPageInput } from '../each.ts';
 import type { LiveSource } from '../live.ts';
 import { lossSentence } from '../model/losses.ts';
 import { sentenceOf } from '../model/sentence.ts';
 import type { PageInput } from '../simulation.ts';
+import { startDemo } from './demo/start.tsx';
 import { EachApp } from './each/app.tsx';
 import { eachStateOf } from './each/state.ts';
 import { startLive } from './live/start.tsx';
@@ -19,12 +22,15 @@ const text = document.getElementById('data')?.textContent ?? null;
 if (place && text !== null) {
   const data = await unpacked(text);
   if ('stream' in data) startLive(place, data);
+  else if ('demo' in data) startDemo(place, data);
   else if ('losses' in data) showLosses(place, data);
   else showSimulation(place, data);
 }
 
 /** JSON, compressed by gzip, in base64. */
-async function unpacked(base64: string): Promise<PageInput | EachPageInput | LiveSource> {
+async function unpacked(
+  base64: string,
+): Promise<PageInput | EachPageInput | LiveSource | DemoSource> {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return await new Response(json).json();

@@ -76,15 +76,18 @@ interface Content {
   /** Told when the address has been used, which it can be once. */
   readonly onEnter: () => void;
   readonly page: LivePage;
-  readonly streams: Streams;
-  readonly whatIf: WhatIfAnswers;
+  readonly streams: Pick<Streams, 'open' | 'close'>;
+  /** Left out: nobody answers that. */
+  readonly whatIf?: WhatIfAnswers;
+  /** Takes what a button of the demo says; false: it is none. Left out: there are no buttons. */
+  readonly press?: (query: URLSearchParams) => boolean;
 }
 
 function answer(
   request: IncomingMessage,
   response: ServerResponse,
   admission: Admission,
-  { onEnter, page, streams, whatIf }: Content,
+  { onEnter, page, streams, whatIf, press }: Content,
 ): void {
   if (admission.kind === 'out') {
     const allow = admission.status === 405 ? { allow: 'GET' } : {};
@@ -98,7 +101,7 @@ function answer(
     return;
   }
   const { pathname, searchParams } = asked;
-  const answered = whatIf.page(pathname.replace(/^\/what-if\//, ''));
+  const answered = whatIf?.page(pathname.replace(/^\/what-if\//, ''));
   if (pathname === '/') {
     const { cookie } = admission;
     if (cookie === null) show(response, page);
@@ -108,15 +111,18 @@ function answer(
     }
   } else if (answered) {
     show(response, answered);
-  } else if (pathname === '/what-if') {
+  } else if (whatIf && pathname === '/what-if') {
     void whatIf.answer(searchParams, response, everywhere);
-  } else if (pathname === '/what-if/stop') {
+  } else if (whatIf && pathname === '/what-if/stop') {
     whatIf.stop();
     say(response, 200, 'stopped');
   } else if (pathname.startsWith('/what-if/')) {
     const text = 'this answer is not kept any more: ask again on the page of the cluster';
     if (wantsPage(request)) show(response, messagePage(text), {}, 404);
     else say(response, 404, text);
+  } else if (press && pathname === '/press') {
+    const isButton = press(searchParams);
+    say(response, isButton ? 200 : 400, isButton ? 'pressed' : 'there is no such button');
   } else if (pathname === '/events') {
     const last = request.headers['last-event-id'];
     stream(response, streams, typeof last === 'string' ? last : undefined);
@@ -161,7 +167,11 @@ function messagePage(message: string): LivePage {
   return { html, policy: `default-src 'none'; style-src 'sha256-${style}'` };
 }
 
-function stream(response: ServerResponse, streams: Streams, lastId: string | undefined): void {
+function stream(
+  response: ServerResponse,
+  streams: Content['streams'],
+  lastId: string | undefined,
+): void {
   response.setHeader('content-type', 'text/event-stream');
   for (const [name, value] of Object.entries(everywhere)) response.setHeader(name, value);
   if (streams.open(response, lastId)) return;
@@ -288,13 +298,13 @@ interface Viewer {
  * Sends states as server-sent events. Who is slow gets fewer of them: only the last one counts. Who
  * comes again and has the present state gets it not again.
  */
-export class Streams {
+export class Streams<State extends { readonly now: number } = LiveInput> {
   readonly #viewers = new Set<Viewer>();
   /** Tells the states of this process from those of another one at the same address. */
   readonly #run: number;
   #revision = 0;
   #json = '';
-  #state: LiveInput | null = null;
+  #state: State | null = null;
 
   constructor(run: number = Date.now()) {
     this.#run = run;
@@ -306,7 +316,7 @@ export class Streams {
   }
 
   /** Sends a state; only its time where nothing else of it has changed. */
-  publish(state: LiveInput): void {
+  publish(state: State): void {
     const json = JSON.stringify({ ...state, now: 0 });
     const isNew = json !== this.#json;
     this.#state = state;

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LiveHistory, livePage } from '@taintmgr/page';
+import { UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { demoPage, LiveHistory, livePage } from '@taintmgr/page';
 import { type PolicyFlag, readPolicyFlag } from '../../cli/common-flags.ts';
 import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
@@ -17,6 +18,7 @@ import { WhatIfAnswers } from './what-if.ts';
 export interface WebFlags extends PolicyFlag {
   readonly port: number;
   readonly open?: true | undefined;
+  readonly demo?: true | undefined;
 }
 
 /** The address of the stream, beside that of the page. */
@@ -24,6 +26,15 @@ const stream = 'events';
 
 export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
   const { flags, output, interrupt } = invocation;
+  if (flags.demo) {
+    refuseClusterFlags(flags);
+    const { demoGame } = await import('./demo/game.ts');
+    const game = demoGame();
+    const page = await demoPage(stream, 'press');
+    const press = (query: URLSearchParams): boolean => game.press(query);
+    await serve(invocation, { page, streams: game.streams, press }, () => game.follow(interrupt));
+    return exitCode.interrupted;
+  }
   const policies = await readPolicyFlag(flags, output);
   return await withConnection(invocation, async ({ client, cluster }) => {
     const { context, access } = cluster;
@@ -40,24 +51,50 @@ export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
         return { nodes: look?.nodes ?? [], rules, policies: flags.policy ?? [] };
       },
     });
-    let file: BrowserFile | null = null;
-    const onEnter = (): void => file?.remove();
-    const server = await startWeb(flags.port, { onEnter, page, streams, whatIf });
-    try {
-      output.out(server.address);
-      output.err('Open this address in a browser; it works once. Ctrl-C ends it.');
-      if (flags.open) {
-        const why = (error: Error): void => warn(output, `no browser opens: ${error.message}`);
-        file = new BrowserFile(server.address);
-        await file.open().catch(why);
-      }
-      await feed.follow(interrupt);
-    } finally {
-      file?.remove();
-      server.close();
-    }
+    await serve(invocation, { page, streams, whatIf }, () => feed.follow(interrupt));
     return exitCode.interrupted;
   });
+}
+
+/** Flags that say nothing of a cluster. */
+const ofDemo: ReadonlySet<string> = new Set(['demo', 'port', 'open', 'color']);
+
+/** Throws UsageError where a flag is about a cluster, or what is assumed of one. */
+function refuseClusterFlags(flags: Invocation<WebFlags>['flags']): void {
+  const given = Object.entries(flags).filter(([name, value]) => {
+    return value !== undefined && !ofDemo.has(name);
+  });
+  const [first] = given;
+  if (!first) return;
+  const flag = first[0].replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new UsageError(
+    `--demo plays two simulated clusters and takes no --${flag}; leave out --demo to see your own cluster, or --${flag} to see the demo`,
+  );
+}
+
+/** Serves the page, says where, and opens it if that is asked for; until `follow` ends. */
+async function serve(
+  { flags, output }: Invocation<WebFlags>,
+  content: Omit<Parameters<typeof startWeb>[1], 'onEnter'>,
+  follow: () => Promise<void>,
+): Promise<void> {
+  let file: BrowserFile | null = null;
+  const onEnter = (): void => file?.remove();
+  const server = await startWeb(flags.port, { ...content, onEnter });
+  try {
+    output.out(server.address);
+    output.err('Open this address in a browser; it works once. Ctrl-C ends it.');
+    if (flags.open || (flags.demo && output.widthOut !== null)) {
+      const why = (error: Error): void =>
+        warn(output, `no browser opens here (${error.message}): open the address yourself`);
+      file = new BrowserFile(server.address);
+      await file.open().catch(why);
+    }
+    await follow();
+  } finally {
+    file?.remove();
+    server.close();
+  }
 }
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {

@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly policies: readonly PolicyObject[];
   /** Looks at what there is before anything happens; what it throws ends the run. */
   readonly onStart?: (run: Run, api: Cluster['api']) => void;
+  /** Whether events that `Simulation.play` gets may stop the controller; left out: no. */
+  readonly restarts?: true;
   /** The one that it has in common with others; left out: one of its own. */
   readonly beginning?: Beginning;
   /** The rollout that goes on before events may happen; left out: none. */
@@ -128,7 +130,7 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     },
     policies,
     upstreamSince: source.upstreamSince,
-    restarts: script.events.some(({ action }) => action.restarts),
+    restarts: options.restarts ?? script.events.some(({ action }) => action.restarts),
     pressure: pressureAs(semantics, script),
     onNotice: (notice) => recorders[0]?.notice(notice),
   });
@@ -199,6 +201,11 @@ export class Simulation {
   /** What happens up to so long after the beginning. Throws FaultyFile. */
   runUntil(after: Millis): void {
     this.#agents.runUntil(this.#startsAt + after);
+  }
+
+  /** Plays an event now, beside those of the script. Throws FaultyFile. */
+  play(event: ScriptEvent): void {
+    this.#play.begin(event);
   }
 
   /** What has happened so far; a run that goes on adds to it. */
@@ -291,7 +298,7 @@ class Play {
     this.#startsAt = clock.now();
     const faults = new Set(events.flatMap((event) => unmeant(event, stage.cluster, events)));
     if (faults.size > 0) throw new FaultyFile([...faults]);
-    for (const event of events) clock.after(event.at, () => this.#begin(event));
+    for (const event of events) clock.after(event.at, () => this.begin(event));
   }
 
   /** The autoscaler has added a node. */
@@ -299,7 +306,7 @@ class Play {
     this.#note(field, `the autoscaler adds node ${name}`);
   }
 
-  #begin({ field, action, lasts, stagger }: ScriptEvent): void {
+  begin({ field, action, lasts, stagger }: ScriptEvent): void {
     const { targets, apply, undo } = action;
     const { cluster } = this.#stage;
     const names = targets ? targetsOf(targets, cluster) : [''];
