@@ -110,11 +110,7 @@ const legend: readonly Line[] = [
 ];
 
 /** Both sides beside each other, in so many columns and rows. */
-export function boardLines(
-  sides: readonly Shown[],
-  columns: number,
-  rows: number,
-): readonly Line[] {
+function boardLines(sides: readonly Shown[], columns: number, rows: number): readonly Line[] {
   const width = Math.floor((columns - gutter.length * (sides.length - 1)) / sides.length);
   const blocks = sides.map((side) => blockOf(side, width, rows));
   return Array.from({ length: rows }, (_, row) =>
