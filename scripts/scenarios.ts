@@ -86,6 +86,7 @@ async function takePictures(): Promise<void> {
         const page = await browser.newPage({ viewport: size, colorScheme });
         await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
         await choose(page);
+        await page.evaluate('scrollTo(0, 0)');
         const path = `${name}-${colorScheme}.png`;
         await page.screenshot({ path });
         process.stdout.write(`${join(relative('../..', '.'), path)}\n`);

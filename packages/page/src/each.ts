@@ -4,6 +4,7 @@ import type {
   BudgetSummary,
   FailIfOutcome,
   JobSummary,
+  MadeBy,
   Named,
   Summary,
   WhatIfOrigin,
@@ -62,7 +63,7 @@ export interface Loss {
   readonly evictions: number;
   /** Of all workloads: one pod that is down for a minute is one. */
   readonly podMinutesLost: number;
-  /** Pods that fitted on no node: all of them, the most at once, those at the end. */
+  /** Pods that fitted on no node, beyond those that do so without the loss: all of them, the most at once, those at the end. */
   readonly unplaced: Summary['unplaced'];
   /** Evictions that budgets refused, every attempt counted. */
   readonly refusals: number;
@@ -98,6 +99,8 @@ export interface LossWorkload
 
 /** All that the page of it knows. */
 export interface EachPageInput extends EachDocument {
+  /** Left out: nothing is known of it. */
+  readonly made?: MadeBy;
   /** Left out: it was not asked for on a page. */
   readonly asked?: WhatIfOrigin & { readonly question: WhatIf };
 }

@@ -6,7 +6,7 @@ import type { DemoSource } from './demo.ts';
 import type { EachDocument, EachPageInput } from './each.ts';
 import type { LiveSource } from './live.ts';
 import { pageData } from './model/page-data.ts';
-import type { PageInput, SimulationDocument } from './simulation.ts';
+import type { MadeBy, PageInput, SimulationDocument } from './simulation.ts';
 
 /** A page, and what the browser may do with it. */
 export interface LivePage {
@@ -19,8 +19,12 @@ export interface LivePage {
  * Style, script and data are in it; its policy lets the browser run these alone, by their hashes, and
  * load nothing. The data is compressed, and nothing of it becomes markup: the script puts it there as text.
  */
-export async function pageHtml(input: SimulationDocument | EachDocument): Promise<string> {
-  return htmlOf(await pageParts(), input, { title: 'taintmgr simulation', connects: false }).html;
+export async function pageHtml(
+  input: SimulationDocument | EachDocument,
+  made: MadeBy,
+): Promise<string> {
+  const shown = { title: 'taintmgr simulation', connects: false };
+  return htmlOf(await pageParts(), { ...input, made }, shown).html;
 }
 
 /**
@@ -42,9 +46,10 @@ export async function demoPage(stream: string, press: string): Promise<LivePage>
 export async function whatIfPage(
   input: SimulationDocument | EachDocument,
   asked: NonNullable<EachPageInput['asked']>,
+  made: MadeBy,
 ): Promise<LivePage> {
   const shown = { title: 'taintmgr what if', connects: false };
-  return htmlOf(await pageParts(), { ...input, asked }, shown);
+  return htmlOf(await pageParts(), { ...input, asked, made }, shown);
 }
 
 interface Shown {

@@ -35,6 +35,7 @@ export type {
   FailureTrack,
   JobSummary,
   JobTrack,
+  MadeBy,
   Named,
   NodeTrack,
   PageInput,

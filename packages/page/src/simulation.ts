@@ -510,8 +510,17 @@ export interface WhatIfOrigin {
   readonly command: string;
 }
 
+/** By what a page was made. */
+export interface MadeBy {
+  /** As typed in a shell, what makes it again. */
+  readonly command: string;
+  readonly version: string;
+}
+
 /** All that the page of a simulation knows. */
 export interface PageInput extends SimulationDocument {
+  /** Left out: nothing is known of it. */
+  readonly made?: MadeBy;
   /** Left out: it was not asked for on a page. */
   readonly asked?: WhatIfOrigin;
 }

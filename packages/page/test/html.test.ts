@@ -11,14 +11,19 @@ import { run, simulation } from './world/simulation.ts';
 const hostile = '</script><script>alert(1)</script><!--<script>';
 const input = { ...simulation(run({ name: hostile })), source: hostile };
 const question = { event: 'down', where: '', taint: '', lasts: '', until: '30m', both: '' };
+const made = { command: hostile, version: hostile };
 const asked = { address: hostile, command: hostile, question };
 
 const lost = losses([lossOf(hostile)]);
 
 const pages: readonly (readonly [name: string, html: () => Promise<string>, data: unknown])[] = [
-  ['a simulation', () => pageHtml(input), input],
-  ['an answer to what if', async () => (await whatIfPage(input, asked)).html, { ...input, asked }],
-  ['losses', () => pageHtml(lost), lost],
+  ['a simulation', () => pageHtml(input, made), { ...input, made }],
+  [
+    'an answer to what if',
+    async () => (await whatIfPage(input, asked, made)).html,
+    { ...input, asked, made },
+  ],
+  ['losses', () => pageHtml(lost, made), { ...lost, made }],
   ['a live cluster', async () => (await livePage(hostile)).html, { stream: hostile }],
 ];
 
@@ -64,7 +69,7 @@ describe('the page of', () => {
   }
 
   it('a simulation shows what is not seen and reorders what is', async () => {
-    const html = await pageHtml({ ...input, source: 'a\u202eb\u061c\u3164' });
+    const html = await pageHtml({ ...input, source: 'a\u202eb\u061c\u3164' }, made);
     const [json = ''] = dataOf(html);
     assert.ok(json.includes('"a\\\\u202eb\\\\u061c\\\\u3164"'), json);
     assert.doesNotMatch(json, /[\u202e\u061c\u3164]/);

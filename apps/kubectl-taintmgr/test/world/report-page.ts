@@ -116,6 +116,17 @@ export function lane(of: Page, name: string): Locator {
   return of.locator('.label.lane button.name', { hasText: name });
 }
 
+/** The middle of what each of two variants draws in a lane: beside its label, or below it. */
+export async function bandsIn(of: Page, name: string): Promise<readonly [number, number]> {
+  const label = of.locator('.label.lane', { hasText: name }).first();
+  const { y, height } = await boxOf(label);
+  const { width } = await boxOf(of.locator('.content'));
+  const isStacked = (await boxOf(label)).width > width / 2;
+  // Two bands of 24 pixels below a label; the height of the label otherwise.
+  const [top, drawn] = isStacked ? [y + height, 48] : [y, height];
+  return [top + drawn / 4, top + (3 * drawn) / 4];
+}
+
 interface Box {
   readonly x: number;
   readonly y: number;

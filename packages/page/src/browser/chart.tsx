@@ -4,7 +4,18 @@ import { select } from 'd3-selection';
 import { zoom, zoomIdentity } from 'd3-zoom';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { type About, aboutsOf, type Row } from '../model/row.ts';
+import type { Act } from '../model/acts.ts';
+import {
+  type About,
+  aboutsOf,
+  type Band,
+  bandsOf,
+  heightsOf,
+  type Mark,
+  ofVariant,
+  type Row,
+} from '../model/row.ts';
+import { Acts } from './acts.tsx';
 import { drawChart, margin, rowAt, type Size, scaleOf, topsOf, useSize } from './draw.ts';
 import { usePaper } from './paper.tsx';
 import { type ChartState, moved, toggle, within, zoomed } from './state.ts';
@@ -15,7 +26,7 @@ export function Chart({ state }: { readonly state: ChartState }) {
   const scroller = useRef<HTMLElement>(null);
   const lanes = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
-  const size = useSignal<Size>({ width: 0, height: 0, scrolled: 0 });
+  const size = useSignal<Size>({ width: 0, height: 0, scrolled: 0, isStacked: false });
   const paper = useRef<HTMLDivElement>(null);
   useSize(scroller, size);
   usePaper(paper, state);
@@ -33,6 +44,7 @@ export function Chart({ state }: { readonly state: ChartState }) {
   const pointed = (event: MouseEvent): number => timeOf(event, state, size.value.width);
   return (
     <div class="chart">
+      <Acts state={state} width={size.value.width} choose={(act) => chooseAct(state, act)} />
       <div class="axis">
         <Instant state={state} />
         <canvas ref={axis} role="img" aria-label="Axis of time" />
@@ -73,9 +85,9 @@ interface LanesProps {
 }
 
 /** The labels of the lanes that are seen, over the height of all of them. */
-function Lanes({ state, size: { scrolled, height }, children }: LanesProps) {
+function Lanes({ state, size: { scrolled, height, isStacked }, children }: LanesProps) {
   const rows = state.rows.value;
-  const tops = useMemo(() => topsOf(rows), [rows]);
+  const tops = useMemo(() => topsOf(rows, isStacked), [rows, isStacked]);
   const first = rowAt(tops, scrolled);
   const last = Math.min(rows.length, rowAt(tops, scrolled + height) + 1);
   return (
@@ -87,6 +99,7 @@ function Lanes({ state, size: { scrolled, height }, children }: LanesProps) {
             key={row.key}
             row={row}
             top={tops[first + index] ?? 0}
+            isStacked={isStacked}
             state={state}
             choose={(chosen) => chooseLane(state, chosen)}
           />
@@ -100,7 +113,8 @@ function Lanes({ state, size: { scrolled, height }, children }: LanesProps) {
 function Instant({ state: { pinned, hover, clock, startsAt } }: { readonly state: ChartState }) {
   const at = hover.value ?? pinned.value;
   const unit = startsAt === null ? 'h:mm:ss' : 'hh:mm:ss';
-  return <span class="pinned">{at === null ? unit : clock(Math.round(at * 10) / 10)}</span>;
+  if (at === null) return <span class="pinned unit">{unit}</span>;
+  return <span class="pinned">{clock(Math.round(at * 10) / 10)}</span>;
 }
 
 function timeOf(event: MouseEvent, state: ChartState, width: number): number {
@@ -113,9 +127,19 @@ function timeOf(event: MouseEvent, state: ChartState, width: number): number {
 function chooseAt(event: MouseEvent, at: number, state: ChartState, size: Size): void {
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const rows = state.rows.value;
-  const row = rows[rowAt(topsOf(rows), event.clientY - box.top + size.scrolled)];
-  if (row?.kind === 'lane') choosePoint(state, row, at, size.width);
-  else state.pinned.value = at;
+  const tops = topsOf(rows, size.isStacked);
+  const y = event.clientY - box.top + size.scrolled;
+  const index = rowAt(tops, y);
+  const row = rows[index];
+  if (row?.kind !== 'lane') {
+    state.pinned.value = at;
+    return;
+  }
+  const { label, drawn } = heightsOf(row, size.isStacked);
+  const share = (y - (tops[index] ?? 0) - label) / drawn;
+  const count = bandsOf(row).length;
+  const band = Math.min(count - 1, Math.max(0, Math.floor(share * count)));
+  choosePoint(state, { row, band }, at, size.width);
 }
 
 function onKey(event: KeyboardEvent, state: ChartState): void {
@@ -149,7 +173,7 @@ function onKey(event: KeyboardEvent, state: ChartState): void {
 /** Pins the next mark of all lanes, or the one before. */
 function toMark(state: ChartState, direction: 1 | -1): void {
   const at = state.pinned.value ?? (direction > 0 ? -1 : Number.POSITIVE_INFINITY);
-  const marks = state.rows.value.flatMap((row) => row.marks);
+  const marks = marksOf(state);
   const beyond = marks.filter((mark) => (direction > 0 ? mark.at > at : mark.at < at));
   if (beyond.length === 0) return;
   const times = beyond.map((mark) => mark.at);
@@ -205,18 +229,45 @@ function chooseLane(state: ChartState, row: Row): void {
   state.chosen.value = { title: nameOf(row), abouts, by: `lane ${row.key}` };
 }
 
-/** What lies at an instant of a lane, which is pinned: that of the mark that is meant, where there is one. */
-function choosePoint(state: ChartState, row: Row, at: number, width: number): void {
-  const { abouts, at: exact } = hitsOf(row, at, state, width);
+/** All events of an act, whose beginning is pinned. */
+function chooseAct(state: ChartState, { name, from, marks }: Act): void {
+  state.pinned.value = from;
+  const abouts = marks.map(({ about }) => about(state.clock));
+  state.chosen.value = { title: name, abouts, by: `act ${name}` };
+}
+
+/** A band of a lane, counted from above. */
+interface Spot {
+  readonly row: Row;
+  readonly band: number;
+}
+
+/** What lies at an instant of a band, which is pinned: that of the mark that is meant, where there is one. */
+function choosePoint(state: ChartState, { row, band }: Spot, at: number, width: number): void {
+  const own = bandsOf(row)[band] ?? row;
+  const { abouts, at: exact } = hitsOf(own, at, state, width);
   state.pinned.value = exact;
-  state.chosen.value = { title: nameOf(row), abouts, by: `point ${row.key}` };
+  const title = own.variant === null ? nameOf(row) : `${nameOf(row)}, ${own.variant}`;
+  state.chosen.value = { title, abouts, by: `point${band === 0 ? '' : `/${band}`} ${row.key}` };
+}
+
+/** All marks of the lanes, and those of acts, each with whose it is. */
+function marksOf({ rows, acts }: ChartState): readonly (Mark & { readonly of: Band | null })[] {
+  return [
+    ...acts.value.flatMap(({ marks }) => marks.map((mark) => ({ ...mark, of: null }))),
+    ...rows.value.flatMap((row) =>
+      bandsOf(row).flatMap((band) => band.marks.map((mark) => ({ ...mark, of: band }))),
+    ),
+  ];
 }
 
 /** All marks of an instant, which is pinned. */
 function chooseInstant(state: ChartState, at: number): void {
-  const marks = state.rows.value.flatMap((row) => row.marks.filter((mark) => isAt(mark, at)));
+  const marks = marksOf(state).filter((mark) => isAt(mark, at));
   const abouts = new Map(
-    marks.map(({ about }) => about(state.clock)).map((about) => [about.title, about]),
+    marks
+      .map(({ about, of }) => (of ? ofVariant(about(state.clock), of) : about(state.clock)))
+      .map((about) => [about.title, about]),
   );
   state.pinned.value = at;
   state.chosen.value = {
@@ -226,24 +277,27 @@ function chooseInstant(state: ChartState, at: number): void {
 
 /** Opens what the address asks for, as far as it is there. */
 function chooseAsked(state: ChartState, width: number): void {
-  const { asked, rows, pinned } = state;
-  const [, kind = '', key = ''] = /^(lane|point|instant) ?(.*)$/.exec(asked.value) ?? [];
+  const { asked, rows, acts, pinned } = state;
+  const [, kind = '', band = '0', key = ''] =
+    /^(lane|point|act|instant)(?:\/(\d+))? ?(.*)$/.exec(asked.value) ?? [];
   asked.value = '';
   const at = pinned.value;
   if (kind === 'instant' && at !== null) chooseInstant(state, at);
   const row = rows.value.find((one) => one.key === key && one.kind === 'lane');
   if (row && kind === 'lane') chooseLane(state, row);
-  if (row && kind === 'point' && at !== null) choosePoint(state, row, at, width);
+  if (row && kind === 'point' && at !== null)
+    choosePoint(state, { row, band: Number(band) }, at, width);
+  const act = acts.value.find((one) => kind === 'act' && one.name === key);
+  if (act) chooseAct(state, act);
 }
 
 /** An address has thousandths. */
-function isAt(mark: Row['marks'][number], at: number): boolean {
+function isAt(mark: Mark, at: number): boolean {
   return Math.abs(mark.at - at) < 0.001;
 }
 
-function nameOf({ label, aside, variant }: Row): string {
-  const name = aside === '' ? label : `${label} ${aside}`;
-  return variant === null ? name : `${name}, ${variant}`;
+function nameOf({ label, aside }: Row): string {
+  return aside === '' ? label : `${label} ${aside}`;
 }
 
 /** Pixels beside a mark that still mean it. */
@@ -256,12 +310,12 @@ interface Hits {
 }
 
 /** What is there: marks near it, of which the nearest is meant first, then bars, then the area. */
-function hitsOf(row: Row, at: number, state: ChartState, width: number): Hits {
+function hitsOf(row: Band, at: number, state: ChartState, width: number): Hits {
   const { clock } = state;
   const x = scaleOf(state, width);
   const place = x(at);
   const marks = row.marks.filter((mark) => Math.abs(x(mark.at) - place) <= reach);
-  const away = (mark: Row['marks'][number]): number => Math.abs(mark.at - at);
+  const away = (mark: Mark): number => Math.abs(mark.at - at);
   const [nearest, ...others] = [...marks].sort((one, two) => away(one) - away(two));
   if (nearest) {
     return { abouts: [nearest, ...others].map(({ about }) => about(clock)), at: nearest.at };
@@ -281,23 +335,31 @@ function hitsOf(row: Row, at: number, state: ChartState, width: number): Hits {
 interface LaneLabelProps {
   readonly row: Row;
   readonly top: number;
+  readonly isStacked: boolean;
   readonly state: ChartState;
   readonly choose: (row: Row) => void;
 }
 
-function LaneLabel({ row, top, state, choose }: LaneLabelProps) {
-  const { kind, key, depth, label, aside, note, variant, isAgain, isOpen, height } = row;
-  const place = { top: `${top}px`, height: `${height}px` };
+function LaneLabel({ row, top, isStacked, state, choose }: LaneLabelProps) {
+  const { kind, key, depth, label, aside, isOpen } = row;
+  const heights = heightsOf(row, isStacked);
+  const place = { top: `${top}px`, height: `${heights.label || heights.drawn}px` };
   if (kind === 'heading') {
     return (
       <li class="label heading" style={place}>
         <h2>{label}</h2>
+        {aside !== '' && <span class="aside">{aside}</span>}
       </li>
     );
   }
   const open = () => toggle(state.opened, key);
+  const classes = [
+    ...['label', kind, `depth-${depth}`],
+    ...(isOpen === null ? ['closed'] : []),
+    ...(row.others.length === 0 ? [] : ['bands']),
+  ];
   return (
-    <li class={`label ${kind} depth-${depth} ${isOpen === null ? 'closed' : ''}`} style={place}>
+    <li class={classes.join(' ')} style={place}>
       {isOpen !== null && (
         <button
           type="button"
@@ -310,17 +372,28 @@ function LaneLabel({ row, top, state, choose }: LaneLabelProps) {
         </button>
       )}
       <button type="button" class="name" onClick={kind === 'fold' ? open : () => choose(row)}>
-        <span class={isAgain ? 'text again' : 'text'}>
-          <span class="own">{label} </span>
-          {aside !== '' && <span class="aside">{aside} </span>}
-          {variant !== null && <span class="variant">{variant}</span>}
+        <span class="text">
+          {label} {aside !== '' && <span class="aside">{aside}</span>}
+          {row.others.length === 0 && <span class="variant">{row.variant}</span>}
         </span>
-        {note !== '' && (
-          <span class="note" title={note}>
-            {note}
-          </span>
-        )}
+        <Notes row={row} />
       </button>
     </li>
+  );
+}
+
+/** What each band comes down to: beside the label of a lane, or in a line for each variant. */
+function Notes({ row }: { readonly row: Row }) {
+  if (row.others.length === 0) {
+    return row.note === '' ? null : <span class="note">{row.note}</span>;
+  }
+  return (
+    <>
+      {bandsOf(row).map(({ variant, note }) => (
+        <span key={variant} class="band">
+          <span class="variant">{variant}</span> <span class="note">{note}</span>
+        </span>
+      ))}
+    </>
   );
 }

@@ -5,7 +5,7 @@ import { bisector } from 'd3-array';
 import { scaleLinear, scaleTime, scaleUtc } from 'd3-scale';
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Row } from '../model/row.ts';
+import { heightsOf, type Row } from '../model/row.ts';
 import { type Colours, coloursOf, paintRow, type TimeScale } from './paint.ts';
 import type { ChartState, View } from './state.ts';
 
@@ -19,7 +19,7 @@ interface Canvases {
 }
 
 export function drawChart({ lanes, axis }: Canvases, state: ChartState, size: Size): void {
-  const { width, height, scrolled } = size;
+  const { width, height, scrolled, isStacked } = size;
   const x = scaleOf(state, width);
   const colours = coloursOf(lanes.canvas);
   fit(lanes, width, height);
@@ -27,12 +27,12 @@ export function drawChart({ lanes, axis }: Canvases, state: ChartState, size: Si
   drawLines(lanes, x, state, { width, colours });
   drawTimes(axis, x, state, { width, colours });
   const rows = state.rows.value;
-  const tops = topsOf(rows);
+  const tops = topsOf(rows, isStacked);
   const brush = { context: lanes, x, end: state.end.value, colours };
   for (let index = rowAt(tops, scrolled); index < rows.length; index++) {
     const [row, top = 0] = [rows[index], tops[index]];
     if (!row || top > scrolled + height) break;
-    paintRow(brush, row, top - scrolled);
+    paintRow(brush, row, top - scrolled, heightsOf(row, isStacked));
   }
   for (const [at, name, wide] of [
     [state.hover.value, 'quiet', 1],
@@ -51,16 +51,23 @@ interface Look {
   readonly colours: Colours;
 }
 
-/** A line through the lanes for each time of the axis, and one for the present. */
+/** A line through the lanes for each time of the axis, for each act, and one for the present. */
 export function drawLines(
   context: CanvasRenderingContext2D,
   x: TimeScale,
-  { now: { value: now }, view, startsAt }: ChartState,
+  { now: { value: now }, view, startsAt, acts }: ChartState,
   { width, colours }: Look,
 ): void {
   context.fillStyle = colours('rule');
   for (const tick of ticksOf(view.value, width, startsAt)) {
     context.fillRect(Math.round(x(tick)), 0, 1, context.canvas.height);
+  }
+  context.fillStyle = colours('gone');
+  for (const { from } of acts.value) {
+    if (x(from) < 0 || x(from) > width) continue;
+    // Dashes, unlike the lines of times.
+    for (let y = 0; y < context.canvas.height; y += 7)
+      context.fillRect(Math.round(x(from)), y, 1, 4);
   }
   if (now === null || x(now) < 0 || x(now) > width) return;
   context.fillStyle = colours('ink');
@@ -124,6 +131,8 @@ export interface Size {
   readonly width: number;
   readonly height: number;
   readonly scrolled: number;
+  /** True: labels stand above lanes, as there is no room beside them. */
+  readonly isStacked: boolean;
 }
 
 /** Room for half of the last time on the axis. */
@@ -137,9 +146,12 @@ export function scaleOf(state: ChartState, width: number): TimeScale {
 }
 
 /** Where each row begins, and where the last one ends. */
-export function topsOf(rows: readonly Row[]): number[] {
+export function topsOf(rows: readonly Row[], isStacked: boolean): number[] {
   const tops = [0];
-  for (const { height } of rows) tops.push((tops.at(-1) ?? 0) + height);
+  for (const row of rows) {
+    const { label, drawn } = heightsOf(row, isStacked);
+    tops.push((tops.at(-1) ?? 0) + label + drawn);
+  }
   return tops;
 }
 
@@ -156,7 +168,8 @@ export function useSize(scroller: RefObject<HTMLElement | null>, size: Signal<Si
     const look = () => {
       const labels = Number.parseFloat(getComputedStyle(box).getPropertyValue('--labels'));
       const width = Math.max(50, box.clientWidth - labels);
-      size.value = { width, height: box.clientHeight, scrolled: box.scrollTop };
+      const { clientHeight: height, scrollTop: scrolled } = box;
+      size.value = { width, height, scrolled, isStacked: labels === 0 };
     };
     const observer = new ResizeObserver(look);
     observer.observe(box);

@@ -1,21 +1,21 @@
 // The legend: only what there is in the lanes.
-import type { Row } from '../model/row.ts';
+import { bandsOf, type Row } from '../model/row.ts';
 
 const fills = [
   ['down', 'down'],
-  ['unknown', 'unreachable'],
+  ['unknown', 'node unreachable'],
   ['gone', 'node gone'],
   ['tainted', 'NoExecute taint'],
   ['pending', 'eviction pending'],
   ['leaving', 'terminating'],
   ['held', 'held by a limit or a pause'],
-  ['noroom', 'no room'],
+  ['noroom', 'Pending: no room'],
   ['untold', 'who left is unknown'],
 ] as const;
 const shapes = [
   ['evicted', 'evicted'],
   ['refused', 'blocked by a budget'],
-  ['event', 'event of the script'],
+  ['event', 'event'],
 ] as const;
 
 interface LegendProps {
@@ -26,7 +26,7 @@ interface LegendProps {
 
 export function Legend({ rows, texts = {} }: LegendProps) {
   const used = new Set<string>();
-  for (const { area, bars, marks } of rows) {
+  for (const { area, bars, marks } of rows.flatMap(bandsOf)) {
     if (area && area.most > 0) used.add(area.fill);
     for (const { fill } of bars) used.add(fill);
     for (const { shape } of marks) used.add(shape);
@@ -37,8 +37,8 @@ export function Legend({ rows, texts = {} }: LegendProps) {
   }
   const items = [
     ...fills,
-    ['noticed', 'what Kubernetes knows of'] as const,
-    ['budget', 'what the budget allows'] as const,
+    ['noticed', 'down as Kubernetes knows'] as const,
+    ['budget', 'the budget allows'] as const,
     ...shapes,
   ].filter(([name]) => used.has(name));
   return (

@@ -9,6 +9,7 @@ import type { DemoSource } from '../demo.ts';
 import type { EachPageInput } from '../each.ts';
 import type { LiveSource } from '../live.ts';
 import { lossSentence } from '../model/losses.ts';
+import { inReadingOrder } from '../model/runs.ts';
 import { sentenceOf } from '../model/sentence.ts';
 import type { PageInput } from '../simulation.ts';
 import { startDemo } from './demo/start.tsx';
@@ -36,7 +37,8 @@ async function unpacked(
   return await new Response(json).json();
 }
 
-function showSimulation(where: Element, input: PageInput): void {
+function showSimulation(where: Element, data: PageInput): void {
+  const input = inReadingOrder(data);
   document.title = `${sentenceOf(input)} - ${input.source}`;
   render(<App state={stateOf(signal(input))} />, where);
 }

@@ -15,10 +15,15 @@ interface OverviewProps {
   /** What is counted. */
   readonly label: string;
   readonly fill: 'down' | 'pending';
-  readonly steps: readonly { readonly at: number; readonly value: number }[];
+  /** Of each variant; two stand on one base, of more the highest is seen. */
+  readonly series: readonly Series[];
+  /** The number that fills the height; null: the highest that is counted. */
+  readonly scale: number | null;
 }
 
-export function Overview({ state, label, fill, steps }: OverviewProps) {
+type Series = readonly { readonly at: number; readonly value: number }[];
+
+export function Overview({ state, label, fill, series, scale }: OverviewProps) {
   const place = useRef<SVGSVGElement>(null);
   const width = useSignal(0);
   useEffect(() => {
@@ -52,21 +57,31 @@ export function Overview({ state, label, fill, steps }: OverviewProps) {
     brush.move(drawn, [toPixels(from), toPixels(until)]);
   });
   const most = mostOf(
-    steps.map(({ value }) => value),
-    1,
+    series.flat().map(({ value }) => value),
+    0,
   );
-  const path = steps.map(({ at, value }, index) => {
-    const until = steps[index + 1]?.at ?? state.end.value;
-    const top = height - (value / most) * (height - 4);
-    return `H${x(at)}V${top}H${x(until)}`;
+  const full = Math.max(1, scale ?? most);
+  const isMirrored = series.length === 2;
+  const base = isMirrored ? height / 2 : height;
+  const paths = series.map((steps, index) => {
+    const down = isMirrored && index === 1 ? 1 : -1;
+    const path = steps.map(({ at, value }, step) => {
+      const until = steps[step + 1]?.at ?? state.end.value;
+      const tall = value === 0 ? 0 : Math.max(1.5, Math.min(1, value / full) * (base - 2));
+      return `H${x(at)}V${base + down * tall}H${x(until)}`;
+    });
+    return `M0,${base}${path.join('')}V${base}Z`;
   });
   return (
     <div class="overview">
       <span>
         {label}, at most {most}
+        {scale !== null && ` of ${scale}`}
       </span>
       <svg ref={place} height={height} aria-hidden="true">
-        <path class={fill} d={`M0,${height}${path.join('')}V${height}Z`} />
+        {paths.map((path) => (
+          <path key={path} class={fill} d={path} />
+        ))}
         <g />
       </svg>
     </div>

@@ -1,6 +1,16 @@
 // Draws lanes on a canvas: areas, bars and marks, and the lines of time.
 import type { ScaleLinear } from 'd3-scale';
-import type { Area, Fill, Mark, Row, Shape } from '../model/row.ts';
+import {
+  type Area,
+  type AreaStep,
+  type Band,
+  bandsOf,
+  type Fill,
+  type Mark,
+  type Row,
+  type RowHeights,
+  type Shape,
+} from '../model/row.ts';
 
 /** Seconds to pixels. */
 export type TimeScale = ScaleLinear<number, number>;
@@ -25,31 +35,58 @@ export interface Brush {
   readonly colours: Colours;
 }
 
-/** A row from `top` on. */
-export function paintRow(brush: Brush, row: Row, top: number): void {
-  const { context, x, colours } = brush;
+/** A row from `top` on, below a label of that height. */
+export function paintRow(brush: Brush, row: Row, top: number, { label, drawn }: RowHeights): void {
+  paintRule(brush, top + label + drawn - 0.5);
+  if (row.kind !== 'lane') return;
+  const bands = bandsOf(row);
+  const height = (drawn - 6) / bands.length;
+  for (const [index, band] of bands.entries()) {
+    // Two bands stand on one base, as hills and their reflection do; more stand above each other.
+    const isFlipped = bands.length === 2 && index === 1;
+    const place = { top: top + label + 3 + index * height, height, isFlipped };
+    if (index > 0) paintRule(brush, Math.round(place.top) - 0.5);
+    if (band.area) paintArea(brush, band.area, inset(place, bands.length > 2 ? 2 : 0));
+    paintBars(brush, band, place);
+    paintMarks(brush, band.marks, markHeight(row, place, bands.length));
+  }
+}
+
+function paintRule({ context, x, colours }: Brush, y: number): void {
   const [left = 0, right = 0] = x.range();
-  const bottom = top + row.height;
   context.strokeStyle = colours('rule');
   context.lineWidth = 1;
   context.beginPath();
-  context.moveTo(left, bottom - 0.5);
-  context.lineTo(right, bottom - 0.5);
+  context.moveTo(left, y);
+  context.lineTo(right, y);
   context.stroke();
-  if (row.kind !== 'lane') return;
-  const inside = { top: top + 3, height: row.height - 6 };
-  if (row.area) paintArea(brush, row.area, inside);
-  paintBars(brush, row, inside);
-  paintMarks(brush, row.marks, row.area ? bottom - 8 : top + row.height / 2);
 }
 
 interface Place {
   readonly top: number;
   readonly height: number;
+  /** True: its base is above. */
+  readonly isFlipped: boolean;
 }
 
-function paintArea({ context, x, end, colours }: Brush, area: Area, { top, height }: Place): void {
-  const y = (value: number): number => top + height - (value / Math.max(1, area.most)) * height;
+function inset({ top, height, isFlipped }: Place, edge: number): Place {
+  return { top: top + edge, height: height - 2 * edge, isFlipped };
+}
+
+/** Marks stand on the base of an area, else in the middle. */
+function markHeight(row: Row, { top, height, isFlipped }: Place, bands: number): number {
+  if (!row.area && bands !== 2) return top + height / 2;
+  const fromBase = bands === 1 ? 5 : 7;
+  return isFlipped ? top + fromBase : top + height - fromBase;
+}
+
+function paintArea(brush: Brush, area: Area, { top, height, isFlipped }: Place): void {
+  const { context, x, end, colours } = brush;
+  const base = isFlipped ? top : top + height;
+  const y = (value: number): number => {
+    const share = Math.min(1, value / Math.max(1, area.most));
+    return base + (isFlipped ? share : -share) * height;
+  };
   const [from = 0, until = 0] = x.domain();
   const shown = area.steps.flatMap((step, index) => {
     const next = area.steps[index + 1]?.at ?? end;
@@ -59,9 +96,26 @@ function paintArea({ context, x, end, colours }: Brush, area: Area, { top, heigh
   for (const { step, next } of shown) {
     if (step.value === 0) continue;
     const left = x(step.at);
-    context.fillRect(left, y(step.value), Math.max(1.5, x(next) - left), y(0) - y(step.value));
+    // One pod of very many is seen, too.
+    const tall = Math.max(1.5, Math.abs(y(step.value) - base));
+    const wide = Math.max(1.5, x(next) - left);
+    context.fillRect(left, isFlipped ? base : base - tall, wide, tall);
   }
-  const path = (numberOf: (step: Area['steps'][number]) => number | null): void => {
+  paintLines(brush, shown, y);
+  if (area.most === 0) return;
+  const [, right = 0] = x.range();
+  context.font = font;
+  context.fillStyle = colours('quiet');
+  context.fillText(String(area.most), right + 4, isFlipped ? top + height : top + 9);
+}
+
+/** What was noticed of an area, and what a budget allows. */
+function paintLines(
+  { context, x, colours }: Brush,
+  shown: readonly { readonly step: AreaStep; readonly next: number }[],
+  y: (value: number) => number,
+): void {
+  const path = (numberOf: (step: AreaStep) => number | null): void => {
     context.beginPath();
     for (const { step, next } of shown) {
       const value = numberOf(step);
@@ -76,7 +130,7 @@ function paintArea({ context, x, end, colours }: Brush, area: Area, { top, heigh
     context.stroke();
   };
   // On a border of paper a line is seen on every fill.
-  const line = (numberOf: (step: Area['steps'][number]) => number | null, colour: string): void => {
+  const line = (numberOf: (step: AreaStep) => number | null, colour: string): void => {
     const dash = context.getLineDash();
     context.setLineDash([]);
     [context.strokeStyle, context.lineWidth] = [colours('paper'), 4];
@@ -90,23 +144,23 @@ function paintArea({ context, x, end, colours }: Brush, area: Area, { top, heigh
   context.setLineDash([5, 4]);
   line(({ allowed }) => allowed, colours('budget'));
   context.setLineDash([]);
-  if (area.most === 0) return;
-  const [, right = 0] = x.range();
-  context.font = font;
-  context.fillStyle = colours('quiet');
-  context.fillText(String(area.most), right + 4, top + 9);
 }
 
 /** Of the numbers that say how much the height of a lane is. */
 const font = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-function paintBars({ context, x, colours }: Brush, { bars }: Row, { top, height }: Place): void {
+function paintBars(
+  { context, x, colours }: Brush,
+  { bars }: Band,
+  { top, height, isFlipped }: Place,
+): void {
   const [left = 0, right = 0] = x.range();
   for (const bar of bars) {
     const start = Math.max(left, x(bar.from));
     const stop = Math.min(right, x(bar.until));
     if (stop < left || start > right) continue;
-    const [y, wide] = [top + bar.top * height, Math.max(1.5, stop - start)];
+    const from = isFlipped ? 1 - bar.bottom : bar.top;
+    const [y, wide] = [top + from * height, Math.max(1.5, stop - start)];
     const tall = (bar.bottom - bar.top) * height;
     // One that lies on another stands on paper.
     context.fillStyle = colours('paper');

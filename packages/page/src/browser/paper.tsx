@@ -2,7 +2,7 @@
 import { scaleLinear } from 'd3-scale';
 import { type RefObject, render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Row } from '../model/row.ts';
+import { bandsOf, heightsOf, type Row } from '../model/row.ts';
 import { axisHeight, drawLines, drawTimes, fit, margin } from './draw.ts';
 import { coloursOf, paintRow } from './paint.ts';
 import type { ChartState } from './state.ts';
@@ -67,11 +67,14 @@ function Paper({ rows, left }: PaperProps) {
 }
 
 function PaperRow({ row }: { readonly row: Row }) {
-  const { kind, label, aside, variant, note, depth } = row;
+  const { kind, label, aside, depth } = row;
   if (kind === 'heading') {
     return (
       <tr class="heading">
-        <th scope="rowgroup">{label}</th>
+        <th scope="rowgroup">
+          {label}
+          {aside !== '' && <div class="note">{aside}</div>}
+        </th>
         <td>
           <canvas class="times" />
         </td>
@@ -81,9 +84,12 @@ function PaperRow({ row }: { readonly row: Row }) {
   return (
     <tr>
       <th scope="row" class={`depth-${depth}`}>
-        {label} {aside !== '' && `${aside} `}
-        {variant !== null && <span class="variant">{variant}</span>}
-        {note !== '' && <div class="note">{note}</div>}
+        {label} {aside}
+        {bandsOf(row).map(({ variant, note }) => (
+          <div key={variant} class="note">
+            {variant === null ? note : `${variant} ${note}`}
+          </div>
+        ))}
       </th>
       <td>{kind === 'lane' && <canvas class="lane" />}</td>
     </tr>
@@ -100,7 +106,7 @@ function drawPaper(place: Element, rows: readonly Row[], state: ChartState): voi
     const context = row && contextOf(canvas, row.height);
     if (!row || !context) continue;
     drawLines(context, x, state, { width: laneWidth, colours });
-    paintRow({ context, x, end: state.end.peek(), colours }, row, 0);
+    paintRow({ context, x, end: state.end.peek(), colours }, row, 0, heightsOf(row, false));
   }
   for (const [, canvas] of canvasesIn(place, 'times')) {
     const context = contextOf(canvas, axisHeight);

@@ -1,5 +1,6 @@
 // What of a chart is looked at, whatever it shows: in signals, and in the fragment of the address.
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Act } from '../model/acts.ts';
 import type { Filter } from '../model/filter.ts';
 import type { About, Row } from '../model/row.ts';
 import type { Clock } from '../model/words.ts';
@@ -34,6 +35,8 @@ export interface ChartState {
   /** What the address asks why of, until it is found; ''. */
   readonly asked: Signal<string>;
   readonly rows: ReadonlySignal<readonly Row[]>;
+  /** What a script does, named on the axis. */
+  readonly acts: ReadonlySignal<readonly Act[]>;
   /** The present; null: it is about no present. */
   readonly now: ReadonlySignal<number | null>;
   readonly clock: Clock;

@@ -2,6 +2,7 @@
 import type { EachDocument, Loss, LossWorkload } from '../each.ts';
 import type { JobSummary } from '../simulation.ts';
 import type { LossesInWords, LossInWords } from '../what-if.ts';
+import type { Figure, Headline } from './headline.ts';
 import { count, duration } from './words.ts';
 import { shortName } from './workloads.ts';
 
@@ -58,28 +59,50 @@ export function harmText({
   return `${downMax} of ${downWorstWanted} down for ${duration(downSeconds)}`;
 }
 
-/** The sentence that the page opens with. */
+/** The loss that hurts most, and whom; null: none takes a pod of any workload down. */
+function worstIn({
+  losses,
+}: EachDocument): { readonly loss: Loss; readonly first: LossWorkload } | null {
+  const loss = losses.find((one) => one.failed === null && one.podMinutesLost > 0);
+  const [first] = loss ? worstFirst(loss.workloads) : [];
+  return loss && first ? { loss, first } : null;
+}
+
+/** The figures that the page opens with. */
+export function lossHeadline(input: EachDocument): Headline {
+  const worst = worstIn(input);
+  if (!worst) return { caption: '', figures: [] };
+  const { loss, first } = worst;
+  const { downSeconds, downMax, downWorstWanted } = first;
+  const figure: Figure = {
+    ...{ variant: null, time: duration(downSeconds), difference: '' },
+    details: [
+      [`${downMax} of ${downWorstWanted}`, `pods of ${shortName(first)} down at once`],
+      [minutesText(loss.podMinutesLost), 'pod-minutes lost in all'],
+      [String(loss.evictions), loss.evictions === 1 ? 'eviction' : 'evictions'],
+    ],
+  };
+  const of = count(input.losses.length, 'loss', 'losses');
+  return { caption: `The worst of ${of}: ${lossText(input, loss)}`, figures: [figure] };
+}
+
+/** The sentence that goes with the figures. */
 export function lossSentence(input: EachDocument): string {
   const played = input.losses.filter(({ failed }) => failed === null);
-  const worst = played.find(({ podMinutesLost }) => podMinutesLost > 0);
-  const [first] = worst ? worstFirst(worst.workloads) : [];
   if (played.length === 0) return 'No loss was played.';
-  if (!worst || !first) {
+  const worst = worstIn(input);
+  if (!worst) {
     const jobs = new Set(played.flatMap((loss) => loss.jobs ?? []).map(jobKey)).size;
     const but = jobs === 0 ? '' : `; pods of ${count(jobs, 'Job')} are lost`;
     return `${count(played.length, 'loss', 'losses')} played: none takes a pod of any workload down${but}.`;
   }
-  const others = worst.workloads.length - 1;
-  const is = first.downMax < first.downWorstWanted ? 'is partly down' : 'is down';
-  const most = `at most ${first.downMax} of ${first.downWorstWanted} pods`;
+  const { loss, first } = worst;
+  const others = loss.workloads.length - 1;
   const more =
-    others === 0
-      ? ''
-      : `${count(others, 'workload')} more ${others === 1 ? 'is' : 'are'} affected, `;
-  const lost = `${minutesText(worst.podMinutesLost)} pod-minutes lost`;
+    others === 0 ? '' : ` ${count(others, 'more workload is', 'more workloads are')} affected.`;
   return (
-    `${capital(lossText(input, worst))} hurts most: ${shortName(first)} ${is} for ` +
-    `${duration(first.downSeconds)}, ${most}; ${more}${lost}.`
+    `${capital(lossText(input, loss))} hurts most: pods of ${shortName(first)} are down for ` +
+    `${duration(first.downSeconds)}, at most ${first.downMax} of ${first.downWorstWanted} at once.${more}`
   );
 }
 

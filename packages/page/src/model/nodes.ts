@@ -10,10 +10,7 @@ const fills: Readonly<Record<string, Fill>> = { False: 'down', Unknown: 'unknown
 
 type Opened = ReadonlySet<string>;
 
-/** Room for a name with its variant, and a note below it. */
-const twoLines = 36;
-
-/** A node, once for each run; the first lane opens and closes it. */
+/** A node, with a band for each run; open, also its pods in each run. */
 export function rowsOfNode(
   runs: readonly { readonly variant: string | null; readonly of: NodeOfRun }[],
   end: number,
@@ -25,27 +22,20 @@ export function rowsOfNode(
   const key = `n ${name}`;
   const hasPods = runs.some(({ of }) => Object.values(of.history).some((list) => list.length > 0));
   const isOpen = hasPods ? opened.has(key) : null;
-  const lanes = runs.map(({ variant, of }, index) => {
-    const { node, history } = of;
-    return rowOf({
-      key: index === 0 ? key : `n${index} ${name}`,
-      depth: 1,
-      label: name,
-      variant,
-      ...(variant !== null && { height: twoLines }),
-      note: evictionsText([of], index === 0 ? null : [first.of]),
-      isOpen: index === 0 ? isOpen : null,
-      isAgain: index > 0,
-      isCalm: !runs.some((one) => isTouched(one.of)),
-      bars: [...statesOf(node, end), ...barsOf(history, end)],
-      marks: marksOf(history),
-    });
-  });
-  if (!isOpen) return lanes;
+  const isCalm = !runs.some(({ of }) => isTouched(of));
+  const [band = null, ...others] = runs.slice(0, isCalm ? 1 : runs.length).map((one, index) => ({
+    variant: isCalm ? null : one.variant,
+    note: evictionsText([one.of], index === 0 ? null : [first.of]),
+    area: null,
+    bars: [...statesOf(one.of.node, end), ...barsOf(one.of.history, end)],
+    marks: marksOf(one.of.history),
+  }));
+  const lane = rowOf({ ...band, key, depth: 1, label: name, isOpen, isCalm, others });
+  if (!isOpen) return [lane];
   const pods = runs.flatMap(({ variant, of }, index) => {
-    return podRows(`${index === 0 ? key : `n${index} ${name}`}`, variant, of.history, end);
+    return podRows(`${key} ${index}`, variant, of.history, end);
   });
-  return [...lanes, ...pods];
+  return [lane, ...pods];
 }
 
 function podRows(

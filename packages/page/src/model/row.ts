@@ -57,44 +57,73 @@ export interface Area {
 
 type RowKind = 'heading' | 'lane' | 'fold';
 
-export interface Row {
+/** The part of a lane that one variant draws. */
+export interface Band {
+  /** Null: the lane is of one variant. */
+  readonly variant: string | null;
+  /** Beside the label: what it comes down to. */
+  readonly note: string;
+  readonly area: Area | null;
+  readonly bars: readonly Bar[];
+  readonly marks: readonly Mark[];
+}
+
+/** A lane; its own band is that of the first variant. */
+export interface Row extends Band {
   readonly key: string;
   readonly kind: RowKind;
   readonly depth: number;
   readonly label: string;
   /** What it is, where there is room; ''. */
   readonly aside: string;
-  /** Beside the label: what it comes down to. */
-  readonly note: string;
-  /** A variant, where it is one of several lanes of the same thing. */
-  readonly variant: string | null;
-  /** Whether the lane above has the same name, of another variant. */
-  readonly isAgain: boolean;
+  /** The bands of further variants, drawn below the first one. */
+  readonly others: readonly Band[];
   /** Whether nothing happens in it. */
   readonly isCalm: boolean;
   /** Null: there is nothing in it to open. */
   readonly isOpen: boolean | null;
   readonly height: number;
-  readonly area: Area | null;
-  readonly bars: readonly Bar[];
-  readonly marks: readonly Mark[];
+}
+
+/** The heights of a row: of its label, where that stands above it, and of what is drawn. */
+export interface RowHeights {
+  readonly label: number;
+  readonly drawn: number;
+}
+
+/** `isStacked`: labels stand above lanes, as there is no room beside them. */
+export function heightsOf(row: Row, isStacked: boolean): RowHeights {
+  if (!isStacked || row.kind !== 'lane') return { label: 0, drawn: row.height };
+  const bands = bandsOf(row);
+  const notes = bands.filter(({ note }) => note !== '').length;
+  const label = 4 + line * (1 + (row.others.length > 0 ? bands.length : notes));
+  const alone = row.area ? heights.area : heights.lane;
+  return { label, drawn: row.others.length > 0 ? heights.lane * bands.length : alone };
+}
+
+/** All bands of a lane, from above to below. */
+export function bandsOf(row: Row): readonly Band[] {
+  return [row, ...row.others];
 }
 
 const heights = { heading: 30, lane: 24, fold: 26, area: 40 } as const;
+/** Of a lane with several bands: a line for its name, and one for each band. */
+const line = 18;
 
 /** A row with nothing in it but what is given. */
 export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
-  const { kind = 'lane', area = null } = given;
+  const { kind = 'lane', area = null, others = [] } = given;
+  const alone = area ? heights.area : heights[kind];
   return {
     kind,
     depth: 0,
     aside: '',
     note: '',
     variant: null,
-    isAgain: false,
     isCalm: false,
     isOpen: null,
-    height: area ? heights.area : heights[kind],
+    height: others.length === 0 ? alone : line * (others.length + 2) + 4,
+    others,
     area,
     bars: [],
     marks: [],
@@ -132,14 +161,27 @@ export function worstRows<Item>(
   return [...worst, fold, ...(isOpen ? items.slice(most).flatMap(rowsOf) : [])];
 }
 
-/** All that is said of a row, in the order of time. */
-export function aboutsOf({ area, bars, marks }: Row, end: number, clock: Clock): readonly About[] {
+/** All that is said of a row, in the order of time; of several bands each says whose it is. */
+export function aboutsOf(row: Row, end: number, clock: Clock): readonly About[] {
+  const bands = bandsOf(row);
+  const all = bands.flatMap((band) => {
+    const own = aboutsOfBand(band, end, clock);
+    return bands.length === 1 ? own : own.map((about) => ofVariant(about, band));
+  });
+  return all.sort((one, other) => one.at - other.at);
+}
+
+/** The same, told of one variant. */
+export function ofVariant(about: About, { variant }: Pick<Band, 'variant'>): About {
+  return variant === null ? about : { ...about, title: `${variant}: ${about.title}` };
+}
+
+function aboutsOfBand({ area, bars, marks }: Band, end: number, clock: Clock): readonly About[] {
   const steps = area
     ? area.steps.flatMap((step, index) => {
         const isWorth = step.value > 0 || (area.steps[index - 1]?.value ?? 0) > 0;
         return isWorth ? [area.about(step, area.steps[index + 1]?.at ?? end, clock)] : [];
       })
     : [];
-  const all = [...steps, ...[...bars, ...marks].map(({ about }) => about(clock))];
-  return all.sort((one, other) => one.at - other.at);
+  return [...steps, ...[...bars, ...marks].map(({ about }) => about(clock))];
 }

@@ -1,10 +1,11 @@
-// All lanes of the chart, from what was done to what came of it.
+// All lanes of the chart.
 import type { PageInput, RunDocument } from '../simulation.ts';
 import {
   type About,
   type Area,
   type AreaStep,
   type Bar,
+  bandsOf,
   type Row,
   rowOf,
   shownOf,
@@ -32,7 +33,6 @@ export function rowsOf(input: PageInput, { opened, query, isHarmOnly }: Choice):
   // What is searched for may be folded.
   const open = query === '' ? opened : everything;
   const rows = [
-    ...eventRows(input),
     ...workloadRows(input, open),
     ...runs.flatMap((one) =>
       causeRows(one, end, { whose: isMany ? `: ${one.name}` : '', opened: open }),
@@ -54,9 +54,11 @@ export function matching(
   { query, isHarmOnly }: Pick<Choice, 'query' | 'isHarmOnly'>,
 ): readonly Row[] {
   const wanted = query.toLowerCase();
-  const found = rows.filter(({ kind, label, variant, key, isCalm }) => {
+  const found = rows.filter((row) => {
+    const { kind, label, key, isCalm } = row;
     if (isHarmOnly && isCalm) return false;
-    const text = `${label} ${variant ?? ''} ${key}`.toLowerCase();
+    const variants = bandsOf(row).map(({ variant }) => variant ?? '');
+    const text = [label, ...variants, key].join(' ').toLowerCase();
     return wanted === '' || (kind === 'lane' && text.includes(wanted));
   });
   // A heading under which nothing is left says nothing.
@@ -64,16 +66,6 @@ export function matching(
     const next = found[index + 1];
     return kind !== 'heading' || (next !== undefined && next.kind !== 'heading');
   });
-}
-
-function eventRows(input: PageInput): readonly Row[] {
-  const events = input.runs[0]?.events ?? [];
-  if (events.length === 0) return [];
-  const marks = events.map(({ at, text, line }) => {
-    const about = (): About => ({ at, title: text, facts: [['line of the script', `${line}`]] });
-    return { at, shape: 'event', about } as const;
-  });
-  return [rowOf({ key: 'events', label: 'Script', note: count(events.length, 'event'), marks })];
 }
 
 /**

@@ -8,7 +8,15 @@ import type {
 } from '../simulation.ts';
 import { historiesBy, nothing, type PodHistory, podKey } from './pod-history.ts';
 import { barsOf, marksOf } from './pods.ts';
-import { type About, type Area, type AreaStep, type Row, rowOf, worstRows } from './row.ts';
+import {
+  type About,
+  type Area,
+  type AreaStep,
+  type Band,
+  type Row,
+  rowOf,
+  worstRows,
+} from './row.ts';
 import { instantsOf, mostOf, readerOf } from './steps.ts';
 import { type Clock, duration, more, span } from './words.ts';
 
@@ -87,7 +95,10 @@ export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   const all = byHarm(input);
   const harmed = all.filter((one) => isHarmed(input, workloadKey(one)));
   const calm = all.filter((one) => !isHarmed(input, workloadKey(one)));
-  const heading = rowOf({ key: 'workloads', kind: 'heading', label: 'Workloads: pods down' });
+  const heading = rowOf({
+    ...{ key: 'workloads', kind: 'heading', label: 'Workloads: pods down, of all replicas' },
+    aside: sidesOf(input),
+  });
   const rows = worstRows(harmed, (one) => rowsOf(input, one, opened), {
     key: allWorkloads,
     label: (others) => `${others} more that are affected`,
@@ -95,7 +106,7 @@ export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   });
   if (calm.length === 0) return [heading, ...rows];
   const isOpen = opened.has('calm-workloads');
-  const label = `${calm.length} more that are not affected`;
+  const label = `${calm.length}${harmed.length > 0 ? ' more that are' : ''} not affected`;
   const isCalm = true;
   const fold = rowOf({ key: 'calm-workloads', kind: 'fold', label, isOpen, isCalm });
   const shown = isOpen
@@ -107,34 +118,64 @@ export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   return [heading, ...rows, fold, ...shown];
 }
 
+/** Which of two variants is on which side of the line. */
+function sidesOf({ runs }: PageInput): string {
+  const [one, other, ...more] = runs;
+  if (!one || !other || more.length > 0) return '';
+  return `above the line ${one.name}, below ${other.name}`;
+}
+
+/** A lane of all variants; below one that is open, the pods of each. */
 function rowsOf(input: PageInput, totals: WorkloadSummary, opened: Opened): readonly Row[] {
   const key = workloadKey(totals);
-  const isMany = input.runs.length > 1;
-  const areas = input.runs.map((run) => areaOf(run, key));
-  const most = Math.max(1, ...areas.map((area) => area?.most ?? 0));
-  // Workloads that manifests add are in a later run alone.
-  const firstAt = areas.findIndex((area) => area !== null);
-  const firsts = input.runs.slice(0, 1).map(indexOf);
-  const first = firsts[0]?.summaries.get(key);
-  return input.runs.flatMap((run, index) => {
+  const parts = partsOf(input, key);
+  const bands = parts.map(({ band }) => band);
+  const [first, ...others] = bands;
+  const areas = bands.flatMap(({ area }) => area ?? []);
+  if (!first || areas.length === 0) return [];
+  const most = mostOf(
+    areas.map((area) => area.most),
+    1,
+  );
+  const scaled = (band: Band): Band => ({ ...band, area: band.area && { ...band.area, most } });
+  const rowKey = `w ${key}`;
+  const isOpenable = bands.some(({ marks }) => marks.length > 0);
+  const row = rowOf({
+    ...scaled(first),
+    key: rowKey,
+    label: `${totals.namespace}/${totals.name}`,
+    aside: totals.kind === 'Deployment' ? '' : `(${totals.kind})`,
+    isOpen: isOpenable ? opened.has(rowKey) : null,
+    others: others.map(scaled),
+  });
+  if (!row.isOpen) return [row];
+  const pods = parts.flatMap(({ band: { variant }, history }, index) => {
+    return podRows(history, input.untilSeconds, { key: `${rowKey} ${index}`, variant });
+  });
+  return [row, ...pods];
+}
+
+interface PartOfRun {
+  readonly band: Band;
+  readonly history: PodHistory;
+}
+
+/** The part of each run in the lane of a workload; manifests add some that only a later run has. */
+function partsOf({ runs }: PageInput, key: string): readonly PartOfRun[] {
+  const isMany = runs.length > 1;
+  const first = runs.slice(0, 1).flatMap((run) => indexOf(run).summaries.get(key) ?? [])[0] ?? null;
+  return runs.map((run, index) => {
     const { summaries, histories } = indexOf(run);
     const own = summaries.get(key);
     const history = histories.get(key) ?? nothing;
-    const area = areas[index];
-    if (!area || !own) return [];
-    const rowKey = `w${index} ${key}`;
-    const row = rowOf({
-      key: rowKey,
-      label: `${totals.namespace}/${totals.name}`,
-      aside: totals.kind === 'Deployment' || index > firstAt ? '' : `(${totals.kind})`,
-      isAgain: index > firstAt,
-      note: noteOf(run, own, index === 0 ? null : (first ?? null)),
+    const band = {
       variant: isMany ? run.name : null,
-      isOpen: own.evictions > 0 ? opened.has(rowKey) : null,
-      area: { ...area, most },
+      note: own ? noteOf(run, own, index === 0 ? null : first) : 'not there',
+      area: own ? areaOf(run, key) : null,
+      bars: [],
       marks: marksOf(history),
-    });
-    return row.isOpen ? [row, ...podRows(history, input.untilSeconds, rowKey)] : [row];
+    };
+    return { band, history };
   });
 }
 
@@ -192,8 +233,9 @@ function areaOf(run: RunDocument, key: string): Area | null {
       allowed: limit ? Math.max(0, wanted - limit.desired) : null,
     });
   }
+  // The height of a lane is all replicas: one of four that is down is a quarter of it.
   const most = mostOf(
-    steps.map(({ value, allowed }) => Math.max(value, allowed ?? 0)),
+    track.states.map(({ wanted }) => wanted),
     0,
   );
   const about: Area['about'] = (step, until, clock) => {
@@ -224,10 +266,14 @@ function aboutStep(track: WorkloadTrack, { step, until, wanted, clock }: StepOf)
 }
 
 /** The pods of a workload to which something happened. */
-function podRows(ofAll: PodHistory, end: number, parent: string): readonly Row[] {
+function podRows(
+  ofAll: PodHistory,
+  end: number,
+  { key, variant }: Pick<Row, 'key' | 'variant'>,
+): readonly Row[] {
   return Array.from(historiesBy(ofAll, podKey), ([pod, history]) =>
     rowOf({
-      ...{ key: `${parent} ${pod}`, label: pod, depth: 1 },
+      ...{ key: `${key} ${pod}`, label: pod, depth: 1, variant },
       ...{ bars: barsOf(history, end), marks: marksOf(history) },
     }),
   );

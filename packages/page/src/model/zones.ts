@@ -1,4 +1,4 @@
-// The lanes of zones; under those that are open their nodes. Variants stand beneath each other.
+// The lanes of zones; under those that are open their nodes. A lane has a band for each variant.
 import {
   evictionsOf,
   hasNoExecute,
@@ -14,12 +14,12 @@ import {
 } from './nodes.ts';
 import { marksOf } from './pods.ts';
 import { type About, type Area, type AreaStep, type Bar, type Row, rowOf } from './row.ts';
-import { countsOf, mostOf, spansWhere } from './steps.ts';
+import { countsOf, spansWhere } from './steps.ts';
 import { type Clock, count, span } from './words.ts';
 
 type Opened = ReadonlySet<string>;
 
-/** One of the runs whose zones stand beneath each other. */
+/** One of the runs that have a band in the lanes of zones. */
 export interface RunOfZones extends NodeEvents {
   /** Null: there is but this one. */
   readonly variant: string | null;
@@ -55,7 +55,7 @@ export function zoneRows(
     heading,
     ...sorted.flatMap(([zone, parts]) => {
       const key = `z ${zone}`;
-      const lanes = zoneLanes(zone, parts, { end, tense, isOpen: opened.has(key) });
+      const lanes = zoneLane(zone, parts, { end, tense, isOpen: opened.has(key) });
       return opened.has(key) ? [...lanes, ...nodeRows(key, parts, end, opened)] : lanes;
     }),
   ];
@@ -67,31 +67,27 @@ interface Shown {
   readonly isOpen: boolean;
 }
 
-/** A lane for each run; the first one opens and closes the zone. */
-function zoneLanes(
+/** A lane of all runs, in which each has a band; one run tells all of a zone in which nothing happens. */
+function zoneLane(
   zone: string,
   parts: readonly ZoneOfRun[],
   { end, tense, isOpen }: Shown,
 ): readonly Row[] {
-  const [first] = parts;
-  const areas = parts.map(({ nodes }) => areaOf(zone, nodes, end));
-  const most = Math.max(...areas.map((area) => area.most));
   const isCalm = parts.every(({ nodes }) => !nodes.some(isTouched));
-  return parts.map(({ run, nodes }, index) => {
-    const area = areas[index] ?? null;
-    return rowOf({
-      key: index === 0 ? `z ${zone}` : `z${index} ${zone}`,
-      label: zone === '' ? 'no zone' : zone,
-      variant: run.variant,
-      note: nodesNote(nodes, index === 0 ? null : (first?.nodes ?? null), end, tense),
-      isOpen: index === 0 ? isOpen : null,
-      isCalm,
-      area: area && { ...area, most },
-      bars: [...taintsOfZone(zone, nodes, end), ...holdsOfZone(run, zone, end)],
-      isAgain: index > 0,
-      marks: marksOf(evictionsOf(nodes), () => historyOf(nodes)),
+  const [first, ...others] = parts
+    .slice(0, isCalm ? 1 : parts.length)
+    .map(({ run, nodes }, index) => {
+      const before = index === 0 ? null : (parts[0]?.nodes ?? null);
+      return {
+        variant: isCalm ? null : run.variant,
+        note: nodesNote(nodes, before, end, tense),
+        area: isCalm ? null : areaOf(zone, nodes, end),
+        bars: [...taintsOfZone(zone, nodes, end), ...holdsOfZone(run, zone, end)],
+        marks: marksOf(evictionsOf(nodes), () => historyOf(nodes)),
+      };
     });
-  });
+  const label = zone === '' ? 'no zone' : zone;
+  return first ? [rowOf({ ...first, key: `z ${zone}`, label, isOpen, isCalm, others })] : [];
 }
 
 /** Nodes by harm, those to which nothing happens folded. */
@@ -135,11 +131,7 @@ function areaOf(zone: string, nodes: readonly NodeOfRun[], end: number): Area {
     const title = `${zone || 'no zone'}: ${value} of ${nodes.length} nodes not ready`;
     return { at, title, facts: [['from', span(clock, at, until)]] };
   };
-  const most = mostOf(
-    steps.map(({ value }) => value),
-    0,
-  );
-  return { steps, most, fill: 'unknown', about };
+  return { steps, most: nodes.length, fill: 'unknown', about };
 }
 
 /** A strip for as long as some nodes have NoExecute taints. */

@@ -131,11 +131,11 @@ describe('a filter of a simulation', () => {
     const labels = (isHarmOnly: boolean) =>
       rowsOf(played, { ...choice, isHarmOnly }).map(({ label }) => label);
     assert.deepEqual(labels(false), [
-      ...['Workloads: pods down', 'shop/web', '1 more that are not affected'],
+      ...['Workloads: pods down, of all replicas', 'shop/web', '1 more that are not affected'],
       ...['Zones and nodes: nodes not ready', 'b', 'a', 'c'],
     ]);
     assert.deepEqual(labels(true), [
-      ...['Workloads: pods down', 'shop/web'],
+      ...['Workloads: pods down, of all replicas', 'shop/web'],
       ...['Zones and nodes: nodes not ready', 'b', 'a'],
     ]);
     const none = filtered(played, { ...noFilter, namespace: 'elsewhere', zone: 'c' });

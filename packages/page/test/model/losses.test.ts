@@ -9,6 +9,7 @@ import {
   limitFacts,
   lossesInWords,
   lossFacts,
+  lossHeadline,
   lossSentence,
   minutesText,
   workloadFacts,
@@ -29,17 +30,17 @@ const sentences: readonly (readonly [name: string, input: EachDocument, expected
   ['nothing was played', losses([lossOf('a', { failed: 'why' })]), 'No loss was played.'],
   ['no pod is ever down', losses([calm]), '1 loss played: none takes a pod of any workload down.'],
   [
-    'only Jobs are harmed',
+    'only Jobs are affected',
     losses([lossOf('b-1', { jobs: [batch] }), lossOf('b-2', { jobs: [batch] })]),
     '2 losses played: none takes a pod of any workload down; pods of 1 Job are lost.',
   ],
   [
     'nodes die',
     losses([worst, calm]),
-    'The loss of node a-1 hurts most: shop/web is partly down for 10m, at most 3 of 4 pods; 27 pod-minutes lost.',
+    'The loss of node a-1 hurts most: pods of shop/web are down for 10m, at most 3 of 4 at once.',
   ],
   [
-    'all of a workload is down in a zone that is cut off, and others are harmed',
+    'all of a workload is down in a zone that is cut off, and others are affected',
     losses(
       [
         lossOf('eu/a', {
@@ -52,23 +53,23 @@ const sentences: readonly (readonly [name: string, input: EachDocument, expected
       ],
       { each: 'zone', by: 'cut-off' },
     ),
-    'The isolation of zone eu/a hurts most: shop/db (StatefulSet) is down for 5m, at most 4 of 4 pods; ' +
-      '2 workloads more are affected, 15 pod-minutes lost.',
+    'The isolation of zone eu/a hurts most: pods of shop/db (StatefulSet) are down for 5m, at most 4 of 4 at once. ' +
+      '2 more workloads are affected.',
   ],
   [
     'racks are drained, and the first could not be played',
     losses([lossOf('r0', { failed: 'why' }), lossOf('r7', { workloads: [web] })], {
       ...{ each: 'rack', by: 'drain' },
     }),
-    'The drain of rack=r7 hurts most: shop/web is partly down for 10m, at most 3 of 4 pods; 27 pod-minutes lost.',
+    'The drain of rack=r7 hurts most: pods of shop/web are down for 10m, at most 3 of 4 at once.',
   ],
   [
     'nodes get a taint',
     losses([lossOf('a-1', { taint: 'x=y:NoExecute', workloads: [web, downFor('api', 1)] })], {
       by: 'taint',
     }),
-    'The taint x=y:NoExecute on node a-1 hurts most: shop/web is partly down for 10m, at most 3 of 4 pods; ' +
-      '1 workload more is affected, 28 pod-minutes lost.',
+    'The taint x=y:NoExecute on node a-1 hurts most: pods of shop/web are down for 10m, at most 3 of 4 at once. ' +
+      '1 more workload is affected.',
   ],
 ];
 
@@ -76,6 +77,22 @@ describe('the sentence of losses', () => {
   for (const [name, input, expected] of sentences) {
     it(`says it where ${name}`, () => assert.equal(lossSentence(input), expected));
   }
+
+  it('stands beside the figures of the worst', () => {
+    const { caption, figures } = lossHeadline(losses([worst, calm]));
+    assert.equal(caption, 'The worst of 2 losses: the loss of node a-1');
+    assert.deepEqual(figures, [
+      {
+        ...{ variant: null, time: '10m', difference: '' },
+        details: [
+          ['3 of 4', 'pods of shop/web down at once'],
+          ['27', 'pod-minutes lost in all'],
+          ['1', 'eviction'],
+        ],
+      },
+    ]);
+    assert.deepEqual(lossHeadline(losses([calm])).figures, []);
+  });
 
   it('is followed by how many do what', () => {
     const budget = { namespace: 'shop', name: 'web', refusals: 2, belowSeconds: 0, belowMax: 0 };

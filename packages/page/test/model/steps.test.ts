@@ -48,7 +48,7 @@ describe('the page of a run with very many changes', () => {
     const rows = rowsOf(input, { opened: new Set(), query: '', isHarmOnly: false });
     const areas = rows.flatMap(({ label, area }) => (area ? [[label, area.most]] : []));
     assert.deepEqual(areas, [
-      ['shop/web', 1],
+      ['shop/web', 2],
       ['Pending: no room', 1],
       ['r/a', 1],
     ]);

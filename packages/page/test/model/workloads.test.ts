@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Row } from '../../src/model/row.ts';
+import { bandsOf, type Row } from '../../src/model/row.ts';
 import { rowsOf } from '../../src/model/rows.ts';
 import { clock } from '../../src/model/words.ts';
 import { allWorkloads, byHarm, longerDown, workloadRows } from '../../src/model/workloads.ts';
@@ -58,7 +58,9 @@ const web = run({
 });
 
 const labels = (rows: readonly Row[]): readonly string[] =>
-  rows.map(({ label, note, variant }) => [label, note, variant ?? ''].join('|'));
+  rows.flatMap((row) =>
+    bandsOf(row).map(({ note, variant }) => [row.label, note, variant ?? ''].join('|')),
+  );
 
 describe('the lanes of workloads', () => {
   it('come by harm, those of nodes last, and what is calm is folded', () => {
@@ -70,7 +72,7 @@ describe('the lanes of workloads', () => {
       ['api', 'web', 'agent', 'calm'],
     );
     assert.deepEqual(labels(workloadRows(input, new Set())), [
-      'Workloads: pods down||',
+      'Workloads: pods down, of all replicas||',
       'shop/web|2 of 3, 30s|',
       '1 more that are not affected||',
     ]);
@@ -84,7 +86,10 @@ describe('the lanes of workloads', () => {
     assert.deepEqual(names, ['new', 'web', 'calm']);
     const before = { ...web, workloads: [], summary: { ...web.summary, workloads: [] } };
     const [, row] = workloadRows(simulation(before, web), new Set());
-    assert.deepEqual([row?.label, row?.isAgain], ['shop/web', false]);
+    assert.deepEqual(labels(row ? [row] : []), [
+      'shop/web|not there|taintmgr',
+      'shop/web|2 of 3, 30s|taintmgr',
+    ]);
   });
 
   it('have what is down, what was noticed of it, and what the budget allows', () => {
@@ -95,7 +100,7 @@ describe('the lanes of workloads', () => {
       { at: 70, value: 2, noticed: 1, allowed: 1 },
       { at: 90, value: 0, noticed: 0, allowed: 1 },
     ]);
-    assert.equal(row.area.most, 2);
+    assert.equal(row.area.most, 3, 'all replicas');
     assert.deepEqual(
       row.marks.map(({ at, shape }) => [at, shape]),
       [[60, 'evicted']],
@@ -111,14 +116,27 @@ describe('the lanes of workloads', () => {
     assert.equal(area?.about(step, 70, clock).title, 'shop/web: 2 of 3 down');
   });
 
+  it('are as high as the most replicas of any time and run', () => {
+    const scaled = (wanted: number) => {
+      const [track = assert.fail()] = web.workloads;
+      const states = [{ at: 0, wanted, ready: wanted }];
+      return { ...web, workloads: [{ ...track, states }] };
+    };
+    const [, row = assert.fail()] = workloadRows(simulation(scaled(4), scaled(7)), new Set());
+    assert.deepEqual(
+      bandsOf(row).map(({ area }) => area?.most),
+      [7, 7],
+    );
+  });
+
   it('open into the pods to which something happened', () => {
     const [, closed] = workloadRows(simulation(web), new Set());
     assert.equal(closed?.isOpen, false);
-    const rows = workloadRows(simulation(web), new Set(['w0 Deployment shop/web']));
+    const rows = workloadRows(simulation(web), new Set(['w Deployment shop/web']));
     assert.equal(rows[2]?.label, 'shop/web-1');
   });
 
-  it('stand one above the other for variants, on one scale, with the difference', () => {
+  it('have a band for each variant, on the scale of all replicas, with the difference', () => {
     const worse = run({
       ...web,
       name: 'B',
@@ -128,13 +146,17 @@ describe('the lanes of workloads', () => {
       simulation(run({ ...web, name: 'A', summary: web.summary.workloads }), worse),
       new Set(),
     );
-    assert.deepEqual(labels(rows.slice(1, 3)), [
+    assert.equal(rows[0]?.aside, 'above the line A, below B');
+    assert.deepEqual(labels(rows.slice(1, 2)), [
       'shop/web|2 of 3, 30s|A',
       'shop/web|2 of 3, 42s (+12s)|B',
     ]);
     assert.deepEqual(
-      rows.slice(1, 3).map((row) => row.area?.most),
-      [2, 2],
+      rows
+        .slice(1, 2)
+        .flatMap(bandsOf)
+        .map(({ area }) => area?.most),
+      [3, 3],
     );
   });
 });

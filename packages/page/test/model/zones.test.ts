@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { aboutsOf } from '../../src/model/row.ts';
+import { aboutsOf, bandsOf } from '../../src/model/row.ts';
 import { clock } from '../../src/model/words.ts';
 import { zoneRows } from '../../src/model/zones.ts';
 import { run } from '../world/simulation.ts';
@@ -62,8 +62,9 @@ describe('the lanes of zones', () => {
     ]);
   });
 
-  it('count nodes that are not ready, and show taints and holds', () => {
+  it('count nodes that are not ready, of all nodes, and show taints and holds', () => {
     const [, zone] = rowsOf();
+    assert.equal(zone?.area?.most, 2);
     assert.deepEqual(
       zone?.area?.steps.map(({ at, value }) => [at, value]),
       [
@@ -158,28 +159,33 @@ describe('the zones of two variants', () => {
     { ...other, variant: 'B' },
   ];
   const lanes = (...opened: readonly string[]) =>
-    zoneRows(runs, end, new Set(opened)).map(({ label, variant, note, isOpen }) => {
-      return [label, variant, note, isOpen];
+    zoneRows(runs, end, new Set(opened)).map((row) => {
+      const notes = bandsOf(row).map(({ variant, note }) => `${variant ?? ''}: ${note}`);
+      return [row.label, row.isOpen, ...notes];
     });
 
-  it('stand beneath each other with what the other one has more; the first opens both', () => {
+  it('have a band for each in one lane, with what the other one has more', () => {
     assert.deepEqual(lanes().slice(1), [
-      ['r/b', 'A', '1 of 2 not ready, 1 eviction', false],
-      ['r/b', 'B', '1 of 2 not ready, 2 evictions (+1)', null],
-      ['r/a', 'A', '1 node, all ready', false],
-      ['r/a', 'B', '1 node, all ready', null],
+      ['r/b', false, 'A: 1 of 2 not ready, 1 eviction', 'B: 1 of 2 not ready, 2 evictions (+1)'],
+      ['r/a', false, ': 1 node, all ready'],
     ]);
   });
 
   it('open into nodes of both, and these into the pods of each', () => {
-    assert.deepEqual(lanes('z r/b', 'n b-1').slice(3, 9), [
-      ['b-1', 'A', '1 eviction', true],
-      ['b-1', 'B', '2 evictions (+1)', null],
-      ['shop/web-1', 'A', '', null],
-      ['shop/web-1', 'B', '', null],
-      ['shop/web-2', 'B', '', null],
-      ['1 node not affected', null, '', false],
+    assert.deepEqual(lanes('z r/b', 'n b-1').slice(2, 7), [
+      ['b-1', true, 'A: 1 eviction', 'B: 2 evictions (+1)'],
+      ['shop/web-1', null, 'A: '],
+      ['shop/web-1', null, 'B: '],
+      ['shop/web-2', null, 'B: '],
+      ['1 node not affected', false, ': '],
     ]);
+  });
+
+  it('say of each thing whose it is', () => {
+    const [, zone = assert.fail()] = zoneRows(runs, end, new Set());
+    const titles = aboutsOf(zone, end, clock).map(({ title }) => title);
+    assert.ok(titles.includes('A: shop/web-1 evicted'), titles.join());
+    assert.ok(titles.includes('B: shop/web-2 evicted'), titles.join());
   });
 
   it('have one key for each lane', () => {

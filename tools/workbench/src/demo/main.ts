@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopSignal } from '@taintmgr/controller/src/process/stop-signal.ts';
 import type { Millis } from '@taintmgr/core/time';
+import { version } from '@taintmgr/kubectl-taintmgr/src/cli/version.ts';
 import { simulationDocument } from '@taintmgr/kubectl-taintmgr/src/commands/simulate/result/documents.ts';
 import { renderTable } from '@taintmgr/kubectl-taintmgr/src/render/table.ts';
 import type { Summary } from '@taintmgr/page';
@@ -121,7 +122,8 @@ async function play({ seed, speed }: Flags, signal: AbortSignal): Promise<boolea
     manager: null,
   };
   const { pageHtml } = await import('@taintmgr/page');
-  await write(join(root, page), await pageHtml(simulationDocument(result)));
+  const made = { command: `npm run demo -- --seed ${seed}`, version };
+  await write(join(root, page), await pageHtml(simulationDocument(result), made));
   return conclude(scores);
 }
 

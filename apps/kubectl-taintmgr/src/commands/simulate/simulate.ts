@@ -5,8 +5,10 @@ import { withConnection } from '../../cli/connection.ts';
 import { type ExitCode, exitCode } from '../../cli/exit.ts';
 import { type Output, warn, writeTableNotes } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
+import { version } from '../../cli/version.ts';
 import { type Answer, printAnswer, readFormat } from '../../render/printer.ts';
 import { overlayOf } from './apply/apply.ts';
+import { commandOf } from './command-text.ts';
 import { afterName, beforeName, type SimulateFlags, type Top } from './flags.ts';
 import { play } from './play.ts';
 import { replayCommand } from './replay/replay.ts';
@@ -82,7 +84,9 @@ async function simulateOnce(invocation: Invocation<SimulateFlags>): Promise<Exit
   const result = await play(source, { script, variants }, invocation, conditions);
   // Before anything is printed: who reads that may go away early.
   const unwritten =
-    flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(result));
+    flags.report === undefined
+      ? null
+      : writeReportFile(flags.report, await reportPage(result, flags));
   output.write(
     await printAnswer(answerOf(result, flags.top), format, flags.headers !== false, output),
   );
@@ -151,7 +155,7 @@ function reportLimits({ limits, seeds }: Result, output: Output): ExitCode {
 }
 
 /** The page is loaded by those alone who want it. */
-async function reportPage(result: Result): Promise<string> {
+async function reportPage(result: Result, flags: SimulateFlags): Promise<string> {
   const { pageHtml } = await import('@taintmgr/page');
-  return pageHtml(simulationDocument(result));
+  return pageHtml(simulationDocument(result), { command: commandOf(flags), version });
 }

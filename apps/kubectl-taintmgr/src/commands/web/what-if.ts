@@ -20,6 +20,7 @@ import {
 import { exitCode } from '../../cli/exit.ts';
 import type { Output } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
+import { version } from '../../cli/version.ts';
 import { plain } from '../../render/style.ts';
 import { yamlLineOf } from '../../render/yaml.ts';
 
@@ -143,9 +144,10 @@ export class WhatIfAnswers {
     response.off('close', leave);
     const command = commandOf(args);
     const asked = { address: '/', command, question };
+    const made = { command, version };
     const losses = lossesIn(question, output.data);
     if (losses) {
-      const address = this.#keep(await whatIfPage(losses, asked));
+      const address = this.#keep(await whatIfPage(losses, asked, made));
       const line = { kind: 'page', address, losses: lossesInWords(losses, Date.now()) } as const;
       // Of one that was stopped others may want the rest.
       if (losses.unplayed.length === 0) this.#kept.set(command, line);
@@ -161,7 +163,7 @@ export class WhatIfAnswers {
       return { kind: 'error', text, next: `The same in a terminal: ${command}` };
     }
     const input: SimulationDocument = JSON.parse(output.data);
-    return { kind: 'page', address: this.#keep(await whatIfPage(input, asked)) };
+    return { kind: 'page', address: this.#keep(await whatIfPage(input, asked, made)) };
   }
 
   /** Returns its address. */

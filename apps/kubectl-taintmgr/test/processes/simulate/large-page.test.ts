@@ -76,7 +76,11 @@ for (const [width, height] of [
         assert.ok(y < height * 0.6, `the chart begins at ${y}`);
         const header = await textOf(page.locator('header.result'));
         assert.match(header, new RegExp(`${harmed} of ${amount} workloads are affected: at most`));
-        assert.match(header, /Also down: (team-\d+\/w\d+ [^;]*; ){2}team-[^;]* and \d+ more\./);
+        const names = width < 600 ? 3 : 9;
+        const told = new RegExp(
+          `Also down: (team-\\d+/w\\d+, ){${names - 1}}team-\\d+/w\\d+ and \\d+ more$`,
+        );
+        assert.match(header, told);
         assert.equal(await rowsIn(page, 'Workloads in numbers'), 10);
         assert.equal(await rowsIn(page, 'Namespaces in numbers'), 10);
         assert.match(
@@ -87,6 +91,24 @@ for (const [width, height] of [
         assert.deepEqual(await axeFindings(page), []);
         assert.deepEqual(faults, []);
         await page.close();
+      });
+
+      it('has the other names for who asks', async () => {
+        const page = await opened(screen);
+        await page.getByRole('button', { name: /^and \d+ more$/ }).click();
+        await soon(page, async () => {
+          const header = await textOf(page.locator('header.result'));
+          assert.equal(header.match(/team-\d+\/w\d+,/g)?.length, harmed - 2);
+        });
+        const again = await opened(screen, new URL(page.url()).hash);
+        assert.equal(
+          await textOf(again.locator('header.result')),
+          await textOf(page.locator('header.result')),
+        );
+        await again.getByRole('button', { name: 'fewer' }).click();
+        await soon(again, async () => assert.equal(fragmentOf(again).size, 0));
+        await page.close();
+        await again.close();
       });
 
       it('shows all, of a namespace too, and the address keeps that', async () => {

@@ -38,6 +38,7 @@ const losses = Array.from({ length: 60 }, (_, at): EachDocument['losses'][number
         : [],
   };
 });
+const made = { command: 'kubectl taintmgr simulate --each node', version: '0.1.0' };
 const input: EachDocument = {
   ...{ apiVersion: 'taintmgr.dev/v1alpha1', kind: 'LossSimulation', source: hostile },
   ...{ each: 'node', by: 'down', seed: 1, startsAt: '2026-01-01T00:00:00Z', untilSeconds: 1800 },
@@ -53,7 +54,7 @@ before(async () => {
   browser = await launchBrowser();
   directory = mkdtempSync(join(tmpdir(), 'loss-page-'));
   const file = join(directory, 'losses.html');
-  writeFileSync(file, await pageHtml(input));
+  writeFileSync(file, await pageHtml(input, made));
   url = pathToFileURL(file).href;
 });
 after(async () => {
@@ -112,12 +113,21 @@ describe('the heat map of losses', () => {
   it('answers first, and says what was not played', async () => {
     assert.match(
       await textOf(page.locator('h1')),
-      /^The loss of node node-0 hurts most: pay\/web-39 is partly down for 24m, at most 1 of 4 pods; 13 /,
+      /^The loss of node node-0 hurts most: pods of pay\/web-39 are down for 24m, at most 1 of 4 at once\. 13 /,
+    );
+    const figures = await textOf(page.locator('.headline'));
+    assert.match(
+      figures,
+      /^The worst of 60 losses: the loss of node node-0\s*24m\s*1 of 4 pods of pay\/web-39 down/,
+    );
+    assert.match(
+      await textOf(page.locator('footer')),
+      /taintmgr 0\.1\.0 simulated .*kubectl taintmgr simulate --each node/,
     );
     const text = await textOf(page.locator('header.result'));
     assert.match(text, /Of 60 losses 1 breaks a budget, 30 leave pods without room to the end\./);
     assert.match(text, /Stopped after 60 of 61: not played are node-60\./);
-    assert.ok(text.includes(`Each node of ${hostile} down`), text);
+    assert.ok(text.includes(`each node of ${hostile} down`), text);
   });
 
   it('opens with the worst ten, then all', async () => {

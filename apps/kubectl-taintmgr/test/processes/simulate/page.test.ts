@@ -4,6 +4,7 @@ import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import {
   axeFindings,
+  bandsIn,
   boxOf,
   fragmentOf,
   lane,
@@ -21,6 +22,7 @@ const { url, data, faults, opened } = reportPage();
 const screens = (
   [
     [1400, 900],
+    [1920, 1000],
     [800, 900],
     [390, 844],
   ] as const
@@ -48,30 +50,111 @@ for (const screen of screens) {
       page = await opened(screen);
     });
 
-    it('opens with the result and the chart, and asks for nothing', async () => {
-      const [first, other] = data().runs;
-      const most = first?.summary.workloads.find(({ name }) => name === 'web')?.downMax;
+    it('opens with the figures of both, the sentence and the chart, and asks for nothing', async () => {
+      const [ours, upstream] = data().runs;
+      const most = [upstream, ours].map((run) => {
+        return run?.summary.workloads.find(({ name }) => name === 'web')?.downMax;
+      });
+      const figures = await page.locator('.figure').allTextContents();
+      assert.match(
+        figures[0] ?? '',
+        new RegExp(`^kube-controller-manager.*s ${most[0]} of 12 pods`),
+      );
+      assert.match(figures[1] ?? '', new RegExp(`taintmgr.*s .*${most[1]} of 12 pods`));
+      for (const figure of figures) assert.match(figure, /\d+ evictions$/);
+      assert.equal(await textOf(page.locator('.headline > p')), 'Time with pods of shop/web down');
+      const [one, other] = await Promise.all(
+        [0, 1].map((at) => boxOf(page.locator('.figure').nth(at))),
+      );
+      assert.ok(one && other && other.y === one.y && other.x > one.x, 'side by side');
       const sentence = await textOf(page.locator('h1'));
       assert.match(
         sentence,
-        new RegExp(`^taintmgr: shop/web is partly down for .*at most ${most} of 12 pods`),
+        /^Pods of shop\/web are down after “.*” at 0:\d\d:\d\d: \S+ with kube-controller-manager, \S+ with taintmgr/,
       );
-      assert.match(sentence, /after “.*” at 0:\d\d:\d\d/);
-      assert.equal(other?.name, 'kube-controller-manager');
-      assert.match(sentence, /; kube-controller-manager: /);
-      assert.match(await textOf(page.locator('.about')), /<script>alert\(1\)</);
+      assert.match(await textOf(page.locator('.about').first()), /<script>alert\(1\)</);
       const { y } = await boxOf(page.locator('.content canvas'));
-      assert.ok(y < high / 2, `the chart begins at ${y}`);
+      assert.ok(y < high * 0.6, `the chart begins at ${y}`);
+      const legend = await boxOf(page.getByLabel('Legend'));
+      assert.ok(legend.y < y, 'the legend is above the chart');
       assert.deepEqual(faults, []);
+    });
+
+    it('names the acts of the script on the axis, and says what each of them does', async () => {
+      const own = await opened(screen);
+      const acts = own.locator('button.act');
+      assert.deepEqual(await acts.locator('.text').allTextContents(), [
+        'taint kernel=old on zone-a-1',
+        'zone-b down',
+      ]);
+      const boxes = await Promise.all([0, 1].map((at) => boxOf(acts.nth(at))));
+      for (const { x, width } of boxes) assert.ok(x >= 0 && x + width <= wide, 'nothing is cut');
+      const tip = acts.nth(1).locator('.tip');
+      assert.ok(!(await tip.isVisible()));
+      await acts.nth(1).hover();
+      assert.equal(await textOf(tip), '0:05:00 – 0:15:00 (10m): stop the kubelet of zone zone-b');
+      assert.ok(await tip.isVisible());
+      await acts.nth(0).focus();
+      assert.ok(await acts.nth(0).locator('.tip').isVisible(), 'by keyboard, too');
+      await acts.nth(0).press('Enter');
+      const why = await textOf(own.locator('.why'));
+      assert.match(why, /0:01:00 taint zone-a-1: kernel=old:NoExecute.*0:11:00 untaint zone-a-1/);
+      assert.equal(fragmentOf(own).get('at'), '60');
+      const again = await opened(screen, new URL(own.url()).hash);
+      assert.equal(await textOf(again.locator('.why')), why);
+      await again.close();
+      const numbers = await textOf(own.locator('.numbers'));
+      assert.ok(numbers.includes('0:05:00 – 0:15:00 (10m): stop the kubelet of zone zone-b'));
+      await own.close();
+    });
+
+    it('has both variants in one lane, the second below the line', async () => {
+      const own = await opened(screen);
+      const label = await textOf(lane(own, 'shop/web').first());
+      assert.match(label, /^shop\/web\s+kube-controller-manager \d+ of 12, .*taintmgr \d+ of 12, /);
+      assert.equal(await own.locator('.label.bands', { hasText: 'shop/web' }).count(), 1);
+      const [above, below] = await bandsIn(own, 'shop/web');
+      const { x, width } = await boxOf(own.locator('.content canvas'));
+      // While zone b is lost, on both sides.
+      const place = x + (400 / 1800) * (width - 30);
+      for (const [y, name, by] of [
+        [above, 'kube-controller-manager', 'point'],
+        [below, 'taintmgr', 'point/1'],
+      ] as const) {
+        await own.mouse.click(place, y);
+        const heading = own.locator('.why h2');
+        await soon(own, async () => assert.equal(await textOf(heading), `shop/web, ${name}`));
+        assert.match(await textOf(own.locator('.why')), /\d+ of 12 down/);
+        assert.equal(fragmentOf(own).get('why'), `${by} w Deployment shop/web`);
+        const again = await opened(screen, new URL(own.url()).hash);
+        assert.equal(await textOf(again.locator('.why h2')), `shop/web, ${name}`);
+        await again.close();
+        await own.getByRole('button', { name: 'Close' }).click();
+      }
+      await own.close();
+    });
+
+    it('says who made the page, and how it is made again', async () => {
+      assert.equal(
+        await page.getByRole('link', { name: 'taintmgr' }).first().getAttribute('href'),
+        'https://github.com/taintmgr/taintmgr',
+      );
+      const made = await textOf(page.locator('footer'));
+      assert.match(made, /taintmgr \d+\.\d+\.\d+ simulated the cluster of .* with seed 1\./);
+      assert.match(made, /Its clock shows \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC at 0:00:00\./);
+      assert.match(
+        made,
+        /kubectl taintmgr simulate -f .* --script .* --until 30m --compare --fail-if .* --report /,
+      );
     });
 
     it('says why at a click on a mark, in the words of the json', async () => {
       const eviction = data().runs[0]?.evictions[0] ?? assert.fail('none');
       const canvas = page.locator('.content canvas');
-      const { x, y, width } = await boxOf(canvas);
-      const row = await boxOf(lane(page, 'shop/web').first());
+      const { x, width } = await boxOf(canvas);
+      const [, ours] = await bandsIn(page, 'shop/web');
       const place = x + (eviction.at / 1800) * (width - 30);
-      await page.mouse.click(place, Math.max(y, row.y) + 30);
+      await page.mouse.click(place, ours);
       const why = await textOf(page.locator('.why'));
       assert.ok(why.includes(`${eviction.namespace}/${eviction.pod} evicted`), why);
       assert.ok(why.includes(eviction.because.join('; ')), why);
@@ -126,8 +209,9 @@ for (const screen of screens) {
         const [from = 0, until = 0] = await viewOf(own);
         return until - from;
       };
-      const { x, y, width } = await boxOf(own.locator('.content canvas'));
-      await own.mouse.move(x + width / 2, y + 60);
+      const { x, width } = await boxOf(own.locator('.content canvas'));
+      const [y] = await bandsIn(own, 'shop/web');
+      await own.mouse.move(x + width / 2, y);
       await own.keyboard.down('Control');
       await own.mouse.wheel(0, -300);
       await own.keyboard.up('Control');
@@ -135,7 +219,7 @@ for (const screen of screens) {
       assert.ok(afterWheel < 1500, `${afterWheel}`);
       const [before = 0] = await viewOf(own);
       await own.mouse.down();
-      await own.mouse.move(x + width / 2 + 100, y + 60, { steps: 4 });
+      await own.mouse.move(x + width / 2 + 100, y, { steps: 4 });
       await own.mouse.up();
       const [dragged = 0] = await viewOf(own);
       assert.ok(dragged < before, `${dragged} of ${before}`);
@@ -161,15 +245,21 @@ for (const screen of screens) {
 
     it('opens zones, nodes and pods, finds them, and is the same at its address', async () => {
       const own = await opened(screen);
+      // Only what is seen is there.
+      await own.evaluate(`document.querySelector('.scroller').scrollTop = 1e6`);
       await own.getByRole('button', { name: 'zone-a: what is in it' }).click();
       await own.getByRole('button', { name: 'zone-a-1: what is in it' }).click();
       const podsIn = async (one: Page): Promise<number> => {
         // Only what is seen is there: the node goes to the top.
-        await one.evaluate(`(() => {
+        await one.evaluate(`(async () => {
           const scroller = document.querySelector('.scroller');
-          const node = [...document.querySelectorAll('.label.depth-1')].find((label) => label.innerText.includes('zone-a-1'));
-          scroller.scrollTop = node.offsetTop;
-          return new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)));
+          const frame = () => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)));
+          for (let top = 0; top < scroller.scrollHeight; top += 200) {
+            const node = [...document.querySelectorAll('.label.depth-1')].find((label) => label.innerText.includes('zone-a-1'));
+            scroller.scrollTop = node ? node.offsetTop : top;
+            await frame();
+            if (node) return;
+          }
         })()`);
         return await one.locator('.label.depth-2').count();
       };

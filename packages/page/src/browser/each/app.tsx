@@ -1,12 +1,13 @@
 // The page of losses: which hurts most, the heat map or, where there is little room, a list, and why.
-import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { EachPageInput } from '../../each.ts';
 import { namespacesOf } from '../../model/heat-map.ts';
-import { besidesLosses, lossSentence } from '../../model/losses.ts';
+import { besidesLosses, lossHeadline, lossSentence } from '../../model/losses.ts';
 import { count, duration } from '../../model/words.ts';
 import { Asked } from '../asked.tsx';
+import { Figures } from '../figures.tsx';
 import { Choice, Find } from '../filters.tsx';
+import { Brand, Made } from '../made.tsx';
+import { useNarrow } from '../narrow.ts';
 import { Grid } from './grid.tsx';
 import { HeatLegend } from './legend.tsx';
 import { List } from './list.tsx';
@@ -25,6 +26,7 @@ export function EachApp({ state }: { readonly state: EachState }) {
     >
       <Result input={state.input} />
       <Controls state={state} />
+      <HeatLegend state={state} />
       <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
         <div class="chart-side">
           {rows.length === 0 && <p>Search and filter leave nothing.</p>}
@@ -38,38 +40,31 @@ export function EachApp({ state }: { readonly state: EachState }) {
               </button>
             </p>
           )}
-          <HeatLegend state={state} />
         </div>
         <LossPanel state={state} />
       </div>
       <Notes input={state.input} />
+      <Made input={state.input} />
     </main>
   );
 }
 
-/** Less is no room for a map. */
-const narrow = '(max-width: 600px)';
-
-function useNarrow(): Signal<boolean> {
-  const isNarrow = useSignal(matchMedia(narrow).matches);
-  useEffect(() => {
-    const query = matchMedia(narrow);
-    const look = (): void => {
-      isNarrow.value = query.matches;
-    };
-    query.addEventListener('change', look);
-    return () => query.removeEventListener('change', look);
-  }, []);
-  return isNarrow;
-}
-
 function Result({ input }: { readonly input: EachPageInput }) {
   const { unplayed, missing, losses } = input;
+  const headline = lossHeadline(input);
+  const hasFigures = headline.figures.length > 0;
   const others = besidesLosses(input);
   return (
-    <header class="result">
-      <h1>{lossSentence(input)}</h1>
-      {others !== '' && <p>{others}</p>}
+    <header class={hasFigures ? 'result with-figures' : 'result'}>
+      <p class="about">
+        <Brand /> simulation: {aboutText(input)}
+      </p>
+      {input.asked && <Asked asked={input.asked} />}
+      <Figures headline={headline} />
+      <div class="told">
+        <h1 class={hasFigures ? 'sentence' : 'calm'}>{lossSentence(input)}</h1>
+        {others !== '' && <p>{others}</p>}
+      </div>
       {unplayed.length > 0 && (
         <p class="crossed">
           Stopped after {losses.length} of {losses.length + unplayed.length}: not played are{' '}
@@ -79,7 +74,6 @@ function Result({ input }: { readonly input: EachPageInput }) {
       {missing.length > 0 && (
         <p class="crossed">A part of the cluster only: {missing.join('; ')}</p>
       )}
-      {input.asked ? <Asked asked={input.asked} /> : <p class="about">{aboutText(input)}</p>}
     </header>
   );
 }
@@ -104,7 +98,7 @@ function aboutText(input: EachPageInput): string {
   const drawn = seeds === undefined ? `seed ${seed}` : `medians of ${seeds} seeds`;
   const one = each === 'node' || each === 'zone' ? each : `value of ${each}`;
   return (
-    `Each ${one} of ${source} ${happens[by]} in a copy of its own, ` +
+    `each ${one} of ${source} ${happens[by]} in a copy of its own, ` +
     `${duration(untilSeconds)} by the rules of ${rules}, ${drawn}`
   );
 }

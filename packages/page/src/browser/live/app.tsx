@@ -65,10 +65,16 @@ export function LiveApp({ state, whatIf, ask }: LiveAppProps) {
       <div class={state.chosen.value ? 'chart-and-why open' : 'chart-and-why'}>
         <div class="chart-side">
           {steps.length > 0 && (
-            <Overview state={state} label="pods to leave" fill="pending" steps={steps} />
+            <Overview
+              state={state}
+              label="pods to leave"
+              fill="pending"
+              series={[steps]}
+              scale={null}
+            />
           )}
-          <Chart state={state} />
           <Legend rows={state.rows.value} texts={texts} />
+          <Chart state={state} />
         </div>
         <Why state={state} />
       </div>

@@ -35,6 +35,7 @@ export function liveStateOf(input: Signal<LiveInput>, now: ReadonlySignal<number
       const choice = { isHarmOnly, opened: opened.value, query: query.value };
       return liveRows(shown.value, { now: now.value, ...choice });
     }),
+    acts: signal([]),
     hover: signal<number | null>(null),
     chosen: signal(null),
     unheard: signal(null),

@@ -1,6 +1,7 @@
 // The numbers under the chart: workloads by variant, limits, and what was assumed.
 
 import { useMemo } from 'preact/hooks';
+import { actsOf } from '../../model/acts.ts';
 import { appliedTexts } from '../../model/applied.ts';
 import { harmedBy } from '../../model/harm.ts';
 import { shownOf } from '../../model/row.ts';
@@ -29,6 +30,7 @@ export function Numbers({ input, state }: NumbersProps) {
       <Sums input={input} state={state} field="namespaces" />
       <Sums input={input} state={state} field="zones" />
       <Some texts={unknownTexts(input)} name="unknown" state={state} />
+      <Script input={input} state={state} />
       {appliedTexts(input).map((text) => (
         <p key={text}>{text}</p>
       ))}
@@ -44,6 +46,18 @@ export function Numbers({ input, state }: NumbersProps) {
       )}
       <Some texts={input.notes.map((note) => `Note: ${note}`)} name="notes" state={state} />
     </section>
+  );
+}
+
+/** What the script does, one act after the other. */
+function Script({ input, state }: NumbersProps) {
+  const texts = actsOf(input.runs[0]?.events ?? []).map(({ text }) => text);
+  if (texts.length === 0) return null;
+  return (
+    <>
+      <h2>Script</h2>
+      <Some texts={texts} name="acts of the script" state={state} />
+    </>
   );
 }
 

@@ -1,8 +1,9 @@
 // The answer of `simulate --each` as json, of which the page has the shape.
-import { formatTime, type Millis } from '@taintmgr/core/time';
-import { count, rulesOf, shellWord } from '@taintmgr/k8s-adapter/command-line';
+import { formatTime } from '@taintmgr/core/time';
+import { count, rulesOf } from '@taintmgr/k8s-adapter/command-line';
 import { apiVersion } from '@taintmgr/k8s-adapter/explain';
 import type { EachDocument, Loss, LostBy } from '@taintmgr/page';
+import { commandOf } from '../command-text.ts';
 import type { SimulateFlags } from '../flags.ts';
 import type { Script } from '../script/script.ts';
 import { managerFlagsText } from '../stage/manager-flags.ts';
@@ -44,7 +45,8 @@ export function eachDocument(played: Played): EachDocument {
     complete: source.missing.length === 0,
     missing: source.missing,
     notes: [...source.notes, ...baselineNote(baseline)],
-    command: commandOf(flags),
+    // What plays one loss alone is not about all of them, nor about their page.
+    command: commandOf({ ...flags, each: undefined, by: undefined, failIf: [], report: undefined }),
     unplayed: planned.filter((_, index) => !losses[index]).map(nameOf),
     losses: losses.filter((loss) => loss !== null).sort(worstFirst),
   };
@@ -61,45 +63,21 @@ export function lossText(each: string, loss: Pick<Loss, 'name' | 'taint'>): stri
   return name.startsWith('without ') ? `nodes ${name}` : `${each} ${name}`;
 }
 
-/** Of what happens without any loss figures of losses have their part too. */
+/** Of what happens without any loss figures of losses have their part too, but for pods without room. */
 function baselineNote({ evictions, totals, unplaced }: Baseline): readonly string[] {
   const minutes = totals.podMinutesLost;
-  if (evictions === 0 && minutes === 0) return [];
   const rounded = `${Math.round(minutes * 10) / 10} pod-minutes`;
-  const what =
-    unplaced.atEnd === 0
-      ? `${count(evictions, 'eviction')} and ${rounded}`
-      : `${count(evictions, 'eviction')}, ${rounded} and ${count(unplaced.atEnd, 'pod')} without room`;
-  return [`without any loss there are ${what}, which the figures of each loss contain`];
-}
-
-/** The command that plays a single loss, once `--event` and the event of the loss are appended. */
-function commandOf(flags: SimulateFlags): string {
-  const { filename, script, event = [], policy = [], until, seed, seeds, partial } = flags;
-  const words = [
-    ...[filename ?? []].flat().flatMap((file) => ['-f', file]),
-    ...(script === undefined ? [] : ['--script', script]),
-    ...event.flatMap((one) => ['--event', one]),
-    ...policy.flatMap((path) => ['--policy', path]),
-    ...['--until', durationFlag(until)],
-    ...(seed === 1 ? [] : ['--seed', String(seed)]),
-    ...(seeds === 1 ? [] : ['--seeds', String(seeds)]),
-    ...(partial ? ['--partial'] : []),
+  const what = `${count(evictions, 'eviction')} and ${rounded}`;
+  const pending = unplaced.atEnd === 1 ? '1 pod is' : `${unplaced.atEnd} pods are`;
+  return [
+    ...(evictions === 0 && minutes === 0
+      ? []
+      : [`without any loss there are ${what}, which the figures of each loss contain`]),
+    ...(unplaced.atEnd === 0
+      ? []
+      : [`without any loss ${pending} Pending without room, which no loss counts`]),
   ];
-  return ['kubectl taintmgr simulate', ...words.map(shellWord)].join(' ');
 }
-
-/** `36h`, `90m`, `45s`: one that a flag reads, unlike one in days or of two units alone. */
-function durationFlag(millis: Millis): string {
-  const [unit, length] = flagUnits.find(([, size]) => millis % size === 0) ?? (['ms', 1] as const);
-  return `${millis / length}${unit}`;
-}
-
-const flagUnits = [
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const;
 
 /** Sorts the worst loss first and failed losses last; equally bad losses keep their order. */
 function worstFirst(one: Loss, other: Loss): number {

@@ -5,7 +5,9 @@ import type { EachDocument } from '@taintmgr/page';
 import { type ExitCode, exitCode } from '../../../cli/exit.ts';
 import { type Output, warn, writeTableNotes } from '../../../cli/output.ts';
 import type { Invocation } from '../../../cli/registry.ts';
+import { version } from '../../../cli/version.ts';
 import { type Answer, type Format, printAnswer } from '../../../render/printer.ts';
+import { commandOf } from '../command-text.ts';
 import type { By, SimulateFlags, Top } from '../flags.ts';
 import { writeReportFile } from '../report-file.ts';
 import { withSummary } from '../result/documents.ts';
@@ -73,7 +75,9 @@ export async function simulateEach(
     losses,
   });
   const unwritten =
-    flags.report === undefined ? null : writeReportFile(flags.report, await reportPage(document));
+    flags.report === undefined
+      ? null
+      : writeReportFile(flags.report, await reportPage(document, flags));
   output.write(
     await printAnswer(answerOf(document, flags.top), format, flags.headers !== false, output),
   );
@@ -141,7 +145,7 @@ function reportLosses(
 }
 
 /** The page is loaded by those alone who want it. */
-async function reportPage(document: EachDocument): Promise<string> {
+async function reportPage(document: EachDocument, flags: SimulateFlags): Promise<string> {
   const { pageHtml } = await import('@taintmgr/page');
-  return pageHtml(document);
+  return pageHtml(document, { command: commandOf(flags), version });
 }

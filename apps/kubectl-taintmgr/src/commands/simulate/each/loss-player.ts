@@ -196,7 +196,7 @@ function lossOf(planned: PlannedLoss, draws: readonly Draw[], baseline: Baseline
     failed: null,
     evictions,
     podMinutesLost: totals.podMinutesLost,
-    unplaced,
+    unplaced: beyond(unplaced, baseline.unplaced),
     refusals,
     blocked: ofBudgets.reduce((sum, { blocked = 0 }) => sum + blocked, 0),
     workloads: harmed.map((one) => lossWorkload(one, draws)).sort(worstWorkloadFirst),
@@ -204,6 +204,18 @@ function lossOf(planned: PlannedLoss, draws: readonly Draw[], baseline: Baseline
       (one, other) => other.belowMax - one.belowMax || other.refusals - one.refusals,
     ),
     ...(jobs.length > 0 && { jobs }),
+  };
+}
+
+/** The pods without room beyond those that have none without the loss either. */
+function beyond(
+  { pods, atOnceMax, atEnd }: Summary['unplaced'],
+  before: Summary['unplaced'],
+): Summary['unplaced'] {
+  return {
+    pods: Math.max(0, pods - before.pods),
+    atOnceMax: Math.max(0, atOnceMax - before.atOnceMax),
+    atEnd: Math.max(0, atEnd - before.atEnd),
   };
 }
 
@@ -242,8 +254,10 @@ function lossWorkload(one: WorkloadSummary, draws: readonly Draw[]): LossWorkloa
   const { downMax, downWorstWanted, downSeconds, outageSeconds, podMinutesLost, downAtEnd } = one;
   const id = `${kind} ${namespace}/${name}`;
   const unplacedAtEnd = draws.map(({ recording }) => {
-    return recording.unplaced.filter(({ workload, until }) => workload === id && until === null)
-      .length;
+    // What is Pending before the loss is so without it.
+    return recording.unplaced.filter(
+      ({ workload, from, until }) => workload === id && from > 0 && until === null,
+    ).length;
   });
   return {
     ...{ kind, namespace, name, ...(unknown && { unknown }), wanted },

@@ -80,7 +80,47 @@ it('keeps what is done at Ctrl-C, and says what is not', async () => {
     [130, `interrupted: ${unplayed.length} of 6 losses were not played\n`],
   );
   const [, data = ''] = />([\w+/=]+)<\/script>/.exec(readFileSync('stopped.html', 'utf8')) ?? [];
-  assert.deepEqual(JSON.parse(gunzipSync(Buffer.from(data, 'base64')).toString()), JSON.parse(out));
+  const { made, ...shown } = JSON.parse(gunzipSync(Buffer.from(data, 'base64')).toString());
+  assert.deepEqual(shown, JSON.parse(out));
+  const command = 'kubectl taintmgr simulate -f pools.yaml --until 24h --each node';
+  assert.equal(made.command, `${command} --report stopped.html`);
+});
+
+it('counts no pod that has no room without the loss either', async () => {
+  const labels = { 'topology.kubernetes.io/zone': 'a' };
+  const amounts = { cpu: '4', memory: '8Gi', pods: '110' };
+  const status = { capacity: amounts, allocatable: amounts };
+  const pod = (name: string, cpu: string, nodeName?: string): object => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop', uid: name } },
+    spec: {
+      ...(nodeName && { nodeName }),
+      containers: [{ name, resources: { requests: { cpu } } }],
+    },
+    status: nodeName
+      ? { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
+      : {
+          phase: 'Pending',
+          conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
+        },
+  });
+  const nodes = ['n-1', 'n-2'].map((name) => {
+    return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {}, status };
+  });
+  const items = [...nodes, pod('huge', '50'), pod('web', '1', 'n-1')];
+  write('pending.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  const { out, err } = await run(
+    ...['simulate', '-f', 'pending.json', '--partial', '--each', 'node', '-o', 'json'],
+  );
+  const { losses, notes } = JSON.parse(out);
+  assert.deepEqual(
+    losses.map(({ unplaced }: { readonly unplaced: object }) => unplaced),
+    [1, 2].map(() => ({ pods: 0, atOnceMax: 0, atEnd: 0 })),
+    err,
+  );
+  assert.ok(
+    notes.includes('without any loss 1 pod is Pending without room, which no loss counts'),
+    notes.join(),
+  );
 });
 
 it('has nothing to keep while the cluster without a loss is played', async () => {
