@@ -145,7 +145,7 @@ function conclude(scores: readonly Score[]): boolean {
 ${renderTable(head, rows)}
 
 ${figures} Report: ${relative(process.cwd(), join(root, page))}
-Next: npm run demo -- --keep
+Press the buttons yourself: npm run -s kubectl-taintmgr -- web --demo
 `);
   return isKept;
 }
