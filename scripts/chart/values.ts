@@ -63,9 +63,8 @@ const duration = '([0-9]+(\\.[0-9]+)?(ms|s|m|h))+';
 /** The values that the README lists. */
 export const decisions: Readonly<Record<string, Field>> = {
   mode: choice(
-    'How pods leave. `observe` evicts nothing and reports what `evict` would do; `delete` deletes pods, as ' +
-      'kube-controller-manager does; `evict` respects PodDisruptionBudgets, however long that takes; ' +
-      '`evict-then-delete` evicts, and deletes pods that are still blocked after `deleteAfter`.',
+    'How pods leave: `observe` (evicts nothing, and reports what `evict` would do), `delete`, `evict` ' +
+      '(respects PodDisruptionBudgets) or `evict-then-delete` (deletes pods still blocked after `deleteAfter`).',
     ['observe', 'delete', 'evict', 'evict-then-delete'],
   ),
   deleteAfter: text(
@@ -105,9 +104,8 @@ export const decisions: Readonly<Record<string, Field>> = {
   nodePressure: group('Evictions from nodes that run short of memory, disk or processes.', {
     enabled: flag('Evict pods from nodes that run short, before their kubelets do.', false),
     source: choice(
-      'Source of the usage. `kubelet` asks kubelets directly (`nodes/stats`; Kubernetes 1.33 or newer, signed ' +
-        'serving certificates). `proxy` works in every cluster and needs `nodes/proxy`: whoever has the token ' +
-        'can then run commands in every container.',
+      '`kubelet` asks kubelets directly (Kubernetes 1.33 or newer, signed serving certificates). `proxy` ' +
+        'works everywhere, but lets whoever has the token run commands in every container.',
       ['kubelet', 'proxy'],
     ),
     evictionHard: text(
