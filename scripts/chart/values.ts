@@ -104,7 +104,7 @@ export const decisions: Readonly<Record<string, Field>> = {
   nodePressure: group('Evictions from nodes that run short of memory, disk or processes.', {
     enabled: flag('Evict pods from nodes that run short, before their kubelets do.', false),
     source: choice(
-      '`kubelet` asks kubelets directly (Kubernetes 1.33 or newer, signed serving certificates). `proxy` ' +
+      'Source: `kubelet` asks kubelets directly (Kubernetes 1.33 or newer, signed serving certificates). `proxy` ' +
         'works everywhere, but lets whoever has the token run commands in every container.',
       ['kubelet', 'proxy'],
     ),
