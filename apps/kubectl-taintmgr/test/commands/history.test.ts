@@ -308,7 +308,7 @@ No source tells of a pod that left node nope. Looked at: pods and Events of all 
 
   for (const [args, message] of [
     [['zone', 'a'], 'error: history: got "zone a", want pod, node, deployment'],
-    [['web-0'], 'error: history: got "web-0", want pod, node, deployment'],
+    [['web-0'], 'error: "web-0" is no kind; did you mean: kubectl taintmgr history pod web-0'],
     [['pod'], 'error: history pod: got none, want the name of an object'],
     [['pod', 'Web'], 'error: history pod: got "Web", want the name of an object'],
     [['pod', 'web', '-A'], 'error: a resource cannot be retrieved by name across all namespaces'],
