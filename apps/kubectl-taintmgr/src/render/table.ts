@@ -13,7 +13,7 @@ const narrowGap = 2;
 const widthMin = 3;
 /** Columns up to this width stay in their row. */
 const shortMax = 18;
-/** The least room for a text in the last column, and for a text that may stand below its row instead. */
+/** The least room for a text in the last column, and where columns may stand below their rows instead. */
 const lastMin = 20;
 const lastMinOfBelow = 40;
 /** Cells that say nothing: a narrow terminal does without. */
@@ -98,12 +98,14 @@ function layoutOf(
   const speaking = all.filter((column) => {
     return column < titles || rows.some(({ texts }) => !silent.has(texts[column] ?? ''));
   });
-  const isLong = (column: number): boolean => (widths[column] ?? 0) > shortMax;
   const isTitle = (column: number): boolean => column < titles;
   const titleWidth = lineWidth(widths.slice(0, titles), narrowGap);
   const flagged = speaking.filter((column) => below.has(column)).reverse();
   const others = speaking.filter((column) => !isTitle(column) && !below.has(column)).reverse();
-  const long = others.filter(isLong);
+  const widthOfColumn = (column: number): number => widths[column] ?? 0;
+  const long = others
+    .filter((column) => widthOfColumn(column) > shortMax)
+    .sort((a, b) => widthOfColumn(b) - widthOfColumn(a));
   const space = { widths, words, below };
   const inRow = fitted(speaking, titleWidth > width / 2 ? flagged : [...flagged, ...long], {
     ...space,
@@ -112,7 +114,7 @@ function layoutOf(
   const base = { widths, width, space: narrowGap };
   if (inRow) return { ...base, ...inRow, above: [] };
   const rest = speaking.filter((column) => !isTitle(column));
-  const order = [...flagged, ...long, ...others.filter((column) => !isLong(column))];
+  const order = [...flagged, ...long, ...others.filter((column) => !long.includes(column))];
   const above = speaking.filter(isTitle);
   const stacked = fitted(rest, order, { ...space, width: width - indentOfStacked.length });
   return { ...base, ...(stacked ?? { row: [], folded: rest, lastMax: 0 }), above };
@@ -138,9 +140,9 @@ function fitted(
     if (last === undefined) return null;
     const before = row.slice(0, -1).map((column) => widths[column] ?? 0);
     const room = width - sum(before) - narrowGap * before.length;
-    const least = Math.max(below.has(last) ? lastMinOfBelow : lastMin, words[last] ?? 0);
-    const isLastOfOrder = order.every((column) => folded.has(column) || !below.has(column));
-    const mayBreak = row.length > 1 && room >= least && (below.has(last) || isLastOfOrder);
+    const mayStand = order.some((column) => below.has(column) && !folded.has(column));
+    const least = Math.max(mayStand ? lastMinOfBelow : lastMin, words[last] ?? 0);
+    const mayBreak = row.length > 1 && room >= least;
     if ((widths[last] ?? 0) <= room || mayBreak) {
       return { row, folded: columns.filter((column) => folded.has(column)), lastMax: room };
     }
@@ -207,7 +209,7 @@ export interface ColumnRules<Row> {
   readonly tone?: (row: Row) => Tone | null;
   /**
    * Goes below its row first where the terminal is too narrow, after this word: `because`. Long columns
-   * without a word follow, the last first, after their heads.
+   * without a word follow, the longest first, after their heads.
    */
   readonly below?: string;
   /** Names, with the columns before it, what a row is about; left out: the first column does. */

@@ -1,5 +1,5 @@
 // The findings of doctor for a person: a block for each, a line for each check that finds nothing, and their counts.
-import { count, printable } from '@taintmgr/k8s-adapter/command-line';
+import { count } from '@taintmgr/k8s-adapter/command-line';
 import { brokenText, type TableOptions } from '../../render/table.ts';
 import { type Finding, type Level, levelTones } from './finding.ts';
 
@@ -70,8 +70,13 @@ function countsOf(findings: readonly Finding[]): string {
 
 /** `WARN  budgets  pdb/web -n shop` */
 function headOf({ level, about }: Finding, where: string, options: Options): string {
-  const names = [where, ...(about === '' ? [] : [about])].map(printable);
-  return [levelText(level, options), ...names].join('  ');
+  const [first = '', ...more] = brokenText(
+    about === '' ? where : `${where}  ${about}`,
+    (options.width ?? pipeWidth) - indent.length,
+  );
+  return [`${levelText(level, options)}  ${first}`, ...more.map((line) => `${indent}${line}`)].join(
+    '\n',
+  );
 }
 
 function levelText(level: Level, { paint }: Options): string {
