@@ -49,6 +49,7 @@ describe('what commands load', () => {
         'packages/k8s-adapter/src/text/count.ts',
         'packages/k8s-adapter/src/text/printable.ts',
         'packages/k8s-adapter/src/text/usage-error.ts',
+        'packages/k8s-adapter/src/text/vocabulary.ts',
         'packages/k8s-adapter/src/transport/errors.ts',
       ]);
       const libraries = loaded.filter((path) => /^node_modules\/(?!.*commander)/.test(path));

@@ -169,8 +169,8 @@ export function besidesLosses({ losses }: EachDocument): string {
     ],
     [
       number(({ blocked }) => blocked > 0),
-      'leaves pods that budgets keep on their nodes',
-      'leave pods that budgets keep on their nodes',
+      'leaves pods that budgets block',
+      'leave pods that budgets block',
     ],
     [number(isHarmless), 'affects nothing', 'affect nothing'],
     [number(({ failed }) => failed !== null), 'could not be played', 'could not be played'],
@@ -237,7 +237,7 @@ export function lossFacts(input: EachDocument, loss: Loss): readonly Fact[] {
     ['evictions', evictions === 0 ? '' : String(evictions)],
     ['refused', refusals === 0 ? '' : `${count(refusals, 'eviction')}, by budgets`],
     ['no room', unplaced.pods === 0 ? '' : `${count(unplaced.pods, 'pod')}: ${room}`],
-    ['blocked', blocked === 0 ? '' : `${count(blocked, 'pod')} at the end, kept by budgets`],
+    ['blocked', blocked === 0 ? '' : `${count(blocked, 'pod')} at the end, blocked by budgets`],
   ]);
 }
 

@@ -110,7 +110,7 @@ describe('the sentence of losses', () => {
     assert.equal(
       besidesLosses(input),
       'Of 5 losses 1 crosses a limit, 1 breaks a budget, 1 leaves pods without room to the end, ' +
-        '1 leaves pods that budgets keep on their nodes, 1 affects nothing, 1 could not be played.',
+        '1 leaves pods that budgets block, 1 affects nothing, 1 could not be played.',
     );
     assert.equal(besidesLosses(losses([worst])), '');
   });
@@ -183,7 +183,7 @@ const facts: readonly (readonly [name: string, facts: readonly Fact[], expected:
       ...{ pods: '5 on them', lost: '3.0 pod-minutes', evictions: '4' },
       refused: '1 eviction, by budgets',
       'no room': '3 pods: 2 at once, 1 at the end',
-      blocked: '2 pods at the end, kept by budgets',
+      blocked: '2 pods at the end, blocked by budgets',
     },
   ],
   [

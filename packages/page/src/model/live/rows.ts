@@ -116,7 +116,7 @@ export function aboutPod(pod: LivePod, clock: Clock): About {
       ['node', node],
       ...(setAt === null ? [] : [['counts since', clock(setAt)] as const]),
       ['of', workload ?? 'no workload'],
-      ...holds.map(({ text }) => ['kept by', text] as const),
+      ...holds.map(({ text }) => ['held by', text] as const),
     ],
   };
 }

@@ -55,7 +55,7 @@ describe('the lanes of a live cluster', () => {
       ['node', 'a-1'],
       ['counts since', '0:01:10'],
       ['of', 'ReplicaSet shop/web'],
-      ['kept by', 'PDB web (needs time): 3 of 3'],
+      ['held by', 'PDB web (needs time): 3 of 3'],
     ]);
   });
 

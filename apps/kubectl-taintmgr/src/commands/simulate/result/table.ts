@@ -327,7 +327,7 @@ function causeTable(runs: readonly RunResult[], { others }: Room, options: Table
     ...moreLines(causes.length - shown.length, isNamed ? '  ' : ''),
   ]);
   const columns: readonly Column<Row>[] = [
-    ['KEPT BY', (row) => nameText(row, isNamed)],
+    ['HELD BY', (row) => nameText(row, isNamed)],
     ['WORKLOAD', ofCause(({ workload }) => workloadText(workload, options))],
     ['PODS', ofCause(({ pods }) => (pods === 0 ? none : String(pods)))],
     ['FROM', ofCause(({ from }) => seconds(from))],
