@@ -11,7 +11,8 @@ interface DemoAppProps {
 }
 
 export function DemoApp({ state, isGone, send }: DemoAppProps) {
-  const { sides, acts, look } = state;
+  const { sides, acts, look, pressed } = state;
+  const isFirst = (name: string): boolean => pressed.length === 0 && name === acts[0]?.name;
   return (
     <main class="demo">
       <header class="result">
@@ -28,7 +29,7 @@ export function DemoApp({ state, isGone, send }: DemoAppProps) {
       </header>
       <section class="acts" aria-label="What happens to both clusters">
         {acts.map(({ name, label, undo, does, isOn }) => (
-          <div key={name} class={isOn ? 'act on' : 'act'}>
+          <div key={name} class={isOn ? 'act on' : isFirst(name) ? 'act first' : 'act'}>
             <button
               type="button"
               aria-describedby={`does-${name}`}
@@ -41,7 +42,7 @@ export function DemoApp({ state, isGone, send }: DemoAppProps) {
         ))}
       </section>
       <p class="look" role="status">
-        {look === '' ? 'Start with “A wrong taint on every node”.' : look}
+        {look === '' ? `Start with “${acts[0]?.label}”.` : look}
       </p>
       <Time state={state} send={send} />
       <div class="sides">
@@ -51,8 +52,9 @@ export function DemoApp({ state, isGone, send }: DemoAppProps) {
       </div>
       <Legend />
       <p class="about">
-        Simulated: real controllers, played kubelets and scheduler, no cluster. For your own
-        cluster: <code>kubectl taintmgr web</code> shows the same live, and asks what if.
+        Both clusters are simulated, in this one program: taintmgr's engine decides by its own rules
+        or by those of kube-controller-manager 1.36. For your own cluster:{' '}
+        <code>kubectl taintmgr web</code> shows the same live, and asks what if.
       </p>
     </main>
   );
@@ -68,7 +70,7 @@ function Time({ state, send }: Omit<DemoAppProps, 'isGone'>) {
         aria-pressed={isPaused}
         onClick={() => send('pause', isPaused ? 'off' : 'on')}
       >
-        {isPaused ? 'Go on' : 'Pause'}
+        {isPaused ? 'Resume' : 'Pause'}
       </button>
       <span class="zoom">
         {speeds.map((one) => (
@@ -96,7 +98,7 @@ function Side({ side, state }: { readonly side: DemoSide; readonly state: DemoSt
   const held = heldText(side);
   return (
     <section class={`side ${rules}`} aria-label={rules}>
-      <h2>{rules}</h2>
+      <h2>{rules === 'taintmgr' ? rules : `${rules} 1.36`}</h2>
       <dl class="figures">
         <div class={down > 0 ? 'harmed' : ''}>
           <dt>Pods down now</dt>

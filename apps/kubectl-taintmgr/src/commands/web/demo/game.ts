@@ -21,7 +21,7 @@ export function demoGame(): Game {
   return new Game();
 }
 
-/** Time goes on only while somebody looks. */
+/** Time passes only while a page is open. */
 class Game {
   readonly streams = new Streams<DemoState>();
   readonly #source = demoSource();
@@ -68,7 +68,7 @@ class Game {
     };
   }
 
-  /** Goes on until `interrupt`. */
+  /** Plays until `interrupt`. */
   async follow(interrupt: AbortSignal): Promise<void> {
     this.#publish();
     let lookedAt = performance.now();

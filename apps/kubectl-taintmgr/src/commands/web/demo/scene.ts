@@ -38,9 +38,9 @@ policies:
       action: Delete
   - apiVersion: taintmgr.dev/v1alpha1
     kind: EvictionPolicy
-    metadata: { name: at-most-fifteen }
+    metadata: { name: at-most-twenty }
     spec:
-      limits: [{ per: Total, podsPerSecond: 0.2, burst: 15, onLimit: Trip }]
+      limits: [{ per: Total, podsPerSecond: 0.2, burst: 20, onLimit: Trip }]
 events: []
 `;
 
@@ -60,7 +60,6 @@ interface PlayedAct extends DemoAct {
 
 const wrongTaint = 'health.example/gpu=failed:NoExecute';
 const kernelTaint = 'maintenance=kernel:NoExecute';
-const drained = '[zone-a-1, zone-a-2]';
 
 export function demoActs(): readonly PlayedAct[] {
   const resumed = 'resume: {limits: all}';
@@ -72,20 +71,20 @@ export function demoActs(): readonly PlayedAct[] {
       does: `A broken health checker taints all 18 nodes: ${wrongTaint}.`,
       look:
         'kube-controller-manager deletes every pod at once. taintmgr asks the disruption budgets, and its limit ' +
-        'stops evictions until somebody looks. Now remove the wrong taint.',
+        'stops evictions until an operator looks. Now remove the wrong taint.',
       begins: eventsOf(`taint: {nodes: all, taint: "${wrongTaint}"}`),
       ends: eventsOf(`untaint: {nodes: all, taint: "${wrongTaint}"}`, resumed),
     },
     {
       name: 'drain',
-      label: 'Drain two nodes',
-      undo: 'The two nodes are back',
-      does: `zone-a-1 and zone-a-2 get the taint ${kernelTaint}.`,
+      label: 'Drain a zone',
+      undo: 'End the drain',
+      does: `The 6 nodes of zone-a get the taint ${kernelTaint}.`,
       look:
-        'kube-controller-manager takes all pods of both nodes down at once. taintmgr moves one after the other, ' +
+        'kube-controller-manager takes all pods of the zone down at once. taintmgr moves them step by step, ' +
         'as the disruption budgets allow.',
-      begins: eventsOf(`taint: {nodes: ${drained}, taint: "${kernelTaint}"}`),
-      ends: eventsOf(`untaint: {nodes: ${drained}, taint: "${kernelTaint}"}`, resumed),
+      begins: eventsOf(`taint: {zone: zone-a, taint: "${kernelTaint}"}`),
+      ends: eventsOf(`untaint: {zone: zone-a, taint: "${kernelTaint}"}`, resumed),
     },
     {
       name: 'zone',
@@ -104,7 +103,7 @@ export function demoActs(): readonly PlayedAct[] {
       undo: null,
       does: 'Both controllers stop, and start again after 5 s.',
       look:
-        'Where pods count down, kube-controller-manager starts every countdown again. taintmgr goes on where it was. ' +
+        'Where pods count down, kube-controller-manager starts every countdown again. taintmgr continues it. ' +
         '(No countdown? Let a zone die first.)',
       begins: eventsOf('restartController: {}'),
       ends: [],

@@ -57,7 +57,7 @@ describe('an act of the demo', () => {
     press(game, 'act=drain');
     const worst = [0, 0];
     let broken = 0;
-    for (let second = 0; second < 240; second += 5) {
+    for (let second = 0; second < 420; second += 5) {
       const sides = after(game, 5);
       for (const [index, { down }] of sides.entries()) {
         worst[index] = Math.max(worst[index] ?? 0, down);
@@ -66,15 +66,12 @@ describe('an act of the demo', () => {
       broken += ours?.workloads.filter(({ serving, needed }) => serving < needed).length ?? 0;
     }
     const [theirs = 0, ours = 0] = worst;
-    assert.ok(theirs > ours, `${worst}`);
+    assert.ok(theirs >= 15 && ours <= 7, `${worst}`);
     assert.equal(broken, 0, 'no budget is broken');
     const onDrained = game.state().sides.map(({ zones }) => {
-      return zones[0]?.nodes.slice(0, 2).map(({ pods }) => pods);
+      return zones[0]?.nodes.reduce((sum, { pods }) => sum + pods, 0);
     });
-    assert.deepEqual(onDrained, [
-      [0, 0],
-      [0, 0],
-    ]);
+    assert.deepEqual(onDrained, [0, 0]);
   });
 
   it('is the death of a zone, and a restart that forgets countdowns there and none here', () => {
