@@ -166,8 +166,8 @@ function ofCommand(line: Line): Correction | null {
   const [first = -1, ...others] = at;
   const name = words[first] ?? '';
   const command = childOf(program, name);
-  if (words.some((word) => isUnknownFlag(positionOf(program, [...words, '']).command, word)))
-    return null;
+  const isGroup = (command?.commands.length ?? 0) > 0;
+  if (command && !isGroup && words.some((word) => isUnknownFlag(command, word))) return null;
   const operands = others.map((index) => words[index] ?? '');
   const correct = rules[command?.name() ?? ''];
   const meant = command && correct?.(operands, command, words);
