@@ -213,7 +213,7 @@ describe('kubectl taintmgr', { skip: withoutKubectl }, () => {
     it('rewrites one line in place, and ends with Ctrl-C', async () => {
       const terminal = new PseudoTerminal(line, { ...env, NO_COLOR: '1' }, 'cols 100 rows 30');
       await terminal.saw(
-        /0 of 1 gone; 1 waiting for tolerations to expire \(next in \d+m(\d+s)?\)[\s\S]*0 of 1 gone/,
+        /0 of 1 pod gone\r?\n {2}1 waiting for tolerations to expire \(next in \d+m(\d+s)?\)\r?\n {2}done in about [\s\S]*done in about /,
       );
       terminal.type('\u0003');
       const code = await terminal.ended();

@@ -39,7 +39,13 @@ import {
   stopHint,
   stopText,
 } from './outcome.ts';
-import { alreadySaid, blockerLines, daemonSetLine, unreturningLine } from './plan-table.ts';
+import {
+  alreadySaid,
+  blockerLines,
+  daemonSetLine,
+  needActionOf,
+  unreturningLine,
+} from './plan-table.ts';
 import { Progress } from './progress.ts';
 
 /** Nobody waits longer for a drain to say that it has ended. */
@@ -56,7 +62,7 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   if (daemonSets !== null) warn(output, daemonSets);
   for (const line of unreturningLine(plan)) warn(output, printable(line));
   const audience = { output, say, live: await output.live() };
-  const progress = new Progress(audience, Date.now(), alreadySaid(plan));
+  const progress = new Progress(audience, Date.now(), alreadySaid(plan), needActionOf(plan));
   const end = await runDrain(drain, progress);
   await endOnOpenNodes(drain, end);
   const verdicts: Verdicts = end.result === 'Drained' ? new Map() : await reportLeft(drain, end);
@@ -143,7 +149,7 @@ async function reportLeft(
   const budgets = (await budgetsNow(connection)) ?? survey.budgets;
   const pods = new Map(survey.pods.map(({ pod }) => [pod.uid, pod] as const));
   const verdicts = verdictsOf(machine, budgets, (uid) => pods.get(uid) ?? null);
-  output.err(renderLeft(end, verdicts));
+  output.err(renderLeft(end, verdicts, { width: output.widthErr, paint: output.paintErr }));
   if (machine.stop) output.err(stopHint(machine.stop, settings.taint));
   return verdicts;
 }

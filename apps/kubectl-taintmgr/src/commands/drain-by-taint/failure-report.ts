@@ -10,7 +10,8 @@ import {
 import { formatDeadline } from '@taintmgr/core/time';
 import { count, printable } from '@taintmgr/k8s-adapter/command-line';
 import { operatorSignText } from '@taintmgr/k8s-adapter/explain';
-import { renderTable } from '../../render/table.ts';
+import { type Paint, plain } from '../../render/style.ts';
+import { type Column, renderColumns } from '../../render/table.ts';
 import { nameOf } from './drain.ts';
 import { type DrainEnd, type DrainResult, type DrainSight, deleterText } from './outcome.ts';
 import { isToGo, pauseOf, tallyOf } from './progress.ts';
@@ -37,10 +38,17 @@ export function verdictsOf(
   return new Map(entries);
 }
 
+/** The terminal that shows the report. */
+interface Screen {
+  readonly width: number | null;
+  readonly paint: Paint;
+}
+
 /** The report on it; `verdicts`: of the budgets that hold pods. */
 export function renderLeft(
   { result, machine, refusal }: Omit<DrainEnd, 'changes'>,
   verdicts: Verdicts,
+  screen: Screen = { width: null, paint: plain },
 ): string {
   const [ending, then] = endingOf(result, machine);
   if (!machine.synced) {
@@ -50,14 +58,31 @@ export function renderLeft(
   const { gone, total } = tallyOf(machine.pods());
   const head = `error: ${ending}, ${gone} of ${count(total, 'pod')} gone${then}`;
   const left = machine.pods().filter((pod) => isToGo(pod) && pod.state.kind !== 'gone');
-  const rows = left.map((pod) => [nameOf(pod.pod), pod.pod.nodeName, stateText(pod, verdicts)]);
-  const table = rows.length === 0 ? [] : renderTable(['POD', 'NODE', 'STATE'], rows).split('\n');
+  const table = left.length === 0 ? [] : leftTable(left, verdicts, screen).split('\n');
   const lines = [
     [head, ...failedNodes(machine), ...table].join('\n  '),
     ...budgetHint(machine.stop ? [] : left, verdicts),
     ...returnHint(left),
   ];
   return lines.join('\n');
+}
+
+/** The pods that are left; those that need action come first, and why they stay has a colour. */
+function leftTable(left: readonly DrainPod[], verdicts: Verdicts, screen: Screen): string {
+  const isStuck = ({ blocker }: DrainPod): boolean => blocker !== null;
+  const rows = [...left.filter(isStuck), ...left.filter((pod) => !isStuck(pod))];
+  const columns: readonly Column<DrainPod>[] = [
+    ['POD', ({ pod }) => nameOf(pod)],
+    ['NODE', ({ pod }) => pod.nodeName],
+    [
+      'STATE',
+      (pod) => stateText(pod, verdicts),
+      { below: '', tone: (pod) => (isStuck(pod) ? 'urgent' : null) },
+    ],
+  ];
+  // The table is set in.
+  const width = screen.width === null ? null : screen.width - 2;
+  return renderColumns(columns, rows, { wide: false, headers: true, width, paint: screen.paint });
 }
 
 /** The words before the counts, and after them. */

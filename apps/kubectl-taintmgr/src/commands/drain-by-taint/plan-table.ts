@@ -231,6 +231,17 @@ export function alreadySaid({ pods }: DrainPlan): ReadonlyMap<string, string> {
   );
 }
 
+/** By uid, the budget that no waiting opens: `PDB web needs action`. */
+export function needActionOf({ pods }: DrainPlan): ReadonlyMap<string, string> {
+  const found = pods.flatMap(({ pod, blockers }) => {
+    const never = blockers.find(({ verdict }) => verdict === 'never');
+    const [budget] = never?.budgets ?? [];
+    const what = budget ? `PDB ${budget.name} needs action` : never?.message;
+    return what === undefined ? [] : [[pod.uid, printable(what)] as const];
+  });
+  return new Map(found);
+}
+
 /** True where something is in the way that no waiting helps. */
 export function cannotFinish({ pods }: DrainPlan): boolean {
   return pods.some(({ blockers }) => blockers.some(({ verdict }) => verdict === 'never'));

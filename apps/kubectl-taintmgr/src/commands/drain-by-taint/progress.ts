@@ -8,9 +8,11 @@ import {
   drainFaultsText,
   stayingText,
 } from '@taintmgr/core/drain';
-import { formatDuration, type Instant } from '@taintmgr/core/time';
+import { formatDeadline, formatDuration, type Instant } from '@taintmgr/core/time';
 import { count, printable } from '@taintmgr/k8s-adapter/command-line';
 import { type LiveBlock, type Output, warn } from '../../cli/output.ts';
+import type { Paint, Tone } from '../../render/style.ts';
+import { wrapped } from '../../render/table.ts';
 import { nameOf } from './drain.ts';
 import { type DrainSight, deleterText, stopText } from './outcome.ts';
 
@@ -23,6 +25,49 @@ export interface Audience {
   readonly say: (line: string) => void;
   /** Null where nobody watches. */
   readonly live: LiveBlock | null;
+}
+
+/** The state of a drain, as it is shown while it runs. */
+export interface DrainState {
+  readonly gone: number;
+  readonly total: number;
+  /** `2 of 6 nodes, 41 of 120 pods gone` */
+  readonly counts: string;
+  /** The nodes that are drained now: `on n1 (3 of 9 pods)`. */
+  readonly on: string;
+  /** Pods by what they wait for: `1 blocked by PDB web (for 42s)`. */
+  readonly parts: readonly (readonly [text: string, tone: Tone | null])[];
+  /** `done in about 12m: ...` or `end unknown: ...`; '': nothing is known yet. */
+  readonly end: string;
+}
+
+const columnsUsual = 80;
+const barColumns = 24;
+
+/** One line, for a log. */
+export function stateLine({ counts, on, parts, end }: DrainState): string {
+  return [counts, on, ...parts.map(([text]) => text), end].filter((text) => text !== '').join('; ');
+}
+
+/** A bar and the counts, and below them a line for each thing that pods wait for. */
+export function stateBlock(state: DrainState, width: number, paint: Paint): string {
+  const { gone, total, counts, on, parts, end } = state;
+  const filled = total === 0 ? barColumns : Math.floor((barColumns * gone) / total);
+  const bar = `[${'#'.repeat(filled)}${'-'.repeat(barColumns - filled)}]`;
+  const lines: readonly (readonly [text: string, tone: Tone | null])[] = [
+    [`${bar} ${counts}`, null],
+    [on, null],
+    ...parts,
+    [end, end.startsWith('end unknown') ? 'soon' : null],
+  ];
+  return lines
+    .filter(([text]) => text !== '')
+    .flatMap(([text, tone], index) =>
+      wrapped(index === 0 ? text : `  ${text}`, '    ', width)
+        .split('\n')
+        .map((line) => (tone === null ? line : paint(tone, line))),
+    )
+    .join('\n');
 }
 
 /** Says what happens to a drain, above a line of counts that is rewritten where somebody watches. */
@@ -60,13 +105,13 @@ export class Announcer {
   }
 
   /** Says where things stand; call it whenever something may have changed. */
-  count(now: Instant, lineOf: () => string): void {
+  count(now: Instant, stateOf: () => DrainState): void {
     const { live, output } = this.#audience;
     if (live) {
-      live.show(lineOf());
+      live.show(stateBlock(stateOf(), output.widthErr ?? columnsUsual, output.paintErr));
     } else if (now - this.#shownAt >= periodMs) {
       this.#shownAt = now;
-      output.err(lineOf());
+      output.err(stateLine(stateOf()));
     }
   }
 
@@ -84,14 +129,20 @@ export class Progress extends Announcer {
   /** The last words about the connection to the API server; null while it works. */
   #disconnection: string | null = null;
   #policiesRefused: string | null = null;
+  readonly #stuck: Stuck;
 
-  /** `alreadySaid`: by uid, what has been said already of what holds a pod. */
+  /**
+   * `alreadySaid`: by uid, what has been said already of what holds a pod; `stuck`: the budgets that
+   * need action.
+   */
   constructor(
     audience: Audience,
     now: Instant,
     alreadySaid: ReadonlyMap<string, string> = new Map(),
+    stuck: Stuck = new Map(),
   ) {
     super(audience, now);
+    this.#stuck = stuck;
     for (const [uid, message] of alreadySaid) this.isNews(uid, message);
   }
 
@@ -182,7 +233,7 @@ export class Progress extends Announcer {
   }
 
   showCounts(now: Instant, machine: DrainSight): void {
-    this.count(now, () => progressLine(now, machine));
+    this.count(now, () => stateOf(now, machine, this.#stuck));
   }
 
   /** The same is not said twice about a subject, nor once for each that an outage concerns. */
@@ -242,7 +293,7 @@ function heldText({ code }: Blocker): string {
   return code === 'Budget' ? 'is blocked' : 'could not be evicted';
 }
 
-const bracketsMax = 4;
+const openMax = 3;
 const namesMax = 3;
 
 /** The numbers of pods of a drain. */
@@ -270,26 +321,33 @@ export function isToGo({ state }: DrainPod): boolean {
   return !['kept', 'left', 'skipped'].includes(state.kind);
 }
 
-/** `[n1 1/2] [n2 0/3] 1 of 5 gone; 1 waiting for tolerations to expire (next in 22s), 1 blocked by PDB web (for 42s)` */
-export function progressLine(now: Instant, machine: DrainSight): string {
+/** By uid, the obstacle to a pod that does not resolve with time: `PDB web needs action`. */
+export type Stuck = ReadonlyMap<string, string>;
+
+/** The state of a drain of this process. */
+export function stateOf(now: Instant, machine: DrainSight, stuck: Stuck = new Map()): DrainState {
   const pods = machine.pods();
   const nodes = machine.nodes();
   const { total, gone } = tallyOf(pods);
-  const draining = nodes.filter(({ phase }) => phase.kind === 'draining');
-  const brackets =
-    nodes.length === 1
-      ? []
-      : draining.slice(0, bracketsMax).map(({ name }) => {
-          const here = tallyOf(pods.filter(({ pod }) => pod.nodeName === name));
-          return `[${name} ${here.gone}/${here.total}]`;
-        });
-  const more = draining.length > bracketsMax ? [`[+${draining.length - bracketsMax}]`] : [];
-  const named = partsOf(now, pods);
-  const counts = `${gone} of ${total} gone${named.length === 0 ? '' : `; ${named.join(', ')}`}`;
-  return [...brackets, ...more, counts].join(' ');
+  const drained = nodes.filter(({ phase: { kind } }) => kind === 'drained' || kind === 'vanished');
+  const ofNodes = nodes.length === 1 ? '' : `${drained.length} of ${nodes.length} nodes, `;
+  const open = nodes.filter(({ phase }) => phase.kind === 'draining');
+  const names = open.slice(0, openMax).map(({ name }) => {
+    const here = tallyOf(pods.filter(({ pod }) => pod.nodeName === name));
+    return `${name} (${here.gone} of ${count(here.total, 'pod')})`;
+  });
+  const more = open.length > openMax ? [`${open.length - openMax} more`] : [];
+  return {
+    gone,
+    total,
+    counts: `${ofNodes}${gone} of ${count(total, 'pod')} gone`,
+    on: nodes.length === 1 || names.length === 0 ? '' : `on ${[...names, ...more].join(', ')}`,
+    parts: partsOf(now, pods),
+    end: endText(now, machine, stuck),
+  };
 }
 
-function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
+function partsOf(now: Instant, pods: readonly DrainPod[]): DrainState['parts'] {
   const inState = (...kinds: readonly DrainPodState['kind'][]): readonly DrainPod[] =>
     pods.filter(({ state }) => kinds.includes(state.kind));
   const isPaused = (pod: DrainPod): boolean => pauseOf(pod) !== null;
@@ -300,17 +358,63 @@ function partsOf(now: Instant, pods: readonly DrainPod[]): readonly string[] {
   const held = inState('blocked', 'failed');
   const paused = inState('queued').filter(isPaused);
   const names = [...new Set(paused.map(pauseOf))].join(', ');
-  const parts = [
-    [waiting, `waiting for tolerations to expire${nextText(now, waiting)}`],
-    [paused, `held by ${names}`],
-    [heldBack, 'held back'],
-    [inState('queued').filter(isInTurn), 'waiting for their turn'],
-    [inState('requested', 'accepted'), 'being evicted'],
-    [inState('terminating'), 'terminating'],
-    [held, `blocked${budgetsText(held)}${longestText(now, held)}`],
-    [inState('givenUp'), 'given up'],
-  ] as const;
-  return parts.filter(([some]) => some.length > 0).map(([some, what]) => `${some.length} ${what}`);
+  const parts: readonly (readonly [readonly DrainPod[], string, Tone | null])[] = [
+    [waiting, `waiting for tolerations to expire${nextText(now, waiting)}`, null],
+    [paused, `held by ${names}`, 'soon'],
+    [heldBack, 'held back', 'soon'],
+    [inState('queued').filter(isInTurn), 'waiting for their turn', null],
+    [inState('requested', 'accepted'), 'being evicted', null],
+    [inState('terminating'), 'terminating', null],
+    [held, `blocked${budgetsText(held)}${longestText(now, held)}`, 'urgent'],
+    [inState('givenUp'), 'given up', 'urgent'],
+  ];
+  return parts
+    .filter(([some]) => some.length > 0)
+    .map(([some, what, tone]) => [`${some.length} ${what}`, tone]);
+}
+
+/** The end of a drain as far as deadlines and its pace tell, with the reason. */
+function endText(now: Instant, machine: DrainSight, needAction: Stuck): string {
+  const open = machine.pods().filter((one) => isToGo(one) && one.state.kind !== 'gone');
+  if (open.length === 0) return '';
+  const [action] = open.flatMap(({ pod: { uid } }) => needAction.get(uid) ?? []);
+  if (action !== undefined) return `end unknown: ${action}`;
+  const stuck = open.find((one) => !isTimely(one));
+  if (stuck) return `end unknown: ${stuckText(stuck)}`;
+  const { gone } = tallyOf(machine.pods());
+  const starts = machine.nodes().flatMap(({ phase }) => ('since' in phase ? phase.since : []));
+  const others = open.filter(({ state }) => state.kind !== 'waiting').length;
+  const pace = others > 0 && gone > 0 ? (now - Math.min(...starts)) / gone : 0;
+  const waiting = open.flatMap(({ pod, state }) =>
+    state.kind === 'waiting' ? [{ pod, until: state.until }] : [],
+  );
+  const last = waiting.toSorted((one, other) => other.until - one.until)[0];
+  const byPace = others > 0 && gone === 0 ? null : now + pace * others;
+  const hasTurns = machine.nodes().some(({ phase }) => phase.kind === 'pending');
+  const about = hasTurns || byPace === null ? 'done not before' : 'done in about';
+  if (last && last.until >= (byPace ?? 0)) {
+    const clock = formatDeadline(last.until).slice(11, 16);
+    const left = formatDuration(Math.max(0, last.until - now));
+    return `${about} ${left}: ${nameOf(last.pod)} tolerates the taint until ${clock} UTC`;
+  }
+  return byPace === null || starts.length === 0 || others === 0
+    ? ''
+    : `done in about ${formatDuration(byPace - now)}, at the pace so far`;
+}
+
+/** False for a pod that leaves only when somebody acts, or ends a pause. */
+function isTimely({ blocker, state, because, hold }: DrainPod): boolean {
+  if (state.kind === 'givenUp') return false;
+  if (blocker) return blocker.verdict === 'resolves' || blocker.verdict === 'needsTime';
+  return hold === null && (state.kind !== 'queued' || because[0]?.code !== 'Paused');
+}
+
+function stuckText(pod: DrainPod): string {
+  const pause = pauseOf(pod);
+  if (pause !== null) return `${pause} holds pods`;
+  const budget = budgetsText([pod]).replace(' by ', '');
+  if (budget !== '') return `${budget} allows no eviction of ${nameOf(pod.pod)}`;
+  return printable(`${nameOf(pod.pod)} ${pod.hold?.message ?? pod.blocker?.message ?? 'is held'}`);
 }
 
 /** True for a pod that waits for nothing but its turn. */

@@ -23,7 +23,7 @@ import { type Output, warn } from '../../cli/output.ts';
 import type { Invocation } from '../../cli/registry.ts';
 import { printAnswer, readFormat } from '../../render/printer.ts';
 import { type DrainFlags, flagText } from './flags.ts';
-import { Announcer, type Audience } from './progress.ts';
+import { Announcer, type Audience, type DrainState } from './progress.ts';
 import { overlapFault, refuseNodeName } from './refusals.ts';
 import { type DrainRequest, nobodyMatches, readRequest, readTargets } from './settings.ts';
 
@@ -266,7 +266,7 @@ class DrainNews extends Announcer {
     if (!status) return;
     for (const node of status.nodeStates ?? []) this.#node(node);
     for (const pod of status.pods ?? []) this.#pod(pod);
-    this.count(now, () => countsLine(status, now));
+    this.count(now, () => stateOfStatus(status, now));
   }
 
   ended(drain: NodeDrainObject): void {
@@ -366,21 +366,27 @@ class DrainNews extends Announcer {
   }
 }
 
-/** `Running: 1 of 3 nodes drained, 4 of 9 pods gone; on blue-2; 1 blocked; about 20s left` */
-function countsLine(status: NodeDrainStatus, now: Instant): string {
+/** The state of a NodeDrain, as its status says. */
+function stateOfStatus(status: NodeDrainStatus, now: Instant): DrainState {
   const { phase = 'Pending', nodes = 0, nodesDrained = 0, podsGone = 0, podsLeft = 0 } = status;
   const begun = (status.nodeStates ?? []).filter((node) => node.phase === 'Draining');
   const names = begun.slice(0, namesMax).map(({ name }) => name);
   const more = begun.length > namesMax ? [`${begun.length - namesMax} more`] : [];
   const blocked = (status.pods ?? []).filter(({ verdict }) => verdict !== undefined).length;
   const end = parseTime(status.expectedEnd ?? '');
-  const parts = [
-    `${nodesDrained} of ${count(nodes, 'node')} drained, ${podsGone} of ${podsGone + podsLeft} pods gone`,
-    ...(names.length === 0 ? [] : [`on ${[...names, ...more].join(', ')}`]),
-    ...(blocked === 0 ? [] : [`${blocked} blocked`]),
-    ...(end === null || end <= now ? [] : [`about ${formatDuration(end - now)} left`]),
-  ];
-  return printable(`${phase}: ${parts.join('; ')}`);
+  const total = podsGone + podsLeft;
+  const counts = `${nodesDrained} of ${count(nodes, 'node')}, ${podsGone} of ${count(total, 'pod')} gone`;
+  const isBlocked = blocked > 0 && end === null;
+  const unknown = isBlocked ? `end unknown: ${count(blocked, 'pod')} blocked` : '';
+  const left = end === null || end <= now ? unknown : `done in about ${formatDuration(end - now)}`;
+  return {
+    gone: podsGone,
+    total,
+    counts: printable(`${phase}: ${counts}`),
+    on: printable(names.length === 0 ? '' : `on ${[...names, ...more].join(', ')}`),
+    parts: blocked === 0 ? [] : [[`${blocked} blocked`, 'urgent']],
+    end: left,
+  };
 }
 
 /** `12s` between two times that the API server keeps; '' where one is missing. */

@@ -134,7 +134,7 @@ function effectOf(
   const earlier = marks.find(
     ({ taint, tainted }) => tainted && taint.key === key && taint.value === value,
   );
-  if (earlier) return [earlier.taint.effect, 'set by an earlier run'];
+  if (earlier) return [earlier.taint.effect, 'an earlier run has set it'];
   const { kind, text } = taintEvictors(evictors);
   return kind === 'nobody' ? ['NoExecute', 'nobody else evicts for it here'] : ['NoSchedule', text];
 }
@@ -142,7 +142,16 @@ function effectOf(
 /** The line about an effect that was chosen; null: it was given. */
 export function effectLine({ taint, effectReason }: DrainSettings): string | null {
   if (effectReason === null) return null;
-  return printable(`Taint: ${formatTaint(taint)} (${effectReason})`);
+  return printable(
+    `Taint: ${formatTaint(taint)}; ${taint.effect} chosen, because ${becauseText(effectReason)}`,
+  );
+}
+
+/** Without the identity of a controller; `whether X evicts is unknown` begins with what is so. */
+function becauseText(reason: string): string {
+  return reason
+    .replace(/^(whether )?(\S+) \([^()]*\)/, '$1$2')
+    .replace(/^whether (.*?) is unknown/, 'it is unknown whether $1');
 }
 
 /** `drain-20261120-230839-7f3a`: when it began, and what distinguishes it from others of that second. */

@@ -300,7 +300,9 @@ describe('drain-by-taint', { concurrency: 4 }, () => {
   it('stops at Ctrl-C, and the same command goes on', async () => {
     const { nodeName } = scene('again', 'db');
     const first = start(['drain-by-taint', maintenance, '--allow-overlap', nodeName], true);
-    await first.output.saw(/^0 of 1 gone; 1 waiting for tolerations to expire \(next in [0-3]s\)$/);
+    await first.output.saw(
+      / 0 of 1 pod gone\n {2}1 waiting for tolerations to expire \(next in [0-3]s\)\n {2}done in about [0-3]s: /,
+    );
     first.interrupt();
     const { code, out, err } = steady(await first.result);
     assert.deepEqual([code, out], [130, closed(nodeName)]);

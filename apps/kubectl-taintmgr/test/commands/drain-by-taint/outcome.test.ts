@@ -142,8 +142,16 @@ describe('a drain beside others who evict', () => {
           '--timeout=4s',
         );
         assert.equal(code, 2, err);
-        const why = lease ? 'may evict for NoExecute taints here' : 'is unknown: it shows neither';
-        assert.match(err, new RegExp(`^Taint: maintenance=kernel:NoSchedule \\(.*${why}`, 'm'));
+        const why = lease
+          ? 'may evict for NoExecute taints here'
+          : 'evicts for NoExecute taints here: it shows neither';
+        assert.match(
+          err,
+          new RegExp(
+            `^Taint: maintenance=kernel:NoSchedule; NoSchedule chosen, because .*${why}`,
+            'm',
+          ),
+        );
         assert.match(out, /^pod\/web-\S+ evicted/m);
         assert.deepEqual([broken, zone.pods('api').length], [[], 2]);
         await run('undo', 'maintenance=kernel');
@@ -215,7 +223,7 @@ describe('a drain beside others who evict', () => {
 
   describe('drain-by-taint beside a kube-controller-manager whose flags can be seen', () => {
     const cases: readonly (readonly [flags: readonly string[], effect: string, why: RegExp])[] = [
-      [[], 'NoSchedule', /kube-controller-manager \(.*\) evicts for NoExecute taints here/],
+      [[], 'NoSchedule', /kube-controller-manager evicts for NoExecute taints here/],
       [
         ['--controllers=*,-taint-eviction-controller'],
         'NoExecute',
@@ -235,13 +243,13 @@ describe('a drain beside others who evict', () => {
         const { code, err } = await run('drain-by-taint', 'maintenance=kernel', 'n1');
         assert.equal(code, 0, err);
         const [, chosen, reason = ''] =
-          /^Taint: maintenance=kernel:(\w+) \((.*)\)$/m.exec(err) ?? [];
+          /^Taint: maintenance=kernel:\w+; (\w+) chosen, because (.*)$/m.exec(err) ?? [];
         assert.equal(chosen, effect);
         assert.match(reason, why);
         const again = await run('drain-by-taint', 'maintenance=kernel', 'n1');
         assert.match(
           again.err,
-          new RegExp(`^Taint: .*:${effect} \\(set by an earlier run\\)$`, 'm'),
+          new RegExp(`^Taint: .*; ${effect} chosen, because an earlier run has set it$`, 'm'),
         );
       });
     }

@@ -77,7 +77,9 @@ describe('a drain where there are policies', () => {
     const { out } = await run(...drain, '--dry-run=client');
     assert.match(out, /^n1 +default +web +hold +- .*deadlines are paused by network-work/m);
     const { output, result } = start([...drain], true);
-    await output.saw(/^0 of 1 gone; 1 held by pause network-work$/);
+    await output.saw(
+      / 0 of 1 pod gone\n {2}1 held by pause network-work\n {2}end unknown: pause network-work holds pods$/,
+    );
     assert.ok(cluster.api.get('pods', 'default', 'web'));
     cluster.api.delete('evictionpauses.taintmgr.dev', '', 'network-work');
     await until('the pod to be evicted', () => {
@@ -111,7 +113,9 @@ describe('a drain where there are policies', () => {
     api.create('pods', web);
     create(cluster, pause);
     const { output, result } = start([...drain, '--token=drainer'], true);
-    await output.saw(/^0 of 1 gone; 1 held by pause network-work$/);
+    await output.saw(
+      / 0 of 1 pod gone\n {2}1 held by pause network-work\n {2}end unknown: pause network-work holds pods$/,
+    );
     rights.splice(0, 1, withoutPolicies);
     await output.saw(
       /^Warning: cannot read policies and pauses any more, those that were known count: /m,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plainDrainSpec } from '@taintmgr/core/policy';
-import { progressLine } from '../../../src/commands/drain-by-taint/progress.ts';
+import { formatDeadline } from '@taintmgr/core/time';
+import { stateBlock, stateLine, stateOf } from '../../../src/commands/drain-by-taint/progress.ts';
+import { plain } from '../../../src/render/style.ts';
 import { blocked, Drain, night, refusal, web } from '../../world/progressing-drain.ts';
 import { now, pod, tolerates } from '../../world/values.ts';
 
@@ -87,7 +89,7 @@ describe('the progress of a drain', () => {
     drain.feed({ kind: 'tick' }, now + 5000);
     drain.progress.holds(new Map(), drain.machine);
     assert.equal(drain.output.errText, `Warning: shop/web-0 on n1 is blocked: ${refusal}\n`);
-    assert.match(progressLine(now, drain.machine), /1 held by pause night/);
+    assert.match(stateLine(stateOf(now, drain.machine)), /1 held by pause night/);
   });
 
   it('says once that the connection is lost, however many pods that concerns', () => {
@@ -134,15 +136,50 @@ describe('the progress of a drain', () => {
   it('counts pods, node by node', () => {
     const drain = new Drain(many);
     drain.answer('c', blocked);
+    const state = stateOf(now + 2000, drain.machine);
+    const clock = formatDeadline(now + 91_000).slice(11, 16);
+    const end = `done not before 1m29s: shop/a tolerates the taint until ${clock} UTC`;
     assert.equal(
-      progressLine(now + 2000, drain.machine),
-      '[n1 0/4] [n2 0/1] 0 of 5 gone; 2 waiting for tolerations to expire (next in 29s), ' +
-        '1 being evicted, 1 terminating, 1 blocked by PDB web (for 2s)',
+      stateLine(state),
+      '0 of 2 nodes, 0 of 5 pods gone; on n1 (0 of 4 pods), n2 (0 of 1 pod); ' +
+        '2 waiting for tolerations to expire (next in 29s); 1 being evicted; 1 terminating; ' +
+        `1 blocked by PDB web (for 2s); ${end}`,
+    );
+    assert.equal(
+      stateBlock(state, 60, plain),
+      [
+        '[------------------------] 0 of 2 nodes, 0 of 5 pods gone',
+        '  on n1 (0 of 4 pods), n2 (0 of 1 pod)',
+        '  2 waiting for tolerations to expire (next in 29s)',
+        '  1 being evicted',
+        '  1 terminating',
+        '  1 blocked by PDB web (for 2s)',
+        '  done not before 1m29s: shop/a tolerates the taint until',
+        `    ${clock} UTC`,
+      ].join('\n'),
     );
     const one = new Drain([web]);
     one.answer('web-0', { kind: 'done' });
     one.gone(web);
-    assert.equal(progressLine(now, one.machine), '1 of 1 gone');
+    assert.equal(stateLine(stateOf(now, one.machine)), '1 of 1 pod gone');
+  });
+
+  it('says when it ends, by deadlines and by its pace, or what must be done first', () => {
+    const endOf = (drain: Drain, after: number): string => stateOf(now + after, drain.machine).end;
+    const patient = new Drain([pod('a', tolerates('maintenance', 90)), pod('b')]);
+    const until = formatDeadline(now + 91_000).slice(11, 16);
+    const tolerates90 = `shop/a tolerates the taint until ${until} UTC`;
+    assert.equal(endOf(patient, 0), `done not before 1m31s: ${tolerates90}`);
+    patient.answer('b', { kind: 'done' });
+    patient.gone(pod('b'), now + 1000);
+    assert.equal(endOf(patient, 10_000), `done in about 1m21s: ${tolerates90}`);
+    const quick = new Drain([pod('a'), pod('b')]);
+    assert.equal(endOf(quick, 2000), '');
+    quick.answer('a', { kind: 'done' });
+    quick.gone(pod('a'), now + 2000);
+    assert.equal(endOf(quick, 2000), 'done in about 2s, at the pace so far');
+    const stuck = new Map([[pod('b').uid, 'PDB web needs action']]);
+    assert.equal(stateOf(now, quick.machine, stuck).end, 'end unknown: PDB web needs action');
   });
 
   it('says so every 30 s, or live where somebody watches', () => {
@@ -150,10 +187,12 @@ describe('the progress of a drain', () => {
     for (let second = 1; second <= 61; second++) {
       drain.progress.showCounts(now + second * 1000, drain.machine);
     }
-    assert.equal(drain.output.errText, '0 of 1 gone; 1 being evicted\n'.repeat(2));
+    assert.equal(drain.output.errText, '0 of 1 pod gone; 1 being evicted\n'.repeat(2));
     const watched = new Drain([web], {}, true);
     watched.progress.showCounts(now, watched.machine);
-    assert.deepEqual(watched.output.shown, ['0 of 1 gone; 1 being evicted']);
+    assert.deepEqual(watched.output.shown, [
+      '[------------------------] 0 of 1 pod gone\n  1 being evicted',
+    ]);
     assert.equal(watched.output.errText, '');
   });
 });
