@@ -2,7 +2,7 @@ import { createEngine, describeReason, type Event } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { drive, HttpTransport, Loop, loadKubeconfig, type Notice } from '@taintmgr/k8s-adapter';
 
-// As no leader it learns and explains everything, and sends nothing.
+// Without leadership, the engine explains and sends nothing.
 const engine = createEngine({ leader: false });
 const changed = new Set<string>();
 let synced = false;
@@ -27,7 +27,7 @@ function show(now: Instant, name: string): void {
   }
 }
 
-// What cannot be read is tried again.
+// Reads are retried.
 function onNotice(notice: Notice): void {
   if (notice.kind !== 'reconnecting') return;
   console.error(`${notice.resource}: ${notice.failure.message}`);

@@ -14,7 +14,7 @@ const pods = [
   makePod({ name: 'db-0', nodeName: 'node-1', owner, labels: { app: 'db' }, tolerations }),
   makePod({ name: 'debug', nodeName: 'node-1' }),
 ];
-// As the API has it, and @kubernetes/client-node.
+// An object of the API, or of @kubernetes/client-node.
 const budget = budgetFromJson({
   metadata: { namespace: 'default', name: 'db' },
   spec: { selector: { matchLabels: { app: 'db' } } },

@@ -24,7 +24,7 @@ export const alerts: readonly Alert[] = [
     expr: 'absent(taintmgr_build_info)',
     for: '5m',
     severity: 'critical',
-    summary: 'No taintmgr-controller is there to be asked',
+    summary: 'No metrics of taintmgr-controller',
     description: 'Prometheus has had no metrics of any replica for 5 minutes.',
   },
   {
@@ -34,7 +34,7 @@ export const alerts: readonly Alert[] = [
     severity: 'critical',
     summary: 'No replica of taintmgr-controller acts',
     description:
-      'All replicas stand by: none holds the lease, or another program does the same work. Nobody is evicted by taintmgr.',
+      'All replicas stand by: none holds the lease, or another program does the same work. taintmgr evicts no pods.',
   },
   {
     name: 'TaintmgrTwoActing',
@@ -43,7 +43,7 @@ export const alerts: readonly Alert[] = [
     severity: 'critical',
     summary: 'More than one replica of taintmgr-controller acts',
     description:
-      '{{ $value }} replicas act at once: limits count twice, and each writes what the other has written.',
+      '{{ $value }} replicas act at once: limits count twice, and replicas overwrite changes of each other.',
   },
   {
     name: 'TaintmgrOverlap',
@@ -52,7 +52,7 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     summary: 'Another program evicts for taints too',
     description:
-      'taintmgr-controller stands by for it, or with --allow-overlap acts beside it. What the other evicts, no budget of taintmgr keeps.',
+      'taintmgr-controller stands by, or acts beside it with --allow-overlap. The other program may ignore budgets.',
   },
   {
     name: 'TaintmgrEvictedByOther',
@@ -60,25 +60,25 @@ export const alerts: readonly Alert[] = [
     expr: `${foreign}) - (${foreign} offset 10m) or ${foreign}) * 0) > 0 unless max ${installation} (taintmgr_overlap) == 1`,
     for: '0m',
     severity: 'warning',
-    summary: 'Pods are marked in the name of another taint manager',
+    summary: 'Another program marks pods for eviction',
     description:
-      '{{ $value }} pods of the last 10 minutes. taintmgr-controller goes on: either the marks are on pods of one node, whose kubelet can forge them, or takeover let them through.',
+      '{{ $value }} pods of the last 10 minutes. taintmgr-controller continues: the marks are on pods of one node, whose kubelet can forge them, or takeover did not spare the pods.',
   },
   {
     name: 'TaintmgrEvictionsLate',
     expr: `sum ${installation} (increase(taintmgr_late_evictions_total[10m])) > 0`,
     for: '0m',
     severity: 'warning',
-    summary: 'Evictions are late for no reason',
+    summary: 'Evictions are late',
     description:
-      '{{ $value | humanize }} evictions of the last 10 minutes began more than 30 s after their pods were due, though nothing held them.',
+      '{{ $value | humanize }} evictions of the last 10 minutes began more than 30 s after the deadline, although nothing held the pods.',
   },
   {
     name: 'TaintmgrEvictionsLost',
     expr: `max ${installation} (taintmgr_lost_evictions) > 0`,
     for: '1m',
     severity: 'critical',
-    summary: 'Pods are due and nothing is done about them',
+    summary: 'Pods are due and were not evicted',
     description:
       '{{ $value }} pods have been due for more than a minute, nothing holds them, and no request was sent.',
   },
@@ -87,7 +87,7 @@ export const alerts: readonly Alert[] = [
     expr: `max ${installation} (taintmgr_overdue_evictions) > 0`,
     for: '15m',
     severity: 'warning',
-    summary: 'Pods stay on tainted nodes though they are due',
+    summary: 'Pods are past their deadline',
     description:
       '{{ $value }} pods are past their deadline: a PodDisruptionBudget, a webhook or a limit holds them.',
   },
@@ -96,27 +96,27 @@ export const alerts: readonly Alert[] = [
     expr: `max by (cluster, namespace, job, limit) (taintmgr_limit_tripped) == 1`,
     for: '0m',
     severity: 'critical',
-    summary: 'A limit has tripped: evictions wait for somebody',
+    summary: 'A limit has tripped and holds evictions',
     description:
-      'Limit {{ $labels.limit }} holds all evictions that it counts, until somebody resumes it.',
+      'Limit {{ $labels.limit }} holds all evictions that it counts, until you resume it.',
   },
   {
     name: 'TaintmgrCacheStale',
     expr: `max by (cluster, namespace, job, resource) (time() - taintmgr_watch_last_event_timestamp_seconds) > 300`,
     for: '2m',
     severity: 'warning',
-    summary: 'What taintmgr-controller knows of the cluster is old',
+    summary: 'taintmgr-controller receives no changes of the cluster',
     description:
-      'Nothing was heard of {{ $labels.resource }} for {{ $value | humanizeDuration }}; a watch that is well has a bookmark each minute.',
+      'No event for {{ $labels.resource }} for {{ $value | humanizeDuration }}; a healthy watch receives a bookmark each minute.',
   },
   {
     name: 'TaintmgrTakeoverNotInForce',
     expr: `max ${installation} (taintmgr_takeover_policies_in_force) == 0`,
     for: '2m',
     severity: 'critical',
-    summary: 'kube-controller-manager is not kept from evicting',
+    summary: 'Takeover is not in force',
     description:
-      'The admission policies of takeover are not as they should be: in namespaces that were handed over pods go by its rules again.',
+      'The admission policies of takeover are missing or changed: kube-controller-manager evicts in taken-over namespaces.',
   },
 ];
 
