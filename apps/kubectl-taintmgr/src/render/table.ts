@@ -73,6 +73,8 @@ export function renderTable(
 interface Layout {
   /** Columns in lines of their own above the row; none where there is room for them in it. */
   readonly above: readonly number[];
+  /** The first columns, which stand above a row that has longer names than there is room for. */
+  readonly hanging: number;
   /** Columns of the row. */
   readonly row: readonly number[];
   /** Columns below the row. */
@@ -92,32 +94,52 @@ function layoutOf(
   const widths = columnWidths(heads ? [heads, ...rows] : rows);
   const all = widths.map((_, column) => column);
   const unbounded = Number.POSITIVE_INFINITY;
-  const whole = { above: [], folded: [], widths, width: unbounded, lastMax: unbounded };
+  const whole = { above: [], folded: [], hanging: 0, widths, width: unbounded, lastMax: unbounded };
   if (width === null || lineWidth(widths, gap) <= width) return { ...whole, row: all, space: gap };
   const words = all.map((column) => longestWord(rows, column));
   const speaking = all.filter((column) => {
     return column < titles || rows.some(({ texts }) => !silent.has(texts[column] ?? ''));
   });
   const isTitle = (column: number): boolean => column < titles;
-  const titleWidth = lineWidth(widths.slice(0, titles), narrowGap);
   const flagged = speaking.filter((column) => below.has(column)).reverse();
   const others = speaking.filter((column) => !isTitle(column) && !below.has(column)).reverse();
-  const widthOfColumn = (column: number): number => widths[column] ?? 0;
-  const long = others
-    .filter((column) => widthOfColumn(column) > shortMax)
-    .sort((a, b) => widthOfColumn(b) - widthOfColumn(a));
-  const space = { widths, words, below };
-  const inRow = fitted(speaking, titleWidth > width / 2 ? flagged : [...flagged, ...long], {
-    ...space,
-    width,
-  });
-  const base = { widths, width, space: narrowGap };
-  if (inRow) return { ...base, ...inRow, above: [] };
+  const long = longestFirst(others, widths);
+  const short = others.filter((column) => !long.includes(column));
+  const room = width - sum(short.map((column) => (widths[column] ?? 0) + narrowGap));
+  const base = { width, space: narrowGap, above: [] };
+  for (const most of [Number.POSITIVE_INFINITY, width / 2, room]) {
+    const named = rows.filter((row) => titleWidth(row, titles) <= most);
+    if (named.length === 0) continue;
+    const kept = columnWidths(heads ? [heads, ...named] : named);
+    const ofRow = widths.map((one, column) => (isTitle(column) ? (kept[column] ?? one) : one));
+    const isWide = lineWidth(ofRow.slice(0, titles), narrowGap) > width / 2;
+    const order = isWide && named.length === rows.length ? flagged : [...flagged, ...long];
+    const inRow = fitted(speaking, order, { widths: ofRow, words, below, width });
+    if (inRow) return { ...base, ...inRow, widths: ofRow, hanging: titles };
+  }
   const rest = speaking.filter((column) => !isTitle(column));
-  const order = [...flagged, ...long, ...others.filter((column) => !long.includes(column))];
-  const above = speaking.filter(isTitle);
-  const stacked = fitted(rest, order, { ...space, width: width - indentOfStacked.length });
-  return { ...base, ...(stacked ?? { row: [], folded: rest, lastMax: 0 }), above };
+  const stacked = fitted(rest, [...flagged, ...long, ...short], {
+    ...{ widths, words, below },
+    width: width - indentOfStacked.length,
+  }) ?? { row: [], folded: rest, lastMax: 0 };
+  return { ...base, ...stacked, widths, above: speaking.filter(isTitle), hanging: 0 };
+}
+
+/** Long columns in the order in which they go below their rows: the last one last, as it may be broken. */
+function longestFirst(columns: readonly number[], widths: readonly number[]): readonly number[] {
+  const [last] = columns;
+  const widthOfColumn = (column: number): number => widths[column] ?? 0;
+  return columns
+    .filter((column) => widthOfColumn(column) > shortMax)
+    .sort((a, b) => {
+      if (a === last || b === last) return a === last ? 1 : -1;
+      return widthOfColumn(b) - widthOfColumn(a);
+    });
+}
+
+function titleWidth(row: Row, titles: number): number {
+  const widths = row.texts.slice(0, titles).map((_, column) => widthIn(row, column));
+  return lineWidth(widths, narrowGap);
 }
 
 /** The columns of a row that fits, once columns went below it in this order; null: it never does. */
@@ -290,20 +312,30 @@ const indentOfStacked = '  ';
 
 /** The lines of a row: its names where they stand above, and its cells, of which the last may be broken. */
 function linesOf(row: Row, layout: Layout, paint: PaintOfRow): readonly string[] {
-  const { above, lastMax } = layout;
+  const { lastMax, hanging } = layout;
+  const names = layout.row.filter((column) => column < hanging);
+  const hangs = names.some((column) => widthIn(row, column) > (layout.widths[column] ?? 0));
+  const cells = hangs ? withoutFirst(row, hanging) : row;
   const last = layout.row.at(-1) ?? 0;
-  const text = row.texts[last] ?? '';
-  const fits = widthIn(row, last) <= lastMax;
+  const text = cells.texts[last] ?? '';
+  const fits = widthIn(cells, last) <= lastMax;
   const [first = '', ...more] = fits ? [text] : wrapped(text, '', lastMax).split('\n');
-  const indent = above.length === 0 ? '' : indentOfStacked;
-  const line = `${indent}${alignedLine(row, layout, first, paint)}`.trimEnd();
+  const indent = layout.above.length === 0 ? '' : indentOfStacked;
+  const line = `${indent}${alignedLine(cells, layout, first, paint)}`;
   const before = layout.row.slice(0, -1).map((column) => layout.widths[column] ?? 0);
   const start = ' '.repeat(indent.length + sum(before) + layout.space * before.length);
   return [
-    ...titleLines(row, layout, paint),
-    ...(layout.row.length === 0 ? [] : [line]),
+    ...titleLines(row, hangs ? { ...layout, above: names } : layout, paint),
+    ...(line.trim() === '' && layout.row.length <= hanging ? [] : [line]),
     ...more.map((part) => `${start}${paint(part, last)}`),
   ];
+}
+
+function withoutFirst({ texts, widths }: Row, count: number): Row {
+  return {
+    texts: texts.map((text, column) => (column < count ? '' : text)),
+    widths: widths?.map((width, column) => (column < count ? 0 : width)) ?? null,
+  };
 }
 
 /** `shop/web-0`, in one line where there is room. */
@@ -396,11 +428,16 @@ export function renderFields(
 /** A command, or text with one at its end: `to undo: kubectl taintmgr undo NAME` */
 const command = /^(?:(.*\S: ))?((?:kubectl|npm|npx) [^;]*)$/;
 
+/** A clause that begins with a command begins a line: `...; kubectl taintmgr doctor --probe shows it` */
+const beforeCommand = /(?<=;) (?=(?:kubectl|npm|npx) )/;
+
 /** The lines of a text, made harmless and broken between words; a command to paste stays in one line. */
 export function brokenText(value: string, width: number | null): readonly string[] {
   const text = printable(value);
   if (width === null || widthOf(text) <= width) return [text];
   const [, before, toPaste] = command.exec(text) ?? [];
+  const clauses = text.split(beforeCommand);
+  if (clauses.length > 1) return clauses.flatMap((clause) => brokenText(clause, width));
   if (toPaste === undefined) return wrapped(text, '', width).split('\n');
   return [...(before === undefined ? [] : brokenText(before.trimEnd(), width)), toPaste];
 }

@@ -92,6 +92,41 @@ describe('renderTable on a terminal that is too narrow', () => {
     assert.equal(at(null).length, 4);
   });
 
+  const named = [
+    ['shop', 'web-0', '5s', 'PDB web (needs action), node unreachable (needs action)'],
+    ['a-namespace-of-30-characters-12', 'a-pod-of-30-characters-123456-7', 'now', 'PDB a'],
+  ];
+  const namedAt = (width: number, ...more: readonly string[][]): readonly string[] =>
+    renderTable(['NAMESPACE', 'POD', 'IN', 'BLOCKED BY'], [...more, ...named.slice(more.length)], {
+      ...{ width, titles: 2 },
+    }).split('\n');
+
+  it('puts names above their row that are longer than others, and breaks the last column', () => {
+    assert.deepEqual(namedAt(60), [
+      'NAMESPACE  POD    IN   BLOCKED BY',
+      'shop       web-0  5s   PDB web (needs action), node',
+      '                       unreachable (needs action)',
+      'a-namespace-of-30-characters-12/',
+      'a-pod-of-30-characters-123456-7',
+      '                  now  PDB a',
+    ]);
+  });
+
+  it('puts all names above their rows where all are long', () => {
+    assert.deepEqual(namedAt(70, named[1] ?? []), [
+      'NAMESPACE/POD',
+      '  IN   BLOCKED BY',
+      ...['a-namespace-of-30-characters-12/a-pod-of-30-characters-123456-7', '  now  PDB a'],
+      ...['a-namespace-of-30-characters-12/a-pod-of-30-characters-123456-7', '  now  PDB a'],
+    ]);
+  });
+
+  it('leaves out columns without a word', () => {
+    const cells = [['web-0', '0', '<none>', 'no toleration for maintenance']];
+    const lines = renderTable(['POD', 'LATE', 'BLOCKED BY', 'WHY'], cells, { width: 40 });
+    assert.equal(lines, 'POD    WHY\nweb-0  no toleration for maintenance');
+  });
+
   it('keeps the first column whole, however narrow the terminal', () => {
     const [first] = renderTable(null, [['a-name-that-is-long', 'x']], { width: 10 }).split('\n');
     assert.equal(first, 'a-name-that-is-long');
