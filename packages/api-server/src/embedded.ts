@@ -31,8 +31,8 @@ export interface EmbeddedOptions
   /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
   /**
-   * Is told of mistakes of this package: a request is answered with 500 InternalError, work is tried again
-   * later, and the cluster goes on. Left out: they are written to standard error.
+   * Receives the mistakes of this package. The request gets 500 InternalError, other work is
+   * retried later, and the cluster keeps running. Left out: mistakes are written to standard error.
    */
   readonly reportBug?: ReportBug;
 }
@@ -48,7 +48,7 @@ export interface EmbeddedCluster {
   stop(): Promise<void>;
 }
 
-/** What works in a cluster beside the API server, by the names that programs give it. */
+/** The parts that run in a cluster beside the API server, by the names that programs give them. */
 export const topologies: Readonly<
   Record<'empty' | 'three-zones', Pick<EmbeddedOptions, 'topology' | 'without'>>
 > = {

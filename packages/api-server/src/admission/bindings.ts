@@ -32,7 +32,7 @@ export function dynamic(object: KubeObject | null): CelValue {
   return toCel('dyn', object as Json);
 }
 
-/** What is said of a request, beside its objects. */
+/** The attributes of a request that expressions see as `request`, without its objects. */
 export function requestJson(request: AdmissionRequest, { user }: Writer): Json {
   const { subresource, namespace, name, operation } = request;
   const asked = request.asked ?? request;

@@ -23,7 +23,7 @@ export interface CompiledValidation {
 
 export interface CompiledPolicy {
   readonly name: string;
-  /** Whether a failing expression lets the request pass. */
+  /** True if a failing expression lets the request pass. */
   readonly ignoresFailures: boolean;
   readonly constraints: MatchResources;
   readonly paramKind: { readonly apiVersion: string; readonly kind: string } | null;

@@ -24,7 +24,7 @@ interface Request {
 export function judgeDevices(request: AdmissionRequest, store: Store): void {
   const { resource, object, operation, subresource, name, namespace } = request;
   if (resource.group !== 'resource.k8s.io' || object === null || subresource !== '') return;
-  // What a claim or a template asks for does not change.
+  // The spec of a claim or a template is immutable.
   if (operation === 'UPDATE' && resource.plural !== 'deviceclasses') return;
   const isAdmin = (): boolean =>
     store.get('namespaces', '', namespace)?.metadata.labels?.[adminLabel] === 'true';

@@ -53,7 +53,7 @@ export class Escalation implements Admission {
     if (this.#may(user, 'escalate', { group, plural, namespace, name: target })) return;
     this.#refuseMore(request, user, ownRules(role));
     if (!role.aggregationRule && !oldObject?.aggregationRule) return;
-    // It gathers rules that nobody has written yet.
+    // Gathers rules that are not stored yet.
     if (this.#missing(user, everything, '').length === 0) return;
     throw forbidden(
       resource,
@@ -114,7 +114,7 @@ function withoutOwners({ metadata, ...rest }: KubeObject): object {
   return { ...rest, metadata: kept };
 }
 
-/** A rule as single rights: whoever is allowed to do `*` with it covers it, and nobody else. */
+/** A rule as single rights. Only a rule that allows `*` covers a right to do `*`. */
 function rightsIn(rule: Rule, namespace: string): readonly Attributes[] {
   const {
     verbs,

@@ -3,7 +3,7 @@ import { CelError, type CelValue } from '../cel/value.ts';
 import { type Bindings, type Lazy, lazyVariables } from './bindings.ts';
 import type { CompiledPolicy, CompiledValidation, Expression } from './compiled-policy.ts';
 
-/** What a validation came to. */
+/** The result of a validation. */
 type Decision =
   | { readonly kind: 'admit' }
   /** `reason` null is that of a failure that the policy gives no reason for. */
@@ -36,7 +36,10 @@ export function evaluatePolicy(policy: CompiledPolicy, bindings: Bindings): Verd
   };
 }
 
-/** Whether all hold, or what went wrong; one that does not hold wins over one that fails. */
+/**
+ * True if all conditions hold, or the error. A condition that does not hold wins over one that
+ * fails.
+ */
 export function evaluateConditions(
   conditions: readonly Expression[],
   bindings: Bindings,

@@ -1,8 +1,8 @@
-// The objects of one resource as somebody sees them who is told of changes a little later.
+// The objects of one resource as a cache sees them, a little after each change.
 import type { Change, Clock, KubeObject, Store } from '@taintmgr/sim-cluster/server';
 import { objectKey } from '@taintmgr/sim-cluster/server';
 
-/** So long after a change the API server's own caches know of it. */
+/** The delay until the API server's own caches see a change. */
 const lagMs = 3;
 
 export class LaggingView {

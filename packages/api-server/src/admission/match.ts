@@ -15,7 +15,7 @@ import type { MatchResources, ResourceRule } from '../policy/match-resources.ts'
 /** The labels of a namespace; null for one that is not there. */
 export type NamespaceLabels = (name: string) => Readonly<Record<string, string>> | null;
 
-/** Kinds that are judged by nobody, so that nobody is locked out. */
+/** Kinds that no policy judges, so that no policy can lock everyone out. */
 const exempt: ReadonlySet<string> = new Set([
   'validatingadmissionpolicies',
   'validatingadmissionpolicybindings',
@@ -23,7 +23,7 @@ const exempt: ReadonlySet<string> = new Set([
   'mutatingadmissionpolicybindings',
 ]);
 
-/** Whether policies are never asked about it. */
+/** True for kinds that policies are never asked about. */
 export function isExempt({ resource: { group, plural } }: AdmissionRequest): boolean {
   return group === 'admissionregistration.k8s.io' && exempt.has(plural);
 }
@@ -33,7 +33,7 @@ const webhookKinds: ReadonlySet<string> = new Set([
   'mutatingwebhookconfigurations',
 ]);
 
-/** Whether webhooks are never asked about it. */
+/** True for kinds that webhooks are never asked about. */
 export function isAdmissionConfiguration(request: AdmissionRequest): boolean {
   const { group, plural } = request.resource;
   return (
@@ -142,7 +142,7 @@ const isEmpty = (selector: LabelSelector = {}): boolean =>
   Object.keys(selector.matchLabels ?? {}).length === 0 &&
   (selector.matchExpressions ?? []).length === 0;
 
-/** Whether the labels of an object are those that are asked for. */
+/** True if the selector matches the labels of an object. */
 export function selects(selector: LabelSelector | undefined, { metadata }: KubeObject): boolean {
   const requirements = labelSelectorRequirements(selector ?? {});
   return requirements !== null && matchesLabels(requirements, metadata.labels ?? {});

@@ -34,7 +34,7 @@ export class Params {
     this.#served = served;
   }
 
-  /** What is stored is listed only so much later. */
+  /** Stored parameters are listed only after `syncMs`. */
   begin(syncMs: number): void {
     this.#unsyncedUntil = this.#clock.now() + syncMs;
   }
@@ -64,8 +64,9 @@ export class Params {
   }
 
   /**
-   * The parameters with which a policy is to be evaluated: null is none, an empty list means not at
-   * all. Throws when the binding wants some that are not there.
+   * Returns the parameters to evaluate a policy with. Null stands for no parameter; an empty list
+   * means that the policy is not evaluated. Throws when the binding requires parameters that do not
+   * exist.
    */
   collect(
     resource: Resource | null,
@@ -121,7 +122,7 @@ function namespaceOf({ namespaced }: Resource, ref: ParamRef, requestNamespace: 
   );
 }
 
-// Whoever writes a policy with parameters must be allowed to read them.
+// Writing a policy with parameters requires the right to read them.
 
 interface Kind {
   readonly apiVersion: string;
@@ -135,8 +136,8 @@ export interface ParamRightsOptions {
 }
 
 /**
- * What stands against a write of a policy or a binding; null: nothing. Only what names other parameters
- * than before is looked at. The words for bindings are not recorded.
+ * Why a write of a policy or a binding is refused, or null. Only changed references to parameters
+ * are checked. The wording for bindings is not recorded from a real server.
  */
 export function paramRightsFault(
   { object, oldObject, resource: { group, kind, plural } }: AdmissionRequest,

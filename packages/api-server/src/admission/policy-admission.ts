@@ -67,7 +67,7 @@ class Policies {
     });
   }
 
-  /** Whether there is nothing that could judge. */
+  /** True if no policy can judge. */
   get isEmpty(): boolean {
     return this.#policies.size === 0 || this.#bindings.size === 0;
   }
@@ -82,7 +82,7 @@ class Policies {
     return [...this.#bindings.values()].filter(({ policyName }) => policyName === name);
   }
 
-  /** A server that begins answers nobody before it knows what it finds stored. */
+  /** A server that starts answers no request before it has read what is stored. */
   begin(): void {
     for (const resource of [policyResource, bindingResource]) {
       for (const { metadata } of this.#store.collection(resource).list('')) {
@@ -122,7 +122,7 @@ export interface PolicyAdmissionOptions {
   readonly served: ServedResources;
 }
 
-/** What the audit log would hold of a request. */
+/** The part of an audit log entry that policies write. */
 export interface Audited {
   readonly request: AdmissionRequest;
   readonly annotations: Readonly<Record<string, string>>;
@@ -163,12 +163,12 @@ export class PolicyAdmission implements Admission {
     });
   }
 
-  /** What Audit and audit annotations have written, the latest last. */
+  /** The entries that Audit actions and audit annotations have written, the latest last. */
   get audited(): readonly Audited[] {
     return this.#audited;
   }
 
-  /** Goes by what is stored now, as a server does that has just begun; by parameters only later. */
+  /** Uses what is stored now, as a server does that has just started; parameters follow later. */
   begin(paramsSyncMs: number): void {
     this.#params.begin(paramsSyncMs);
     this.#policies.begin();
@@ -201,7 +201,7 @@ export class PolicyAdmission implements Admission {
     if (first) throw refusal(request, first);
   }
 
-  /** What a policy that matches says by all its bindings. */
+  /** Evaluates a policy that matches, with all its bindings. */
   #ask(
     policy: CompiledPolicy,
     { request, others }: Asking,
@@ -240,7 +240,7 @@ export class PolicyAdmission implements Admission {
     return denials;
   }
 
-  /** The request as somebody is shown it who is asked about such requests; null: he is not asked. */
+  /** The request in the form that the match constraints ask for; null where they do not match. */
   shownTo(constraints: MatchResources, request: AdmissionRequest): AdmissionRequest | null {
     return matched(constraints, request, this.#labelsOf, this.#othersThan(request.resource));
   }
@@ -251,7 +251,7 @@ export class PolicyAdmission implements Admission {
     return this.#served.all.filter((one) => one !== resource && storageOf(one) === storage);
   }
 
-  /** What expressions see of a request, but for parameters. */
+  /** The variables that expressions see for a request, without parameters. */
   bindings(request: AdmissionRequest, writer: Writer): Bindings {
     const isNamespace = request.resource.plural === 'namespaces';
     const namespace = isNamespace ? null : this.#namespaceNamed(request.namespace);

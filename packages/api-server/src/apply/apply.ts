@@ -59,17 +59,17 @@ import {
 } from '@taintmgr/sim-cluster/server';
 import { disputes } from './disputes.ts';
 
-// What kubectl notes on the objects that it applies by patches of its own, for the time when it
-// lets the server apply.
+// The annotation that kubectl writes on objects that it applies on the client side, for a later
+// switch to server-side apply.
 
 /** The annotation. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-/** The manager by whose name kubectl lets the server apply unless it is told another. */
+/** The default field manager of kubectl for server-side apply. */
 const kubectl = 'kubectl';
 
 /**
- * Whether a field of the stored object is as kubectl applied it last by itself: nobody objects when
- * kubectl then lets the server apply another value.
+ * True if a field of the stored object is as kubectl last applied it on the client side. Such a
+ * field causes no conflict when kubectl switches to server-side apply.
  */
 function notedFields(
   live: KubeObject | null,
@@ -162,7 +162,7 @@ export function applyConfiguration(
     (path) => !owned.some((tree) => hasFieldWithin(tree, path)),
   );
   const merged = withoutFields(together, abandoned);
-  // Whoever changes nothing of the object keeps his time, or gets none.
+  // A manager that changes nothing keeps its time, or gets none.
   const time = equal(merged, live) ? owners.find(isOwn)?.time : formatTime(options.now);
   const own: ManagedFields = {
     manager: options.manager,
@@ -249,8 +249,8 @@ function merge(shape: Shape | undefined, live: Json | undefined, wanted: Json): 
 }
 
 /**
- * What a configuration has twice in lists whose items are told apart by keys or values, in words:
- * `.spec.rules: duplicate entries for key [k="a"]`.
+ * The duplicates in lists with keys and in sets, in words: `.spec.rules: duplicate entries for key
+ * [k="a"]`.
  */
 function duplicateKeys(shape: Shape | undefined, value: Json, path = ''): readonly string[] {
   if (typeof shape !== 'object') return [];
@@ -283,7 +283,7 @@ export function mergeItems(
 ): readonly Json[] {
   const items = isList(live) ? live : [];
   const mine = items.map((item) => elementOf(list, item));
-  // Of items with one key nobody knows which one is meant: they stay as they are, or all give way.
+  // Items that share a key are ambiguous: all stay as they are, or all are replaced.
   const have = new Map<string, Json | undefined>();
   for (const [index, element] of mine.entries()) {
     have.set(element, have.has(element) ? undefined : items[index]);
@@ -376,7 +376,7 @@ function apply(configuration: Json, call: ResourceCall, dryRun: boolean): Answer
   return objectReply(call, 200, written.object, warnings);
 }
 
-/** What an applied configuration must and must not say. */
+/** Checks that an applied configuration says what it must and nothing that it must not. */
 function checkConfiguration(configuration: Json, { resource, path }: ResourceCall): JsonObject {
   if (!isObject(configuration)) throw badRequest('invalid object type: /, Kind=');
   const { kind, apiVersion } = configuration;

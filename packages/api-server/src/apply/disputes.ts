@@ -25,8 +25,8 @@ interface Objections {
 }
 
 /**
- * What others object to in an apply, and the fields in question. A field is disputed where the
- * apply makes another value of it: `together` is what comes of it.
+ * The conflicts of an apply with other managers, and the fields in question. A field is disputed
+ * where the apply changes its value; `together` is the merged object.
  */
 export function disputes(
   live: KubeObject | null,

@@ -5,7 +5,7 @@ import { type Grant, isMaster, ownGrants } from './grants.ts';
 import { type RbacGrants, rbacGrants, rbacResources } from './rbac.ts';
 import { type Denial, type Right, RightsUse } from './rights.ts';
 
-/** Whether somebody may do something, and why. */
+/** The answer to one authorization question, with the reason. */
 export interface Decision {
   readonly grant: Grant | null;
   /** As reviews and refusals give it; '' for none. */

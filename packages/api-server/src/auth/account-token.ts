@@ -9,7 +9,7 @@ interface Reference {
   readonly uid: string;
 }
 
-/** What a token of a service account says of itself. */
+/** The claims of a service account token. */
 export interface AccountToken {
   readonly namespace: string;
   readonly account: Reference;

@@ -4,28 +4,28 @@ import type { Store, User } from '@taintmgr/sim-cluster/server';
 import { unauthorized } from '@taintmgr/sim-cluster/server';
 import { type AccountToken, accountTokenError, userOf } from './account-token.ts';
 
-/** Whoever shows no credential, or one of a kind the server does not know. */
+/** The user of a request without a credential, or with one of a kind the server does not know. */
 const anonymous: User = {
   name: 'system:anonymous',
   groups: ['system:unauthenticated'],
   rules: [],
 };
 
-/** Whoever asks a server that checks no credentials. */
+/** The user of every request to a server that checks no credentials. */
 const admin: User = {
   name: 'admin',
   groups: ['system:masters', 'system:authenticated'],
   rules: [],
 };
 
-/** For whom a token is meant that is shown to this server, and one that names nobody. */
+/** The audience of this server; a token that names no audience has it too. */
 export const serverAudience = 'https://kubernetes.default.svc';
 const serverAudiences: readonly string[] = [serverAudience];
 
 /** Bearer tokens and the users they stand for. */
 export type Tokens = ReadonlyMap<string, User>;
 
-/** Somebody who showed a token, and those of the audiences that were asked about that it is meant for. */
+/** The user of a token, and those of the requested audiences that the token is meant for. */
 export interface Bearer {
   readonly user: User;
   readonly audiences: readonly string[];
@@ -36,7 +36,7 @@ const unknownToken = 'invalid bearer token';
 /** Knows the tokens given from the start, which stand for themselves, and those of service accounts. */
 export class Authenticator {
   readonly #store: Store;
-  /** Null: nobody is asked and everybody is an admin. */
+  /** Null: requests are not authenticated, and every client is an admin. */
   readonly #tokens: Tokens | null;
   readonly #issued = new Map<string, AccountToken>();
 

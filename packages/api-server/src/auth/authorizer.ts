@@ -1,6 +1,6 @@
 import type { Json, Rule, User } from '@taintmgr/sim-cluster/server';
 
-/** What a request wants to do. */
+/** The attributes of a request that authorization looks at. */
 export interface Attributes {
   readonly verb: string;
   /** For a resource; null for any other path. */
@@ -33,7 +33,7 @@ export function serviceAccountUser(namespace: string, name: string): User {
 const includes = (values: readonly string[] | undefined, wanted: string): boolean =>
   values !== undefined && (values.includes('*') || values.includes(wanted));
 
-/** Whether the rule allows it. */
+/** True if the rule allows the request. */
 export function allows(rule: Rule, { verb, resource, path }: Attributes): boolean {
   if (!includes(rule.verbs, verb)) return false;
   if (!resource) return (rule.nonResourceURLs ?? []).some((url) => matchesPath(url, path));

@@ -3,7 +3,7 @@ import type { Rule, User } from '@taintmgr/sim-cluster/server';
 /** The rules that apply to a user, and where they come from; those that everybody has. */
 export interface Grant {
   readonly rule: Rule;
-  /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a rule of nobody's making. */
+  /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a built-in rule. */
   readonly role: string;
   /** As reviews give it; '' for none. */
   readonly reason: string;
@@ -67,7 +67,7 @@ const boundGroups: readonly (readonly [role: string, groups: readonly string[]])
   ['system:public-info-viewer', [authenticated, unauthenticated]],
 ];
 
-/** Whether nothing is forbidden to the user. */
+/** True if the user is allowed everything. */
 export function isMaster({ groups }: User): boolean {
   return groups.includes('system:masters');
 }
@@ -75,7 +75,7 @@ export function isMaster({ groups }: User): boolean {
 /** Users are not changed, and each asks often. */
 const granted = new WeakMap<User, readonly Grant[]>();
 
-/** What he may do in any cluster, and what was given to him with his token. */
+/** The grants that the user has in every cluster, and those that came with the token. */
 export function ownGrants(user: User): readonly Grant[] {
   const known = granted.get(user) ?? grantsOf(user);
   granted.set(user, known);

@@ -12,7 +12,7 @@ const extraPrefix = 'impersonate-extra-';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Somebody as the headers of a request name him. */
+/** A user as the impersonation headers of a request name one. */
 interface Wanted {
   readonly name: string;
   readonly uid: string;
@@ -55,7 +55,7 @@ export function impersonated(access: Access, asking: User, headers: Headers): Us
   };
 }
 
-/** Whom the headers name; null: nobody is impersonated. */
+/** The user that the headers name; null: the request impersonates no user. */
 function wantedBy(headers: Headers): Wanted | null {
   const name = headers['impersonate-user'] ?? '';
   const uid = headers['impersonate-uid'] ?? '';

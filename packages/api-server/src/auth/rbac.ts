@@ -110,7 +110,7 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** What RBAC objects grant a user. */
+/** The rights that RBAC objects grant a user. */
 export interface RbacGrants {
   readonly grants: readonly Grant[];
   /** Roles that bindings of his name and that are not there, as the real server complains. */
@@ -139,7 +139,7 @@ export function rbacGrants(store: Store, user: User): RbacGrants {
     const home = roleRef.kind === 'Role' ? `${namespace}/` : '';
     const role = `${roleRef.kind} ${home}${roleRef.name}`;
     for (const rule of rules) {
-      // A path that is no resource lies in no namespace.
+      // Non-resource URLs belong to no namespace.
       if (namespace && rule.nonResourceURLs) continue;
       grants.push({ rule: namespace ? { ...rule, namespace } : rule, role, reason });
     }

@@ -26,7 +26,7 @@ export interface Denial {
   readonly count: number;
 }
 
-/** What users did with their rights, and what they were refused. */
+/** The rights that users have used, and the rights that they were refused. */
 export class RightsUse {
   readonly #used = new Set<string>();
   readonly #denied = new Map<string, Denial>();

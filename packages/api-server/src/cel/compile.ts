@@ -29,7 +29,7 @@ interface CheckedAll {
   readonly errors: readonly string[];
 }
 
-/** What is wrong is taken for something unknown, and the rest is looked at. */
+/** Unknown stands for any faulty part, so that the rest is still checked. */
 function checkAll(parsed: ParseResult, expression: string, environment: Environment): CheckedAll {
   const errors = new Set<string>();
   let checked = parsed.check();
@@ -60,11 +60,11 @@ function byPlace(a: string, b: string): number {
 /** An expression that can be evaluated any number of times. */
 export interface Program {
   readonly expression: string;
-  /** What it yields. */
+  /** The type of the result. */
   readonly type: CelType;
   /** Bindings are values as `toCel` makes them; what the expression does not read may be left out. */
   evaluate(bindings: Readonly<Record<string, CelValue>>): Evaluated;
-  /** What it may cost at worst, by the sizes of what it looks at. */
+  /** The highest possible cost, by the sizes of the values it reads. */
   maxCost(sizes: SizeAt): number;
 }
 

@@ -1,6 +1,6 @@
 // The costs of functions, by the sizes of their arguments.
 
-/** What is known of a value before there is one. */
+/** The facts known of a value before it exists. */
 export interface Valued {
   readonly kind: string;
   readonly size: number;
@@ -11,7 +11,7 @@ export interface Valued {
 
 export interface CallCost {
   readonly cost: number;
-  /** How large the result may be; left out: by its type. */
+  /** The greatest size of the result; left out: by its type. */
   readonly size?: number;
 }
 
@@ -25,12 +25,12 @@ export const namespaces: readonly string[] = [
   'strings',
 ];
 
-/** What a look at one character costs, and one at a character of a regular expression. */
+/** The cost of reading one character of a text, and one of a regular expression. */
 export const perCharacter = 0.1;
 const perPatternCharacter = 0.25;
-/** How long the regular expressions of the named formats are. */
+/** The length of the regular expressions of the named formats. */
 const formatPatternSize = 60;
-/** How long the text of a number, a time or a boolean may be. */
+/** The greatest length of the text of a number, a time or a boolean. */
 const scalarTextSize = 32;
 
 /** So many times a part of one; without an end times nothing is nothing. */
@@ -144,7 +144,7 @@ const costs: Readonly<Record<string, Cost>> = {
   ),
 };
 
-/** What one call costs beside its parts. */
+/** The cost of one call without its parts. */
 export function callCost(name: string, on: Valued | null, args: readonly Valued[]): CallCost {
   // `sets.contains(a, b)`, which is no function of a text.
   if (name === 'contains' && on === null) return everyPair(none, args);

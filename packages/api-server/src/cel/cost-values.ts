@@ -1,10 +1,10 @@
 // Values of an expression before they are known: where each comes from, and how large it may be.
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** How many characters, items or members a value may have at most; null: nobody knows. */
+/** The greatest number of characters, items or members of a value; null: unknown. */
 export type SizeAt = (path: readonly string[]) => number | null;
 
-/** What stands for the items, keys and values in a path. */
+/** Stands for the items, keys and values in a path. */
 export const itemsStep = '@items';
 export const keysStep = '@keys';
 export const valuesStep = '@values';

@@ -1,7 +1,7 @@
 // Estimates the worst cost of an expression, as Kubernetes does before it accepts one.
 //
-// Every node costs something, and what goes over lists, maps and texts costs by their size. Sizes
-// come from the literals of the expression, and from whoever knows the values that it is about.
+// Every node has a cost; operations on lists, maps and texts cost by their size. Sizes come from
+// the literals of the expression, and from the caller for the values that it reads.
 import type { ASTNode } from '@marcbachmann/cel-js';
 import {
   type CallCost,
@@ -23,12 +23,12 @@ import {
 
 // The cost of a macro: that of its expression for one item, times the items there may be.
 
-/** What a macro costs to begin with, for each item beside its body, and at its end. */
+/** The cost of a macro at the start, for each item beside its body, and at the end. */
 interface Loop {
   readonly before: number;
   readonly each: number;
   readonly after: number;
-  /** Whether it yields as many as it goes over. */
+  /** True if the result has as many items as the list it iterates. */
   readonly isMany: boolean;
 }
 
@@ -47,7 +47,7 @@ const loops: Readonly<Record<string, Loop>> = {
 };
 const twoNames: readonly string[] = ['transformList', 'transformMap', 'transformMapEntry'];
 
-/** What the use of a macro costs; null for a function. */
+/** The cost of using a macro; null for a function. */
 function macroCost(
   coster: Counter,
   node: ASTNode,
@@ -113,13 +113,13 @@ export class Coster implements Counter {
 
   readonly #unknownSize: number;
 
-  /** Sizes that nobody knows are taken for `unknownSize`. */
+  /** `unknownSize` stands for sizes that are unknown. */
   constructor(sizeAt: SizeAt, unknownSize: number = Number.POSITIVE_INFINITY) {
     this.#sizeAt = sizeAt;
     this.#unknownSize = unknownSize;
   }
 
-  /** What a node may cost, its parts included. */
+  /** The cost of a node, its parts included. */
   cost(node: ASTNode): number {
     switch (node.op) {
       case 'value':
@@ -158,7 +158,7 @@ export class Coster implements Counter {
     }
   }
 
-  /** How large the value of a node may be; a node is counted before it is measured. */
+  /** The greatest size of a node's value; a node is counted before it is measured. */
   size(node: ASTNode): number {
     const known = this.#sizes.get(node);
     if (known !== undefined) return known;
@@ -170,7 +170,7 @@ export class Coster implements Counter {
     return scalars.includes(kindOf(node)) ? 1 : this.#unknownSize;
   }
 
-  /** How large the items of a list may be. */
+  /** The greatest size of the items of a list. */
   itemSize(node: ASTNode): number {
     const path = this.path(node);
     return (path && this.#sizeAt([...path, itemsStep])) ?? this.#unknownSize;

@@ -30,7 +30,7 @@ function programOf(expression: string): ReturnType<typeof compile> {
   return made;
 }
 
-/** What is wrong with an expression; null: nothing is. */
+/** The fault in an expression; null if there is none. */
 export function selectorFault(expression: string): string | null {
   const made = programOf(expression);
   if ('error' in made) return made.error;

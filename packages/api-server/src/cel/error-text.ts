@@ -61,7 +61,7 @@ function watch(macro: Macro): void {
   };
 }
 
-/** What the library knows of a type. */
+/** The library's record of a type. */
 interface Declaration {
   readonly kind: string;
   readonly name: string;
@@ -252,7 +252,7 @@ function placeOf(node: Node, expression: string): number {
   }
 }
 
-/** What the library says beside what Kubernetes says; the first that fits counts. */
+/** The library's messages with their equivalents in Kubernetes; the first match counts. */
 const evaluationTexts: readonly (readonly [RegExp, string])[] = [
   [/^No such key: index out of bounds, index (-?\d+).*$/s, 'index out of bounds: $1'],
   [/^No such key: (.*)$/s, 'no such key: $1'],
@@ -273,7 +273,7 @@ function conversionError(type: string): string {
   return `type conversion error from 'string' to '${type}'`;
 }
 
-/** What went wrong in an evaluation. */
+/** Describes an error of an evaluation. */
 export function evaluationErrorText(error: unknown): string {
   if (error instanceof CelError) return error.message;
   const text = (error as LibraryError).summary ?? String(error);

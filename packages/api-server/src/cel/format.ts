@@ -58,7 +58,7 @@ export function formatText(text: string, values: readonly CelValue[]): string {
 }
 
 const onlyDoubles = 'clause can only be used on doubles';
-/** What takes values of which types, and how it says that another is none. */
+/** The types that each verb takes, and the message for any other type. */
 const clauseRules: Readonly<Record<string, readonly [readonly string[], string]>> = {
   s: [
     ['string', 'bool', 'bytes', 'int', 'uint', 'double', 'map', 'list', 'type', 'null_type'].concat(

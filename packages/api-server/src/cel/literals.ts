@@ -11,7 +11,7 @@ export interface LiteralFault {
   readonly text: string;
 }
 
-/** What the library found out of a node's type. */
+/** The library's finding about a node's type. */
 interface Typed {
   readonly checkedType?: Type;
 }

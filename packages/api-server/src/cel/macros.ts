@@ -3,7 +3,7 @@ import { type ASTNode, type Environment, Optional } from '@marcbachmann/cel-js';
 import { goRegExp } from './regular-expression.ts';
 import { CelError, type CelValue, compareValues, type Ordered } from './value.ts';
 
-/** What the library knows of a type, as far as macros ask. */
+/** The part of the library's type record that macros read. */
 export interface Type {
   readonly kind: string;
   readonly name: string;

@@ -10,7 +10,7 @@ export const loopNames: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Names that are macros and no functions: with other arguments nobody knows them. */
+/** Names that are only macros: a call with other arguments is an undeclared reference. */
 const macros: ReadonlySet<string> = new Set([...loopNames, 'has', 'optMap', 'optFlatMap']);
 
 /** The first such name of an expression: `cel.bind`, or a macro that is used as none. */
@@ -25,7 +25,7 @@ export function refusedName(node: ASTNode): ASTNode | null {
   return null;
 }
 
-/** Whether the library has taken a call for a macro. */
+/** True if the library has read a call as a macro. */
 function isExpanded(node: ASTNode): boolean {
   const { meta } = node as unknown as { readonly meta?: { macro?: unknown; alternate?: unknown } };
   return meta?.macro !== undefined || meta?.alternate !== undefined;

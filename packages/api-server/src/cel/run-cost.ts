@@ -1,8 +1,8 @@
-// Stops what would go on for too long: loops within loops over what is there.
+// Stops expressions that would run too long: nested loops over large values.
 //
-// The real server counts while it runs, and stops at a million. Nobody can look into the library
-// while it runs, so what an expression may cost at worst is worked out from the sizes of the values
-// before it runs. It may end sooner than that, so only what is ten times as much is stopped.
+// The real server counts while an expression runs, and stops at a million. The library cannot be
+// interrupted, so the highest possible cost is computed from the sizes of the values before the
+// run. An expression may end earlier than that, so only ten times the limit is stopped.
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { Coster } from './cost.ts';
 import { itemsStep, keysStep, type SizeAt, valuesStep } from './cost-values.ts';
@@ -11,20 +11,20 @@ import { loopNames } from './refused-names.ts';
 import type { CelValue } from './value.ts';
 
 const costMax = 10_000_000;
-/** What is read of values that are only worked out when somebody looks. */
+/** The variables that are evaluated only when an expression reads them. */
 const lazily: readonly string[] = ['variables', 'authorizer'];
 
 /** In the words of the real server. */
 export const tooDear = 'operation cancelled: actual cost limit exceeded';
 
-/** How many loops of an expression are within each other at most. */
+/** The greatest depth of nested loops in an expression. */
 export function loopDepth(node: ASTNode): number {
   const below = Math.max(0, ...partsOf(node).map(loopDepth));
   const isLoop = node.op === 'rcall' && loopNames.has(node.args[0]) && node.args[2].length > 1;
   return isLoop ? below + 1 : below;
 }
 
-/** Whether an expression may cost far more than the real server lets any. */
+/** True if an expression may cost far more than the real server allows. */
 export function isTooDear(root: ASTNode, bindings: Readonly<Record<string, CelValue>>): boolean {
   return new Coster(sizesIn(bindings), 1).cost(root) > costMax;
 }

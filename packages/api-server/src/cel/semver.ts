@@ -3,7 +3,7 @@ import { CelError, type CelValue } from './value.ts';
 
 export class Semver {
   readonly numbers: readonly number[];
-  /** What comes after the hyphen; none: it is a release. */
+  /** The prerelease identifiers after the hyphen; empty for a release. */
   readonly before: readonly string[];
   constructor(numbers: readonly number[], before: readonly string[]) {
     this.numbers = numbers;
@@ -23,7 +23,7 @@ function readSemver(text: string): Semver | null {
   return new Semver([major, minor, patch].map(Number), before?.split('.') ?? []);
 }
 
-/** `v1.02` as `1.2.0`, where somebody asked for it. */
+/** `v1.02` as `1.2.0`, for calls that ask for normalization. */
 function normalized(text: string): string {
   const [, numbers = '', rest = ''] = /^v?([\d.]+)(.*)$/s.exec(text) ?? [];
   const parts = numbers.split('.').map((part) => part.replace(/^0+(?=\d)/, ''));

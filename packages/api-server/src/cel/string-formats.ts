@@ -23,7 +23,7 @@ class NamedFormat {
 /** The name before the dot in `format.uri()`. */
 class Formats {}
 
-/** A prefix may end with a hyphen; what it names goes on. */
+/** A prefix may end with a hyphen, since the generated name continues. */
 const prefix =
   (errors: Errors): Errors =>
   (text) =>
@@ -156,7 +156,7 @@ function isHostLabel(label: string): boolean {
 /** The server knows `date-time` and `datetime` as the same. */
 const keyOf = (format: string): string => format.replaceAll('-', '');
 
-/** Whether a text has a format. */
+/** True if a text has the format. */
 export function hasFormat(format: string, text: string): boolean {
   const key = keyOf(format);
   return Object.hasOwn(formats, key) ? (formats[key]?.(text) ?? true) : true;
@@ -165,7 +165,7 @@ export function hasFormat(format: string, text: string): boolean {
 /** Formats that a schema may name and that are not looked at. */
 const unchecked: readonly string[] = ['creditcard', 'isbn', 'isbn10', 'isbn13', 'password'];
 
-/** Whether the server knows a format of texts. */
+/** True if the server knows a format of texts. */
 export function isFormat(format: string): boolean {
   const key = keyOf(format);
   return Object.hasOwn(formats, key) || unchecked.includes(key);

@@ -109,7 +109,7 @@ function entriesOf(value: CelValue): readonly Entry[] | null {
   return isPlain(value) ? Object.entries(value) : null;
 }
 
-/** What a literal such as `{'a': 1}` becomes. */
+/** True for the value of a literal such as `{'a': 1}`. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

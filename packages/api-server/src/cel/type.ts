@@ -27,7 +27,7 @@ export type CelType =
  */
 export interface CelObject {
   readonly kind: 'object';
-  /** How error texts call it. */
+  /** The name of the type in error messages. */
   readonly name: string;
   readonly fields: Readonly<Record<string, CelType>>;
   readonly methods?: readonly CelMethod[];

@@ -56,7 +56,7 @@ export function classOf(type: CelObject): ObjectClass {
   return known;
 }
 
-/** JSON as a value of a type. What does not fit the type is taken as it comes. */
+/** JSON as a value of a type. A part that does not fit the type is converted without one. */
 export function toCel(type: CelType, json: Json | undefined): CelValue {
   if (json === undefined) return undefined;
   if (typeof type === 'string') return scalar(type, json);
@@ -165,7 +165,7 @@ function propertyName(field: string): string {
   );
 }
 
-/** Whether two values are equal; numbers of different types may be. */
+/** True if two values are equal; numbers of different types may be. */
 export function celEqual(a: CelValue, b: CelValue): boolean {
   if (a === b) return true;
   if (isNumber(a) && isNumber(b)) return Number(a) === Number(b);

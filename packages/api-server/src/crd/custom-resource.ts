@@ -73,7 +73,7 @@ function readCustom(schema: JsonSchema, given: unknown, defaults: boolean): Deco
 
 const parts = new WeakMap<JsonSchema, JsonSchema>();
 
-/** What every kind has is not read by the schema. */
+/** The schema does not read the fields that every kind has. */
 function partOf(schema: JsonSchema): JsonSchema {
   let part = parts.get(schema);
   if (!part) {
@@ -130,7 +130,10 @@ type Scale = NonNullable<NonNullable<DefinitionVersion['subresources']>['scale']
 
 const replicasMax = 2 ** 31 - 1;
 
-/** What is wrong with the replicas that an object wants or, for a write of its status, has. */
+/**
+ * The faults in the desired replicas of an object or, for a write of its status, in the current
+ * ones.
+ */
 function scaleCauses(scale: Scale, object: KubeObject, isStatus: boolean): readonly Cause[] {
   const path = isStatus ? scale?.statusReplicasPath : scale?.specReplicasPath;
   if (!path) return [];
@@ -147,7 +150,7 @@ function scaleCauses(scale: Scale, object: KubeObject, isStatus: boolean): reado
 const convention =
   'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
-/** What every kind has, as the real server describes it. */
+/** The fields that every kind has, as the real server describes them. */
 const ofEveryKind: JsonObject = {
   apiVersion: {
     description: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${convention}#resources`,

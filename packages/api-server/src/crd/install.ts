@@ -22,7 +22,7 @@ export async function installDefinitions(
   });
 }
 
-/** Whether the names of a definition were accepted, and its resources are there. */
+/** True if the names of a definition are accepted and its resources are served. */
 function isServed(definition: KubeObject | null): boolean {
   const conditions: readonly { readonly type: string; readonly status: string }[] =
     definition?.status?.conditions ?? [];

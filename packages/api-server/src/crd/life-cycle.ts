@@ -85,7 +85,7 @@ const condition = (
 
 const acceptedText = 'the initial names have been accepted';
 
-/** The definition with its names judged; the same one when there is nothing to say anew. */
+/** The definition with its names judged; the same object when nothing changes. */
 function withNames(definition: Definition, others: readonly Definition[], now: number): Definition {
   const { acceptedNames, conflict } = judgeNames(definition, takenBy(others));
   const named = { ...definition, status: { ...definition.status, acceptedNames } };
@@ -112,7 +112,7 @@ function withEstablished(definition: Definition, now: number): Definition {
   return withDefinitionCondition(definition, verdict, now);
 }
 
-/** How long each step takes. */
+/** The time that each step takes. */
 const stepMs = 5;
 const manager = 'kube-apiserver';
 
@@ -220,7 +220,10 @@ export class Definitions {
     this.#write({ ...definition, metadata: { ...definition.metadata, finalizers } }, '');
   }
 
-  /** What somebody has made invalid by its status stays as it is until he puts that right. */
+  /**
+   * A definition that an update of its status has made invalid stays as it is until a later update
+   * repairs it.
+   */
   #write(definition: KubeObject, subresource: '' | 'status'): void {
     const target = { namespace: '', name: definition.metadata.name };
     const options = { subresource, manager };

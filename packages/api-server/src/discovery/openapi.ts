@@ -38,7 +38,7 @@ function binary(): Uint8Array {
   return Buffer.concat([field(1, '2.0'), field(2, about)]);
 }
 
-/** What is shorter than 128 bytes. */
+/** A field shorter than 128 bytes. */
 function field(number: number, content: string | Uint8Array): Uint8Array {
   const bytes = Buffer.from(content);
   return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 /** Makes a server's certificate and the authority that signs it; all PEM. */
 export interface Certificate {
-  /** What clients must trust. */
+  /** The CA certificate that clients must trust. */
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;

@@ -27,7 +27,7 @@ const plainBytesMax = 128 * 1024;
 /** As the real server: quick rather than small. */
 const compressionLevel = 1;
 
-/** Whether the client wants this answer compressed if it is long; a watch never is. */
+/** True if the client accepts a compressed answer of this length; a watch is never compressed. */
 function wantsGzip(path: string, headers: Readonly<Record<string, string>>): boolean {
   const isWatch = /[?&]watch=(?:1|true)(?:&|$)/.test(path);
   const encodings = (headers['accept-encoding'] ?? '').split(',').map((entry) => entry.trim());
@@ -85,9 +85,9 @@ export interface HttpsOptions {
   readonly port?: number;
   /** An address of the loopback interface; default 127.0.0.1. */
   readonly host?: string;
-  /** How long a client may leave its answers unread before it is dropped; default 30 s. */
+  /** The time a client may leave its answers unread before it is dropped; default 30 s. */
   readonly slowClientMs?: number;
-  /** Whether HTTP/2 is offered beside HTTP/1.1; default true. */
+  /** Offers HTTP/2 beside HTTP/1.1; default true. */
   readonly http2?: boolean;
 }
 
@@ -101,7 +101,10 @@ export interface HttpsServer {
 
 /** Request bodies beyond this are answered with 413, as by the real server. */
 const bodyBytesMax = 3 * 1024 * 1024;
-/** A client that still sends its body reads the refusal later: for so long is the rest thrown away. */
+/**
+ * A client that is still sending its body reads the refusal later; the rest of the body is
+ * discarded for this time.
+ */
 const refusedBodyMs = 500;
 /** A client with more than this unread, and no progress in SLOW_CLIENT_MS, is dropped. */
 const unreadBytesMax = 16 * 1024 * 1024;
@@ -274,7 +277,7 @@ interface Outgoing {
   drop(): void;
   /** Bytes that the client has not read yet. */
   readonly unread: () => number;
-  /** Whether the rest of a request can only be got rid of with its connection. */
+  /** True if only closing the connection can discard the rest of a request. */
   readonly closesConnection: boolean;
   onClose(listener: () => void): void;
 }

@@ -6,7 +6,7 @@ import type { CallWebhook, WebhookCall } from '../admission/webhooks/call.ts';
 /** A longer answer is cut off, and then is no JSON. */
 const answerBytesMax = 3 * 1024 * 1024;
 
-/** POSTs an AdmissionReview; what goes wrong is told in the words of Go's client. */
+/** POSTs an AdmissionReview; errors are worded as by Go's client. */
 export const callOverHttps: CallWebhook = (call, done) => {
   const { url, host, port, serverName, ca, body } = call;
   const { pathname, search } = new URL(url);
@@ -14,7 +14,7 @@ export const callOverHttps: CallWebhook = (call, done) => {
     {
       host,
       port,
-      // An address is no name that TLS could ask for; the certificate must have it all the same.
+      // TLS cannot ask for an IP address by name, yet the certificate must still contain it.
       servername: isIP(serverName) ? '' : serverName,
       ...(ca === null ? {} : { ca }),
       // A certificate is looked at for each call, as configurations may say another authority each time.

@@ -209,7 +209,7 @@ function admitPolicy(policy: KubeObject): KubeObject {
   return { ...policy, spec };
 }
 
-/** A new policy, of which nobody has said anything yet. */
+/** A new policy, without a status. */
 function admitNewPolicy(policy: KubeObject): KubeObject {
   return { ...admitPolicy(policy), status: {} };
 }

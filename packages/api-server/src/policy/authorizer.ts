@@ -1,8 +1,8 @@
-// The `authorizer` of expressions: asks whether somebody may do something.
+// The `authorizer` of expressions: checks rights of the requester or of a service account.
 import type { CelMethod, CelObject } from '../cel/type.ts';
 import { CelError, type CelValue, lazyObject } from '../cel/value.ts';
 
-/** What is asked; without a service account it is about the one who makes the request. */
+/** The right that is checked; without a service account it is a right of the requester. */
 export interface Question {
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | null;
   readonly verb: string;
@@ -78,7 +78,7 @@ const check: CelMethod = {
   },
 };
 
-/** A method that goes on with another question: one with that text in this member. */
+/** A method that returns a narrower question: the same one with its argument in this member. */
 function narrowed(name: string, member: keyof Question, returns: CelObject): CelMethod {
   return {
     name,

@@ -16,7 +16,7 @@ import { validateMatchResources } from './match-resources.ts';
 const actions = ['Audit', 'Deny', 'Warn'] as const;
 const notFoundActions = ['Deny', 'Allow'] as const;
 
-/** Which objects are the parameters of a policy. */
+/** Selects the parameters of a policy. */
 export interface ParamRef {
   readonly name?: string;
   readonly namespace?: string;

@@ -20,7 +20,7 @@ const groupVersionResource = object('kubernetes.GroupVersionResource', {
   resource: 'string',
 });
 
-/** What an expression knows of the request. */
+/** The fields of `request` in expressions. */
 export const requestType: CelObject = object('kubernetes.AdmissionRequest', {
   kind: groupVersionKind,
   resource: groupVersionResource,
@@ -41,7 +41,7 @@ export const requestType: CelObject = object('kubernetes.AdmissionRequest', {
   options: 'dyn',
 });
 
-/** What it knows of the namespace. */
+/** The fields of `namespaceObject` in expressions. */
 export const namespaceType: CelObject = object('kubernetes.Namespace', {
   metadata: object('kubernetes.NamespaceMetadata', {
     name: 'string',
@@ -72,7 +72,7 @@ export const namespaceType: CelObject = object('kubernetes.Namespace', {
   }),
 });
 
-/** Which of the names that not every expression has are there. */
+/** The optional variables that an expression may use. */
 export interface Names {
   readonly params: boolean;
   readonly authorizer: boolean;

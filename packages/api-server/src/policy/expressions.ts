@@ -46,7 +46,7 @@ export interface Declared {
   readonly variables: readonly Variable[];
   /** The type of `variables`; null when the policy declares none. */
   readonly type: CelObject | null;
-  /** What is wrong with each, by its index. */
+  /** The fault of each expression, by its index. */
   readonly causes: ReadonlyMap<number, Cause>;
 }
 
@@ -63,7 +63,7 @@ export function declareVariables(
   for (const [index, { name, expression }] of given.entries()) {
     const at = `${field}[${index}].expression`;
     const checked = checkExpression(expression, at, { params, authorizer: true }, type);
-    // One that is wrong is declared all the same: those after it are not wrong for its sake.
+    // A faulty variable is still declared, so that later expressions are not faulty because of it.
     if ('cause' in checked) causes.set(index, checked.cause);
     const program = 'program' in checked ? checked.program : failing(expression, checked.cause);
     variables.push({ name, program, before: type });

@@ -9,7 +9,7 @@ import {
   validateSelector,
 } from '@taintmgr/sim-cluster/server';
 
-/** Which requests one rule is about. */
+/** The requests that one rule matches. */
 export interface ResourceRule {
   readonly resourceNames?: readonly string[];
   readonly operations?: readonly string[];
@@ -19,7 +19,7 @@ export interface ResourceRule {
   readonly scope?: string;
 }
 
-/** Which requests a policy or a binding is about. */
+/** The requests that a policy or a binding matches. */
 export interface MatchResources {
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;

@@ -75,7 +75,7 @@ function validateConstraints(given: KubeObject['spec']): readonly Cause[] {
   ];
 }
 
-/** What is wrong with an expression that must be there. */
+/** The fault in a required expression. */
 function wrongIn(
   expression: string,
   field: string,

@@ -1,5 +1,5 @@
-// What is wrong with the expressions of a policy, given the kinds that it is about. It hinders
-// nothing: the status of the policy tells it.
+// Checks the types of a policy's expressions against the kinds that it matches. Faults refuse
+// nothing: the status of the policy shows them.
 
 import type { KubeObject } from '@taintmgr/sim-cluster/server';
 import { type ScalarName, type Shape, type Struct, scalar } from '@taintmgr/sim-cluster/server';
@@ -24,7 +24,7 @@ export interface ExpressionWarning {
 
 const compilationFailed = 'compilation failed: ';
 
-/** What is wrong with each expression, for each of the kinds. */
+/** The faults of each expression, for each of the kinds. */
 export function checkTypes(
   { spec }: KubeObject,
   kinds: readonly CheckedKind[],

@@ -9,7 +9,10 @@ export interface ProgramFlags {
   readonly kubeconfig?: string;
   readonly topology: keyof typeof topologies;
   readonly seed?: number;
-  /** What is run with the cluster, and ends it; empty where it is there until a signal. */
+  /**
+   * The command to run with the cluster, which stops when the command ends; empty: the cluster runs
+   * until a signal.
+   */
   readonly command: readonly string[];
 }
 

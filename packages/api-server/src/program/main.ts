@@ -35,7 +35,7 @@ async function serve({ topology, command, ...options }: ProgramFlags): Promise<n
   }
 }
 
-/** Until nodes are ready and pods run, so that nobody has to wait who looks at them. */
+/** Waits until nodes are ready and pods run, so that the first request finds a complete cluster. */
 async function untilIdle({ cluster }: EmbeddedCluster): Promise<void> {
   const lastLook = performance.now() + idleMsMax;
   while (!cluster.isIdle()) {
@@ -48,7 +48,8 @@ function untilEnded({ url, kubeconfig }: EmbeddedCluster): Promise<number> {
   print(`ready: ${url}\nexport KUBECONFIG=${kubeconfig}\n`);
   return new Promise((resolve) => {
     for (const signal of signals) process.once(signal, () => resolve(0));
-    // Whoever started it by a pipe and is gone needs it no more; a terminal and /dev/null say nothing.
+    // Stops when a parent process that started it with a pipe is gone; a terminal and /dev/null do
+    // not tell.
     if (process.stdin.isTTY) return;
     process.stdin.on('end', () => resolve(0)).on('error', () => {});
     if (isPipe()) process.stdin.resume();

@@ -224,7 +224,7 @@ const bodyKinds: Readonly<Record<string, Fields>> = {
   TokenReview: { metadata, spec: [2, { token: [1, 'string'], audiences: [2, 'strings'] }] },
 };
 
-/** The fields of a kind; undefined for one that nobody sends so. */
+/** The fields of a kind; undefined for one that no client sends in protobuf. */
 export function bodyFields(apiVersion: string, kind: string): Fields | undefined {
   return entry(bodyKinds, `${apiVersion}/${kind}`) ?? entry(bodyKinds, kind);
 }

@@ -91,7 +91,7 @@ function inside(type: FieldType): Fields | null {
   return isPointer(type) ? type.pointer : type;
 }
 
-/** Whether the tables know every field that is set. */
+/** True if the tables know every field that is set. */
 function isKnown(fields: Fields, wire: Wire): boolean {
   const known = byNumber(fields);
   return wire.every(({ number, value }) => {
@@ -104,7 +104,10 @@ function isKnown(fields: Fields, wire: Wire): boolean {
   });
 }
 
-/** Members that are not set are sent all the same: as nothing, or as messages of nothing. */
+/**
+ * True for an empty value. Members that are not set are still sent, as nothing or as messages of
+ * nothing.
+ */
 function isVoid(value: bigint | Buffer, depthLeft: number = voidDepthMax): boolean {
   if (typeof value === 'bigint') return value === 0n;
   if (depthLeft === 0) return false;
@@ -114,7 +117,7 @@ function isVoid(value: bigint | Buffer, depthLeft: number = voidDepthMax): boole
 /** No kind nests its empty members deeper. */
 const voidDepthMax = 10;
 
-/** What is empty is sent explicitly and means absent, but where it is a pointer that is given. */
+/** An empty value is sent explicitly and means absent, except for a pointer that is given. */
 function readMessage(fields: Fields, wire: Wire): JsonObject {
   const known = byNumber(fields);
   const result: JsonObject = {};
@@ -123,7 +126,7 @@ function readMessage(fields: Fields, wire: Wire): JsonObject {
     if (name === undefined || type === undefined) continue;
     const read = readValue(type, value, result[name]);
     if (read === undefined) continue;
-    // What JSON has in the message around it.
+    // JSON has these members in the surrounding message.
     if (name === '') Object.assign(result, read);
     else result[name] = read;
   }

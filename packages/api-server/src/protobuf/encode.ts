@@ -32,12 +32,12 @@ const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 const lengthBytes = 4;
 const noLength = new Uint8Array(lengthBytes);
 
-/** Whether objects of this kind, and their lists, can be written in protobuf. */
+/** True if objects of this kind, and their lists, can be written in protobuf. */
 export function hasProtobuf(apiVersion: string, kind: string): boolean {
   return fieldsOf(apiVersion, kind) !== undefined;
 }
 
-/** Whether it is one of the few kinds that controllers read all the time. */
+/** True for the few kinds that controllers read all the time. */
 export function isOftenRead(kind: string): boolean {
   return Object.hasOwn(objects, kind);
 }
@@ -101,9 +101,9 @@ interface Entry {
   readonly name: string;
   readonly field: number;
   readonly type: FieldType;
-  /** Whether nothing is written where it is absent. */
+  /** True if an absent field is not written. */
   readonly isOptional: boolean;
-  /** What was written of the large ones, which most writes leave as they are; null: it is not kept. */
+  /** The texts of large fields, which most writes leave unchanged; null: they are not kept. */
   readonly kept: KeptTexts | null;
 }
 
@@ -141,7 +141,7 @@ function writeFields(writer: ProtobufWriter, object: Given, fields: Fields): voi
   }
 }
 
-/** A field as it was written before, if nobody can have changed the value since. */
+/** A field as it was written before, if the value is immutable. */
 function writeKept(
   writer: ProtobufWriter,
   kept: KeptTexts,

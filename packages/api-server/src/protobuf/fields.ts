@@ -1,9 +1,9 @@
 // The language in which the protobuf fields of API objects are described.
 
 /**
- * How a field is written. `*` is a Go pointer: written only where it is given; the others are
- * written always, as nothing where they are absent, but for bytes, lists and maps. JSON leaves zeros out,
- * but for fields with `!`. A list of one message is that message, repeated.
+ * The form of a field. `*` is a Go pointer: written only where it is given. The others are always
+ * written, as nothing where they are absent, except for bytes, lists and maps. JSON leaves zeros
+ * out, except for fields with `!`. A list of one message is that message, repeated.
  */
 export type FieldType =
   | 'string'
@@ -44,12 +44,12 @@ export function pointer(fields: Fields): Pointer {
   return { pointer: fields };
 }
 
-/** Whether a field is a list of messages. */
+/** True if a field is a list of messages. */
 export function isRepeated(type: FieldType): type is readonly [Fields] {
   return Array.isArray(type);
 }
 
-/** Whether a message is written only where it is given; a field may be called pointer too. */
+/** True if a message is written only where it is given; a field may be named pointer too. */
 export function isPointer(type: Fields | Pointer): type is Pointer {
   return 'pointer' in type && !Array.isArray(type.pointer);
 }

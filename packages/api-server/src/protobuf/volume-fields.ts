@@ -29,7 +29,7 @@ const projection: Fields = {
   ],
 };
 
-/** What a volume of a Secret and one of a ConfigMap have in common. */
+/** The fields that Secret and ConfigMap volumes share. */
 const keys: Fields = {
   items: [2, [keyItems]],
   defaultMode: [3, 'integer*'],

@@ -254,7 +254,7 @@ const metricValue: Fields = {
 const scaleTarget: Fields = { kind: [1, 'string'], name: [2, 'string'], apiVersion: [3, 'string'] };
 const metricName: Fields = { name: [1, 'string'], selector: [2, pointer(labelSelector)] };
 
-/** A metric and what it is to be, or is. */
+/** A metric with its target or its current value. */
 const metric = (name: 'target' | 'current', value: Fields): Fields => ({
   type: [1, 'string'],
   object: [

@@ -6,20 +6,24 @@ export class ProtobufWriter {
   #bytes: Buffer = Buffer.allocUnsafe(keptBytes);
   #length = 0;
 
-  /** What `write` writes, in memory of its own; it must not ask for another meanwhile. */
+  /**
+   * Returns the bytes that `write` writes, in memory that the caller owns; `write` must not call
+   * this method.
+   */
   written(write: () => void): Uint8Array {
     this.#length = 0;
     write();
     const written = this.#bytes.subarray(0, this.#length);
     if (this.#bytes.length <= keptBytes) return Buffer.from(written);
-    // What a long list took is handed over: it is not to be held for good.
+    // The caller owns the memory of a long list: the writer does not keep it for good.
     this.#bytes = Buffer.allocUnsafe(keptBytes);
     return written;
   }
 
   /**
-   * What `write` writes, to be written again by `copy`. A character for each byte: V8 keeps texts with other
-   * small values, and bytes each by itself, which takes longer than to write a pod.
+   * Returns what `write` writes, for `copy` to write again later. One character stands for each
+   * byte: V8 stores texts together with other small values, but each byte array separately, which
+   * takes longer than writing a pod.
    */
   copied(write: () => void): string {
     const start = this.#length;

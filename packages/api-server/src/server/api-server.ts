@@ -58,7 +58,10 @@ function ownService(endpoint: Endpoint): readonly Own[] {
   return Object.entries(objects);
 }
 
-/** What controllers read of the API server: who is let in, and since when old tokens are tracked. */
+/**
+ * The API server's settings that controllers read: the client CA, and the start of legacy token
+ * tracking.
+ */
 function ownConfig({ ca }: Endpoint, now: number): readonly Own[] {
   const map = (name: string, data: KubeObject['data']): Own => [
     'configmaps',
@@ -89,9 +92,9 @@ const kinds: readonly Resource[] = [definitionResource, ...admissionResources];
 
 /** A Kubernetes API server over values, without a socket, for real clients. */
 export class ApiServer extends PlainServer {
-  /** Who may do what, what was refused, and which rights nobody used. */
+  /** The rights of users, the refusals, and the rights that no user has used. */
   readonly access: Access;
-  /** What judges changes before they are stored: the admission policies in the store. */
+  /** The admission policies in the store, which judge changes before they are stored. */
   readonly policies: PolicyAdmission;
 
   constructor(options: ApiServerOptions) {

@@ -44,13 +44,13 @@ import { type FormatOptions, formatsOf } from './formats.ts';
 
 export interface DeskOptions extends FormatOptions {
   /**
-   * Bearer tokens and their users; without them nobody is asked and everybody is an admin. What a
-   * user may do is said by RBAC objects in the cluster, and by the rules given here.
+   * Bearer tokens and their users; without them requests are not authenticated and every client is
+   * an admin. RBAC objects in the cluster and the rules given here say what a user may do.
    */
   readonly tokens?: Tokens;
   /**
-   * For so long after a load the parameters of admission policies are not known, as after the start of a
-   * server that finds them stored; default 0.
+   * The time after a load in which the parameters of admission policies are unknown, as after the
+   * start of a server that finds them stored; default 0.
    */
   readonly paramsSyncMs?: number;
   /** Reaches admission webhooks; left out: none can be reached. */
@@ -60,7 +60,7 @@ export interface DeskOptions extends FormatOptions {
 export class Desk implements OpenFront {
   readonly formats: Formats;
   readonly admission: Admission;
-  /** Who may do what, what was refused, and which rights nobody used. */
+  /** The rights of users, the refusals, and the rights that no user has used. */
   readonly access: Access;
   /** The admission policies in the store. */
   readonly policies: PolicyAdmission;
@@ -116,7 +116,7 @@ export class Desk implements OpenFront {
     const { grant, reason } = access.judge(user, attributes);
     if (!grant) throw refusal(user, attributes, reason);
     if (appliesNew(this.#server, request, info)) {
-      // What is not there yet is created, which is a right of its own.
+      // A missing object is created, which is a separate right.
       const creates = { ...attributes, verb: 'create' };
       const decision = access.judge(user, creates);
       if (!decision.grant) throw refusal(user, creates, decision.reason);

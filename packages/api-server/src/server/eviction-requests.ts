@@ -13,7 +13,7 @@ import {
 
 const resource = 'evictionrequests.lifecycle.k8s.io';
 const followed = new Set([resource, 'pods', 'poddisruptionbudgets']);
-/** A pod that a budget keeps is looked at again after so long. */
+/** The interval at which a pod that a budget keeps is checked again. */
 const lookAgainMs = 2_000;
 
 const text = { type: 'string' } as const;

@@ -39,7 +39,7 @@ import { printerFor } from '../table/printers.ts';
 
 const yamlType = 'application/yaml';
 
-/** Whether the first entry of the Accept header that is understood asks for YAML. */
+/** True if the first entry of the Accept header that the server understands asks for YAML. */
 function prefersYaml(headers: Readonly<Record<string, string>>): boolean {
   for (const { mediaType, parameters } of parseAccept(headers.accept ?? '*/*')) {
     if (mediaType === yamlType && parameters.as === undefined) return true;
@@ -86,9 +86,8 @@ export interface FormatOptions {
   /** Reads YAML, for request bodies of that type; left out: only YAML that is JSON is understood. */
   readonly parseYaml?: ParseYaml;
   /**
-   * Whether pods, nodes, leases and DaemonSets are answered in protobuf where that is asked for.
-   * Rare fields of theirs are missing there, so it is for clients that look at what controllers look
-   * at, and off by default.
+   * Answers pods, nodes, leases and DaemonSets in protobuf on request. Some of their rare fields
+   * are missing there, so the option suits clients that read what controllers read; off by default.
    */
   readonly protobuf?: boolean;
 }
@@ -125,7 +124,7 @@ function talk(
     watch: inProtobuf ? protobufWatch : jsonWatch,
     reply: (reply) => (isYaml ? inYaml(reply) : reply),
     refuse: (error) => {
-      // Who asks for what is not there is told so in JSON.
+      // A client that asks for an unavailable form is refused in JSON.
       const isBinary = inProtobuf && error.code !== notAcceptableCode;
       return errorReply(error, isBinary ? (...all) => protobufReply(...all) : statusReply);
     },

@@ -7,8 +7,8 @@ import { EvictionRequests } from './eviction-requests.ts';
 export interface ServedClusterOptions
   extends Omit<ClusterOptions, 'apiServer' | 'makeApi' | 'parts'> {
   /**
-   * Whoever answers EvictionRequests takes so long; left out: nobody answers them. The cluster serves
-   * them when their definition is installed.
+   * The time that the responder to EvictionRequests takes; left out: EvictionRequests stay
+   * unanswered. The cluster serves them when their definition is installed.
    */
   readonly evictionRequestMs?: number;
   readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
@@ -35,9 +35,10 @@ export class ServedCluster extends Cluster {
 }
 
 /**
- * Ownership is kept of objects that have owners, as in the real server, where nearly all have some. `kubectl get` leaves
- * them out, and so nobody could tell when a taint was put on a node of a snapshot. These nodes get an owner that
- * owns none of their taints: who wrote those is not known.
+ * Keeps the field ownership of objects that have managers, as the real server does for nearly all.
+ * `kubectl get` leaves managedFields out, so the time of a taint on a node of a snapshot would be
+ * unknown. These nodes get a manager that owns none of their taints, because the writer of those is
+ * unknown.
  */
 function giveOwners(api: ApiServer): void {
   for (const node of api.list('nodes')) {

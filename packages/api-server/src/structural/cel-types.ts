@@ -39,7 +39,7 @@ export function celTypeOf(schema: JsonSchema, isRoot = false): CelType | null {
     case 'boolean':
       return 'bool';
     default:
-      // What is kept without a schema is not for rules to see.
+      // Rules cannot see values that are kept without a schema.
       return null;
   }
 }

@@ -8,7 +8,7 @@ import type { RuleTree } from './rules.ts';
 // The largest size of values by their schema, when a request may have three megabytes.
 
 const requestBytesMax = 3 * 1024 * 1024;
-/** What no text can be longer than, its quotation marks left out. */
+/** No text can be longer than this, without its quotation marks. */
 const textMax = requestBytesMax - 2;
 
 /** The longest and the shortest text of a format, quotation marks included. */
@@ -18,7 +18,7 @@ const formatSizes: Readonly<Record<string, { readonly max: number; readonly min:
   'date-time': { max: 32, min: 21 },
 };
 
-/** How many bytes a value takes at least, as JSON. */
+/** The smallest number of bytes of a value, as JSON. */
 function minSize(schema: JsonSchema): number {
   if (schema['x-kubernetes-int-or-string']) return 1;
   switch (schema.type) {
@@ -43,7 +43,7 @@ function minObjectSize({ properties = {}, required = [] }: JsonSchema): number {
   }, 2);
 }
 
-/** How many characters, items or members a value has at most; objects and numbers count for nothing. */
+/** The greatest number of characters, items or members of a value; 0 for objects and numbers. */
 function maxElements(schema: JsonSchema): number {
   if (schema['x-kubernetes-int-or-string']) return (schema.maxLength ?? textMax / 4) * 4;
   const values = valuesSchema(schema);
@@ -95,14 +95,14 @@ function stepTo(schema: JsonSchema, step: string, isRoot: boolean): JsonSchema |
   return found?.[1] ?? valuesSchema(schema);
 }
 
-/** How many times as many values there are below a schema; null: nothing limits them. */
+/** The factor by which the number of values grows below a schema; null: unlimited. */
 function branching(schema: JsonSchema): number | null {
   if (schema.type === 'array') return schema.maxItems ?? null;
   if (schema.type !== 'object' || schema.additionalProperties === undefined) return 1;
   return schema.maxProperties ?? null;
 }
 
-/** How often a value that nothing limits fits into one request. */
+/** The number of times that an unlimited value fits into one request. */
 function unlimitedCount(schema: JsonSchema): number {
   return Math.floor(requestBytesMax / (minSize(schema) + 1));
 }
@@ -123,13 +123,13 @@ interface RuleCost {
 }
 
 export interface Costs {
-  /** What each rule is refused for. */
+  /** The refusals of single rules. */
   readonly own: readonly Cause[];
-  /** What all of them are refused for. */
+  /** The refusal of all rules together. */
   readonly total: readonly Cause[];
 }
 
-/** What is wrong with what the rules of a schema at `path` cost, as far as their places are sound. */
+/** The faults in the costs of the rules of a schema at `path`, for rules in valid places. */
 export function costCauses(
   tree: RuleTree | null,
   path: string,

@@ -72,7 +72,7 @@ export function conditionOf({ status }: Definition, type: string): DefinitionCon
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether a condition of the definition holds. */
+/** True if a condition of the definition holds. */
 export function holds(definition: Definition, type: string): boolean {
   return conditionOf(definition, type)?.status === 'True';
 }

@@ -10,7 +10,7 @@ import {
 } from '@taintmgr/sim-cluster/server';
 import { itemsSchema, type JsonSchema, joined, memberSchema } from './json-schema.ts';
 
-/** What is wrong with the embedded resources of a value. */
+/** The faults in the embedded resources of a value. */
 export function embeddedCauses(
   schema: JsonSchema | null,
   value: Json,

@@ -65,7 +65,7 @@ function literal(text: string): Json {
   return Number.isNaN(number) ? text : number;
 }
 
-/** What a path finds in a value, in order. */
+/** The values at a path, in order. */
 export function findAll(steps: readonly Step[], value: Json | undefined): readonly Json[] {
   let found: readonly Json[] = value === undefined ? [] : [value];
   for (const step of steps) found = found.flatMap((here) => follow(step, here));

@@ -69,7 +69,7 @@ export function memberSchema(schema: JsonSchema, name: string): JsonSchema | nul
   return (Object.hasOwn(properties, name) ? properties[name] : null) ?? valuesSchema(schema);
 }
 
-/** Whether members that the schema does not know are kept. */
+/** True if members that the schema does not know are kept. */
 export function keepsUnknown(schema: JsonSchema): boolean {
   return (
     schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true

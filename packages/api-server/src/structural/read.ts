@@ -14,7 +14,7 @@ import {
 import { itemsSchema, type JsonSchema, joined, keepsUnknown, memberSchema } from './json-schema.ts';
 
 export interface ReadOptions {
-  /** Whether defaults are filled in; an applied configuration owns none of them. */
+  /** Fills in defaults; an applied configuration owns no default. */
   readonly defaults: boolean;
   /** Gathers the paths of what was dropped. */
   readonly unknown: string[];
@@ -91,7 +91,7 @@ function readMetadata(
   const { value: read, unknown: dropped } = decode(ofEveryKind, { metadata: value });
   unknown.push(...dropped.map((name) => `${path}${name.slice('metadata'.length)}`));
   const metadata = sortedCopy(read.metadata as Json) as JsonObject;
-  // As of no object that is stored, nobody has given it a time.
+  // An embedded object is not stored, so it has no creation time.
   const { creationTimestamp, ...rest } = metadata;
   return creationTimestamp === null ? rest : metadata;
 }

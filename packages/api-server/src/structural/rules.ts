@@ -123,14 +123,14 @@ function messageOf(
 /** Texts of an expression, the last of which may be without its end. */
 const texts = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|'[^'\\]*(?:\\[\s\S][^'\\]*)*(?:'|\\?$)/g;
 
-/** Whether an expression names the old value, in other places than its texts. */
+/** True if an expression names the old value outside of its texts. */
 export function readsOldSelf(expression: string): boolean {
   return /\boldSelf\b/.test(expression.replace(texts, ''));
 }
 
 /**
- * What the rules say of a value. `previous` is the value before, where there was one: rules about
- * changes need it, and a fault of what did not change is no fault.
+ * The rules that a value breaks. `previous` is the value before, if any: transition rules need it,
+ * and an unchanged value is never at fault.
  */
 export function judge(
   tree: RuleTree,

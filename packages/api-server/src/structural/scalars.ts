@@ -8,7 +8,7 @@ import type { JsonSchema } from './json-schema.ts';
 /** Numbers from here on, and below its negative, are no integers of that format. */
 const integerEnds: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 
-/** Whether Go reads a number as an integer: it has no fraction, and fits into 64 bits. */
+/** True if Go reads a number as an integer: it has no fraction and fits into 64 bits. */
 export function isInteger(value: number): boolean {
   return fits(value, 'int64');
 }
@@ -33,7 +33,7 @@ export function formatOf({ type = '', format = '' }: JsonSchema): string {
   return isKnown ? format : '';
 }
 
-/** What is wrong with a number or a text; nothing for other values. */
+/** The faults in a number or a text; empty for other values. */
 export function validateScalar(schema: JsonSchema, value: Json, path: string): readonly Cause[] {
   if (typeof value === 'number') return numberCauses(schema, value, path);
   return typeof value === 'string' ? textCauses(schema, value, path) : [];

@@ -23,8 +23,8 @@ import { itemsSchema, type JsonSchema, memberSchema, valuesSchema } from './json
 import { formatOf } from './scalars.ts';
 import { validateSchema } from './validate-schema.ts';
 
-// What the root of a schema may say where the status is a subresource: the status is checked on its
-// own there, so nothing that takes in the whole object.
+// The keywords allowed at the root of a schema with the status subresource. The status is validated
+// separately there, so keywords about the whole object are not allowed.
 
 const allowed = [
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength',
@@ -36,7 +36,7 @@ const typeText =
   'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
 const names: ReadonlySet<string> = new Set(allowed.split(' ').map((name) => name.toLowerCase()));
 
-/** What is wrong with the root of a schema, `path` being where it stands. */
+/** The faults in the root of a schema at `path`. */
 export function validateRoot(schema: JsonSchema, path: string): readonly Cause[] {
   const causes: Cause[] = [];
   if (schema.type && schema.type !== 'object') {
@@ -73,7 +73,7 @@ const columnFormats: readonly string[] = [
   'password',
 ];
 
-/** What is wrong with printer columns; `path` is what they are in. */
+/** The faults in printer columns; `path` is their parent. */
 function validateColumns(columns: readonly PrinterColumn[], path: string): readonly Cause[] {
   return columns.flatMap(({ name, type, format, jsonPath }, index) => {
     const field = `${path}.additionalPrinterColumns[${index}]`;
@@ -99,7 +99,7 @@ function validateColumns(columns: readonly PrinterColumn[], path: string): reado
 
 type Scale = NonNullable<DefinitionVersion['subresources']>['scale'];
 
-/** What is wrong with the paths of the scale subresource. */
+/** The faults in the paths of the scale subresource. */
 function validateScale(scale: Scale, path: string): readonly Cause[] {
   if (!scale) return [];
   const below = (member: string, value: string, ...roots: readonly string[]): readonly Cause[] => {
@@ -122,7 +122,7 @@ function validateScale(scale: Scale, path: string): readonly Cause[] {
 
 const selectableTypes: readonly string[] = ['string', 'boolean', 'integer'];
 
-/** What is wrong with selectable fields; `path` is what they are in. */
+/** The faults in selectable fields; `path` is their parent. */
 function validateSelectable(
   fields: readonly { readonly jsonPath: string }[],
   schema: JsonSchema,
@@ -227,7 +227,7 @@ function versionsCauses({ spec }: Definition): readonly Cause[] {
   return [...causes, ...partsCauses(versions)];
 }
 
-/** What all versions have alike is reported once, as older API versions wrote it. */
+/** A part that all versions share is reported once, in the form of older API versions. */
 function partsCauses(versions: readonly DefinitionVersion[]): readonly Cause[] {
   const alike = (part: (version: DefinitionVersion) => unknown): boolean =>
     versions.every((version) =>
@@ -349,7 +349,9 @@ function storedCauses({ spec, status }: Definition): readonly Cause[] {
   return causes;
 }
 
-/** What may not change once the names of a definition are accepted. */
+/**
+ * The faults of a change to fields that are immutable once the names of a definition are accepted.
+ */
 export function validateDefinitionUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   const [now, before] = [next as Definition, previous as Definition];
   if (!holds(before, 'Established')) return [];
@@ -366,7 +368,7 @@ export function validateDefinitionUpdate(next: KubeObject, previous: KubeObject)
 
 // The warnings with which a CustomResourceDefinition is accepted.
 
-/** Formats that nobody checks for the type that has them. */
+/** The formats that the server does not check for their type. */
 export function definitionWarnings(object: KubeObject): readonly string[] {
   const { spec } = object as Definition;
   const formats = new Set<string>();

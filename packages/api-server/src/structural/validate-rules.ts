@@ -19,7 +19,7 @@ const reasons = [
   'FieldValueRequired',
 ] as const;
 
-/** What is wrong with the rules of a schema that is structural; only sound places are looked at. */
+/** The faults in the rules of a structural schema; only valid places are checked. */
 export function validateRules(
   schema: JsonSchema,
   path: string,
@@ -31,7 +31,7 @@ export function validateRules(
   return [...own, ...partCauses(schema, place), ...total];
 }
 
-/** What is wrong with the rules of one schema before anybody knows what they say. */
+/** The faults in the rules of one schema that show without compiling them. */
 export function validateRuleForms(schema: JsonSchema, path: string): readonly Cause[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
   return rules.flatMap((rule, index) =>
@@ -43,7 +43,7 @@ interface Place {
   readonly path: string;
   readonly base: string;
   readonly errors: readonly RuleError[];
-  /** Whether a value here has a value before it that it continues. */
+  /** True if a value here continues an old value. */
   readonly isCorrelated: boolean;
   readonly isSound: (place: string) => boolean;
 }
@@ -105,7 +105,7 @@ function formCauses(schema: JsonSchema, rule: ValidationRule, field: string): re
   return causes;
 }
 
-/** What is wrong with what a rule says. */
+/** The faults in the expressions of a rule. */
 function meaningCauses(rule: ValidationRule, index: number, place: Place): readonly Cause[] {
   const field = fieldOf(place, index);
   const { rule: text = '', optionalOldSelf } = rule;
@@ -154,7 +154,7 @@ function compileCause(rule: ValidationRule, field: string, error: string): Cause
   return { reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${error}`, field };
 }
 
-/** Whether a path such as `.a.b` or `['a']` names something in a schema. */
+/** True if a path such as `.a.b` or `['a']` names something in a schema. */
 function leadsSomewhere(schema: JsonSchema, path: string): boolean {
   if (!/^(?:\.[A-Za-z_]\w*|\['(?:[^'\\]|\\.)*'\])+$/.test(path)) return false;
   let here: JsonSchema | null = schema;

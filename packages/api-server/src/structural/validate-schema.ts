@@ -16,11 +16,11 @@ import { validateValue } from './validate.ts';
 import { validateRuleForms, validateRules } from './validate-rules.ts';
 import { validateStructure } from './validate-structure.ts';
 
-// Checks that lists of type map and set say rightly how their items are told apart.
+// Checks that lists of type map and set declare valid keys.
 
 const listTypes = ['atomic', 'set', 'map'] as const;
 
-/** What is wrong with the list type of a schema. */
+/** The faults in the list type of a schema. */
 function validateListKeys(schema: JsonSchema, path: string): readonly Cause[] {
   const listType = schema['x-kubernetes-list-type'];
   return [
@@ -134,8 +134,8 @@ function propertyOf({ properties = {} }: JsonSchema, name: string): JsonSchema |
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const;
 
 /**
- * What is wrong with the schema of one version, `path` being where it stands. As on the real server,
- * defaults are looked at where the schema is structural, and rules where defaults are sound too.
+ * The faults in the schema of one version at `path`. As on the real server, defaults are checked
+ * where the schema is structural, and rules where defaults are valid too.
  */
 export function validateSchema(schema: JsonSchema, path: string): readonly Cause[] {
   const isRead = partCauses(schema, path, unreadCauses).length === 0;
@@ -199,7 +199,7 @@ function topDefaultCauses(
 
 type Check = (schema: JsonSchema, path: string) => readonly Cause[];
 
-/** What a check finds in a schema and all those within it. */
+/** The findings of a check in a schema and all its parts. */
 function partCauses(schema: JsonSchema, path: string, check: Check): readonly Cause[] {
   const inner = (part: JsonSchema | null | undefined, step: string): readonly Cause[] =>
     part ? partCauses(part, `${path}.${step}`, check) : [];
@@ -289,7 +289,7 @@ function mapTypeCauses(schema: JsonSchema, path: string): readonly Cause[] {
 
 // Checks that the default of a schema is a value that the schema allows.
 
-/** What is wrong with the default of a schema that stands at `path`. */
+/** The faults in the default of a schema at `path`. */
 function validateDefault(schema: JsonSchema, path: string): readonly Cause[] {
   const { default: given } = schema;
   if (given === undefined || given === null) return [];

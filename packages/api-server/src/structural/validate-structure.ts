@@ -1,5 +1,5 @@
-// Whether the schema of a definition is structural: it says of which type everything is, and what
-// restricts values describes nothing.
+// Checks that the schema of a definition is structural: every value has a type, and keywords that
+// restrict values describe none.
 import {
   type Cause,
   equal,
@@ -16,7 +16,7 @@ const empty = 'must be empty to be structural';
 const undefinedText = 'must be undefined to be structural';
 const falseText = 'must be false to be structural';
 
-/** What a restricting schema may not have, and how that is said. */
+/** The keywords that a restricting schema may not have, and the messages. */
 const forbidden: readonly (readonly [keyof JsonSchema, string])[] = [
   ['type', empty],
   ['additionalProperties', undefinedText],
@@ -78,7 +78,7 @@ function innerCauses(part: JsonSchema, path: string): readonly Cause[] {
 
 const scalarRoot = ['apiVersion', 'kind'] as const;
 
-/** What is not structural in the schema of one version, `path` being where it stands. */
+/** The non-structural parts of the schema of one version at `path`. */
 export function validateStructure(schema: JsonSchema, path: string): readonly Cause[] {
   return [...rootCauses(schema, path), ...partCauses(schema, path, 'root')];
 }

@@ -19,8 +19,8 @@ import { formatOf, isInteger, validateScalar } from './scalars.ts';
 export const noField = '<nil>';
 
 /**
- * What is wrong with a value. A part that is as it was in `previous` may stay, whatever the schema
- * says of it by now.
+ * The faults in a value. A part that is unchanged from `previous` may stay, even where the schema
+ * now refuses it.
  */
 export function validateValue(
   schema: JsonSchema,
@@ -181,7 +181,7 @@ function identityOf(schema: JsonSchema, item: Json): Json | undefined {
 
 type Validate = (schema: JsonSchema, value: Json, path: string) => readonly Cause[];
 
-/** What is wrong with a value by the combinations of its schema. */
+/** The faults in a value by the combinations of its schema. */
 function validateCombinations(
   schema: JsonSchema,
   value: Json,

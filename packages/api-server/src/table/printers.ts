@@ -131,7 +131,7 @@ const printers: Readonly<Record<string, Printer>> = {
   resourceslices: resourceSlicePrinter,
 };
 
-/** How the objects of a stored resource are printed. */
+/** The printer of a stored resource. */
 export function printerFor(plural: string): Printer {
   return printers[plural] ?? plainPrinter;
 }

@@ -103,7 +103,7 @@ export const replicaSetPrinter: Printer = {
 const desiredText = 'replicas is the desired number of instances for the scaled object.';
 const thereText = 'replicas is the actual number of observed instances of the scaled object.';
 
-/** What a workload wants and has, as kubectl prints its scale. */
+/** The desired and current replicas of a workload, as kubectl prints its scale. */
 export const scalePrinter: Printer = {
   columns: [
     nameColumn,
@@ -144,7 +144,7 @@ function jobStatus({ status }: KubeObject): string {
   return found ?? 'Running';
 }
 
-/** How many pods have succeeded, of how many; of workers at one queue one has to: `0/1 of 3`. */
+/** Succeeded pods of the pods needed. Workers at one queue need one: `0/1 of 3`. */
 function completionsOf({ spec, status }: KubeObject): string {
   const succeeded = count(status?.succeeded);
   if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`;

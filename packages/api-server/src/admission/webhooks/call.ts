@@ -1,4 +1,4 @@
-// The interface by which webhooks are reached; whoever has a network implements it.
+// The interface by which webhooks are reached; a host with a network implements it.
 
 /** One POST to a webhook. */
 export interface WebhookCall {
@@ -32,7 +32,7 @@ export type CallWebhook = (
   done: (outcome: WebhookOutcome) => void,
 ) => () => void;
 
-/** Of a server without a network: nobody is ever reached. */
+/** For a server without a network: no webhook can be reached. */
 export const unreachable: CallWebhook = ({ host, port }, done) => {
   done({ kind: 'failed', why: `dial tcp ${host}:${port}: connect: network is unreachable` });
   return () => {};

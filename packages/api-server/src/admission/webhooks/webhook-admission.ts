@@ -44,9 +44,9 @@ interface Webhook {
   readonly address: ClientConfig;
   readonly constraints: MatchResources;
   readonly conditions: readonly Expression[];
-  /** Whether the request passes where the webhook cannot be asked. */
+  /** True if the request passes where the webhook cannot be asked. */
   readonly ignoresFailures: boolean;
-  /** Whether it may be asked about a dry run. */
+  /** True if the webhook may be asked about a dry run. */
   readonly isWithoutEffect: boolean;
   readonly timeoutMs: number;
   /** The version of AdmissionReview that it is asked in. */
@@ -62,7 +62,7 @@ class Configurations {
     this.#view = new LaggingView(store, clock, resource);
   }
 
-  /** Whether there is nobody to ask. */
+  /** True if no webhook is configured. */
   get isEmpty(): boolean {
     return this.#view.isEmpty;
   }
@@ -131,7 +131,10 @@ interface Response {
   readonly patchType?: Json;
 }
 
-/** What a webhook says; a text is why its answer cannot be used, as the real server words it. */
+/**
+ * The answer of a webhook, or the text that says why it cannot be used, in the words of the real
+ * server.
+ */
 function readAnswer(webhook: Webhook, uid: string, outcome: WebhookOutcome): Said | string {
   if (outcome.kind === 'failed') return `failed to call webhook: ${outcome.why}`;
   const isFailure = outcome.status < 200 || outcome.status > 299;
@@ -160,7 +163,7 @@ function failureIn({ status, contentType, body }: Answered): string {
     : unexpectedStatus(status, isText ? body.trim() : 'unknown');
 }
 
-/** What was answered as a review, or why it is none. */
+/** The review in the answer, or the text that says why it is none. */
 function read({ version }: Webhook, { status, contentType, body }: Answered): JsonObject | string {
   if (body === '') {
     return `0-length response with status code: ${status} and content type: ${contentType}`;
@@ -185,7 +188,7 @@ function read({ version }: Webhook, { status, contentType, body }: Answered): Js
   return value;
 }
 
-/** What is no JSON is taken for YAML, which is a text for most. */
+/** A body that is no JSON is read as YAML, which makes most bodies a text. */
 function parsed(body: string): Json {
   try {
     return JSON.parse(body) as Json;
@@ -266,8 +269,8 @@ function withoutSlash(path: string): string {
 }
 
 /**
- * The first ready endpoint of a Service, as kube-proxy would choose one; where it has none, its cluster
- * address, at which nobody answers.
+ * Returns the first ready endpoint of a Service, as kube-proxy would choose one. Without one it
+ * returns the cluster address, where no server listens.
  */
 function behindService(
   { namespace, name, path = '', port }: ServiceReference,
@@ -330,12 +333,12 @@ export class WebhookAdmission implements Admission {
     this.#configurations = new Configurations(options.store, options.clock);
   }
 
-  /** Whether there is nobody to ask. */
+  /** True if no webhook is configured. */
   get isEmpty(): boolean {
     return this.#configurations.isEmpty;
   }
 
-  /** Throws Unanswered while somebody has not been asked. */
+  /** Throws Unanswered while a webhook has yet to be asked. */
   judge(request: AdmissionRequest, writer: Writer): void {
     const { answers } = writer;
     // Parts of the cluster write at once, and do not wait for anybody.
@@ -359,7 +362,7 @@ export class WebhookAdmission implements Admission {
     });
   }
 
-  /** Whether its conditions hold; one that fails refuses the request, or is a no. */
+  /** True if the match conditions hold. One that fails refuses the request, or counts as false. */
   #isMeant(webhook: Webhook, request: AdmissionRequest, writer: Writer): boolean {
     const { conditions, ignoresFailures } = webhook;
     if (conditions.length === 0) return true;
@@ -441,7 +444,7 @@ function withUrl(url: string, outcome: WebhookOutcome): WebhookOutcome {
   return { kind: 'failed', why: `Post ${JSON.stringify(url)}: ${outcome.why}` };
 }
 
-/** What is asked again only when it is another state of the object. */
+/** The key of one answer: the webhook is asked again only for another state of the object. */
 function keyOf({ id }: Webhook, request: AdmissionRequest): string {
   const { operation, resource, subresource, namespace, object, oldObject } = request;
   const { name = '', resourceVersion = '' } = (oldObject ?? object)?.metadata ?? {};
