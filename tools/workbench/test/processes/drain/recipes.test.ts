@@ -9,7 +9,7 @@ import {
   installPlugin,
   withoutKubectl,
 } from '@taintmgr/kubectl-taintmgr/test/world/plugin.ts';
-import { playTranscript } from '@taintmgr/kubectl-taintmgr/test/world/transcript.ts';
+import { durations, playTranscript } from '@taintmgr/kubectl-taintmgr/test/world/transcript.ts';
 import { deployment, job, namespace, pdb, type Topology } from '@taintmgr/sim-cluster';
 import { PostgresOperator, VirtualMachine } from './operators.ts';
 import { servesNobody, start, startCluster, until, type WatchedCluster } from './programs.ts';
@@ -58,7 +58,8 @@ describe('docs/drains', { skip: withoutKubectl }, () => {
     const machine = new VirtualMachine(watched, 'a-3');
     const migrated = machine.migrate();
     const cwd = new URL('.', page).pathname;
-    await playTranscript(page, (line) => execute('sh', ['-c', `cd '${cwd}' && ${line}`]));
+    const steady = (text: string): string => text.replace(durations, '1s');
+    await playTranscript(page, (line) => execute('sh', ['-c', `cd '${cwd}' && ${line}`]), steady);
     await migrated;
     assert.deepEqual(database.done, ['switched over', 'made another replica']);
     assert.deepEqual(machine.done, ['asked', 'migrated']);
