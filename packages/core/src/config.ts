@@ -20,17 +20,17 @@ export type Semantics =
 /** The engine's limits and choices: those of the taint eviction, and what runs beside it. */
 export interface Config extends EvictionConfig {
   readonly semantics: Semantics;
-  /** Evict pods from tainted nodes; false: leave that to somebody else. */
+  /** Evict pods from tainted nodes; false: leave that to another program. */
   readonly taintEviction: boolean;
-  /** Watch over nodes and taint those that fail; null: leave that to somebody else. */
+  /** Watch nodes and taint those that fail; null: leave that to another program. */
   readonly lifecycle: Partial<LifecycleConfig> | null;
   /** Carry out the NodeDrains of the cluster. */
   readonly nodeDrains: boolean;
   /** A program carries out one NodeDrain that has no object, with these settings; null: a controller does. */
   readonly drainProgram: DrainProgram | null;
   /**
-   * The pod in which this runs: the last ready replica of its workload is never made to leave. Null: nobody
-   * told, or it runs in none.
+   * The pod in which this runs: the last ready replica of its workload is never made to leave.
+   * Null: unknown, or the process runs in no pod.
    */
   readonly ownPod: OwnPod | null;
   /** Follow kube-controller-manager beside it, so that explanations can say what it would do. */
@@ -93,7 +93,7 @@ const rules: readonly Rule[] = [
   ['limits', ({ limits = [] }) => limits.some(isWindowed)],
   // A mark of ours is taken from a pod when its node has lost its taints.
   ['takeover', ({ takeover }) => takeover === true],
-  // Those who use a device are on nodes without taints.
+  // Pods that use a device are on nodes without taints.
   ['deviceTaints', ({ deviceTaints }) => deviceTaints === true],
 ];
 

@@ -42,7 +42,10 @@ interface EvictionProgress {
   readonly blocked: number;
 }
 
-/** The counts of policies, taint rules, pauses and drains, by their names. Null: nobody here goes by them. */
+/**
+ * The counts of policies, taint rules, pauses and drains, by their names. Null: this engine
+ * counts none of them.
+ */
 export interface PolicyCounts {
   readonly policies: ReadonlyMap<string, EvictionPolicyCounts> | null;
   readonly taintRules: ReadonlyMap<string, RuleStatus> | null;
@@ -77,7 +80,7 @@ interface CountSource {
   readonly machine: EvictionMachine;
   readonly lifecycle: LifecycleMachine | null;
   readonly drains: NodeDrains | null;
-  /** True when this engine evicts; else somebody else does, who goes by no policies. */
+  /** True when this engine evicts; false: another program does, which applies no policies. */
   readonly evicts: boolean;
 }
 
@@ -129,7 +132,7 @@ export function policyCountsOf(now: Instant, counted: CountSource): PolicyCounts
     return evicts || lifecycle ? new Map(all) : null;
   });
   const states = once(() => drains?.states(now) ?? null);
-  // Whoever asks for one of them only does not count for all.
+  // Reading one of the counts computes only that one.
   return {
     get policies() {
       return policies();
@@ -240,7 +243,7 @@ function decisivePolicy(because: readonly Reason[]): string | null {
   return decisive ? policyOf(decisive) : null;
 }
 
-/** A policy of which nobody can tell whether it counts is none. */
+/** Null as well for a policy of which it is unknown whether it counts. */
 function policyOf(reason: Reason): string | null {
   if (reason.code === 'PolicyUndecided' || !('policy' in reason)) return null;
   return reason.policy?.name ?? null;

@@ -31,16 +31,16 @@ import type { LimitStatus } from './policy/limit.ts';
 import { type Change, type KnownPause, type Machine, Store } from './store.ts';
 
 /**
- * The eviction engine: events in, commands out. It does no I/O, reads no clock and never waits;
- * whoever holds it tells it what happened and carries out what it answers. The same events at the
- * same instants give the same commands.
+ * The eviction engine: events in, commands out. The engine does no I/O, reads no clock and never
+ * waits; its caller reports events to it and carries out its commands. The same events at the same
+ * instants give the same commands.
  */
 export interface Engine {
   /**
-   * Takes one event. `now` must not go backwards (throws). Commands come in the order in which
-   * they are to be started. Those that change the cluster come with a tick only: after an event
-   * nextWake() says when, which may be at once. With semantics `upstream-1.36` they come with any event,
-   * as kube-controller-manager waits for nothing.
+   * Takes one event. `now` must not go backwards (throws). Commands come in the order in which to
+   * start them. Commands that change the cluster come with a tick only: after an event nextWake()
+   * says when, which may be at once. With semantics `upstream-1.36` they come with any event, as
+   * kube-controller-manager waits for nothing.
    */
   handle(now: Instant, event: Event): readonly Command[];
   /**
@@ -54,8 +54,9 @@ export interface Engine {
    */
   nextWake(): Instant | null;
   /**
-   * Why and when; reads only, with the functions that decide, whatever `now` is. What is known is as of the last
-   * event: a pause whose time is over holds pods until the tick at its end, for which nextWake() asks.
+   * Why and when; reads only, with the functions that decide, whatever `now` is. The state is as of
+   * the last event: a pause whose time is over holds pods until the tick at its end, for which
+   * nextWake() asks.
    */
   explain(now: Instant, subject: Subject): Explanation;
   /** The state of the zones, by name; empty without the node lifecycle machine. */
@@ -170,7 +171,7 @@ export function createEngine(options: Partial<Config> = {}): Engine {
 
 type Owner = Machine<Command>;
 
-/** Asks for nothing, and hears of results that nobody asked for. */
+/** Asks for nothing, and takes results without an owner. */
 const nobody: Owner = { askers: [], handle: () => nothing, nextWake: () => null };
 
 function ownersOf(machines: readonly (Owner | null)[]): ReadonlyMap<string, Owner> {
@@ -202,7 +203,7 @@ function pausesIn(store: Store): readonly KnownPause[] {
     .sort((a, b) => (a.pause.name < b.pause.name ? -1 : 1));
 }
 
-/** True when it may be other pods that nobody is to mark not ready. */
+/** True when the set of pods that must not be marked not ready may have changed. */
 function mayMoveHold(changes: readonly Change[], commands: readonly Command[]): boolean {
   const isMoved = ({ kind }: Change): boolean => kind === 'pause' || kind === 'pauseEnd';
   const isNode = (change: Change): boolean =>
@@ -213,7 +214,7 @@ function mayMoveHold(changes: readonly Change[], commands: readonly Command[]): 
   return changes.some((change) => isMoved(change) || isNode(change)) || commands.some(isHold);
 }
 
-/** Where somebody else evicts, the machine still follows, for explanations, and never leads. */
+/** Where another program evicts, the machine still follows, for explanations, and never leads. */
 function evictionMachine(store: Store, config: Config, replicas: OwnReplicas): EvictionMachine {
   const followed = config.taintEviction ? config : { ...config, leader: false };
   return config.semantics === 'precise'

@@ -74,7 +74,10 @@ export type Event =
   | { readonly kind: 'taintRuleDelete'; readonly name: string }
   | { readonly kind: 'pauseUpsert'; readonly pause: EvictionPause }
   | { readonly kind: 'pauseDelete'; readonly name: string }
-  /** What is known of devices, where kube-controller-manager's device-taint-eviction-controller looks too. */
+  /**
+   * The state of devices, where kube-controller-manager's device-taint-eviction-controller looks
+   * too.
+   */
   | DeviceEvent
   /** A drain is declared, says something else, or its status does. */
   | { readonly kind: 'nodeDrainUpsert'; readonly drain: NodeDrain }
@@ -90,10 +93,11 @@ export type Event =
   /** Everything that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }
   /**
-   * True when this replica may act. A standby stays warm and sends nothing. `since`: it has acted since then
-   * (-Infinity: all along), so that silence of nodes counts from their last sign of life, and under
-   * `upstream-1.36` with timers, queues and states that nobody tells of. `seed`, there alone: what chance decides in kube-controller-manager comes from it, the order of nodes
-   * and the moments of its passes; left out: nodes go by their names, and a pass begins at once.
+   * True when this replica may act. A standby stays warm and sends nothing. `since`: it has acted
+   * since then (-Infinity: all along), so that silence of nodes counts from their last sign of
+   * life, and under `upstream-1.36` with timers, queues and states that are not reported. `seed`,
+   * there alone: the source of chance in kube-controller-manager, for the order of nodes and the
+   * moments of its passes; left out: nodes are ordered by name, and a pass begins at once.
    */
   | {
       readonly kind: 'leadership';

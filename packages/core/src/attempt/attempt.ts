@@ -20,7 +20,7 @@ import { type AttemptWait, nextTry } from './retry.ts';
  * `queued` where there is room.
  */
 export type AttemptState =
-  /** Not due before `until`; planned, or planned anew, at `since`. */
+  /** Not due before `until`; planned, or planned again, at `since`. */
   | { readonly kind: 'waiting'; readonly since: Instant; readonly until: Instant }
   /** Deadlines of its node are paused; it will have `remaining` left. */
   | { readonly kind: 'paused'; readonly remaining: Millis }
@@ -28,7 +28,7 @@ export type AttemptState =
   | { readonly kind: 'queued'; readonly hit: LimitHit; readonly roomAt: Instant | null }
   /** Due, and not its turn. */
   | { readonly kind: 'queued'; readonly hit: null }
-  /** Due, and whoever answers for it is asked to move it, or is to be; looked at again at `until`. */
+  /** Due, and its responder has been asked to move it, or will be; looked at again at `until`. */
   | { readonly kind: 'asked'; readonly until: Instant; readonly hold: string }
   /** Request `id` is out and not yet answered. */
   | { readonly kind: 'requested'; readonly id: string }
@@ -44,7 +44,7 @@ export interface SetBack {
   readonly setback: Setback;
 }
 
-/** One pod's way out. */
+/** The eviction of one pod. */
 export interface Attempt {
   readonly state: AttemptState;
   /** So many requests were sent. */

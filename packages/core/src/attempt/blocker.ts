@@ -20,20 +20,24 @@ type BlockerCode =
   | 'ServerError'
   | 'Unreachable'
   | 'ViewChanged'
-  /** Its owner makes the pod anew on the node from which it is evicted. */
+  /** The pod's owner recreates it on the node from which it is evicted. */
   | 'Returned';
 
 /** Says whether waiting helps. */
 export type BlockerVerdict =
-  /** It goes away by itself. */
+  /** The blocker disappears without intervention. */
   | 'resolves'
-  /** It may resolve when others act: pods become ready, a workload is scaled up. */
+  /** The blocker may disappear when others act: pods become ready, a workload is scaled up. */
   | 'needsTime'
-  /** Somebody else makes the pod leave in a way of its own: its operator, whoever runs a webhook. */
+  /**
+   * Another program removes the pod in its own way: the pod's operator, or the owner of a webhook.
+   */
   | 'othersAct'
-  /** An operator may act, or may mean to keep the pod: it is to be asked before anything is changed. */
+  /**
+   * An operator may act, or may intend to keep the pod: ask the operator before changing anything.
+   */
   | 'askOperator'
-  /** Somebody has to change something first: the eviction is stuck. */
+  /** The eviction is stuck until a person changes something. */
   | 'never'
   /** The budget that refuses could not be read. */
   | 'unknown';
@@ -66,8 +70,9 @@ export function blockerOf(setback: Setback, pod: Pod | null = null): Blocker {
 }
 
 /**
- * The verdict on a budget that refuses, for whoever waits. Null: it could not be read; undefined: nobody has
- * looked. One that could not be counted is broken, whoever owns it.
+ * The verdict on a budget that refuses, for the program that waits. Null: the budget could not be
+ * read; undefined: the budget was not read. A budget that could not be counted is broken,
+ * regardless of its owner.
  */
 export function budgetVerdict(
   budget: Budget | null | undefined,
@@ -82,9 +87,7 @@ export function budgetVerdict(
   return operatorSign ? 'askOperator' : 'never';
 }
 
-/**
- * True when somebody was asked and holds the pod back for now, a budget or a webhook: nothing is wrong.
- */
+/** True when a budget or a webhook was asked and holds the pod back for now: nothing is wrong. */
 export function isHeld(blocker: Blocker): boolean {
   return isBudget(blocker) || blocker.code === 'Intercepted';
 }
@@ -152,7 +155,7 @@ const denial = /^admission webhook "([^"]*)" denied the request(?:: | without ex
 
 /**
  * Reads the API server's sentence, which is the same for every webhook whatever status it answers
- * with. Null: no webhook refused. One that cannot be reached has not.
+ * with. Null: no webhook refused. A webhook that cannot be reached has not refused.
  */
 export function webhookDenial(message: string): WebhookDenial | null {
   const [, webhook, words = ''] = denial.exec(message) ?? [];

@@ -30,8 +30,8 @@ const defaultGraceSeconds = 30;
 
 /**
  * The form of a request at `now` for a pod whose deadline has passed. `asked`: the API server has
- * refused one before. However late it is, budgets are asked first: nobody may have been there to ask
- * them until now.
+ * refused one before. However late it is, budgets are asked first: perhaps no controller was there
+ * to ask them until now.
  */
 export function methodFor(now: Instant, asked: boolean, pod: Pod, terms: Terms): Method {
   const escalateAt = escalationOf(pod, terms);
@@ -45,8 +45,9 @@ export function methodFor(now: Instant, asked: boolean, pod: Pod, terms: Terms):
 }
 
 /**
- * When a pod that budgets hold back is deleted all the same: so long after its deadline, or early
- * enough for its grace period to end by the node's own deadline, whichever comes first. Null: never.
+ * The instant at which a pod that budgets hold back is deleted anyway: a set time after its
+ * deadline, or early enough for its grace period to end by the node's own deadline, whichever is
+ * earlier. Null: never.
  */
 export function escalationOf(pod: Pod, terms: Terms): Instant | null {
   const { budgets, deadline, gracePeriodSeconds, nodeEnd } = terms;
@@ -57,7 +58,7 @@ export function escalationOf(pod: Pod, terms: Terms): Instant | null {
   return at === Number.POSITIVE_INFINITY ? null : at;
 }
 
-/** The request itself; `confirm`: what decided is to be read again first. */
+/** The request itself; `confirm`: read again what led to the decision first. */
 export function podCommand<R>(
   id: string,
   pod: Pod,
@@ -91,8 +92,8 @@ export type BudgetPolicy =
   /** The Eviction API asks them, for as long as it takes. */
   | { readonly kind: 'respect' }
   /**
-   * They are asked for so long after a pod is due; then it is deleted. Infinity: only the end of its
-   * node ends the asking.
+   * Budgets are asked for this time after a pod is due; then the pod is deleted. Infinity: only the
+   * end of its node ends the asking.
    */
   | { readonly kind: 'deleteAfter'; readonly afterMs: Millis }
   /** Pods are deleted; budgets are not asked. */

@@ -27,7 +27,7 @@ export interface EndedWrite {
 }
 
 /**
- * When which object is to be looked at, and which of them are being written. After a failure an
+ * The next time to look at each object, and the objects that are being written. After a failure an
  * object waits, the longer the more often it failed; after a success until the watch has shown it.
  */
 export class KeyedWrites {
@@ -61,12 +61,12 @@ export class KeyedWrites {
     return this.#failures.get(key) ?? null;
   }
 
-  /** When the object is to be looked at; null: not before something happens. */
+  /** The next time to look at the object; null: not before something happens. */
   dueAt(key: string): Instant | null {
     return this.#due.at(key);
   }
 
-  /** The object is to be looked at, unless its write is under way, or has failed and waits. */
+  /** Schedules a look at the object, unless its write is under way, or has failed and waits. */
   notice(now: Instant, key: string): void {
     if (!this.isUnderWay(key) && !this.failures(key)) this.#due.set(key, now);
   }
@@ -80,12 +80,12 @@ export class KeyedWrites {
     }
   }
 
-  /** It cannot be written before `at`. */
+  /** The object cannot be written before `at`. */
   postpone(key: string, at: Instant): void {
     this.#due.set(key, at);
   }
 
-  /** Nothing is to be written there any more; what is under way counts as a stranger's. */
+  /** Nothing more is written there; a write under way counts as a stranger's. */
   forget(key: string): void {
     this.#due.cancel(key);
     this.#ids.delete(key);

@@ -19,8 +19,8 @@ export type Outcome =
       readonly found?: Budget | null;
     }
   /**
-   * A live read right before found the pod or the taint other than the command has it. `takenOver`: as
-   * another run of the same drain goes on with it.
+   * A live read right before found the pod or the taint other than the command has it. `takenOver`:
+   * another run of the same drain continues it.
    */
   | {
       readonly kind: 'changed';

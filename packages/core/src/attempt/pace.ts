@@ -13,9 +13,12 @@ const startMax = 16;
 /** While fewer wait at the server than this, it takes more; where more wait, that only adds to the wait. */
 const waitingMin = 8;
 const waitingMax = 24;
-/** The time of an answer on a server where nobody waits may be another after this time. */
+/** The time of an answer on a server without a queue may change after this time. */
 const windowMs: Millis = 5_000;
-/** A request that has no answer for so long may wait for a webhook of its namespace: others need not wait with it. */
+/**
+ * A request without an answer for this time may wait for a webhook of its namespace: other requests
+ * need not wait with it.
+ */
 const lateMs: Millis = 500;
 /** So many requests may a namespace have under way where late ones of others hold all places. */
 const besideLateMax = 4;
@@ -31,13 +34,14 @@ interface UnderWay {
  *
  * The number that wait there is known by how much longer answers take than the quickest did (as in
  * TCP Vegas): where few wait, each answer makes room for one more, so twice as many go in the next
- * round; where many wait, each round takes one away. Between the two nothing changes, so the number does not swing.
- * A server that says that it cannot keep up gets half as many, and one more for each full round of
- * answers from then on. So does one that is slow, but never fewer than in the beginning: where a
- * webhook takes its time for each request, fewer at once make none of them quicker.
+ * round; where many wait, each round takes one away. Between the two nothing changes, so the number
+ * does not swing. A server that says that it cannot keep up gets half as many, and one more for
+ * each full round of answers from then on. A slow server is treated the same way, but never gets
+ * fewer than in the beginning: where a webhook takes its time for each request, fewer at once make
+ * none of them quicker.
  *
- * Such a webhook holds up no other namespace: where all places are taken, those of late requests do not
- * count for the pods of other namespaces, up to as many again, and never more than allowed.
+ * Such a webhook holds up no other namespace. Where all places are taken, places of late requests
+ * do not count for the pods of other namespaces, up to as many again, and never more than allowed.
  */
 export class Pace {
   readonly #prefix: string;
@@ -67,7 +71,7 @@ export class Pace {
     return Math.floor(this.#limit);
   }
 
-  /** True when one more may be sent, of whichever namespace. */
+  /** True when one more may be sent, of any namespace. */
   get hasRoom(): boolean {
     return this.#underWay.size < this.limit;
   }
@@ -109,7 +113,7 @@ export class Pace {
     if (others > 0) this.#byNamespace.set(namespace, others);
     else this.#byNamespace.delete(namespace);
     const took = Math.max(1, now - sentAt);
-    // Those sent before the last cut say nothing new.
+    // Requests sent before the last cut say nothing new.
     const isNews = sentAt >= this.#cutAt;
     if (isOverload(outcome)) {
       if (isNews) this.#cut(now, 1);

@@ -25,7 +25,7 @@ export type PodCommand<R> =
       readonly kind: 'deletePod';
       readonly id: string;
       readonly pod: PodRef;
-      /** Our cache may be stale: what decided is to be read again first. */
+      /** The cache may be stale: read again what led to the decision first. */
       readonly confirm: boolean;
       readonly guard: 'uid' | 'name';
       readonly generation: number;
@@ -45,9 +45,9 @@ export type PodCommand<R> =
       readonly pod: PodRef;
       readonly confirm: boolean;
       readonly gracePeriodSeconds: number | null;
-      /** It is asked for by the drain that shows on the node that it is at work there. */
+      /** Requested by the drain whose sign on the node shows that it is at work there. */
       readonly ofDrain?: true;
-      /** A budget that refuses is to be read. */
+      /** Read a budget that refuses. */
       readonly readsBudget?: true;
       readonly because: readonly R[];
     };

@@ -38,7 +38,7 @@ export function nextTry(
   return atEscalation(now, at, setback, escalateAt);
 }
 
-/** A try that is to be at `at`, or earlier where budgets are asked no more from an earlier instant on. */
+/** A try at `at`, or earlier where budgets are no longer asked from an earlier instant on. */
 export function atEscalation(
   now: Instant,
   at: Instant,

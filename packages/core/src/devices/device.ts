@@ -45,7 +45,7 @@ export interface EvictionProgress {
   readonly transitionAt: Instant | null;
 }
 
-/** A DeviceTaintRule: somebody taints devices beside their driver. */
+/** A DeviceTaintRule: taints devices independently of their driver. */
 export interface DeviceTaintRule {
   readonly name: string;
   readonly uid: string;
@@ -53,17 +53,17 @@ export interface DeviceTaintRule {
   readonly generation: number;
   /** Null: it has none and selects nothing; one of nulls alone (`{}`) selects every device. */
   readonly selector: DeviceSelector | null;
-  /** The members of its selector by which nobody can tell here which devices it selects; left out: there are none. */
+  /** The members of its selector that cannot be evaluated here; left out: there are none. */
   readonly unreadSelection?: readonly string[];
   readonly taint: Taint;
-  /** Null: nobody has written it, as where kube-controller-manager does not act on rules. */
+  /** Null: not written, as where kube-controller-manager does not act on rules. */
   readonly progress: EvictionProgress | null;
 }
 
 /** A device that was allocated to a claim, by status.allocation.devices.results[]. */
 export interface AllocatedDevice extends DeviceId {
   readonly request: string;
-  /** Copied from the request when it was allocated; nobody can change them while it is. */
+  /** Copied from the request when it was allocated; immutable while it is allocated. */
   readonly tolerations: readonly Toleration[];
 }
 
@@ -91,7 +91,7 @@ export type DeviceEvent =
   | { readonly kind: 'deviceTaintRuleDelete'; readonly name: string }
   | { readonly kind: 'resourceClaimUpsert'; readonly claim: ResourceClaim }
   | { readonly kind: 'resourceClaimDelete'; readonly namespace: string; readonly name: string }
-  /** What cannot be read; before the first: nothing. */
+  /** The resources that cannot be read; empty before the first such event. */
   | { readonly kind: 'deviceRights'; readonly hidden: readonly DeviceResource[] };
 
 /** The pods among the events of the engine, which `Devices` takes as well. */

@@ -24,11 +24,14 @@ import {
   verdictFrom,
 } from './verdict.ts';
 
-/** What a rule selects, and whom it makes leave if it is alone and its effect is NoExecute. */
+/**
+ * The devices that a rule selects, and the pods that it evicts if it is alone and its effect is
+ * NoExecute.
+ */
 export interface RuleReach {
   /** Of the slices that count. */
   readonly published: readonly DeviceId[];
-  /** One for each claim that holds one. */
+  /** One device for each claim that holds one. */
   readonly allocated: readonly DeviceId[];
   readonly pods: readonly {
     readonly pod: Pod;
@@ -37,13 +40,18 @@ export interface RuleReach {
 }
 
 export interface VerdictOptions {
-  /** False: as kube-controller-manager decides that does not act on DeviceTaintRules. Left out: it does. */
+  /**
+   * False: as kube-controller-manager decides when it does not act on DeviceTaintRules. Left out:
+   * it does.
+   */
   readonly withRules?: boolean;
 }
 
 interface Pool {
   readonly slices: Map<string, ResourceSlice>;
-  /** The taints of its drivers by the device's name, of slices that count; null: to be gathered anew. */
+  /**
+   * The taints of its drivers by the device's name, of slices that count; null: not gathered yet.
+   */
   taints: ReadonlyMap<string, readonly DeviceTaint[]> | null;
   /** The keys of the claims that hold a device of it, by the device's name. */
   readonly claims: Map<string, Set<string>>;
@@ -58,7 +66,7 @@ export class Devices {
   readonly #rules = new Map<string, DeviceTaintRule>();
   readonly #claims = new Map<string, ResourceClaim>();
   readonly #pools = new Map<string, Pool>();
-  /** Those with claims alone, by uid. */
+  /** Pods with claims only, by uid. */
   readonly #pods = new Map<string, Pod>();
   readonly #podsOfClaim = new Map<string, Set<string>>();
   #hidden: readonly DeviceResource[] = [];
@@ -132,7 +140,7 @@ export class Devices {
     return this.#pools.size;
   }
 
-  /** What becomes of a pod for its devices; the pod need not be one of those told of. */
+  /** The verdict on a pod because of its devices; the pod need not be one of those reported. */
   verdictOf(pod: Pod, { withRules = true }: VerdictOptions = {}): DeviceVerdict {
     if (!pod.claims) return verdictFrom([], [{ code: 'NoClaims' }], []);
     const found = { causes: [] as DeviceCause[], reasons: [] as DeviceReason[] };
@@ -167,7 +175,7 @@ export class Devices {
     });
   }
 
-  /** What may not be read, so that nobody can tell what it would do to pods with claims. */
+  /** The resources that may not be read, so that their effect on pods with claims is unknown. */
   get hidden(): readonly DeviceResource[] {
     return this.#hidden;
   }
@@ -227,7 +235,10 @@ export class Devices {
     };
   }
 
-  /** Of those, the selected; whoever asks for many rules must not visit every device for each. */
+  /**
+   * The selected devices among those; a caller with many rules must not visit every device for
+   * each.
+   */
   #publishedOf(selector: DeviceSelector | null): readonly DeviceId[] {
     if (selector === null) return [];
     const { device: wanted } = selector;
@@ -244,13 +255,13 @@ export class Devices {
     );
   }
 
-  /** What it would take to be sure about the pod; of claims of extended resources nothing ever comes. */
+  /** The resources needed to be sure about the pod; claims of extended resources never arrive. */
   #lacks({ claims }: Pod, withRules: boolean): readonly DeviceResource[] {
     if (claims?.every(({ origin }) => origin === 'extended')) return [];
     return this.#hidden.filter((hidden) => withRules || hidden !== 'devicetaintrules');
   }
 
-  /** A rule that evicts, and of which nobody can tell whether it selects what the pod holds. */
+  /** A rule that evicts, and for which it is unknown whether it selects a device of the pod. */
   #unreadRuleOn(pod: Pod): DeviceTaintRule | null {
     const holds = pod.claims?.some(({ claim, origin }) => {
       const key = claim === null || origin === 'extended' ? null : claimKey(pod.namespace, claim);
@@ -422,7 +433,10 @@ function driverTaints(
   return found;
 }
 
-/** Each claim once: a pod may name one under any number of names, and whoever creates pods chooses how often. */
+/**
+ * Each claim once: a pod may name one under any number of names, and the pod's creator chooses how
+ * often.
+ */
 function distinct(claims: readonly PodClaim[]): readonly PodClaim[] {
   if (claims.length < 2) return claims;
   const known = new Map<string, PodClaim>();

@@ -1,7 +1,7 @@
 // The status that kube-controller-manager 1.36.2 gives a DeviceTaintRule, in its words.
 import type { DeviceTaintRule, EvictionProgress } from './device.ts';
 
-/** What is counted for it. */
+/** The counts for the condition. */
 export interface RuleCounts {
   /** Of the slices that count, and for each claim that holds one; for effect None alone. */
   readonly published: number;

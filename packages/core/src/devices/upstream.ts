@@ -69,7 +69,7 @@ export interface UpstreamDeviceOptions {
   readonly leader?: boolean;
 }
 
-/** What is planned for a pod, by the taints that count. */
+/** The plan for a pod, by the taints that count. */
 interface Planned {
   readonly pod: PodRef;
   readonly when: Instant;
@@ -86,12 +86,13 @@ const statusPeriodMs: Millis = 10_000;
 const rememberedMax = 500;
 
 /**
- * kube-controller-manager 1.36.2's device-taint-eviction-controller. Theory of operation: each pod with a deadline
- * is an item in a work queue, each rule another. An event looks at the pods of the claims that it concerns: a
- * deadline is planned, or one that was is cancelled with an Event. A worker takes an item, and when a pod is due,
- * makes it leave in one round of requests; what fails is tried again for ever. The rule's status is counted anew
- * 10 s after something about its pods has changed, and at once when its spec has; while that is written no other
- * item begins, since upstream holds its lock meanwhile.
+ * kube-controller-manager 1.36.2's device-taint-eviction-controller. Theory of operation: each pod
+ * with a deadline is an item in a work queue, each rule another. An event looks at the pods of the
+ * claims that it concerns: a deadline is planned, or one that was is cancelled with an Event. A
+ * worker takes an item, and when a pod is due, makes it leave in one round of requests; what fails
+ * is tried again for ever. The rule's status is counted again 10 s after something about its pods
+ * has changed, and at once when its spec has. While the status is written no other item begins,
+ * since upstream holds its lock meanwhile.
  */
 export class UpstreamDeviceEviction {
   readonly #options: Required<UpstreamDeviceOptions>;
@@ -137,11 +138,11 @@ export class UpstreamDeviceEviction {
   nextWake(): Instant | null {
     if (!this.#running || this.#isLocked) return null;
     const next = this.#queue.isReady ? this.#now : this.#queue.nextWake();
-    // What is due has to wait for its turn with the client.
+    // A due item has to wait for its turn with the client.
     return next && Math.max(next, this.#bucket.readyAt(this.#now, requestsPerRound));
   }
 
-  /** When the pod of this uid is to leave, as planned; null: nothing is. */
+  /** The instant at which the pod of this uid is planned to leave; null: nothing is planned. */
   plannedFor(uid: string): Instant | null {
     for (const { pod, when } of this.#planned.values()) if (pod.uid === uid) return when;
     return null;
@@ -152,7 +153,7 @@ export class UpstreamDeviceEviction {
     return new TokenBucket(qps, Math.max(requestsPerRound, burst));
   }
 
-  /** A start looks at everything anew; what has stopped forgets everything. */
+  /** A start looks at everything again; a stop forgets everything. */
   #turn(now: Instant, running: boolean): void {
     this.#running = running;
     this.#queue = new WorkQueue(this.#options.workers);
@@ -293,7 +294,10 @@ export class UpstreamDeviceEviction {
     }
   }
 
-  /** Plans the pod's deletion, or cancels what was planned. What already left is planned again, to no avail. */
+  /**
+   * Plans the pod's deletion, or cancels what was planned. A pod that already left is planned
+   * again, without effect.
+   */
   #lookAtPod(now: Instant, pod: Pod): void {
     if (!this.#running) return;
     const item = podItem(pod);
@@ -433,7 +437,7 @@ export class UpstreamDeviceEviction {
     if (this.#evicted.size > rememberedMax && oldest !== undefined) this.#evicted.delete(oldest);
   }
 
-  /** One that was found terminating counts as evicted, whoever did that. */
+  /** A pod that was found terminating counts as evicted, regardless of who deleted it. */
   #count(now: Instant, planned: Planned): void {
     for (const uid of planned.rules.keys()) {
       this.#counts.set(uid, (this.#counts.get(uid) ?? 0) + 1);

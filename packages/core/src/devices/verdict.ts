@@ -29,11 +29,13 @@ export interface DeviceHit extends DeviceTaint {
   /** The time it is tolerated for, as kube-controller-manager computes it; null: without limit. */
   readonly wait: Millis | null;
   /**
-   * True when its seconds are too many for int64 nanoseconds, so that `wait` is something else. Seconds beyond
-   * 2^53 come rounded from JSON: then nobody can tell `wait`.
+   * True when its seconds are too many for int64 nanoseconds, so that `wait` is something else.
+   * Seconds beyond 2^53 come rounded from JSON: then `wait` is unknown.
    */
   readonly overflows: boolean;
-  /** A toleration without an effect that matches: the scheduler heeds it, the eviction does not. */
+  /**
+   * A toleration without an effect that matches: the scheduler applies it, the eviction does not.
+   */
   readonly unheeded: Toleration | null;
 }
 
@@ -47,7 +49,10 @@ export interface DeviceCause extends DeviceHit {
 export type DeviceReason =
   /** As nearly all pods. */
   | { readonly code: 'NoClaims' }
-  /** Without the right to read these nobody can tell; `rule`: one that may select its devices, or not. */
+  /**
+   * Without the right to read these the verdict is unknown; `rule`: a rule that may or may not
+   * select its devices.
+   */
   | {
       readonly code: 'NotKnown';
       readonly lacks: readonly DeviceResource[];
@@ -73,7 +78,7 @@ export type DeviceReason =
   /** Made from a template, and this pod does not control it. */
   | { readonly code: 'NotItsOwn'; readonly claim: string; readonly causes: readonly DeviceCause[] }
   | { readonly code: 'NotAllocated'; readonly claim: string }
-  /** `claim`: null when it is to be made from a template, and the pod's status names none. */
+  /** `claim`: null when it will be made from a template, and the pod's status names none. */
   | { readonly code: 'ClaimMissing'; readonly podClaim: string; readonly claim: string | null }
   /** Its devices have no taint. */
   | { readonly code: 'NotTainted' };
@@ -81,15 +86,16 @@ export type DeviceReason =
 export type DeviceReasonCode = DeviceReason['code'];
 
 /**
- * What becomes of a pod, for its devices alone. A pod that terminates or has finished is judged as any other:
- * kube-controller-manager deletes a finished one while its claim is reserved for it, and leaves a terminating one.
+ * The verdict on a pod, for its devices alone. A pod that terminates or has finished is judged as
+ * any other: kube-controller-manager deletes a finished one while its claim is reserved for it, and
+ * leaves a terminating one.
  */
 export type DeviceVerdict =
   | {
       readonly at: Instant;
       /** The earliest first. */
       readonly causes: readonly [DeviceCause, ...(readonly DeviceCause[])];
-      /** What could not be read: something there may make it go earlier. */
+      /** The resources that could not be read: one of them may make the pod leave earlier. */
       readonly lacks: readonly DeviceResource[];
     }
   /** The most telling first, at least one. */
@@ -101,7 +107,9 @@ const int64Max = 2n ** 63n - 1n;
 /** The last number of seconds whose nanoseconds int64 holds. */
 const secondsMax = 9_223_372_036;
 
-/** What the tolerations of an allocation say of one taint, if its effect were NoExecute. */
+/**
+ * Judges one taint by the tolerations of an allocation, as if the taint's effect were NoExecute.
+ */
 export function judgeTaint(
   { tolerations }: AllocatedDevice,
   taint: Taint,
@@ -132,7 +140,10 @@ function matches({ key, operator, value }: Toleration, taint: Taint): boolean {
   return (operator === '' || operator === 'Equal') && value === taint.value;
 }
 
-/** None are fewer than 0, and none more than int64 holds: a number that JSON.parse rounded up came from its edge. */
+/**
+ * Values are never below 0 and never above int64: a number that JSON.parse rounded up was at the
+ * limit.
+ */
 function int64(seconds: number | bigint): bigint {
   if (typeof seconds === 'number' && !(Math.abs(seconds) < 2 ** 63)) {
     return seconds > 0 ? int64Max : 0n;
@@ -161,7 +172,7 @@ function orderKey({ source, device, claim }: DeviceCause): string {
   return [source.kind, source.name, device.device, String(index).padStart(2, '0'), claim].join(' ');
 }
 
-/** Which reason is told first: by how much it says about what the pod should fear. */
+/** The order in which reasons are reported: the most serious for the pod first. */
 const ranks: readonly DeviceReasonCode[] = [
   ...(['NoClaims', 'NotBound', 'NotKnown', 'ExtendedResource', 'ToleratedForever'] as const),
   ...(['OtherEffect', 'NotReserved', 'NotItsOwn', 'NotAllocated', 'ClaimMissing'] as const),

@@ -9,7 +9,7 @@ export function describeDeviceCause(cause: DeviceCause): string {
   return `${taintedText(cause)}; ${describeDevicePatience(cause)}`;
 }
 
-/** One reason in words, as tables and logs print it. */
+/** Describes one reason in words, as tables and logs print it. */
 export function describeDeviceReason(reason: DeviceReason): string {
   switch (reason.code) {
     case 'NoClaims':

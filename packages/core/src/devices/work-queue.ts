@@ -1,4 +1,4 @@
-// The work queue of a controller of Kubernetes: what is to be looked at, when, and by how many at a time.
+// The work queue of a Kubernetes controller: items to look at, their times, and how many at a time.
 import { Schedule } from '../kernel/schedule.ts';
 import type { Instant, Millis } from '../kernel/time.ts';
 
@@ -9,9 +9,10 @@ const retriesPerSecond = 10;
 const retriesBurst = 100;
 
 /**
- * Items are names. One that is added again while it is worked on is worked on once more after that; one that is
- * added for later is taken at the earliest time that was said. What fails is tried again after 5 ms, and each time
- * after twice as long, up to 1000 s, without an end. Source: client-go's default rate-limiting queue of controllers.
+ * Items are names. An item that is added again while it is worked on is worked on once more after
+ * that. An item that is added for later is taken at the earliest time that was given. A failed item
+ * is tried again after 5 ms, and each time after twice as long, up to 1000 s, without an end.
+ * Source: client-go's default rate-limiting queue of controllers.
  */
 export class WorkQueue {
   readonly #workers: number;
@@ -55,7 +56,10 @@ export class WorkQueue {
     return item;
   }
 
-  /** It is done with, or nothing was to be done; its failures are forgotten. `again`: when to look at it anew. */
+  /**
+   * The item is done, or nothing had to be done; its failures are forgotten. `again`: the next time
+   * to look at it.
+   */
   end(item: string, again: Instant | null = null): void {
     if (again === null) this.#failures.delete(item);
     else this.addAt(item, again);
@@ -80,7 +84,7 @@ export class WorkQueue {
     if (this.#wanted.has(item)) this.#ready.push(item);
   }
 
-  /** How long a retry waits for those of the other items. */
+  /** The time that a retry waits for those of the other items. */
   #reserveRetry(now: Instant): Millis {
     const { left, at } = this.#retries;
     const filled = Math.min(retriesBurst, left + ((now - at) / 1000) * retriesPerSecond);

@@ -94,8 +94,8 @@ function wraps(decision: Decision): boolean {
 }
 
 /**
- * True when upstream's deadline is not what its own reading of the taints comes to now: then it is
- * one that was set for another reading.
+ * True when upstream's deadline differs from its own reading of the taints now: the deadline was
+ * set for another reading.
  */
 function isOtherTime(theirs: Decision): boolean {
   if (decisive(theirs)?.code === 'TimerKept') return true;

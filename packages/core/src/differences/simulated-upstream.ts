@@ -59,7 +59,7 @@ export class SimulatedUpstream {
     return { kind: 'evict', deadline: verdict.at, because: verdict.causes.map(reasonOfCause) };
   }
 
-  /** It would not have waited for our next event. */
+  /** kube-controller-manager would not have waited for our next event. */
   #fireUntil(now: Instant): void {
     const machine = this.#machine;
     for (let at = machine.nextWake(); at !== null && at < now; at = machine.nextWake()) {

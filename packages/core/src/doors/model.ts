@@ -1,5 +1,5 @@
-// The engine's model without the engine: the notation of taints and zones, and the configuration.
-// It is a door of its own so that who asks a cluster first need not load what decides.
+// The engine's model without the engine: the notation of taints and zones, and the configuration. A
+// separate door, so that a caller that asks a cluster first need not load the deciding code.
 
 export { type Config, defaultConfig, resolveConfig } from '../config.ts';
 export type { Node } from '../model/node.ts';

@@ -9,9 +9,15 @@ import type { AlertQuery, DrainWindow, ObjectState } from '../policy/node-drain.
 
 /** Steps that a drain has taken on a node before it taints the node; left out: none. */
 export type DoneBefore =
-  /** It has seen to the cordon, if that is wanted: who uncordons a node meanwhile is not fought. */
+  /**
+   * The drain has cordoned the node, if that is wanted: a node that another person uncordons
+   * meanwhile is not cordoned again.
+   */
   | 'cordoned'
-  /** The same, and it has left its mark: without that, somebody has undone the drain there. */
+  /**
+   * The same, and the drain has left its mark: without the mark, the drain was undone there by
+   * others.
+   */
   | 'marked';
 
 /** The writes of a drain on one of its nodes. */
@@ -95,13 +101,14 @@ export type DrainQuestion =
       readonly nodes: readonly string[];
       /** The names of its pods that are there. */
       readonly staying: readonly string[];
-      /** The one that went last: its node's status has to say the same; null: nobody knows. */
+      /** The pod that left last: its node's status has to say the same; null: unknown. */
       readonly left: { readonly pod: string; readonly node: string } | null;
     };
 
 /**
- * Find out whether it is so. Answered by one `result` that carries the id: `done`: it is; `changed`: it is
- * not, and why. `until`: so long it stays like that, by the cluster's clock.
+ * Find out whether it is so. Answered by one `result` that carries the id: `done`: it is;
+ * `changed`: it is not, and why. `until`: the answer stays valid until then, by the cluster's
+ * clock.
  */
 export interface AskForDrain {
   readonly kind: 'askForDrain';

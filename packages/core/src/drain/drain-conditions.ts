@@ -15,8 +15,9 @@ const lookEveryMs: Millis = 200;
 const reason = 'NodeDrain';
 
 /**
- * Others may write them too, and the last one counts: each state of a node is written once, and
- * nothing waits for that. What says our reason and our name is ours, and becomes False in the end.
+ * Others may write the conditions too, and the last one counts: each state of a node is written
+ * once, and nothing waits for the write. A condition with our reason and our name is ours, and
+ * becomes False in the end.
  */
 export class DrainConditions {
   readonly #store: StoreView;
@@ -53,7 +54,7 @@ export class DrainConditions {
   /** The writes that are due, with the nodes as they are; of a drain that is undone no condition is True. */
   act(now: Instant, drain: NodeDrain, machine: DrainView): readonly SetDrainConditions[] {
     this.#look(now, drain, machine);
-    // One after the other: what is begun takes room.
+    // One after the other: each write that is begun takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (name): readonly SetDrainConditions[] => {
       const conditions = this.#wanted.get(name);
       const node = this.#store.node(name);
@@ -93,7 +94,7 @@ export class DrainConditions {
     this.#seen.set(uid, key);
     const message = `NodeDrain ${drain.name}`;
     const before = this.#set.get(uid) ?? {};
-    // One that begins anew is not being drained for now, if we have said so.
+    // A node that begins again is not being drained for now, if we have said so.
     const begun = states === planned ? before : {};
     const said = states ? { ...begun, ...states } : { ...before, ...oursOf(conditions, message) };
     const changed = Object.entries(said).filter(([type, status]) => {
@@ -120,7 +121,10 @@ type States = Readonly<Record<string, 'True' | 'False'>>;
 
 const planned: States = { MaintenancePlanned: 'True' };
 
-/** A node is not drained where pods run on that `kubectl drain` would have evicted: whoever reads it ends them next. */
+/**
+ * A node is not drained where pods run on that `kubectl drain` would have evicted: a reader of the
+ * condition ends them next.
+ */
 function statesOf({ kind }: DrainNodePhase, hasStaying: boolean): States {
   switch (kind) {
     case 'pending':
@@ -140,20 +144,20 @@ function statesOf({ kind }: DrainNodePhase, hasStaying: boolean): States {
   }
 }
 
-/** Those that we have set, and nobody since, are so no more. */
+/** Conditions that we have set, and that no other program has written since, become False. */
 function oursOf(conditions: readonly NodeCondition[], message: string): States {
   const ours = conditions.filter((one) => one.reason === reason && one.message === message);
   return Object.fromEntries(ours.map(({ type }) => [type, 'False']));
 }
 
-/** True if somebody else says that the node is to be maintained. */
+/** True if another program says that the node is planned for maintenance. */
 export function isPlannedByOthers({ conditions = [] }: Node): boolean {
   return conditions.some((one) => {
     return one.type === 'MaintenancePlanned' && one.status === 'True' && one.reason !== reason;
   });
 }
 
-/** Who else says that the node is being drained; null: nobody. */
+/** The other program that says that the node is being drained; null: none. */
 export function drainedByOthers({ conditions = [] }: Node): string | null {
   const isTrue = (type: string): NodeCondition | undefined =>
     conditions.find((one) => one.type === type && one.status === 'True');

@@ -59,10 +59,10 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  *                       |             failed                                |              v
  *                       +---------------------------- unconfirmed ----------+           skipped
  *
- * A node begins when its turn has come, or ends then where pods are that must not go. It ends when nothing
- * more is expected of its pods, when its time is over, or when it or its taint is gone. Events only change
- * what is known; a tick acts. A pod that comes back under the same name is another pod; one that comes to a
- * target node late is drained as well.
+ * A node begins when its turn has come, or ends then where pods are that must not go. A node ends
+ * when nothing more is expected of its pods, when its time is over, or when the node or its taint
+ * is gone. Events only change what is known; a tick acts. A pod that returns under the same name is
+ * another pod; a pod that comes to a target node late is drained as well.
  */
 export class DrainMachine implements DrainView {
   readonly #config: DrainConfig;
@@ -141,18 +141,18 @@ export class DrainMachine implements DrainView {
     return this.#others.stop;
   }
 
-  /** True if another run goes on with this drain: what was set on nodes is that one's. */
+  /** True if another run continues this drain: everything set on nodes belongs to that run. */
   get isTakenOver(): boolean {
     return this.#nodes.isTakenOver;
   }
 
-  /** One more node, after the others, or another one of its name; what is known of it comes with events. */
+  /** Adds a node after the others, or another node of its name; events bring its state. */
   add(now: Instant, target: DrainTarget): void {
     this.#nodes.add(target, now);
     this.#actAt = now;
   }
 
-  /** The node is none of its targets any more, and its turn had not come: nothing more is heard of its pods. */
+  /** The node is no longer a target, and its turn had not come: its pods are no longer reported. */
   remove(nodeName: string): void {
     for (const { pod } of this.#pods.on(nodeName)) {
       this.#pods.schedule.cancel(pod.uid);
@@ -177,7 +177,7 @@ export class DrainMachine implements DrainView {
     this.#nodes.pause(isPaused);
   }
 
-  /** Asks its gate anew with the next tick. */
+  /** Asks its gate again with the next tick. */
   recheck(now: Instant): void {
     this.#actAt = now;
   }
@@ -206,7 +206,7 @@ export class DrainMachine implements DrainView {
     return this.#nodes.phases.isBegun(nodeName);
   }
 
-  /** True if a pod is to go, or goes, and its node is being drained. */
+  /** True if a pod will leave, or is leaving, and its node is being drained. */
   isGoing(uid: string): boolean {
     const known = this.#pods.get(uid);
     if (!known || isDone(known.state)) return false;
@@ -293,7 +293,7 @@ export class DrainMachine implements DrainView {
       this.#nodes.answered(now, id, outcome);
       return;
     }
-    // What has come to hold a pod while its request was out counts before the next try.
+    // Holds that appeared while the pod's request was out count before the next try.
     const setBack = this.#requests.answered(now, id, outcome);
     const pod = setBack && this.#decider.store.pod(setBack.uid);
     if (pod) this.#reconciler.reconcile(now, pod);
@@ -385,7 +385,8 @@ class PodReconciler {
     if (!known && nodes.phases.isEnded(pod.nodeName) && !this.#wasThere(pod)) return;
     if (!known) this.#returns.seen(now, pod);
     const kind = known?.state.kind ?? 'kept';
-    // What must not go may be something else by the turn of its node, or somebody else has deleted it.
+    // A pod that must not leave may have changed by the turn of its node, or others have deleted
+    // it.
     const isLeftYet = kind === 'left' && nodes.phases.isPending(pod.nodeName);
     if (pod.deletionTimestamp === null) {
       const isOpen = kind === 'kept' || kind === 'waiting' || isDue({ kind });
@@ -432,7 +433,7 @@ class PodReconciler {
     this.#returns.forget(nodeName);
   }
 
-  /** It is gone. The answer to a request that is out may say who deleted it. */
+  /** The pod is gone. The answer to a request that is out may say who deleted it. */
   gone(now: Instant, uid: string): void {
     const { pods, requests } = this.#site;
     const known = pods.get(uid);
@@ -460,13 +461,13 @@ class PodReconciler {
       const left = pods.put(pod, { kind: 'left', faults }, { because, due: null });
       if (fate.kind === 'refuse' && isNew) note({ kind: 'podLeft', pod: left, faults });
     } else if (fate.kind === 'hold') {
-      // What has refused it before is not what holds it now.
+      // The earlier refusal of the pod is not its hold now.
       const held = { due: null, blocker: null, hold: this.#pauseOn(now, pod, because) };
       pods.put(pod, outOfTurn, { because, ...held });
     } else if (fate.kind !== 'evict') {
       pods.put(pod, { kind: 'kept' }, { because, due: null });
     } else if (this.#holdReturn(now, pod, because)) {
-      // Its owner has made it anew: its eviction waits, or does not come.
+      // The pod's owner has recreated it: its eviction waits, or does not come.
     } else if (nodes.isTainted(pod.nodeName) && fate.at > now) {
       const state = { kind: 'waiting', since: now, until: fate.at } as const;
       pods.put(pod, state, { because, due: fate.at, hold: null });

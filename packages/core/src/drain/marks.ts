@@ -11,7 +11,7 @@ import { type DrainHold, type DrainNodePhase, type DrainView, heldUpMs } from '.
 
 /** Writes by which nodes have got something of a drain, or may still get it. */
 export interface SettingWrites {
-  /** Those under way: their nodes by the ids. */
+  /** Requests under way: their nodes by the ids. */
   readonly sent: ReadonlyMap<string, string>;
   /** The nodes of all of them, but for those that were undone since. */
   readonly nodes: ReadonlySet<string>;
@@ -55,7 +55,10 @@ export class DrainMarks {
     return { sent: this.#sent, nodes: new Set(nodes) };
   }
 
-  /** Why nothing begins, and nothing goes on: the object is not guarded, and that was refused. */
+  /**
+   * The reason why nothing begins or continues: the object is not guarded, and guarding it was
+   * refused.
+   */
   get hold(): DrainHold | null {
     const { isDeleted, isGuarded } = this.#site.drain();
     const why = this.#failed.get('');
@@ -172,7 +175,7 @@ export class DrainMarks {
     }
   }
 
-  /** Somebody else evicts for the taint and asks no budgets: until it is gone. */
+  /** Another program evicts for the taint and asks no budgets, until the taint is gone. */
   takeTaintsBack(now: Instant): void {
     for (const { name } of this.#site.machine.nodes()) {
       if (this.isOn(name)) this.want(now, name, { kind: 'untaint' });
@@ -180,8 +183,8 @@ export class DrainMarks {
   }
 
   /**
-   * Every node that shows a mark of ours is taken back, and every one that may have got one that is not
-   * seen yet. Whether nothing is left.
+   * Every node that shows a mark of ours is taken back, and every one that may have got one that is
+   * not seen yet. True when nothing is left.
    */
   undo(now: Instant): boolean {
     if (this.#sent.size > 0) return false;
@@ -201,12 +204,12 @@ export class DrainMarks {
     if (wanted.kind === 'delete') return !drain.isDeleted;
     const { nodeName, write } = wanted;
     if (write.kind !== 'undo') return !hasSucceeded && !drain.isDeleted;
-    // A mark on a node that has begun anew is a new one.
+    // A mark on a node that has begun again is a new mark.
     if (!drain.isDeleted && this.#site.machine.isBegun(nodeName)) return false;
     return !hasSucceeded || this.isOn(nodeName);
   }
 
-  /** Until it is answered nobody knows whether there is something to undo. */
+  /** Until the write is answered it is unknown whether there is something to undo. */
   #setting(id: string, nodeName: string, write: NodeDrainWrite): NodeDrainCommand {
     this.#sent.set(id, nodeName);
     this.#set.add(nodeName);
@@ -232,7 +235,7 @@ type DrainWrite =
   | { readonly kind: 'delete' }
   | { readonly kind: 'node'; readonly nodeName: string; readonly write: NodeDrainWrite };
 
-/** A write that is to be sent now. */
+/** A write to send now. */
 interface StartedWrite {
   readonly id: string;
   readonly wanted: DrainWrite;
@@ -254,7 +257,7 @@ export class DrainWrites {
     const before = this.#wanted.get(key);
     if (before && isSame(before, wanted)) return;
     this.#wanted.set(key, wanted);
-    // What is under way is answered first.
+    // A write under way is answered first.
     if (this.#keyed.isUnderWay(key)) return;
     this.#keyed.forget(key);
     this.#keyed.notice(now, key);
@@ -266,7 +269,7 @@ export class DrainWrites {
     else this.#drop(nodeName);
   }
 
-  /** True if what the drain has set on a node is to be taken back, and is not yet. */
+  /** True if what the drain has set on a node has to be taken back, and is not yet. */
   isUndoing(nodeName: string): boolean {
     const wanted = this.#wanted.get(nodeName);
     const isUndo = wanted?.kind === 'node' && wanted.write.kind === 'undo';
@@ -278,7 +281,7 @@ export class DrainWrites {
     now: Instant,
     isNeeded: (wanted: DrainWrite, hasSucceeded: boolean) => boolean,
   ): readonly StartedWrite[] {
-    // One after the other: what is begun takes room.
+    // One after the other: each write that is begun takes a place.
     const begun = Array.from(this.#keyed.takeDue(now), (key) => {
       const wanted = this.#wanted.get(key);
       if (!wanted || !isNeeded(wanted, this.#keyed.failures(key) === 0)) {
@@ -306,12 +309,12 @@ export class DrainWrites {
     const { key, failures } = ended;
     const isDone = failures === 0;
     const wanted = this.#wanted.get(key);
-    // The same may be wanted anew, of another node of the name.
+    // The same may be wanted again, of another node of the name.
     if (wanted && wanted !== wrote) {
       this.#keyed.forget(key);
       this.#keyed.notice(now, key);
     } else if (outcome.kind === 'changed') {
-      // Somebody else has the node by now: there is nothing of ours to write.
+      // Another drain has the node by now: there is nothing of ours to write.
       this.#drop(key);
     }
     return { wrote, isDone };
@@ -348,22 +351,22 @@ interface CordonSite {
   readonly isAlone: () => boolean;
   readonly want: (now: Instant, name: string) => void;
   /**
-   * True if somebody looks on: each node is asked for a cordon, one after the other and whatever it shows. One
-   * that refuses is cordoned with its taint.
+   * True if a person looks on: each node is asked for a cordon, one after the other, regardless of
+   * its state. A node that refuses is cordoned with its taint.
    */
   readonly isOfProgram: boolean;
 }
 
 /**
- * Pods that leave the first node must not come to rest on one that is drained next: they would be
- * evicted twice. So no node begins before the others are cordoned; a cordon that nobody can set, or
- * not for a minute, is not waited for.
+ * Pods that leave the first node must not land on a node that is drained next: they would be
+ * evicted twice. So no node begins before the others are cordoned; a cordon that is refused, or
+ * that takes more than a minute, is not waited for.
  */
 export class StartCordons {
   readonly #site: CordonSite;
-  /** Nodes that were cordoned here: nobody who uncordons one is fought. */
+  /** Nodes that were cordoned here: a node that others uncordon is not cordoned again. */
   readonly #nodes = new Set<string>();
-  /** Those whose cordon is not on yet, and since when it is to be. */
+  /** Nodes whose cordon is not on yet, and since when it is wanted. */
   readonly #open = new Map<string, Instant>();
   /** Why the last try failed. */
   readonly #failed = new Map<string, string>();
@@ -380,7 +383,8 @@ export class StartCordons {
       if (!node || this.#nodes.has(name)) continue;
       const isSeenTo = node.unschedulable === true || this.#site.isMarked(name);
       if (isSeenTo && !this.#site.isOfProgram) continue;
-      // What is set before another drain is done is written down as that one's; for others we do not begin at all.
+      // A cordon set before another drain is done is recorded as that drain's; for others we do not
+      // begin.
       const reason = holds.get(name)?.reason ?? '';
       if (['AnotherDrain', 'OtherEvictors'].includes(reason)) continue;
       this.#nodes.add(name);
@@ -409,7 +413,7 @@ export class StartCordons {
     return this.#site.isOfProgram ? code === 'Unreachable' : verdict !== 'never';
   }
 
-  /** The node may be cordoned anew. */
+  /** The node may be cordoned again. */
   forget(name: string): void {
     this.#nodes.delete(name);
     this.#over(name);
@@ -441,8 +445,9 @@ interface RollBackSite {
 }
 
 /**
- * Outside of the windows no node is tainted or cordoned that still has pods. One that waits for steps
- * after its pods is left to them. A node does not begin again before it shows nothing of the drain.
+ * Outside of the windows no node is tainted or cordoned that still has pods. A node that waits for
+ * steps after its pods is left to them. A node does not begin again before it shows nothing of the
+ * drain.
  */
 export class RollBacks {
   readonly #site: RollBackSite;

@@ -33,14 +33,18 @@ interface RunSurroundings extends HoldSurroundings, MatchOptions {
   readonly serial: number;
   /** The writes of earlier runs of the same drain; left out: none. */
   readonly written?: SettingWrites | undefined;
-  /** The settings of a program that carries out this drain alone, for somebody who looks on; null: a controller does. */
+  /**
+   * The settings of a program that carries out this drain alone, for a person who looks on; null: a
+   * controller does.
+   */
   readonly program: DrainProgram | null;
 }
 
 /**
- * A NodeDrain goes this way: it is guarded by its finalizer before anything is written; its nodes are
- * drained; when somebody deletes it, what it has set on nodes is taken back, and then it is let go.
- * All of it is in the cluster: whoever begins anew goes on from the status and from the marks.
+ * The life of a NodeDrain: its finalizer guards it before anything is written; its nodes are
+ * drained; when it is deleted, everything that it set on nodes is taken back, and then its
+ * finalizer is removed. All state is in the cluster: a new leader continues from the status and
+ * from the marks.
  */
 export class NodeDrainRun {
   #drain: NodeDrain;
@@ -62,7 +66,7 @@ export class NodeDrainRun {
   #actAt: Instant | null;
   /** True if its time after its end is over. */
   #isDeleting = false;
-  /** Notes that nobody has taken yet; a controller takes none. */
+  /** Notes that were not taken yet; a controller takes none. */
   #notes: DrainNote[] = [];
 
   constructor(now: Instant, drain: NodeDrain, surroundings: RunSurroundings) {
@@ -91,7 +95,7 @@ export class NodeDrainRun {
     this.#conditions = new DrainConditions(this.#idOf(''), store);
     this.#holds = new DrainHolds(drain, this.#idOf(''), this.#machine, {
       ...surroundings,
-      // Whoever looks on may name any number, and hears of a node that must not begin.
+      // A person who looks on may name any number, and hears of a node that must not begin.
       ...(program ? { endsRefused: true } : { nodesMax }),
       holdOf: (one, node) =>
         this.#undoingOf(node.name) ?? this.#cordons?.hold ?? surroundings.holdOf(one, node),
@@ -181,7 +185,7 @@ export class NodeDrainRun {
     return isOver && this.#machine.finished && this.#nextWork() === null;
   }
 
-  /** When it is to be deleted, as it has ended; null: it is not. */
+  /** The instant at which it is deleted, as it has ended; null: never. */
   get deleteAt(): Instant | null {
     const { spec, isDeleted, isGuarded } = this.#drain;
     const { ttlSecondsAfterFinished: ttl } = spec;
@@ -200,7 +204,7 @@ export class NodeDrainRun {
     return this.#targets.has(nodeName);
   }
 
-  /** Looks anew at the holds of its nodes and pods. */
+  /** Looks again at the holds of its nodes and pods. */
   recheck(now: Instant): void {
     this.#actAt = now;
     this.#machine.recheck(now);
@@ -212,7 +216,7 @@ export class NodeDrainRun {
     this.#machine.redecide(now);
   }
 
-  /** True if it is at work on the node, or is to be. */
+  /** True if it is at work on the node, or will be. */
   isOpenOn(nodeName: string): boolean {
     if (!this.#targets.has(nodeName) || this.#drain.isDeleted) return false;
     const node = this.#machine.nodes().find(({ name }) => name === nodeName);
@@ -285,7 +289,7 @@ export class NodeDrainRun {
     if (!this.#targets.has(event.pod.nodeName)) return;
     const { stop } = this.#machine;
     this.#machine.handle(now, event);
-    // Somebody else evicts for the taint: it is taken off at once.
+    // Another program evicts for the taint: the taint is removed at once.
     if (this.#machine.stop !== stop) this.#actAt = now;
   }
 
@@ -394,7 +398,7 @@ export class NodeDrainRun {
     const setOn = this.#marks.heard(id, outcome);
     const node = this.#machine.stop && this.#machine.nodes().find(({ name }) => name === setOn);
     if (node) {
-      // It may have come after the taints were taken back: once more.
+      // The node may have come after the taints were taken back: once more.
       this.#marks.forget(node.name);
       this.#marks.end(now, node.name, node.phase);
     }

@@ -32,7 +32,7 @@ export interface NodeDrainState {
   readonly nodes: readonly NodeDrainNodeState[];
   readonly podsGone: number;
   readonly podsLeft: number;
-  /** Pods that run on there, though they are to be evicted no more. */
+  /** Pods that run on there, though they are no longer evicted. */
   readonly podsStaying: number;
   /** The same in words, with their names; '': none. */
   readonly staying: string;
@@ -41,7 +41,10 @@ export interface NodeDrainState {
   /** DaemonSets that the taint keeps off, as `namespace/name`. */
   readonly daemonSetsKeptOff: readonly string[];
   readonly expectedEnd: Instant | null;
-  /** Those that have still to leave, what is held back first, and then those of nodes whose turn has come. */
+  /**
+   * Pods that still have to leave: those held back first, and then those of nodes whose turn has
+   * come.
+   */
   readonly pods: readonly NodeDrainPodState[];
   /** The blockers, in words. */
   readonly blockers: readonly string[];
@@ -63,7 +66,7 @@ export type NodeDrainPhase =
   | 'TimedOut'
   | 'Undoing';
 
-/** One of its nodes. */
+/** The state of one node of the drain. */
 export interface NodeDrainNodeState {
   readonly name: string;
   readonly phase: 'Pending' | 'Held' | 'Tainting' | 'Draining' | 'Drained' | 'Failed' | 'Gone';
@@ -118,9 +121,9 @@ interface StateInput {
 interface Tally {
   readonly left: ReadonlyMap<string, number>;
   readonly gone: ReadonlyMap<string, number>;
-  /** Those that were given up. */
+  /** Pods that were given up. */
   readonly givenUp: ReadonlyMap<string, readonly DrainPod[]>;
-  /** Those that were in the way when the time of their node was over: the node names them. */
+  /** Pods that were in the way when the time of their node was over: the node names them. */
   readonly late: ReadonlyMap<string, readonly DrainPod[]>;
 }
 
@@ -281,8 +284,8 @@ function phaseOf(
 }
 
 /**
- * As though the others took as long as those that are gone, and not before the last that has time of its own. Null
- * too where a pod goes only when somebody else does something, or ends a pause.
+ * Assumes that the others take as long as those that are gone; not before the last pod with its own
+ * time. Null too where a pod leaves only when others act, or end a pause.
  */
 function expectedEnd(
   { wall: asWall, now, startedAt }: StateInput,
@@ -314,7 +317,7 @@ function podName({ namespace, name }: PodRef): string {
   return `${namespace}/${name}`;
 }
 
-/** True if it was refused, or is held by what does not end by itself. */
+/** True if the pod was refused, or its hold does not end without intervention. */
 function isStuck(pod: DrainPod): boolean {
   return pod.blocker !== null || (pod.state.kind === 'queued' && holdOf(pod) !== '');
 }
@@ -342,10 +345,11 @@ interface GoneSite {
 }
 
 /**
- * A status names the pods that have still to leave, as many as it has room for, by their uids: those that are there
- * no more left while nobody watched, whoever came to their node meanwhile. Of the others it has the number, as
- * statuses of earlier versions have of all: they left where fewer pods are there, those that came since included. So
- * a count may stay below what has happened, and never exceeds it.
+ * A status names the pods that still have to leave by their uids, as many as it has room for. Named
+ * pods that are no longer there left while no controller watched, regardless of newcomers on their
+ * node. Of the others it has the number, as statuses of earlier versions have of all: they left
+ * where fewer pods are there, those that came since included. So a count may stay below what has
+ * happened, and never exceeds it.
  */
 export class GoneBefore {
   readonly #site: GoneSite;
@@ -382,7 +386,7 @@ export class GoneBefore {
     return this.#drain.podsLeft.some(({ node, uid }) => node === nodeName && !store.pod(uid));
   }
 
-  /** Pods that had still to leave the node, as long as nobody knows whether they did. */
+  /** Pods that still had to leave the node, as long as it is unknown whether they did. */
   leftOn(nodeName: string): number {
     return this.#open.get(nodeName) ?? 0;
   }
@@ -401,7 +405,7 @@ export class GoneBefore {
     }
   }
 
-  /** The node is none of its nodes any more, and had lost so many pods. */
+  /** The node is no longer one of the drain's nodes, and had lost this number of pods. */
   forget(nodeName: string, podsGone: number): void {
     this.#forgotten += podsGone;
     this.#gone.delete(nodeName);
@@ -417,7 +421,7 @@ export class GoneBefore {
     const uids = new Set(named.map(({ uid }) => uid));
     const others = here.filter((one) => {
       const { owner, mirror } = store.pod(one.pod.uid) ?? {};
-      // A pod that is kept by now may have had to leave then, unless nobody evicts such pods.
+      // A pod that is kept by now may have had to leave then, unless such pods are never evicted.
       const isOfNode = owner?.kind === 'DaemonSet' || mirror === true;
       return !uids.has(one.pod.uid) && !(isStaying(one) && isOfNode);
     });

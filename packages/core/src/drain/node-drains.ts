@@ -21,7 +21,7 @@ import { DrainTimes } from './pod-filters.ts';
 import type { DrainHold } from './state.ts';
 import { Workloads } from './workloads.ts';
 
-/** The settings of the process that NodeDrains heed. */
+/** The settings of the process that NodeDrains use. */
 type NodeDrainsConfig = Pick<
   EvictionConfig,
   'leader' | 'comparisonOperators' | 'mode' | 'takeover'
@@ -34,10 +34,10 @@ const notKnown: OtherEvictors = {
 };
 
 /**
- * Each NodeDrain is a run of its own. Only a leader that has read everything has runs: whoever loses
- * the lead forgets them, and whoever gains it builds them from what is in the cluster. A node is
- * drained by one drain at a time, the oldest first; one that has put the same taint on a node keeps
- * it until it is undone.
+ * Each NodeDrain is a separate run. Only a leader that has read everything has runs: a replica that
+ * loses the lead forgets them, and a new leader builds them from the cluster. A node is drained by
+ * one drain at a time, the oldest first; one that has put the same taint on a node keeps it until
+ * it is undone.
  */
 export class NodeDrains implements Machine<NodeDrainCommand> {
   readonly askers = ['nodedrain'] as const;
@@ -45,11 +45,11 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
   readonly #times: DrainTimes;
   readonly #drains = new Map<string, NodeDrain>();
   readonly #runs = new Map<string, NodeDrainRun>();
-  /** Those that have ended. */
+  /** Runs that have ended. */
   readonly #rest = new RestingRuns();
   /** The others, the first declared first. */
   readonly #open = new OpenRuns();
-  /** Those of others that are at work on nodes. */
+  /** The drains of others that are at work on nodes. */
   readonly #working = new WorkingDrains();
   readonly #workloads: Workloads;
   readonly #replicas: OwnReplicas;
@@ -267,7 +267,8 @@ export class NodeDrains implements Machine<NodeDrainCommand> {
       return { reason: 'AnotherDrain', message };
     }
     const older = this.#open.all().find((run) => isOlder(run.drain, drain) && run.isOpenOn(name));
-    // Ours too: who has ended shows it later, and until then nobody else may write on the node.
+    // Our own marks too: a drain that has ended shows it later, and until then no other drain may
+    // write on the node.
     const working = this.#working
       .on(name)
       .find((one) => one.drain.id !== drain.name && !one.isStale);
@@ -323,7 +324,7 @@ class RunIndex {
     return this.#byUid.get(uid) ?? null;
   }
 
-  /** Anew too, where its nodes may have changed. */
+  /** Called again too, where its nodes may have changed. */
   add(run: NodeDrainRun): void {
     this.delete(run);
     this.#nodes.set(run, new Set());
@@ -403,11 +404,11 @@ class RunIndex {
 /** The runs that have something to do, or wait for it. */
 class OpenRuns {
   readonly #index = new RunIndex();
-  /** Those that may take nodes which are none of theirs yet. */
+  /** Runs that may take nodes which are not theirs yet. */
   readonly #takers = new Set<NodeDrainRun>();
   /** By uid. */
   readonly #wakes = new Schedule();
-  /** Those whose wake is to be asked for anew. */
+  /** Runs whose wake has to be read again. */
   readonly #heard = new Set<NodeDrainRun>();
 
   get size(): number {
@@ -450,7 +451,7 @@ class OpenRuns {
     return concerned !== null && concerned.length > 0;
   }
 
-  /** Looks anew at the holds of all runs and of their pods. */
+  /** Looks again at the holds of all runs and of their pods. */
   recheck(now: Instant): void {
     for (const run of this.all()) {
       run.recheck(now);
@@ -484,7 +485,7 @@ class OpenRuns {
     return this.#wakes.next();
   }
 
-  /** A node that it has taken, or let go. */
+  /** A node that the run has taken or released. */
   #follow(run: NodeDrainRun, name: string): void {
     if (run.has(name)) this.#index.addNode(run, name);
     else this.#index.add(run);
@@ -494,9 +495,9 @@ class OpenRuns {
 /** The runs that have ended: thousands cost nothing. */
 class RestingRuns {
   readonly #index = new RunIndex();
-  /** The state of each run; null: nobody has asked for it yet. */
+  /** The state of each run; null: not read yet. */
   readonly #states = new Map<NodeDrainRun, NodeDrainState | null>();
-  /** By uid, when a run is to be deleted. */
+  /** By uid, the time at which a run is deleted. */
   readonly #ends = new Schedule();
 
   has(run: NodeDrainRun): boolean {
@@ -520,12 +521,12 @@ class RestingRuns {
     for (const run of this.#index.all()) this.delete(run);
   }
 
-  /** When the first is to be deleted; null: none is. */
+  /** The time at which the first is deleted; null: none is. */
   nextWake(): Instant | null {
     return this.#ends.next();
   }
 
-  /** Those that are to be deleted by now. */
+  /** Runs that are due to be deleted. */
   takeDue(now: Instant): Runs {
     const due: NodeDrainRun[] = [];
     for (let uid = this.#ends.takeDue(now); uid !== null; uid = this.#ends.takeDue(now)) {
@@ -535,11 +536,11 @@ class RestingRuns {
     return due;
   }
 
-  /** The state of a run, which changes no more; null: the run does not rest. */
+  /** The state of a run, which no longer changes; null: the run does not rest. */
   state(run: NodeDrainRun, read: () => NodeDrainState): NodeDrainState | null {
     const known = this.#states.get(run);
     if (known === undefined) return null;
-    // What another pod is waited for is forgotten with time.
+    // The wait for the replacement of a pod is forgotten with time.
     if (known && known.notReplaced.length === 0) return known;
     const state = read();
     this.#states.set(run, state);

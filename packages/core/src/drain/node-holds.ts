@@ -45,7 +45,7 @@ export class DrainHolds {
   readonly #drain: NodeDrain;
   readonly #machine: HeldDrain;
   readonly #surroundings: HoldSurroundings;
-  /** Null: the drain waits for nobody. */
+  /** Null: the drain waits for no one. */
   readonly #waits: DrainWaits | null;
   /** Nodes whose turn does not come. */
   #turns: Holds = new Map();
@@ -70,12 +70,12 @@ export class DrainHolds {
     return this.#waiting.closed;
   }
 
-  /** True if that is known, and not only that nobody answers. */
+  /** True if that is known, not merely that no answer came. */
   get isSurelyClosed(): boolean {
     return this.#waiting.isSurelyClosed;
   }
 
-  /** The node begins anew, when it does. */
+  /** The node begins again, when it does. */
   forget(name: string): void {
     this.#waits?.forget(name);
   }
@@ -109,7 +109,7 @@ export class DrainHolds {
     });
   }
 
-  /** Looks at everything anew, and lets the machine know. */
+  /** Looks at everything again, and informs the machine. */
   look(now: Instant): void {
     const { store, holdOf } = this.#surroundings;
     const isRead = (name: string): boolean => store.podView(name) === 'watched';
@@ -140,7 +140,7 @@ export class DrainHolds {
     this.#machine.hold(now, held);
   }
 
-  /** The ends of a drain that waits for nobody: no node is done with whose pods are not read. */
+  /** The ends of a drain that waits for no one: a node is not done while its pods are not read. */
   #unread(isRead: (node: string) => boolean): Waits {
     const unread = this.#machine
       .nodes()
@@ -162,7 +162,7 @@ export class DrainHolds {
     return message === null ? null : { reason: 'AnotherDrain', message };
   }
 
-  /** Somebody keeps the node from all drains that heed it. */
+  /** The hold of a node that its label or annotation keeps from the drain. */
   #pauseOn({ labels = {}, doNotDisrupt }: Node): DrainHold | null {
     const { pauseLabel, nodeAnnotations = [] } = this.#drain.spec.heeds;
     if (nodeAnnotations.length > 0 && doNotDisrupt === true)
@@ -216,7 +216,7 @@ type WaitingNode = DrainNode & { readonly isEmpty: boolean };
 interface Waits {
   /** Why no node begins; null: they may. */
   readonly closed: DrainHold | null;
-  /** True if that is known, and not only that nobody answers. */
+  /** True if that is known, not merely that no answer came. */
   readonly isSurelyClosed: boolean;
   /** Nodes whose pods stay for now. */
   readonly pods: ReadonlyMap<string, DrainHold>;
@@ -234,7 +234,9 @@ const nothingAwaited: Waits = {
   late: new Map(),
 };
 
-/** The hold that keeps nodes from beginning; `isSure`: it is known, and not only that nobody answers. */
+/**
+ * The hold that keeps nodes from beginning; `isSure`: it is known, not merely that no answer came.
+ */
 interface Closed {
   readonly hold: DrainHold | null;
   readonly isSure: boolean;
@@ -249,8 +251,8 @@ interface Clock {
 }
 
 /**
- * Everything is asked for again and again, by commands whose results are the answers: what nobody
- * knows is as good as a no. A step that was done once is not asked for again.
+ * Everything is asked repeatedly, by commands whose results are the answers: an unknown answer
+ * counts as a no. A step that was done once is not asked for again.
  */
 class DrainWaits {
   readonly #drain: NodeDrain;
@@ -335,7 +337,7 @@ class DrainWaits {
     });
   }
 
-  /** Its steps are to be done again: what was set on the node is taken back. */
+  /** Its steps have to be done again: everything set on the node is taken back. */
   forget(name: string): void {
     this.#emptySince.delete(name);
     for (const key of this.#done) if (key.endsWith(`/${name}`)) this.#done.delete(key);
@@ -421,7 +423,7 @@ class DrainWaits {
   }
 }
 
-/** Nobody knows whether a node is empty, or may begin. */
+/** It is unknown whether a node is empty, or may begin. */
 export const podsNotRead: DrainHold = {
   reason: 'PodsNotRead',
   message: 'its pods are not read yet',
@@ -444,7 +446,9 @@ function ofNode(object: ObjectState, node: string): ObjectState {
 }
 
 const questionsInFlightMax = 20;
-/** A question is asked again so long after an answer; an answer counts no more from this age on. */
+/**
+ * A question is asked again this long after an answer; from this age on an answer no longer counts.
+ */
 const askAgainMs: Millis = 5_000;
 const answerAgeMsMax: Millis = 45_000;
 /** The same where the answer says until when it holds. */
@@ -454,7 +458,7 @@ const answerAgeMsMaxWithEnd: Millis = 120_000;
 /** The answer to a question as it is known. */
 export interface Known {
   readonly kind: 'yes' | 'no' | 'unknown';
-  /** Why not, or why nobody knows. */
+  /** The reason of a no, or of an unknown answer. */
   readonly message: string;
 }
 
@@ -463,7 +467,7 @@ interface Asked {
   known: Known;
   /** When it is asked again; null: it is being asked. */
   dueAt: Instant | null;
-  /** From then on nobody knows. */
+  /** From then on the answer is unknown. */
   staleAt: Instant;
 }
 
@@ -495,12 +499,12 @@ export class Questions {
     return asked.known;
   }
 
-  /** It is asked no more, but for these. */
+  /** Stops asking all questions but these. */
   keep(keys: ReadonlySet<string>): void {
     for (const key of this.#asked.keys()) if (!keys.has(key)) this.#asked.delete(key);
   }
 
-  /** The questions that are to be asked now. */
+  /** The questions to ask now. */
   *takeDue(now: Instant): Generator<{ readonly id: string; readonly question: DrainQuestion }> {
     for (const [key, asked] of this.#asked) {
       if (!this.#inFlight.hasRoom) return;
@@ -525,7 +529,7 @@ export class Questions {
     asked.known = knownBy(outcome);
   }
 
-  /** When the next is to be asked, or an answer is too old; null: none. */
+  /** The time at which the next question is due, or an answer is too old; null: none. */
   nextWake(): Instant | null {
     const { hasRoom } = this.#inFlight;
     const all = Array.from(this.#asked.values(), ({ dueAt, staleAt }) =>

@@ -11,7 +11,10 @@ import type { TaintNode } from './state.ts';
 /** The last sight of a node. */
 type Sight = 'unseen' | 'bare' | 'tainted';
 
-/** Which nodes have the taint and the mark of a drain, as far as is known, and the requests for them. */
+/**
+ * The nodes that have the taint and the mark of a drain, as far as is known, and the requests for
+ * them.
+ */
 export class NodeTaints {
   readonly #sights = new Map<string, Sight>();
   readonly #writes: KeyedWrites;
@@ -20,7 +23,7 @@ export class NodeTaints {
   /** Nodes that had the taint when their turn came, and those whose mark has been written. */
   readonly #wasTainted = new Set<string>();
   readonly #isMarked = new Set<string>();
-  /** Open nodes whose first write is not answered: pods that went now could come to rest there. */
+  /** Open nodes whose first write is not answered: pods that left now could land there. */
   readonly #unanswered = new Set<string>();
   /** Nodes that were not seen since their taint was asked for last, or since that was answered. */
   readonly #unseenSince = new Set<string>();
@@ -34,7 +37,7 @@ export class NodeTaints {
     this.#claims = config.marksNodes ? new DrainClaims(config) : null;
   }
 
-  /** One more node, or another by the name of one: nothing is known of it. */
+  /** Adds a node, or another by the name of one: nothing is known of it. */
   add(name: string): void {
     this.forget(name);
     this.#sights.set(name, 'unseen');
@@ -73,12 +76,12 @@ export class NodeTaints {
     return this.#wasTainted.has(name);
   }
 
-  /** It may have the taint already, and others may have been at it since. */
+  /** The node may have the taint already, and others may have acted on it since. */
   foundTainted(name: string): void {
     this.#wasTainted.add(name);
   }
 
-  /** The taint is to be put on. */
+  /** Asks for the taint. */
   want(now: Instant, name: string): void {
     if (!this.isTainted(name)) this.#unanswered.add(name);
     this.#writes.notice(now, name);
@@ -107,7 +110,10 @@ export class NodeTaints {
     this.#claims?.forget(name);
   }
 
-  /** True if pods of the node are ours to evict, and none could come to rest on a node that is not tainted yet. */
+  /**
+   * True if pods of the node are ours to evict, and none could land on a node that is not tainted
+   * yet.
+   */
   mayEvict(now: Instant, name: string): boolean {
     return this.#unanswered.size === 0 && (this.#claims?.holds(now, name) ?? true);
   }
@@ -117,7 +123,7 @@ export class NodeTaints {
     return this.#claims?.isLapsed(now, name) ?? false;
   }
 
-  /** Those of the nodes whose taint is to be seen to now. */
+  /** The nodes whose taint is due for a look. */
   due(now: Instant, names: Iterable<string>): readonly string[] {
     return [...names].filter((name) => {
       const at = this.#writes.dueAt(name);
@@ -159,12 +165,12 @@ export class NodeTaints {
     const name = isTaint ? ended?.key : this.#claims?.answered(now, id, outcome);
     if (name == null) return null;
     this.#unanswered.delete(name);
-    // What was seen before the answer may have been the node before the write.
+    // A state seen before the answer may have been the node before the write.
     if (ended?.failures === 0 && !this.isTainted(name)) this.#unseenSince.add(name);
     return { name, isTaint };
   }
 
-  /** When a taint or a sign of life is to be seen to; null: not before something happens. */
+  /** The time at which a taint or a sign of life is due; null: not before something happens. */
   nextWake(): Instant | null {
     return earlier(this.#writes.nextWake(), this.#claims?.nextWake() ?? null);
   }
@@ -182,13 +188,13 @@ export interface RenewMark {
   readonly nodeName: string;
 }
 
-/** Without a newer sign of life no more evictions are sent: whoever watches may soon take over. */
+/** Without a newer sign of life no more evictions are sent: another drain may soon take over. */
 const claimMs: Millis = drainStaleMs / 2;
 
 /**
- * The nodes on which this drain shows that it is at work, so that others leave it their pods. It goes
- * on evicting only while its last sign of life is recent. Where others may have been evicting until
- * it came, or since it fell behind, it waits first until what they have sent shows.
+ * The nodes on which this drain shows that it is at work, so that others leave it their pods. The
+ * drain evicts only while its last sign of life is recent. Where others may have been evicting
+ * until it came, or since it fell behind, it waits first until what they have sent shows.
  */
 class DrainClaims {
   readonly #handoverMs: Millis;
@@ -212,7 +218,7 @@ class DrainClaims {
     this.#asked.set(name, now);
   }
 
-  /** It was given; `isHandedOver`: others may have been evicting there. */
+  /** The sign of life was given; `isHandedOver`: others may have been evicting there. */
   begun(now: Instant, name: string, isHandedOver: boolean): void {
     this.#shown.set(name, this.#asked.get(name) ?? now);
     if (isHandedOver) this.#handovers.set(name, now + this.#handoverMs);

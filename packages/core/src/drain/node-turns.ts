@@ -27,13 +27,13 @@ const madeAnew = 'it was deleted and made anew, and pods that were to go are sti
 
 /** Acts that must not happen on these nodes for now. */
 export interface NodeHolds {
-  /** Their turn does not come. */
+  /** Nodes whose turn does not come. */
   readonly turns: ReadonlySet<string>;
-  /** None of their pods is sent away. */
+  /** Nodes of which no pod is sent away. */
   readonly pods: ReadonlySet<string>;
-  /** They are not done with, though all of their pods are. */
+  /** Nodes that are not done, though all of their pods are. */
   readonly ends: ReadonlySet<string>;
-  /** They have failed: what others had to do was not done in time, in words. */
+  /** Nodes that have failed: a step of others was not done in time, in words. */
   readonly late: ReadonlyMap<string, string>;
 }
 
@@ -62,12 +62,15 @@ export class DrainNodes {
     this.#taints = new NodeTaints(config);
   }
 
-  /** One node may take so long, from when its turn came; null: as long as it takes, as with `--timeout=0`. */
+  /** The time for one node, from when its turn came; null: without limit, as with `--timeout=0`. */
   get #timeoutMs(): Millis | null {
     return this.#config.spec.timeouts.node || null;
   }
 
-  /** One more node, or another by the name of one. What an earlier run began goes on at `now`. */
+  /**
+   * Adds a node, or another by the name of one. A node that an earlier run began continues at
+   * `now`.
+   */
   add(target: DrainTarget, now: Instant): void {
     const { name, phase, hasWorked = false } = target;
     this.#taints.add(name);
@@ -104,7 +107,7 @@ export class DrainNodes {
     this.#isPaused = isPaused;
   }
 
-  /** True if another run goes on with this drain. */
+  /** True if another run continues this drain. */
   get isTakenOver(): boolean {
     return this.#isTakenOver;
   }
@@ -113,7 +116,10 @@ export class DrainNodes {
     return this.#taints.isTainted(name);
   }
 
-  /** Those that have begun and still have pods are as before their turn; what is written on them is not ours. */
+  /**
+   * Nodes that have begun and still have pods are as before their turn; everything written on them
+   * belongs to others.
+   */
   rollBack(pods: DrainPods): readonly string[] {
     const begun = [...this.#phases.names()].filter((name) => {
       return this.#phases.isBegun(name) && pods.on(name).some(({ state }) => !isDone(state));
@@ -136,14 +142,17 @@ export class DrainNodes {
     if (!this.#phases.has(name) || this.#phases.isEnded(name)) return;
     this.#taints.see(name, isTainted);
     const phase = this.#phases.of(name);
-    // Both came with one write: an old mark has an old taint beside it.
+    // Taint and mark came with one write: an old mark has an old taint beside it.
     const isOurs = phase.kind === 'tainting' && !this.#taints.wasTainted(name);
     if (isOurs && isTainted && isMarked) this.#taints.marked(now, name);
     this.#drainIfReady(name);
     if (!isTainted && phase.kind === 'draining') this.#end(name, failed('TaintRemoved', now));
   }
 
-  /** The node is there, as its pods are known. Nobody deletes pods for one that was gone before: they run on. */
+  /**
+   * The node is there, as its pods are known. Pods of a node that was gone before are not deleted:
+   * they run on.
+   */
   isThere(now: Instant, name: string, pods: DrainPods): void {
     if (this.#phases.of(name).kind !== 'vanished') return;
     const isLeft = pods.on(name).some(({ state }) => {
@@ -237,7 +246,9 @@ export class DrainNodes {
     return hasEnded;
   }
 
-  /** When the next node is out of time, or its taint is to be seen to; null: never. */
+  /**
+   * The time at which the next node is out of time, or its taint is due for a look; null: never.
+   */
   nextWake(): Instant | null {
     return earliest([
       this.#taints.nextWake(),
@@ -307,13 +318,13 @@ export class DrainNodes {
 
 const oneWave: Wave = { name: '', nodesAtOnceMax: null };
 
-/** Which nodes there are, whose turn is when, and the phase of each. */
+/** The nodes, the order of their turns, and the phase of each. */
 class NodePhases {
   /** Of each target, in their order. */
   readonly #places = new Map<string, Pick<DrainNode, 'zone' | 'wave'>>();
   readonly #phases = new Map<string, DrainNodePhase>();
 
-  /** One more node, or another by the name of one. */
+  /** Adds a node, or another by the name of one. */
   add({ name, zone, wave = oneWave, phase = { kind: 'pending' } }: DrainTarget): void {
     this.#places.set(name, { zone, wave });
     this.#phases.set(name, phase);
@@ -381,7 +392,7 @@ class NodePhases {
     return phase.kind === 'draining' ? phase.since : null;
   }
 
-  /** When the time of each node that has begun is over, if it may take so long; null: it never is. */
+  /** The time at which each node that has begun is out of time, with this limit; null: never. */
   timeouts(
     nodeTimeoutMs: Millis | null,
   ): readonly { readonly name: string; readonly at: Instant }[] {
@@ -394,7 +405,7 @@ class NodePhases {
   }
 }
 
-/** Who does not change them. */
+/** Without the methods that change them. */
 type NodePhasesView = Omit<NodePhases, 'add' | 'order' | 'remove' | 'set'>;
 
 /** Nodes whose turn does not come for now, and those that are begun and held up. */
@@ -426,7 +437,7 @@ function nodesToBegin(
 
 /** The nodes that must not begin, because an earlier wave failed. */
 function nodesToLeave(nodes: readonly DrainNode[]): readonly DrainNode[] {
-  // What never was there says nothing of a wave.
+  // A node that never existed says nothing about a wave.
   const failed = nodes.find(({ phase }) => phase.kind === 'failed' && phase.why !== 'NotFound');
   if (!failed) return [];
   return nodes.filter(

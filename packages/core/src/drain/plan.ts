@@ -47,7 +47,7 @@ export interface PlanInput {
   readonly nodeAnswers: (nodeName: string) => boolean | null;
   /** Since when the drain is at work on a node; null, or left out: from now on. */
   readonly begunAt?: (nodeName: string) => Instant | null;
-  /** Who keeps the last ready replica of its own; left out: nobody. */
+  /** Keeps the last ready replica of taintmgr; left out: no replica is kept. */
   readonly own?: OwnReplicasKnown;
   /** The uids of pods whose Deployment starts another one first, and stops them then; left out: none. */
   readonly restarted?: ReadonlySet<string>;
@@ -150,7 +150,9 @@ function withRestarts(
   });
 }
 
-/** Where all replicas of ours that work are to go, the last of them waits until another is ready. */
+/**
+ * Where all working replicas of ours have to leave, the last of them waits until another is ready.
+ */
 function withLastReplica(
   planned: readonly PlannedPod[],
   { own }: PlanInput,

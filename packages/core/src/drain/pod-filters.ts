@@ -27,7 +27,7 @@ import type { DrainFault } from './state.ts';
 export type Fate =
   /** At once, or when its time is over. */
   | { readonly kind: 'evict'; readonly at: Instant }
-  /** It stays on the node. */
+  /** The pod stays on the node. */
   | { readonly kind: 'keep' }
   /** A pause holds it; it goes when that is over. */
   | { readonly kind: 'hold' }
@@ -38,9 +38,9 @@ export type Fate =
       readonly faults: readonly DrainFault[];
       readonly goesAnyway: boolean;
     }
-  /** It terminates already, and is waited for. */
+  /** The pod terminates already, and is waited for. */
   | { readonly kind: 'leaving' }
-  /** It has terminated for so long that it is not. */
+  /** The pod has terminated for too long to be waited for. */
   | { readonly kind: 'skip' };
 
 /** The fate of a pod at `now`, and why it goes or stays. */
@@ -84,8 +84,8 @@ function byFilters(pod: Pod, config: DrainConfig): Fate | null {
 }
 
 /**
- * True if the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that the
- * pod does not tolerate, for however short a time. It asks no budgets.
+ * True if the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that
+ * the pod does not tolerate, for however short a time. The DaemonSet controller asks no budgets.
  */
 function isRemovedByDaemonSet({ tolerations }: Pod, config: DrainConfig): boolean {
   const taint = drainTaint(config.spec);
@@ -247,8 +247,9 @@ export class DrainDecider {
   }
 
   /**
-   * Those of NoExecute and the drain's own, in the node's order. One of NoExecute that says the same counts as its own,
-   * and goes by its name: that is what the node has where the decision is looked at again.
+   * The NoExecute taints and the drain's own, in the node's order. A NoExecute taint with the same
+   * key and effect counts as the drain's own, and keeps its name: the node shows it where the
+   * decision is looked at again.
    */
   #taintsOn(now: Instant, nodeName: string): readonly ObservedTaint[] {
     const { key, effect } = this.#taint;
@@ -261,7 +262,7 @@ export class DrainDecider {
     });
     const counted = observed.filter((one) => one.taint.effect === 'NoExecute' || isOwn(one));
     if (this.#isOn(nodeName)) return counted;
-    // One of its key and effect gives way, as in kubectl taint.
+    // A taint of the drain's key and effect gives way, as in kubectl taint.
     const others = counted.filter((one) => {
       return isOwn(one) || one.taint.key !== key || one.taint.effect !== effect;
     });
@@ -278,7 +279,9 @@ export class DrainDecider {
 
 type DecidingConfig = Pick<DrainConfig, 'spec' | 'comparisonOperators'>;
 
-/** Of policies a drain heeds that one keeps a pod; how and when the others go it says itself. */
+/**
+ * A drain applies the policies that keep a pod; it decides itself how and when the others leave.
+ */
 function heeded({ by, undecided, ...policy }: Governance): Governance {
   const times = { minTaintAgeMs: 0, defaultTolerationSeconds: null };
   return { ...policy, ...times, by: by?.action === 'Keep' ? by : null, undecided };

@@ -37,19 +37,22 @@ export interface GateSite {
   readonly isGoing: (podUid: string) => boolean;
 }
 
-/** The last replica of ours, limits over all drains, volumes of StatefulSets, restarts of rollouts: whichever of them it asks for. */
+/**
+ * The gates that the drain asks for: the last replica of ours, limits over all drains, volumes of
+ * StatefulSets, restarts of rollouts.
+ */
 export class DrainGates implements PodGate {
   readonly #drain: Pick<NodeDrain, 'name' | 'uid'>;
   /** Null: no rollout is restarted. */
   readonly #restarts: RolloutRestarts | null;
   /** Null: volumes are not waited for. */
   readonly #volumes: VolumeWaits | null;
-  /** Null: nobody is asked but the API server. */
+  /** Null: only the API server is asked. */
   readonly #requests: EvictionRequests | null;
   /** Null: those who are asked by ours know of those of others. */
   readonly #others: OtherRequests | null;
   readonly #replicas: OwnReplicas;
-  /** Those that hold a pod which nobody is asked to move. */
+  /** Gates that hold a pod for which no responder is asked. */
   readonly #gate: PodGate;
 
   constructor(now: Instant, drain: NodeDrain, given: GateSite) {
@@ -82,7 +85,7 @@ export class DrainGates implements PodGate {
   holdOf(now: Instant, pod: Pod): string | null {
     if (this.#isLast(pod)) return lastReplicaText(this.#replicas.nameOf(pod));
     const hold = (this.#requests ?? this.#gate).holdOf(now, pod);
-    // Whoever answers for it may move it at any time: no other replica goes meanwhile.
+    // The pod's responder may move it at any time: no other replica leaves meanwhile.
     if (this.isRequested(pod.uid)) this.#replicas.requested(pod.uid);
     return hold;
   }
@@ -249,10 +252,10 @@ class RolloutRestarts implements PodGate {
     return this.#restarts.get(uid)?.state === 'restarted';
   }
 
-  /** The restarts that are to be asked for now. */
+  /** The restarts to ask for now. */
   take(now: Instant): readonly Omit<RestartRollout, 'drain' | 'uid'>[] {
     while (this.#timeouts.takeDue(now) !== null);
-    // One after the other: what is begun takes room.
+    // One after the other: each write that is begun takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (uid) => {
       const pod = this.#site.store.pod(uid);
       const isOpen = this.#restarts.get(uid)?.state === 'asked';
@@ -286,7 +289,7 @@ class RolloutRestarts implements PodGate {
     const restart = this.#restarts.get(pod.uid) ?? this.#ask(now, pod);
     if (!restart || restart.state === 'unfit' || restart.until <= now) return null;
     const { clock } = this.#site.store;
-    // Whether the Deployment can is known by the answer alone.
+    // Only the answer tells whether the Deployment can.
     const what = restart.state === 'asked' ? 'is asked whether it can' : 'is to';
     const waits = `its Deployment ${what} start another pod first, by ${formatDeadline(clock.wall(restart.until))}`;
     return restart.trouble === '' ? waits : `${waits}: ${restart.trouble}`;
@@ -333,9 +336,10 @@ interface VolumeSite {
 type Asked = Extract<DrainQuestion, { kind: 'volumes' }>;
 
 /**
- * The question if volumes are detached is asked anew for each pod, of the cluster as it is: a volume of the set
- * is on one of our nodes, and the pod that had it is not. So a leader that begins anew waits for what
- * another one has begun, and since when that one did, by the status. What nobody knows is as good as attached.
+ * The question if volumes are detached is asked again for each pod, of the cluster as it is: a
+ * volume of the set is on one of our nodes, and the pod that had it is not. So a new leader waits
+ * for what another one has begun, and since when that one did, by the status. An unknown volume
+ * counts as attached.
  */
 class VolumeWaits implements PodGate {
   readonly #wait: WaitDetached;
@@ -389,7 +393,7 @@ class VolumeWaits implements PodGate {
     if (isSetback(outcome) && !isUncertain(outcome)) this.#sent.delete(uid);
   }
 
-  /** The questions that are to be asked now, and what people are to know. */
+  /** The questions to ask now, and the Events to record. */
   take(now: Instant): readonly (Omit<AskForDrain, 'drain'> | RecordPodEvent<Reason>)[] {
     while (this.#timeouts.takeDue(now) !== null);
     this.#members = null;

@@ -101,7 +101,9 @@ export class DrainRequests {
     return known.tries === 0 ? [evictionEvent(pod, because), command] : [command];
   }
 
-  /** The pod for which another try is to be made; null: none is, or it was no answer to one of these. */
+  /**
+   * The pod for which another try follows; null: none does, or the answer was for none of these.
+   */
   answered(now: Instant, id: string, outcome: Outcome): PodRef | null {
     const { pods } = this.#site;
     const uid = this.#pace.finish(now, id, outcome);
@@ -190,7 +192,8 @@ function claimAfter(claim: Claim, outcome: Outcome): Claim {
   switch (outcome.kind) {
     case 'done':
       return 'sure';
-    // It is not there, or nothing was asked of it: that says nothing of the requests before.
+    // The pod is not there, or nothing was asked of it: the answer says nothing of the requests
+    // before.
     case 'gone':
     case 'changed':
       return claim;
@@ -265,7 +268,7 @@ export class ForeignEvictions {
     if (!disruption || !nodes.phases.has(nodeName)) return;
     const known = pods.get(pod.uid);
     const by = taintDeletionOf(disruption, known?.deleted === true, this.#config);
-    // What was marked before the taint came is of another taint.
+    // A mark from before the taint came belongs to another taint.
     const isNews = by !== null && !known?.taken && !nodes.phases.isPending(nodeName);
     if (known) pods.put(pod, known.state, { disruption, taken: known.taken ?? by });
     if (!isNews || !this.#matters || this.#stop !== null) return;
@@ -370,7 +373,7 @@ export class PodTurns {
     return true;
   }
 
-  /** The hold of a pod in words, and its end (null: nobody knows); null: nothing holds the pod. */
+  /** The hold of a pod in words, and its end (null: unknown); null: nothing holds the pod. */
   #holdOn(
     now: Instant,
     pod: Pod,
@@ -458,7 +461,10 @@ function isNodeHeldUp(
   return left.length > 0 && left.every((one) => isHeldUp(now, one, store));
 }
 
-/** True if nobody knows when it goes: it is refused again and again, or does not end in its time. */
+/**
+ * True if the time of its leaving is unknown: it is refused again and again, or does not end in its
+ * time.
+ */
 function isHeldUp(now: Instant, known: DrainPod, store: StoreView): boolean {
   const { state, blocker, begunAt, hold } = known;
   const isHeld = state.kind === 'queued' || state.kind === 'waiting';

@@ -13,14 +13,14 @@ export type DrainFault = 'DaemonSet' | 'OrphanedDaemonSetPod' | 'EmptyDir' | 'Un
 /** The state of one pod on its way out, or the reason why it stays. */
 export type DrainPodState =
   | Exclude<AttemptState, { kind: 'asked' | 'paused' }>
-  /** It stays: it tolerates the taint, or deleting it would not stop it. */
+  /** The pod stays: it tolerates the taint, or deleting it would not stop it. */
   | { readonly kind: 'kept' }
   /** kubectl drain's filters leave it where it is. */
   | { readonly kind: 'left'; readonly faults: readonly DrainFault[] }
   /** No further try is made. */
   | { readonly kind: 'givenUp' }
   | { readonly kind: 'terminating'; readonly since: Instant }
-  /** It has been terminating for so long that it is not waited for. */
+  /** The pod has been terminating for too long to be waited for. */
   | { readonly kind: 'skipped' }
   | { readonly kind: 'gone'; readonly at: Instant; readonly departure: Departure };
 
@@ -37,7 +37,7 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly due: Instant | null;
   /** The blocker of the last try that failed; null: none did. */
   readonly blocker: Blocker | null;
-  /** True if budgets were asked no more in the end, or not at all. */
+  /** True if budgets were no longer asked in the end, or never. */
   readonly deleted: boolean;
   /** When the first request for it was sent; null: none was. */
   readonly begunAt: Instant | null;
@@ -68,7 +68,7 @@ export type DrainFailure =
   | 'Denied'
   /** The taint was removed, and not by us. */
   | 'TaintRemoved'
-  /** Another drain has taken the node over, or somebody has removed our mark. */
+  /** Another drain has taken the node over, or our mark was removed by others. */
   | 'AnotherDrain'
   /** A wave before its own could not be drained. */
   | 'NotBegun'
@@ -96,7 +96,7 @@ export type DrainNodePhase =
       /** In the API server's words; null: it said nothing. */
       readonly message: string | null;
     }
-  /** It was deleted: nothing more is done there. */
+  /** The node was deleted: nothing more is done there. */
   | { readonly kind: 'vanished'; readonly at: Instant };
 
 /** A target node. */
@@ -114,13 +114,16 @@ export interface DrainHold {
   readonly message: string;
 }
 
-/** A drain as it is carried out, for whoever reads it: the drain machine is one. */
+/** A drain as it is carried out, for readers; the drain machine implements it. */
 export interface DrainView {
   /** The target nodes, in their order. */
   nodes(): readonly DrainNode[];
   /** All pods of target nodes that were ever seen, in that order. */
   pods(): readonly DrainPod[];
-  /** Those that run on where their node's turn has come, and that no DaemonSet and no kubelet brings back. */
+  /**
+   * Pods that run on where their node's turn has come, and that no DaemonSet and no kubelet brings
+   * back.
+   */
   staying(): readonly DrainPod[];
   /** DaemonSets whose pods that end are not made again where the node's turn has come: the taint keeps them off. */
   keptOff(): readonly string[];
@@ -134,8 +137,8 @@ export interface DrainView {
 export const heldUpMs: Millis = 60_000;
 
 /**
- * A command of a drain beside evictions: put the taint on a node whose turn has come. It is answered
- * by one `result` event that carries the id.
+ * A command of a drain beside evictions: put the taint on a node whose turn has come. One `result`
+ * event that carries the id answers it.
  */
 export interface TaintNode {
   readonly kind: 'taintNode';
@@ -172,7 +175,7 @@ export type DrainNote =
     }
   /** Budgets held it back until now; it is deleted. */
   | { readonly kind: 'podEscalated'; readonly pod: DrainPod; readonly waitedMs: Millis }
-  /** It came after the drain began, and the filters leave it where it is. */
+  /** The pod came after the drain began, and the filters leave it there. */
   | { readonly kind: 'podLeft'; readonly pod: DrainPod; readonly faults: readonly DrainFault[] }
   | { readonly kind: 'podSkipped'; readonly pod: DrainPod };
 
@@ -205,7 +208,7 @@ export function isBegun({ kind }: Pick<DrainNodePhase, 'kind'>): boolean {
 export type Departure =
   /** A request of ours, which was accepted. */
   | { readonly kind: 'ours' }
-  /** It was on its way out before the drain began. */
+  /** The pod was on its way out before the drain began. */
   | { readonly kind: 'earlier' }
   /** Its workload has put another pod in its place, as the drain has asked. */
   | { readonly kind: 'replaced' }
@@ -222,7 +225,7 @@ export interface ForeignDeletion {
 
 /** The claim that our requests have on the removal of a pod. */
 export type Claim =
-  /** None was accepted. */
+  /** No request was accepted. */
   | 'none'
   /** To one of them no answer came, or the server failed: it may have been accepted. */
   | 'possible'
@@ -241,7 +244,10 @@ export interface DrainTarget {
   readonly name: string;
   /** `region/zone`; '': none. */
   readonly zone: string;
-  /** One wave is done with before the next begins; left out: it is in the one without a name. */
+  /**
+   * The wave of the node: one wave is done before the next begins; left out: the wave without a
+   * name.
+   */
   readonly wave?: Wave;
   /** Pods of it have gone in an earlier run; left out: none has. */
   readonly hasWorked?: boolean;
@@ -249,7 +255,7 @@ export interface DrainTarget {
   readonly phase?: DrainNodePhase;
 }
 
-/** It failed; `message`: in words of others. */
+/** The node failed; `message`: in words of others. */
 export function failed(
   why: DrainFailure,
   at: Instant,
@@ -286,7 +292,10 @@ export function givenUpOn(pods: readonly DrainPod[]): Omit<Refusal, 'message'> |
   return { why, hasWorked: pods.some(hasLeft) };
 }
 
-/** One of these that were refused, with what was said of it, and how many more; '': there are none. */
+/**
+ * Names one of these pods that were refused, with the refusal, and how many more; '': there are
+ * none.
+ */
 export function refusedText(pods: readonly DrainPod[]): string {
   const refused = pods.filter(({ blocker }) => blocker !== null);
   const first = refused.find(isDenied) ?? refused[0];
@@ -399,12 +408,12 @@ export class DrainPods {
 export interface PodGate {
   /** Why the pod must not go now, in words; null: it may. */
   holdOf(now: Instant, pod: Pod): string | null;
-  /** The request for a pod is sent. Left out: it concerns nobody. */
+  /** The request for a pod is sent. Left out: the gate ignores it. */
   sent?(now: Instant, pod: Pod): void;
   answered?(uid: string, outcome: Outcome): void;
   /** True if its workload was asked to put another pod in its place, and does. Left out: none is asked. */
   isReplaced?(uid: string): boolean;
-  /** True where others were asked to move the pod, and may. Left out: nobody is asked. */
+  /** True where others were asked to move the pod, and may. Left out: no responder is asked. */
   isRequested?(uid: string): boolean;
 }
 

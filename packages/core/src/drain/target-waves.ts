@@ -113,7 +113,7 @@ export class DrainTargets {
     }
   }
 
-  /** `known`: how far an earlier run came with it; null: it begins anew. */
+  /** `known`: how far an earlier run came with it; null: it begins again. */
   #add(now: Instant, node: Node, known: KnownDrainNode | null): void {
     const { store, machine, holds, marks, drain } = this.#site;
     const hasWorked = known !== null && this.#site.hasWorked(node.name);
@@ -209,8 +209,8 @@ export function looksAtAllPods({ spec: { limits, pods } }: NodeDrain): boolean {
 }
 
 /**
- * The nodes that a drain is for, as they are known: in their order, those of a selector by name. One
- * that has begun is for those that it began with, whatever their labels are by now.
+ * The nodes that a drain is for, as they are known: in their order, those of a selector by name. A
+ * drain that has begun is for the nodes with which it began, regardless of their labels now.
  */
 export function nodesOf(
   drain: NodeDrain,
@@ -235,7 +235,10 @@ export function nodesOf(
   );
 }
 
-/** True if the selector is for the node, and somebody has planned its maintenance where that is asked for. */
+/**
+ * True if the selector matches the node, and its maintenance is planned by others where that is
+ * required.
+ */
 function isMeant({ spec }: NodeDrain, node: Node): boolean {
   const { nodeSelector, maintenancePlanned } = spec;
   if (!nodeSelector || !selects(nodeSelector, node.labels ?? {})) return false;
@@ -276,12 +279,12 @@ function missingTargets(
   });
 }
 
-/** The node as an earlier run left it; null: nobody knows. */
+/** The node as an earlier run left it; null: unknown. */
 function knownOf({ known }: NodeDrain, nodeName: string): KnownDrainNode | null {
   return known.find(({ name }) => name === nodeName) ?? null;
 }
 
-/** A node as a target, from where an earlier run came with it; null: it begins anew. */
+/** A node as a target, from where an earlier run came with it; null: it begins again. */
 function targetOf(
   now: Instant,
   drain: NodeDrain,
@@ -295,8 +298,8 @@ function targetOf(
 }
 
 /**
- * The phase of a node by what is known of it and what it shows. What an earlier generation of the drain did not
- * manage is tried again.
+ * The phase of a node by what is known of it and what it shows. A failure of an earlier generation
+ * of the drain is tried again.
  */
 function nodePhase(
   now: Instant,

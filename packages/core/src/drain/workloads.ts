@@ -25,7 +25,9 @@ interface Debt {
   readonly until: Instant;
   /** The uids of pods that came when it was taken, and stand for others. */
   readonly others: readonly string[];
-  /** So many had come to its workload by then: those that came since stand for others as well. */
+  /**
+   * The number of pods that had come to its workload by then: later ones stand for others as well.
+   */
   readonly came: number;
 }
 
@@ -43,14 +45,15 @@ const debtMs: Millis = 600_000;
 const othersMax = 100;
 
 /**
- * Counts pods by the controller that owns them, wherever they run. Unavailable is what is not ready,
- * and what drains took as long as no other pod has come in its place: a StatefulSet starts its pod anew
- * only when the old one is gone. The status of a drain says what it took: the next leader counts the
- * same. Pods that nobody owns, and those of DaemonSets and Jobs, do not count.
+ * Counts pods by the controller that owns them, wherever they run. Unavailable are pods that are
+ * not ready, and pods that drains took while no other pod has come in their place: a StatefulSet
+ * recreates its pod only when the old one is gone. The status of a drain says what it took: the
+ * next leader counts the same. Pods without an owner, and those of DaemonSets and Jobs, do not
+ * count.
  */
 export class Workloads {
   readonly #store: StoreView;
-  /** The uids of pods by workload; null: nobody has asked. */
+  /** The uids of pods by workload; null: not read yet. */
   #pods: Map<string, Set<string>> | null = null;
   /** The oldest first. */
   readonly #debts = new Map<string, Debt>();
@@ -108,7 +111,7 @@ export class Workloads {
       if (successor === null) this.#owe(uid, { workload, by, until, others });
       else this.#recalled.set(successor, uid);
     }
-    // What another drain took may be older.
+    // Pods that another drain took may be older.
     const debts = [...this.#debts].sort(([, a], [, b]) => a.until - b.until);
     this.#debts.clear();
     for (const { uids } of this.#owed.values()) uids.clear();
@@ -146,7 +149,9 @@ export class Workloads {
     return mayHaveRoom;
   }
 
-  /** When the first pod is waited for no more, where somebody waits for that; null: nobody does. */
+  /**
+   * The time at which the first pod is no longer waited for, where a limit waits; null: none does.
+   */
   nextWake(): Instant | null {
     if (this.#full.size === 0) return null;
     return earliest(Array.from(this.#debts.values(), ({ until }) => until));
@@ -269,7 +274,7 @@ function isReplaced({ deletionTimestamp, owner }: Pod): boolean {
   return deletionTimestamp !== null && owner?.kind !== 'StatefulSet';
 }
 
-/** Readiness that nobody reported is not held against a pod that runs. */
+/** A pod that runs without reported readiness counts as available. */
 function isAvailable({ ready, nodeName, phase }: Pod): boolean {
   if (nodeName === '') return false;
   return ready === 'True' || (ready == null && phase === 'Running');
@@ -280,7 +285,7 @@ function isRefused(outcome: Outcome): boolean {
   return isSetback(outcome) && !isUncertain(outcome);
 }
 
-/** A pod that its owner makes anew on the node is evicted again so many times; then it stays. */
+/** A pod that its owner recreates on the node is evicted again this many times; then it stays. */
 const returnsMax = 3;
 /** Wait before a pod that came back is evicted again; it doubles with each further return. */
 const returnWaitMsMin: Millis = 5000;
@@ -291,7 +296,9 @@ interface Return {
   readonly waits: { readonly since: Instant; readonly until: Instant } | null;
 }
 
-/** The rounds in which a pod came: of those of its own owner, and of those that nobody had seen before. */
+/**
+ * The rounds in which a pod came: of those of its own owner, and of newcomers never seen before.
+ */
 interface Came {
   readonly key: string;
   readonly round: number;
@@ -302,9 +309,10 @@ interface Came {
 }
 
 /**
- * Counts the rounds of evictions that the pods of each owner have had on each node. Whoever gives each pod, or each of
- * its owners, a name of its own cannot be told apart from somebody new. So newcomers are counted too, all those of
- * a node together: a node that is drained takes no new pods but of those who pass the scheduler by, or tolerate its taint.
+ * Counts the rounds of evictions that the pods of each owner have had on each node. An attacker who
+ * gives each pod, or each of its owners, a separate name cannot be told from a newcomer. So
+ * newcomers are counted too, all those of a node together: a node that is drained takes no new pods
+ * but of those who pass the scheduler by, or tolerate its taint.
  */
 export class Returns {
   readonly #config: DrainConfig;
@@ -384,7 +392,10 @@ export function returnBlocker({ message }: Return): Blocker {
 /** The end of a generated name: a number, or five characters and more without vowels. */
 const generated = /-(?:\d+|[bcdfghjklmnpqrstvwxz2456789]{5,10})$/;
 
-/** An owner may be made anew with its pod, and so may a pod that has none: then their names differ at the end. */
+/**
+ * An owner may be recreated with its pod, and so may a pod without an owner: then their names
+ * differ at the end.
+ */
 function keyOf({ nodeName, namespace, name: podName, owner }: Pod): string {
   const { apiVersion = '', kind = '', name = podName } = owner ?? {};
   return [nodeName, namespace, apiVersion, kind, name.replace(generated, '')].join('\n');

@@ -40,8 +40,8 @@ export class AttemptReconciler {
   }
 
   /**
-   * Decides about the pod and moves its attempt to match. What was sent, and a pod that leaves though
-   * nobody waited for it, are decided about only where limits count pods.
+   * Decides about the pod and moves its attempt to match. A sent eviction, and a pod that leaves
+   * without a waiting attempt, are decided about only where limits count pods.
    */
   reconcile(now: Instant, pod: Pod, cause: Cause): void {
     if (cause !== 'ReplicaChanged' && this.#site.replicas.has(pod)) this.#site.replicas.touch();
@@ -73,7 +73,7 @@ export class AttemptReconciler {
     this.#site.limits.gone(now, pod);
   }
 
-  /** The cluster's clock was corrected: what waits by it is scheduled anew. */
+  /** The cluster's clock was corrected: attempts that wait by it are scheduled again. */
   retime(now: Instant): void {
     for (const [uid, deadline, state] of this.#site.attempts.pending()) {
       const isOver = deadline <= this.#wall(now);
@@ -105,7 +105,10 @@ export class AttemptReconciler {
     this.#site.emit(deadlineReport(pod, from, deadline, cause, because));
   }
 
-  /** Others may have the room that it was given or asked for. `due`: the decision on a pod that is due already. */
+  /**
+   * Other pods may have the room that it was given or asked for. `due`: the decision on a pod that
+   * is due already.
+   */
   #waitFor(now: Instant, uid: string, deadline: Instant, due: Eviction | null = null): void {
     this.#site.limits.drop(now, uid, false, setbackOf(this.#site.attempts.stateOf(uid)));
     this.#site.attempts.wait(now, uid, deadline, this.#site.store.clock.when(deadline), due);
@@ -123,7 +126,7 @@ export class AttemptReconciler {
     this.#site.attempts.pause(pod.uid, remaining);
   }
 
-  /** Ends the attempt, and reports it if somebody was still waiting for the deadline. */
+  /** Ends the attempt, and reports it if it was still waiting for the deadline. */
   #drop(now: Instant, pod: Pod, cause: Cause, because: readonly Reason[]): void {
     const { state = null, deadline = null } = this.#site.attempts.get(pod.uid) ?? {};
     this.#site.attempts.delete(pod.uid);

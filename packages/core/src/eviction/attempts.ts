@@ -13,7 +13,7 @@ type Timed = EvictionAttempt & { readonly state: { readonly until: Instant } };
 export class Attempts {
   readonly #attempts = new Map<string, EvictionAttempt>();
   readonly #schedule = new Schedule();
-  /** Those that are due and wait for a place, by namespace, since when they are due. */
+  /** Attempts that are due and wait for a place, by namespace, since when they are due. */
   readonly #lines = new Map<string, Schedule>();
   /** By uid: the namespace in whose line it stands. */
   readonly #inLine = new Map<string, string>();
@@ -26,12 +26,12 @@ export class Attempts {
     return this.#attempts.get(uid)?.state ?? null;
   }
 
-  /** It is looked at when it was to be before. */
+  /** Keeps the time at which the attempt is looked at. */
   set(uid: string, attempt: EvictionAttempt): void {
     this.#attempts.set(uid, attempt);
   }
 
-  /** It is looked at when its state ends. */
+  /** The attempt is looked at when its state ends. */
   put(uid: string, attempt: Timed): void {
     this.#attempts.set(uid, attempt);
     this.#leaveLine(uid);
@@ -82,14 +82,14 @@ export class Attempts {
     this.#leaveLine(uid);
   }
 
-  /** Those with a deadline that have not been sent, and their deadlines. */
+  /** Attempts with a deadline that have not been sent, and their deadlines. */
   *pending(): Iterable<readonly [uid: string, deadline: Instant, state: AttemptState]> {
     for (const [uid, { state, deadline }] of this.#attempts) {
       if (deadline !== null && isPending(state)) yield [uid, deadline, state];
     }
   }
 
-  /** It is due since `since`, and waits for a place among those of its namespace. */
+  /** The attempt is due since `since`, and waits for a place among those of its namespace. */
   standInLine(uid: string, namespace: string, since: Instant): void {
     const line = this.#lines.get(namespace) ?? new Schedule();
     this.#lines.set(namespace, line);

@@ -16,8 +16,9 @@ export interface EvictionConfig extends Policy {
   /** Write down on nodes since when taints count that do not say it themselves. */
   readonly keepTaintStarts: boolean;
   /**
-   * Heed Node.deadline: shorter grace periods, and with `evict-then-delete` budgets asked no longer, so
-   * that pods have ended by then. Off, because whoever may annotate a node can cut both short.
+   * Respect Node.deadline: shorter grace periods, and with `evict-then-delete` budgets are asked
+   * for a shorter time, so that pods have ended by then. Off, because any client that may annotate
+   * a node can cut both short.
    */
   readonly heedNodeDeadlines: boolean;
   /**
@@ -40,7 +41,7 @@ export interface EvictionConfig extends Policy {
   readonly blockedRetryWaitMs: Millis;
   /** Wait after an admission webhook kept an eviction for itself, where it names no time. */
   readonly interceptedRetryWaitMs: Millis;
-  /** An accepted eviction that the watch does not confirm for so long is looked at again. */
+  /** An accepted eviction that the watch does not confirm within this time is looked at again. */
   readonly confirmationWaitMs: Millis;
 }
 

@@ -21,8 +21,9 @@ interface ConfirmOptions extends MatchOptions {
 }
 
 /**
- * Compares the decision about a pod with pod and node as they are read again; null when it still holds,
- * else what has changed. For whoever carries out an eviction on a view that is not fresh.
+ * Compares the decision about a pod with pod and node as they are read again; null when it still
+ * holds, else what has changed. For programs that carry out an eviction on a view that is not
+ * fresh.
  */
 export function confirmEviction(
   because: readonly Reason[],
@@ -52,7 +53,9 @@ export function confirmEviction(
   return same ? null : `the pod tolerates ${name} differently now`;
 }
 
-/** What was read again of a tainted device; null: it is gone, or not what has put the taint on. */
+/**
+ * The source of a device taint as read again; null: it is gone, or not what has put the taint on.
+ */
 export interface DeviceSources {
   readonly claim: ResourceClaim | null;
   readonly rule: DeviceTaintRule | null;
@@ -66,7 +69,10 @@ interface TaintedPod {
   readonly taint: Taint;
 }
 
-/** The same of a pod that goes for the taint of a device. What tolerates it cannot have changed: allocations do not. */
+/**
+ * The same of a pod that goes for the taint of a device. Its toleration cannot have changed:
+ * allocations are immutable.
+ */
 export function confirmDeviceTaint(
   { pod, tainted, taint }: TaintedPod,
   { claim, rule, slice }: DeviceSources,
@@ -80,7 +86,7 @@ export function confirmDeviceTaint(
   if (!isHeld) return `claim ${claim.name} does not hold device ${name} any more`;
   const taints = rule ? ofRule(rule, device) : ofSlice(slice, device);
   const text = formatTaint(taint);
-  // One may be on a device several times: nothing forbids that to a driver.
+  // A device may carry a taint several times: drivers are not prevented from that.
   const found = taints.filter((one) => formatTaint(one) === text);
   if (found.length === 0)
     return `device ${name} is not tainted ${text} by ${describeTaintSource(source)} any more`;

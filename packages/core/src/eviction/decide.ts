@@ -21,7 +21,7 @@ export type Decision =
   /** Deadlines are paused; when they go on it has `remaining` left, negative when overdue. */
   | { readonly kind: 'pause'; readonly remaining: Millis; readonly because: readonly Reason[] };
 
-/** That a pod goes. */
+/** The decision that a pod leaves. */
 export type Eviction = Extract<Decision, { readonly kind: 'evict' }>;
 
 /** The pods that are left alone, beside static ones and those that already terminate. */
@@ -53,13 +53,14 @@ interface Judged {
 }
 
 /**
- * Decides about one pod, keep it or evict it at an instant. Each NoExecute taint of its node, and of its devices
- * where we decide about those, gives a deadline by the policy that counts for pod and taint, and the earliest of those
- * that run acts, by its own policy: a taint whose policy keeps the pod, or whose deadline is paused,
- * does not hold up another. Times kept in whole seconds count from their end, so that no pod goes
- * earlier than it may. The machine that acts and everyone who explains call this. `concerns` is asked
- * only where taints matter to the pod: most changes of a mass eviction are of pods that go already. Where what
- * decides about its devices may not be read (`lacks`), nobody says that it stays.
+ * Decides about one pod, keep it or evict it at an instant. Each NoExecute taint of its node, and
+ * of its devices where we decide about those, gives a deadline by the policy that counts for pod
+ * and taint, and the earliest of those that run acts, by its own policy: a taint whose policy keeps
+ * the pod, or whose deadline is paused, does not hold up another. Times kept in whole seconds count
+ * from their end, so that no pod goes earlier than it may. The machine that acts and everyone who
+ * explains call this. `concerns` is asked only where taints matter to the pod: most changes of a
+ * mass eviction are of pods that go already. Where the resources that decide about its devices may
+ * not be read (`lacks`), the pod is not said to stay.
  */
 export function decide(
   pod: Pod,
@@ -210,7 +211,7 @@ export const endOfTime: Instant = 8.64e15;
  * timeAdded, whenever the pod came (device-taints.ts).
  *
  * A pod with no toleration of the taint counts as one with a toleration of the seconds that the
- * policy gives. Where nobody can tell whether a policy counts, the pod stays, and so does one about
+ * policy gives. Where it is unknown whether a policy counts, the pod stays, and so does one about
  * which kube-controller-manager decides. The pods of a drain's taint are left to the drain, for as
  * long as that lives.
  */
@@ -276,7 +277,7 @@ function preciseReason(of: TaintCase, toleration: Toleration | null, what: What)
   return { code: 'TolerationExpires', ...what, toleration, start, startSource, deadline };
 }
 
-/** Pods are deleted at once, or so long after taint and pod were there. */
+/** Pods are deleted at once, or this long after taint and pod were there. */
 function upstreamReason(of: TaintCase, toleration: Toleration | null, what: What): TaintReason {
   const { observed, pauses, hit } = of;
   if (hit) return upstreamDeviceReason(observed, hit, toleration, what);

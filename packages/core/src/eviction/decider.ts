@@ -22,7 +22,7 @@ import type { Reason } from './reason.ts';
 import { countedFor, countsFrom, type ObservedTaint, type TaintClock } from './taint-clock.ts';
 import type { WorkingDrains } from './working-drains.ts';
 
-/** A node that is still there so long after its deadline does not go: its deadline was wrong. */
+/** A node that is still there this long after its deadline does not go: its deadline was wrong. */
 const endForgottenMs = 600_000;
 
 /** Whom we leave alone is nothing to kube-controller-manager. */
@@ -45,8 +45,9 @@ export interface EvictionAttempt extends Attempt {
   /** The last news of a webhook that keeps the pod. */
   readonly interception?: Interception;
   /**
-   * The decision that made it due. Whatever could change it makes the machine decide anew, so that it holds until
-   * then. Left out: its time has yet to come, and the pod is decided about then.
+   * The decision that made it due. Every change that could affect it makes the machine decide
+   * again, so that it holds until then. Left out: its time has yet to come, and the pod is decided
+   * about then.
    */
   readonly decision?: Eviction;
 }
@@ -79,7 +80,7 @@ export class Decider {
     return { kind: 'keep', because: [last, ...decision.because] };
   }
 
-  /** The same of a pod with an attempt: nobody decides twice about a pod that is due. */
+  /** The same of a pod with an attempt: a due pod is not decided about twice. */
   decideOnce(pod: Pod, attempt: EvictionAttempt | undefined): Decision {
     // The turn of a replica of ours depends on what was sent to the others a moment ago.
     const isKnown = attempt?.decision && !this.#site.replicas?.has(pod);
@@ -87,8 +88,8 @@ export class Decider {
   }
 
   /**
-   * True when no other replica of ours would go on working. Of those that are to go we keep our own pod to the
-   * last: it works for certain, the others as far as the API has heard.
+   * True when no other replica of ours would go on working. Of the replicas that have to leave we
+   * keep our own pod to the last: it works for certain, the others as far as the API has heard.
    */
   #isLastReplica(pod: Pod, { deadline }: Eviction, replicas: OwnReplicas): boolean {
     const others = replicas.standIns(pod);
@@ -165,7 +166,7 @@ export class Decider {
     return later(known, (start) => givenBack(start, past));
   }
 
-  /** The same without what whoever starts anew finds in the pauses that are there. */
+  /** The same without the time that a new leader finds in the pauses that are there. */
   countedToKeep(
     wall: Instant,
     nodeName: string,
@@ -224,7 +225,7 @@ export class Decider {
 
   /** True when it depends on the taint's start when the pod goes, or how long its budgets are asked. */
   countsTime(pod: Pod, reason: Reason): reason is TimedReason {
-    // That of a device says itself since when it counts.
+    // The taint of a device says itself since when it counts.
     if ('device' in reason) return false;
     if (reason.code !== 'NoToleration') return reason.code === 'TolerationExpires';
     const governance = this.#governanceOf(pod, reason.taint);
@@ -255,16 +256,16 @@ export class Decider {
   }
 
   /**
-   * Our view may be old: the pod's watch is cut off, or a live read or our last request found it so.
-   * The delay of an eviction says nothing of that: a queue of our own may have held it. Of pods that are being
-   * read, each that is known was told a moment ago; how long ago is judged by whoever reads them.
+   * Our view may be old: the pod's watch is cut off, or a live read or our last request found it
+   * so. The delay of an eviction says nothing of that: a queue of our own may have held it. Of pods
+   * that are being read, each known pod was reported a moment ago; the reader judges how long ago.
    */
   isDoubtful(
     pod: Pod,
     { state, isUnconfirmed = false }: EvictionAttempt,
     [decisive]: readonly Reason[],
   ): boolean {
-    // Slices and rules are read again whenever somebody goes for one.
+    // Slices and rules are read again whenever a pod leaves because of one.
     if (decisive && 'device' in decisive) return true;
     const view = this.#site.store.podView(pod.nodeName);
     if (isUnconfirmed || view === 'old' || view === 'unread') return true;
@@ -273,7 +274,10 @@ export class Decider {
     return decisive !== undefined && 'staleDrain' in decisive;
   }
 
-  /** When the pod's node goes, where that is heeded; null: nobody said, or long ago. */
+  /**
+   * The time at which the pod's node goes, where node deadlines are respected; null: not announced,
+   * or long ago.
+   */
   #endOf(now: Instant, { nodeName }: Pod): Instant | null {
     const end = finite(this.#site.store.node(nodeName)?.deadline);
     const isHeeded =

@@ -23,22 +23,27 @@ export function taintedDevice({ device, claim, source }: TaintHit): TaintedDevic
 }
 
 /**
- * Since when the taint counts: by timeAdded alone, as DeviceToleration.tolerationSeconds is documented, be it
- * yet to come: whoever moves it later gives all pods that time. The API server leaves it out of none.
+ * Since when the taint counts: by timeAdded alone, as DeviceToleration.tolerationSeconds is
+ * documented, even in the future: a client that moves it later gives all pods that time. The API
+ * server leaves it out of none.
  */
 export function observedOf({ taint }: TaintHit): ObservedTaint {
   const start = taint.timeAdded ?? 0;
   return { taint, start, startSource: 'timeAdded', seenAt: start };
 }
 
-/** True where kube-controller-manager's ways are to be kept, and it overlooks the claim (k/k#141290). */
+/**
+ * True where kube-controller-manager's behavior has to be kept, and it overlooks the claim
+ * (k/k#141290).
+ */
 export function isOverlooked({ origin }: TaintHit, by: PolicyMark | null): boolean {
   return origin === 'extended' && by?.action === 'KubeControllerManager';
 }
 
 /**
- * The toleration that counts; null: none. One that names no effect tolerates every effect, without limit, as
- * the API has it: its seconds count with NoExecute alone. kube-controller-manager does not heed it.
+ * The toleration that counts; null: none. A toleration that names no effect tolerates every effect,
+ * without limit, as the API defines: its seconds count with NoExecute alone.
+ * kube-controller-manager ignores it.
  */
 export function deviceToleration(hit: TaintHit, by: PolicyMark | null): Toleration | null {
   if (by?.action === 'KubeControllerManager' || hit.wait === null) return hit.toleration;

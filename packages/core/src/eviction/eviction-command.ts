@@ -40,9 +40,9 @@ export type LimitCommand =
    */
   | { readonly kind: 'readLimits'; readonly id: string; readonly tidies?: true }
   /**
-   * Write the record, unless somebody else has written since it was read (outcome `changed`). Nothing
-   * that it counts begins before it is done. `resumed`: the request to resume is taken away. `tidies`: as
-   * no limit needs it any more, what is written is that there is none.
+   * Write the record, unless another program has written since it was read (outcome `changed`).
+   * Nothing that it counts begins before it is done. `resumed`: the request to resume is taken
+   * away. `tidies`: as no limit needs it any more, what is written is that there is none.
    */
   | {
       readonly kind: 'keepLimits';
@@ -104,7 +104,10 @@ export type PodReport =
       readonly to: Instant | null;
       readonly cause: Cause;
       readonly because: readonly Reason[];
-      /** The pod leaves, and a request of ours that nobody answered may have made it; left out: none did. */
+      /**
+       * The pod leaves, and a request of ours without an answer may have caused it; left out: none
+       * did.
+       */
       readonly unanswered?: true;
     }
   /** An eviction failed; the next attempt is at `at`. */

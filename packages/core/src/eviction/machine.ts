@@ -49,7 +49,8 @@ export interface EvictionMachine extends Machine<MachineCommand> {
 /**
  * Evicts pods from nodes with NoExecute taints, in time.
  *
- * Theory of operation. Each pod that has to go is one attempt (attempt/attempt.ts), keyed by its uid:
+ * Theory of operation. Each pod that has to go is one attempt (attempt/attempt.ts), keyed by its
+ * uid:
  *
  *                           limit
  *                       +-> queued ---+
@@ -62,12 +63,12 @@ export interface EvictionMachine extends Machine<MachineCommand> {
  *                       +-----------------unconfirmed--------+
  *
  * Every event that touches a pod or its node's taints makes the machine decide again (decide.ts)
- * and move the attempt to match (attempt-reconciler.ts): a deadline may come earlier, later or go away
- * until the eviction is sent (removal-requests.ts). A failed try never ends the attempt; only the pod's
- * leaving or a decision to keep it does. By a policy with the action Request a pod that is due, and that limits
- * let go, is `asked` first: whoever answers its EvictionRequest moves it, or it is sent after all. The schedule holds one instant for each attempt that waits:
- * its deadline, its next try, or when an eviction that was accepted but never seen to happen is
- * decided anew.
+ * and move the attempt to match (attempt-reconciler.ts): a deadline may come earlier, later or go
+ * away until the eviction is sent (removal-requests.ts). A failed try never ends the attempt; only
+ * the pod's leaving or a decision to keep it does. By a policy with the action Request a pod that
+ * is due, and that limits let go, is `asked` first: its responder moves it, or it is sent after
+ * all. The schedule holds one instant for each attempt that waits: its deadline, its next try, or
+ * when an eviction that was accepted but never seen to happen is decided again.
  *
  * Events only change what is known; a tick acts. So whatever comes in together is seen together: a
  * taint that was put on and taken off during an outage of the watch costs no pod. Before `synced` and without leadership
@@ -93,7 +94,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
   readonly #attempts = new Attempts();
   readonly #reconciler: AttemptReconciler;
   readonly #requests: RemovalRequests;
-  /** Those of policies that ask whoever answers for a pod first. */
+  /** The requests of policies that ask the pod's responder first. */
   readonly #asks: TaintRequests;
   #synced = false;
   #leader: boolean;
@@ -237,7 +238,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
       case 'policy':
         this.#limits.followPolicies(now);
         this.#asks.followPolicies(now);
-        // It may say anew what depends on the starts of taints, and move no deadline.
+        // The writer may say again what depends on the starts of taints, and move no deadline.
         for (const name of this.#taints.nodes()) this.#starts.notice(now, name);
         this.#reconcileOn(now, this.nodesOfTaints(), 'PolicyChanged');
         return;
@@ -288,7 +289,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     }
   }
 
-  /** Deadlines may stand still on the node of whoever uses claims, as on one with taints. */
+  /** Deadlines may stand still on the node of a pod with claims, as on a node with taints. */
   #noteClaims(now: Instant, { claims, nodeName }: Pod): void {
     if (!claims || !this.#config.deviceTaints) return;
     if (this.#claimNodes.has(nodeName) || !this.#store.node(nodeName)) return;

@@ -50,10 +50,11 @@ interface GateRefusal {
 const begunMax = 10;
 
 /**
- * One limit for one scope: what was evicted within the window, what is unavailable, and how many pods
- * there were when the window began. A pod is in one place at a time: it is wanted (it may go once that
- * is written down, and has its place in each of its limits until then), open (its eviction was begun and may still come about), or it has left; before and
- * afterwards it counts as available or unavailable.
+ * One limit for one scope: the pods evicted within the window, the unavailable pods, and how many
+ * pods there were when the window began. A pod is in one place at a time: it is wanted (it may go
+ * once that is written down, and has its place in each of its limits until then), open (its
+ * eviction was begun and may still come about), or it has left; before and afterwards it counts as
+ * available or unavailable.
  */
 export class LimitGate {
   readonly limit: BoundLimit;
@@ -68,7 +69,7 @@ export class LimitGate {
   readonly #paid = new Set<string>();
   readonly #wanted = new Set<string>();
   readonly #open = new Set<string>();
-  /** Those that have left, the earliest first. */
+  /** Pods that have left, the earliest first. */
   readonly #left = new Map<string, Instant>();
   /** The pods that left under earlier leaders. */
   #before: { readonly at: Instant; readonly count: number }[] = [];
@@ -141,8 +142,8 @@ export class LimitGate {
   }
 
   /**
-   * Somebody leads since `at`, who does not know what was let go before: the rate lets one pod go then,
-   * and no more at once. Not where it would trip for that.
+   * A replica leads since `at`, without knowledge of earlier evictions: the rate lets one pod leave
+   * then, and no more at once. Not where it would trip for that.
    */
   begin(at: Instant): void {
     const bucket = this.rule.onLimit === 'queue' ? this.#bucket : null;
@@ -183,7 +184,7 @@ export class LimitGate {
     if (this.#open.delete(uid)) this.#left.set(uid, now);
   }
 
-  /** It was not evicted. `isOver`: and it will not be tried again. */
+  /** The pod was not evicted. `isOver`: and it will not be tried again. */
   release(uid: string, availability: Availability | null, isOver: boolean): void {
     if (isOver) this.#paid.delete(uid);
     this.#wanted.delete(uid);
@@ -205,7 +206,7 @@ export class LimitGate {
     if (this.evicted === 0) this.#sizes = [];
   }
 
-  /** The same as it will be, or was, at `now`, for whoever only asks; without what its rate knows. */
+  /** A copy as of `now`, without the knowledge of its rate, for a caller that only reads. */
   asOf(now: Instant, availabilityOf: (uid: string) => Availability | null): LimitGate {
     const asked = new LimitGate(this.limit, this.name);
     for (const uid of this.#open) asked.#open.add(uid);
@@ -261,7 +262,7 @@ export class LimitGate {
     for (const known of [this.#paid, this.#wanted, this.#open, this.#left]) known.clear();
   }
 
-  /** Goes on from what was written down. */
+  /** Continues from the record. */
   restore(now: Instant, { evicted, of, sizes, tripped, oneAt }: RecordedLimit): void {
     if (oneAt !== undefined) this.#bucket?.restore(now, oneAt);
     // A clock that was wrong when it was written must not shut it for ever.
@@ -307,7 +308,7 @@ export class LimitGate {
     return share <= pods ? { most: share, limit: 'percent' } : { most: pods, limit: 'pods' };
   }
 
-  /** This limit, as what says no. */
+  /** This limit, as the refusing one. */
   hit(now: Instant, limit: LimitHit['limit']): LimitHit {
     const count = this.isWindowed ? { count: this.count(now) } : {};
     return { ...this.#scope, limit, tripped: false, ...count };
@@ -347,7 +348,7 @@ export class LimitGate {
     if (this.#before.length === 0) this.#noteSize(now, of);
   }
 
-  /** Those that matter to a share of the pods; evictions that are wanted begin with what is here now. */
+  /** The sizes that count for `percent`; evictions that are wanted begin with the present size. */
   #knownSizes(now: Instant): readonly { readonly at: Instant; readonly of: number }[] {
     if (this.rule.percent === undefined || this.rule.per === 'taint') return [];
     if (this.#wanted.size === 0) return this.#sizes;
@@ -381,7 +382,7 @@ export class LimitGates {
   /** Since when we lead, as far as anybody told; null: all along. */
   #leadsSince: Instant | null = null;
 
-  /** We lead. Nobody knows what another has let go a moment ago: rates begin anew. */
+  /** We lead. The recent evictions of another leader are unknown: rates begin again. */
   lead(now: Instant): void {
     this.#leadsSince = now;
     for (const gate of this.#gates.values()) gate.begin(now);
@@ -503,7 +504,7 @@ function isForTaint(policy: BoundLimit['policy'], taint: Taint | null): boolean 
   return policy === null || taint === null || matchesTaint(policy.match, taint);
 }
 
-/** A limit protects: where nobody can tell whether it is for the pod, it is. */
+/** A limit protects: where it is unknown whether it applies to the pod, it does. */
 function isForPod(
   policy: BoundLimit['policy'],
   pod: Pod,
@@ -563,7 +564,7 @@ function entryOf(
     ...(sizes.length > 0 && { sizes: coarsenedSizes(sizes, gate.windowMs) }),
     evicted: coarsened(evicted, gate.windowMs),
   };
-  // One that came later has counted fewer.
+  // A rate that came later has counted fewer.
   const isMore = countOf(own.evicted) >= countOf(before?.evicted ?? []);
   return {
     ...(isMore ? { ...before, ...own } : { ...own, ...before }),

@@ -72,7 +72,7 @@ export class EvictionLimits {
   readonly #podCounts: PodCounts;
   /** The gates of the pods whose eviction is wanted or has begun. */
   readonly #admitted = new Map<string, readonly LimitGate[]>();
-  /** Those of them whose eviction is wanted: so many at most as may be under way. */
+  /** The attempts whose eviction is wanted: at most as many as may be under way. */
   readonly #wanting = new Set<string>();
   /** Some pod waits for one of these to go. */
   #isCrowded = false;
@@ -95,7 +95,7 @@ export class EvictionLimits {
     this.#setPolicies(Number.NEGATIVE_INFINITY, []);
   }
 
-  /** The policies are others, or what they look at is: every pod counts anew. */
+  /** The policies have changed, or their subjects have: every pod is counted again. */
   followPolicies(now: Instant): void {
     const policies = this.#store.policies();
     if (policies.every(({ limits }) => limits.length === 0) && !this.#hadLimits) return;
@@ -144,8 +144,8 @@ export class EvictionLimits {
   }
 
   /**
-   * Takes in the policies as they are. A limit that says what it said goes on as it was; one that says
-   * something else goes on from what was counted under its name. Every pod has to be seen anew then.
+   * Takes in the policies as they are. An unchanged limit continues as it was; a changed limit
+   * continues from the counts under its name. Every pod has to be looked at again then.
    */
   #setPolicies(now: Instant, policies: readonly EvictionPolicy[]): void {
     const limits = boundLimits(this.#config.limits, policies);
@@ -167,7 +167,7 @@ export class EvictionLimits {
     this.#isDirty ||= dropped.length > 0;
   }
 
-  /** True when what is written down is to be read and written at all. */
+  /** True when the record has to be read and written. */
   get isRecorded(): boolean {
     return this.#config.keepLimits && needsRecord(this.#limits.map(({ rule }) => rule));
   }
@@ -189,7 +189,7 @@ export class EvictionLimits {
     return this.#isRead;
   }
 
-  /** Something is to be written down: at once, as pods or people wait for it, or some time. */
+  /** The record has something to write: at once, as pods or people wait for it, or at some time. */
   get unwritten(): 'urgent' | 'some' | 'none' {
     if (this.#isUrgent) return 'urgent';
     return this.#isDirty ? 'some' : 'none';
@@ -214,8 +214,8 @@ export class EvictionLimits {
   }
 
   /**
-   * A place that a pod was given earlier, and could not take yet, is kept in all its limits or in none:
-   * whoever is refused by one holds no place of another.
+   * A place that a pod was given earlier, and could not take yet, is kept in all its limits or in
+   * none: a pod that one limit refuses holds no place of another.
    */
   #ask(now: Instant, candidate: Candidate): LimitRefusal | null {
     const { uid } = candidate.pod;
@@ -260,7 +260,7 @@ export class EvictionLimits {
     return null;
   }
 
-  /** It may go once that is written down. */
+  /** The pod may leave once that is written down. */
   #want(uid: string, gates: readonly LimitGate[]): void {
     if (this.#wanting.has(uid) || this.#wanting.size < this.#config.evictionsInFlightMax) {
       this.#admitted.set(uid, gates);
@@ -270,7 +270,7 @@ export class EvictionLimits {
     } else this.#isCrowded = true;
   }
 
-  /** It does not go yet, and what was kept for it is free for others; whether anything was. */
+  /** The pod does not leave yet, and its places are free for others; true when it had any. */
   #unwant(uid: string): boolean {
     const gates = this.#admitted.get(uid) ?? [];
     const freed = gates.filter((gate) => gate.unwant(uid));
@@ -309,7 +309,7 @@ export class EvictionLimits {
     else this.#release(now, uid, true);
   }
 
-  /** It was surely not evicted. `isOver`: and is not to be. */
+  /** The pod was surely not evicted. `isOver`: and will not be. */
   #release(now: Instant, uid: string, isOver: boolean): void {
     const gates = this.#admitted.get(uid) ?? [];
     for (const gate of gates) gate.release(uid, this.#podCounts.in(gate, uid), isOver);
@@ -320,7 +320,10 @@ export class EvictionLimits {
     this.queue.requeue(now);
   }
 
-  /** The record fails, and holds whoever waits for it: those of whom that was not reported yet. */
+  /**
+   * The record fails, and holds the pods that wait for it: those for which that was not reported
+   * yet.
+   */
   heldByRecord(): readonly MachineCommand[] {
     return this.queue.uids().flatMap((uid) => {
       const [pod, state] = [this.#store.pod(uid), this.#attempts.stateOf(uid)];
@@ -360,7 +363,7 @@ export class EvictionLimits {
     // Another may act, and what it has counted since is not read here.
     if (this.isRecorded && !this.#isRead) return [];
     return this.#gates.all().flatMap((gate) => {
-      // Most have counted nothing. Whoever asks does not make the others forget.
+      // Most have counted nothing. Reading does not make the others forget.
       const asked =
         gate.evicted === 0 ? gate : gate.asOf(now, (uid) => this.#podCounts.in(gate, uid));
       return statusOf(now, gate, asked);
@@ -395,12 +398,12 @@ export class EvictionLimits {
     this.#found = {};
   }
 
-  /** It could not be written. */
+  /** The record could not be written. */
   stayedUnwritten(): void {
     this.#isUrgent = true;
   }
 
-  /** Goes on from what is written there (null: nothing is), in the place of what we know ourselves. */
+  /** Continues from the record (null: there is none), in the place of our own counts. */
   restore(now: Instant, record: LimitRecord | null): void {
     this.queue.requeue(now);
     this.#isRead = true;
@@ -411,7 +414,7 @@ export class EvictionLimits {
     restoreFrom(now, this.#found, this.#limits, this.#gates);
   }
 
-  /** Nobody knows what another has let go a moment ago: rates begin anew. */
+  /** The recent evictions of another leader are unknown: rates begin again. */
   lead(now: Instant): void {
     this.#gates.lead(now);
   }
@@ -449,8 +452,8 @@ export class EvictionLimits {
 }
 
 /**
- * True when there is more to say of what holds a pod back than was said. The record is written in a
- * moment as a rule: that is told only where it fails.
+ * True when there is more to say of what holds a pod back than was said. The record is usually
+ * written in a moment: it is reported only where it fails.
  */
 export function isNews(hit: LimitHit, before: LimitHit | null): boolean {
   if (hit.limit === 'record') return false;
@@ -512,7 +515,9 @@ class LimitQueue {
     return this.isEmpty ? null : this.#askAt;
   }
 
-  /** Those who ask at `now`, in the order in which they are let through; empty before its time. */
+  /**
+   * The pods that ask at `now`, in the order in which they are let through; empty before its time.
+   */
   ask(now: Instant): readonly string[] {
     if (this.#askAt === null || this.#askAt > now) return [];
     this.#askAt = null;

@@ -42,7 +42,7 @@ export class PodCounts {
     return this.#windowed.length > 0;
   }
 
-  /** The limits are others, or match others: every pod has to be put anew. */
+  /** The limits have changed, or match other pods: every pod has to be put again. */
   setLimits(limits: readonly BoundLimit[]): void {
     this.#windowed = limits.filter(({ rule }) => isWindowed(rule));
     this.#version += 1;
@@ -55,7 +55,7 @@ export class PodCounts {
     return counted?.gates.includes(gate) ? counted.availability : null;
   }
 
-  /** Takes in how a pod counts now (null: not at all); whether that may have made room. */
+  /** Takes in how a pod counts now (null: it does not); true when that may have made room. */
   put(pod: Pod, availability: Availability | null): boolean {
     const before = this.#counted.get(pod.uid);
     const isCurrent = before?.version === this.#version && before.labels === pod.labels;
@@ -93,7 +93,7 @@ export class PodCounts {
   }
 }
 
-/** The way a pod counts, wherever it does. Readiness that nobody reported is not held against it. */
+/** The way a pod counts, wherever it does. A pod without reported readiness counts as available. */
 export function availabilityOf(pod: Pod, late: boolean): Availability | null {
   const isFinished = pod.phase === 'Succeeded' || pod.phase === 'Failed';
   if (pod.nodeName === '' || isFinished || late) return null;

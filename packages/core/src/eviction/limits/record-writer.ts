@@ -30,7 +30,7 @@ const atOnce: Instant = 0;
 const retryWait: RetryWait = { retryWaitMsMin: 500, retryWaitMsMax: 15_000 };
 
 type State =
-  /** It has to be read, from `at` on. */
+  /** The record has to be read, from `at` on. */
   | { readonly kind: 'unread'; readonly at: Instant }
   | { readonly kind: 'reading'; readonly id: string; readonly tidies: boolean }
   /** Known and written; looked at again at `pollAt`, written at `writeAt`, if there is cause to. */
@@ -45,11 +45,12 @@ type State =
     };
 
 /**
- * Sees to it that limits survive a restart and a failover. What they have counted stands in a record
+ * Sees to it that limits survive a restart and a failover. Their counts are stored in a record
  * outside: it is read when we begin to lead, and written before the evictions that it counts. While
- * something has tripped it is read now and then, as a person's request to resume is written there too.
- * Once no limit needs it any more, nothing is left standing there: people would go on asking for what is
- * gone to be opened. Nobody waits for that, so that without the right to it nothing is said.
+ * something has tripped it is read now and then, as a person's request to resume is written there
+ * too. Once no limit needs it any more, nothing is left standing there: people would go on asking
+ * for what is gone to be opened. No pod waits for that, so that without the right to it nothing is
+ * reported.
  */
 export class LimitRecordWriter {
   readonly #limits: EvictionLimits;
@@ -73,7 +74,7 @@ export class LimitRecordWriter {
     return this.#limits.limits(now).map((status) => this.#byWallClock(status));
   }
 
-  /** When the record is to be read or written; null: when something changes. */
+  /** The time at which the record has to be read or written; null: when something changes. */
   nextWake(): Instant | null {
     const { isRecorded, isRead, unwritten, isTripped } = this.#limits;
     if (!isRecorded && !this.#hasToTidy) return null;
@@ -230,7 +231,7 @@ function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
   ];
 }
 
-/** The report and the Event of a limit that somebody has opened. */
+/** The report and the Event of a limit that a person has opened. */
 function resumedEvents(hit: LimitHit, by: string): readonly MachineCommand[] {
   const message = `Limit ${limitId(hit)} is open again: resumed by ${by}`;
   return [
