@@ -5,7 +5,7 @@ import type { Taint, TimedToleration } from './objects/tolerations.ts';
 type Labels = Readonly<Record<string, string>>;
 type Fields = { readonly [field: string]: Json };
 
-/** What the builders of workloads let a caller decide; the rest is the usual. */
+/** The options of the builders of workloads; the rest has usual values. */
 export interface WorkloadOptions {
   /** Default 1. */
   readonly replicas?: number;
@@ -65,7 +65,7 @@ export function node(
   };
 }
 
-/** A pod with one container and nobody to look after it. */
+/** A pod with one container and no owner. */
 export function pod(
   namespace: string,
   name: string,

@@ -52,7 +52,7 @@ export type ClusterPart =
 /** Makes the controllers of a part. */
 type MakePart = (context: ControllerContext, options: ClusterOptions) => readonly Controller[];
 
-/** What works in the cluster beside the API server and the kubelets. */
+/** The parts of the cluster beside the API server and the kubelets. */
 const makeParts: Readonly<Record<ClusterPart, MakePart>> = {
   conditionTaints: (context) => [new ConditionTaints(context)],
   workloads: (context, { rolloutHistory = false }) => [
@@ -84,7 +84,7 @@ const managers: Readonly<Partial<Record<ClusterPart, string>>> = {
   policyStatus: 'validatingadmissionpolicy-status',
 };
 
-/** What a kube-controller-manager does as well, and what must not be done twice. */
+/** The parts whose work a kube-controller-manager does as well, and that must not run twice. */
 const replaceable: readonly ClusterPart[] = [
   'conditionTaints',
   'workloads',
@@ -103,7 +103,7 @@ export interface ClusterOptions {
   readonly seed: number;
   /** Its nodes start with the cluster, its workloads follow. Without one the cluster is empty. */
   readonly topology?: Topology;
-  /** It goes on from here, at the same instant or later; in place of a topology. */
+  /** The cluster to continue from, at the same instant or later; in place of a topology. */
   readonly resting?: RestingCluster;
   /**
    * Objects of a real cluster, lists or single ones as `kubectl get -o json` prints them, that are
@@ -111,14 +111,14 @@ export interface ClusterOptions {
    */
   readonly snapshot?: readonly unknown[];
   /**
-   * Whether the snapshot lives on: a node that was Ready, and has not fallen silent since, gets a kubelet,
-   * which takes over its pods. Those whose containers were not ready stay so until they are replaced.
-   * Left out, the loaded nodes have none and stay as they are.
+   * Keeps the snapshot alive: a node that was Ready, and has not fallen silent since, gets a
+   * kubelet, which takes over its pods. Those whose containers were not ready stay so until they
+   * are replaced. Left out, the loaded nodes have none and stay as they are.
    */
   readonly adopt?: boolean;
   /**
-   * Parts that somebody else plays; all are on by default. A node lifecycle controller writes what
-   * `conditionTaints` does as well.
+   * The parts that another program plays; all are on by default. A node lifecycle controller does
+   * the work of `conditionTaints` as well.
    */
   readonly without?: readonly ClusterPart[];
   /** Reads the expressions that select devices; left out: those that name a driver, and no others. */
@@ -126,14 +126,14 @@ export interface ClusterOptions {
   readonly timing?: Partial<KubeletTiming>;
   readonly attachTiming?: AttachTiming;
   /**
-   * Whether what `kubectl rollout history`, `undo` and `status --revision` read is written: the
-   * ControllerRevisions of DaemonSets and StatefulSets, and the annotations of Deployments and their
-   * ReplicaSets. Default false: nobody in the cluster itself reads them.
+   * Writes the objects that `kubectl rollout history`, `undo` and `status --revision` read: the
+   * ControllerRevisions of DaemonSets and StatefulSets, and the annotations of Deployments and
+   * their ReplicaSets. Default false: no part of the cluster reads them.
    */
   readonly rolloutHistory?: boolean;
   /**
    * The certificate, PEM, by which clients know the API server; each namespace gets it, and a
-   * ServiceAccount. Left out: nobody can reach the cluster from outside, and namespaces are empty.
+   * ServiceAccount. Left out: the cluster cannot be reached from outside, and namespaces are empty.
    */
   readonly ca?: string;
   readonly apiServer?: Omit<PlainServerOptions, 'clock' | 'random' | 'podDice' | 'front'>;
@@ -146,7 +146,7 @@ export interface ClusterOptions {
 /** A whole Kubernetes cluster on one clock and one seed. */
 export class Cluster {
   readonly api: PlainServer;
-  /** What became of the snapshot. */
+  /** The result of loading the snapshot. */
   readonly loadReport: LoadReport;
   readonly #objects: readonly KubeObject[];
   readonly #populationDelayMs: number;
@@ -232,15 +232,16 @@ export class Cluster {
   }
 
   /**
-   * Lets kubelets report renewals of their leases in place of writing them, as far as `report` takes
-   * them: most change nothing, and are most of what happens in a cluster. What is stored falls behind
-   * until a kubelet stops; so it is for a simulation in which nobody else looks at leases.
+   * Lets kubelets report renewals of their leases instead of writing them, if `report` accepts
+   * them: most renewals change nothing, yet they are most of the events in a cluster. The stored
+   * leases fall behind until a kubelet stops, so this is for a simulation in which no other part
+   * reads leases.
    */
   reportRenewals(report: ReportRenewal): void {
     this.#kubelets.reportRenewals(report);
   }
 
-  /** Writes down the renewals that were reported so far: somebody is going to read leases. */
+  /** Writes the renewals that were reported so far, before leases are read. */
   writeRenewals(): void {
     this.#kubelets.writeRenewals();
   }
@@ -252,7 +253,10 @@ export class Cluster {
     return kubelet;
   }
 
-  /** Whether a node has a kubelet, at work or not: of a snapshot only those have one that were alive. */
+  /**
+   * True if a node has a kubelet, at work or stopped: in a snapshot only nodes that were alive have
+   * one.
+   */
   hasKubelet(name: string): boolean {
     return this.#kubelets.get(name) !== null;
   }
@@ -276,7 +280,7 @@ export class Cluster {
   }
 
   /**
-   * Whether everything is as the specs ask for: nodes Ready, workloads complete, budgets counted,
+   * True if everything is as the specs ask for: nodes Ready, workloads complete, budgets counted,
    * no pod on its way in or out. Never true while a kubelet is stopped on a node that should have
    * reported, a pod fits nowhere, or one of a snapshot is not ready and stays so.
    */

@@ -14,7 +14,10 @@ const users: Readonly<Record<string, string>> = {
   'kube-scheduler': 'system:kube-scheduler',
 };
 
-/** As whom a part of the cluster is judged; nobody judges kubelets, and the hand of a test. */
+/**
+ * The user as whom a part of the cluster is judged. Kubelets, and a test's own writes, are not
+ * judged.
+ */
 function writerNamed(manager: string): { readonly writer?: Writer } {
   const name = users[manager];
   if (name === undefined) return {};

@@ -33,7 +33,7 @@ export type Fault =
   | { readonly kind: 'halfOpen'; readonly afterMs: number }
   | { readonly kind: 'duplicate'; readonly chance: number };
 
-/** Which requests a fault strikes; what is left out matches everything. */
+/** The requests that a fault strikes; a field that is left out matches everything. */
 export interface FaultRule {
   readonly fault: Fault;
   readonly verbs?: readonly string[];
@@ -41,7 +41,7 @@ export interface FaultRule {
   readonly resource?: string;
   readonly namespace?: string;
   readonly name?: string;
-  /** How often the rule strikes before it is spent; always when left out. */
+  /** The number of times that the rule strikes; always when left out. */
   readonly times?: number;
   /** Chance of striking, in (0, 1]; 1 when left out. */
   readonly probability?: number;
@@ -95,7 +95,7 @@ export class Faults {
     return () => void this.#breakers.delete(breakStream);
   }
 
-  /** Whether something of that chance happens; draws nothing for what is certain. */
+  /** True with the given chance; draws no random number for a certain outcome. */
   happens(chance: number): boolean {
     return chance >= 1 || this.#random() < chance;
   }

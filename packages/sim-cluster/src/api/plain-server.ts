@@ -25,27 +25,32 @@ export interface PlainServerOptions {
   readonly random: Random;
   /** The names and uids of pods come from it; left out: from one with the seed 0. */
   readonly podDice?: PodDice;
-  /** How long the server works on a request before it does anything; left out: no time. */
+  /** The time the server works on a request before it does anything; left out: no time. */
   readonly serviceMs?: ServiceTime;
-  /** What there is from the start; left out: the namespaces of every cluster. */
+  /** The objects at the start; left out: the namespaces of every cluster. */
   readonly from?: Store;
   /** The resourceVersion of the empty store; default 1000. */
   readonly startRv?: number;
-  /** How many past changes of each resource are kept for watches and paging; default 16384, with `brief` 4096. */
+  /**
+   * The number of past changes of each resource kept for watches and paging; default 16384, with
+   * `brief` 4096.
+   */
   readonly historyLength?: number;
-  /** How long an Event is kept that nobody writes any more; default an hour. */
+  /** The time an Event is kept after its last write; default an hour. */
   readonly eventTtlMs?: number;
   /**
-   * Whether the cluster's own parts write the short way: for a simulation, in which nobody looks at
-   * the form of objects or at who owns their fields. See BriefWrites.
+   * Makes the cluster's own parts write the short way: for a simulation that reads neither the form
+   * of objects nor the owners of their fields. See BriefWrites.
    */
   readonly brief?: boolean;
   /**
-   * Is told of mistakes of this package while it serves a request, which is answered with 500 then, or
-   * publishes a change; left out: they are thrown.
+   * Receives the mistakes of this package while it serves a request, which is then answered with
+   * 500, or publishes a change; left out: they are thrown.
    */
   readonly reportBug?: ReportBug;
-  /** What real clients need; left out: everybody is an admin, and all is in JSON. */
+  /**
+   * The parts that real clients need; left out: every client is an admin, and every answer is JSON.
+   */
   readonly front?: Front;
 }
 
@@ -56,14 +61,14 @@ const briefHistoryLength = 4_096;
 const eventTtlMs = 3_600_000;
 
 /**
- * The API server of a cluster that plays, over values: its objects, its rules and its plain verbs, without
- * a socket. What real clients need beside that is its front.
+ * The API server of a simulated cluster, over values: its objects, its rules and its plain verbs,
+ * without a socket. Its front adds the parts that real clients need.
  */
 export class PlainServer implements ClusterApi {
   readonly clock: Clock;
   /** Answers HTTP requests given as values. */
   readonly exchange: Exchange;
-  /** What goes wrong with requests; nothing unless it is set. */
+  /** The faults of requests; none unless a rule is set. */
   readonly faults: Faults;
   /** Who follows which collections over the wire. */
   readonly watchers: Watchers = new Watchers();
@@ -167,7 +172,7 @@ export class PlainServer implements ClusterApi {
     return applyObject(this.#backend, resource, manifest);
   }
 
-  /** Says what is at the other end of the lines to the nodes; at first nobody is. */
+  /** Sets the dialer of connections to the nodes; at first no node can be reached. */
   connectNodes(dialNode: DialNode): void {
     this.#dialNode = dialNode;
   }

@@ -68,7 +68,7 @@ function routeResource(options: RouterOptions, call: Call, path: ResourcePath): 
   return resource.deprecation === null ? answer : withWarning(answer, resource.deprecation);
 }
 
-/** What follows `proxy` in a path is somebody else's. */
+/** The path after `proxy` belongs to another server. */
 function endsInSlash({ path }: RequestInfo, { subresource }: ResourcePath): boolean {
   return path.endsWith('/') && subresource !== 'proxy';
 }

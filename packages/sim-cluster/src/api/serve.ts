@@ -75,10 +75,10 @@ class Connection {
   #isMute = false;
   /** The chance of each event of a watch to come twice. */
   #repeats = 0;
-  /** What the answer says of itself, whatever it is. */
+  /** The headers of every answer. */
   #common: Readonly<Record<string, string>> = {};
   #talk: Talk | null = null;
-  /** What was asked, for whoever is told of mistakes. */
+  /** The request, for the report of a mistake. */
   #asked = '';
   #hasBegun = false;
 
@@ -100,7 +100,9 @@ class Connection {
     this.#guarded(() => this.#begin(request));
   }
 
-  /** A mistake of ours ends this exchange, and no other where somebody is told of it. */
+  /**
+   * A mistake of this package ends only this exchange if it is reported, and is thrown otherwise.
+   */
   #guarded(step: () => void): void {
     const { reportBug } = this.#options;
     try {
@@ -131,7 +133,10 @@ class Connection {
     else serve();
   }
 
-  /** What works the request out: anew each time it is called, with the same uids and names. */
+  /**
+   * Returns a function that works out the answer, with the same uids and names each time it is
+   * called.
+   */
   #worker(request: ApiRequest, info: RequestInfo): () => Answer {
     const answers = new WebhookAnswers();
     const { backend, front } = this.#options;
@@ -185,7 +190,7 @@ class Connection {
     }
   }
 
-  /** It is carried out to its end, and nobody hears of it. */
+  /** Carries the request out to its end without sending the answer. */
   #lose(answer: Answer): void {
     if (answer.kind !== 'asking') this.#break('reset');
     else this.#afterAsking(answer, (later) => this.#lose(later));

@@ -1,4 +1,4 @@
-// A cluster at rest, made in one go from what is to be in it.
+// A cluster at rest, made in one go from a description of its contents.
 import { directApi } from '../api/direct-api.ts';
 import { presetNamespaces } from '../api/preset-namespaces.ts';
 import type { ControllerContext } from '../controllers/controller.ts';
@@ -66,7 +66,7 @@ class NodeMoulds {
   }
 }
 
-/** Whether two nodes differ in nothing but what each has of its own. */
+/** True if two nodes differ only in their names and other values of one node. */
 function isAlike(a: NodeDescription, b: NodeDescription): boolean {
   return (
     a.region === b.region &&
@@ -77,7 +77,7 @@ function isAlike(a: NodeDescription, b: NodeDescription): boolean {
   );
 }
 
-/** Whoever looks after nodes takes that taint away again. */
+/** A component that looks after nodes removes that taint again. */
 function withoutNotReady(node: KubeObject): KubeObject {
   const { taints, ...spec } = node.spec;
   const kept = (taints as readonly Taint[]).filter(({ key }) => key !== notReadyKey);
@@ -95,7 +95,7 @@ function untainted({ fieldsV1, ...entry }: ManagedFields): ManagedFields {
   return { ...entry, fieldsV1: fields };
 }
 
-/** What is to be in the cluster. */
+/** The contents of the cluster. */
 export interface SettleOptions {
   /** When it is switched on. */
   readonly startsAt: number;
@@ -111,9 +111,9 @@ export interface RestingCluster {
   /** When it came to rest. */
   readonly at: number;
   readonly store: Store;
-  /** How many random numbers its API server has drawn. */
+  /** The number of random numbers that its API server has drawn. */
   readonly drawn: number;
-  /** How many pods it has made, by name and prefix. */
+  /** The number of pods made, by name and prefix. */
   readonly podsMade: ReadonlyMap<string, number>;
   readonly machines: readonly {
     readonly node: NodeDescription;
@@ -123,16 +123,17 @@ export interface RestingCluster {
   readonly nextPlace: number;
 }
 
-/** How long after the last node may have become Ready the workloads are created. */
+/** The delay of the workloads after the latest time at which the last node becomes Ready. */
 export const populationDelayMs = 500;
 const startRv = 1000;
-/** After so many instants somebody else may have a turn. */
+/** The number of instants before the generator yields. */
 const instantsAtOnce = 20;
 
 /**
- * The cluster that comes of these nodes and workloads when nothing happens but that they start: the same
- * objects, at the same times and from the same random numbers, as if all parts of a cluster had worked on
- * them. Only what they come to is stored. Pods that fit nowhere are left pending. Yields now and then.
+ * Returns the cluster in which these nodes and workloads have started and nothing else has
+ * happened: the same objects, at the same times and from the same random numbers, as if all parts
+ * of a cluster had worked on them. Only the final states are stored. Pods that fit nowhere are left
+ * pending. Yields now and then.
  */
 export function* bringToRest(options: SettleOptions): Generator<null, RestingCluster> {
   const settling = new Settling(options);
@@ -195,7 +196,7 @@ class Settling {
     this.#clock.after(timing.startupMs[1] + populationDelayMs, () => this.#populate(objects));
   }
 
-  /** Goes on to the next instant; false: all is at rest. */
+  /** Advances to the next instant; false: everything is at rest. */
   next(): boolean {
     const next = this.#clock.nextWake();
     if (next !== null) this.#clock.advanceTo(next);
@@ -284,7 +285,7 @@ class Settling {
     });
   }
 
-  /** Stores what drafts have come to, and how nodes are doing by now. */
+  /** Stores the final states of drafts, and the current states of nodes. */
   #store(): void {
     const { store } = this.#backend;
     const now = this.#clock.now();

@@ -1,4 +1,4 @@
-// The objects that come to be while a cluster settles, before they are stored.
+// The new objects of a cluster that settles, before they are stored.
 import { keyOf } from '../controllers/pods.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
@@ -9,13 +9,13 @@ interface Listener {
   readonly resources: ReadonlySet<string> | null;
 }
 
-/** What is done with a new pod: its metadata and defaults, as the API server gives them. */
+/** Gives a new pod its metadata and defaults, as the API server does. */
 type DraftPod = (given: KubeObject) => KubeObject;
 
 /**
- * The API as the controllers of workloads use it while a cluster settles. Most of what they write they
- * write again soon; here it is kept as it is, and only what it comes to is stored, by `drafts`. Pods are
- * drafts from their creation; of workloads the status is one.
+ * The API as the controllers of workloads use it while a cluster settles. They soon overwrite most
+ * of their writes. Drafts keeps each write in memory, and only the final states, by `drafts`, are
+ * stored. Pods are drafts from their creation; of a workload only the status is a draft.
  */
 export class Drafts implements ClusterApi {
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export class Drafts implements ClusterApi {
     this.#draftPod = draftPod;
   }
 
-  /** All that is to be stored of a resource, by key. */
+  /** The drafts of a resource, by key. */
   drafts(resource: string): ReadonlyMap<string, KubeObject> {
     return this.#of(resource);
   }

@@ -80,7 +80,7 @@ export class Machine {
     return leaseOf(node, formatMicroTime(Math.max(this.#readyAt, last)));
   }
 
-  /** How long a pod that has come to it takes to start. */
+  /** The time that a pod bound to the node takes to start. */
   startMs(pod: KubeObject): number {
     const { podStartMs } = this.#timing.ofPod?.(pod) ?? this.#timing;
     return drawMs(podRandom(this.#clusterSeed, pod.metadata.uid ?? '', 'start'), podStartMs);
@@ -100,7 +100,7 @@ export class Machine {
     return runningStatus(pod, started, now) as Json;
   }
 
-  /** How far its kubelet has come. */
+  /** The progress of its kubelet. */
   progress(now: number): KubeletProgress {
     return {
       pods: this.#pods,

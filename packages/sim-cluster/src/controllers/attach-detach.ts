@@ -5,10 +5,10 @@ import { isTerminal } from './pods.ts';
 import { attachedTo, attachmentName, claimsOf, volumeOnNode, volumesOf } from './volumes.ts';
 
 const followed = new Set(['nodes', 'pods', 'persistentvolumeclaims', 'volumeattachments']);
-/** What waits for another node to let go of a volume is looked at so often. */
+/** The interval at which a volume is checked again that another node still has. */
 const lookAgainMs = 500;
 
-/** How long it takes until a volume is attached to a node, and detached from it. */
+/** The time that it takes to attach a volume to a node, and to detach one. */
 export interface AttachTiming {
   readonly attachMs: number;
   readonly detachMs: number;
@@ -115,7 +115,7 @@ export class AttachDetach extends Controller {
     api.delete('volumeattachments', '', name);
   }
 
-  /** Whether what began when this was asked first has taken its time. */
+  /** True if a step has taken its time since the first call. */
   #isDone(name: string, nodeName: string, takesMs: number): boolean {
     const now = this.api.clock.now();
     const at = this.#doneAt.get(name) ?? now + takesMs;

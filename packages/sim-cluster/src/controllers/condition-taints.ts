@@ -18,10 +18,10 @@ const unschedulableKey = 'node.kubernetes.io/unschedulable';
 const managedKeys = new Set([...conditionTaints.map(([, , key]) => key), unschedulableKey]);
 
 /**
- * NoSchedule taints that follow a node's conditions and its cordon. Without them a new node keeps the
- * not-ready taint it was admitted with, and no pod is placed. Of the node lifecycle controller's duties
- * the cluster does this one alone: silence, NoExecute taints and evictions are left to a
- * kube-controller-manager, or to whoever is tried in its place, which writes these taints too.
+ * NoSchedule taints that follow a node's conditions and its cordon. Without them a new node keeps
+ * the not-ready taint it was admitted with, and no pod is placed. The cluster does this duty of the
+ * node lifecycle controller alone: silence, NoExecute taints and evictions are left to a
+ * kube-controller-manager, or to the program tested in its place, which writes these taints too.
  */
 export class ConditionTaints extends Controller {
   protected override begin(): void {

@@ -2,7 +2,7 @@ import type { Change, ClusterApi } from '../store/cluster-api.ts';
 import type { Lookup } from './lookup.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** What every part of the cluster beside the API server is given to work with. */
+/** The dependencies of every part of the cluster beside the API server. */
 export interface ControllerContext {
   readonly api: ClusterApi;
   readonly lookup: Lookup;
@@ -31,7 +31,7 @@ export abstract class Controller {
     return null;
   }
 
-  /** Whether it has answered every change so far. */
+  /** True if it has answered every change so far. */
   get isIdle(): boolean {
     return this.queue.isIdle;
   }

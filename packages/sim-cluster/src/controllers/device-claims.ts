@@ -15,7 +15,7 @@ interface ClaimStatus {
   readonly resourceClaimName?: string;
 }
 
-/** Somebody for whom a claim is reserved. */
+/** A consumer that a claim is reserved for. */
 export interface Consumer {
   readonly resource: string;
   readonly name: string;

@@ -6,13 +6,13 @@ import { isTerminating, keyOf } from './pods.ts';
 /** Finalizers by which a delete request says what becomes of the dependents. */
 const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
-/** So long after its dependents have forgotten it an owner goes. */
+/** The delay between the last dependent forgetting its owner and the owner's removal. */
 const orphanedMs = 20;
 
 /**
- * What became of an owner that an object names. It waits when it stays until its dependents are gone. It
- * is unknown when its kind is not served, when it has a namespace and the object has none, and when
- * it was missing from a snapshot.
+ * The state of an owner that an object names. An owner is waiting while it stays until its
+ * dependents are gone. It is unknown when its kind is not served, when it has a namespace and the
+ * object has none, and when it was missing from a snapshot.
  */
 type Owner =
   | { readonly state: 'there' | 'waiting'; readonly resource: string; readonly object: KubeObject }
@@ -149,7 +149,7 @@ export class GarbageCollector extends Controller {
   }
 }
 
-/** Whether an object is being deleted and stays for the sake of its dependents. */
+/** True if an object is being deleted and stays because of its dependents. */
 function isHeld(object: KubeObject): boolean {
   if (!isTerminating(object)) return false;
   return (
@@ -157,12 +157,12 @@ function isHeld(object: KubeObject): boolean {
   );
 }
 
-/** Whether an object is being deleted and stays until its dependents are gone. */
+/** True if an object is being deleted and stays until its dependents are gone. */
 function isWaiting(object: KubeObject): boolean {
   return isTerminating(object) && (object.metadata.finalizers?.includes(foreground) ?? false);
 }
 
-/** Whether a dependent keeps the owner with this uid from going. */
+/** True if a dependent blocks the deletion of the owner with this uid. */
 function blocks({ metadata }: KubeObject, ownerUid: string): boolean {
   const owners = metadata.ownerReferences ?? [];
   return owners.some(({ uid, blockOwnerDeletion }) => uid === ownerUid && blockOwnerDeletion);

@@ -1,4 +1,4 @@
-// Tells whether a cluster has come to rest.
+// Says when a cluster is at rest.
 
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
@@ -29,13 +29,13 @@ const idleWhen: Readonly<Record<string, (object: KubeObject) => boolean>> = {
   poddisruptionbudgets: () => true,
 };
 
-/** How many pods of a StatefulSet its rolling update reaches. */
+/** The number of pods of a StatefulSet that its rolling update reaches. */
 function updatedAtRest({ replicas, updateStrategy }: KubeObject['spec']): number {
   if (updateStrategy?.type === 'OnDelete') return 0;
   return replicas - (updateStrategy?.rollingUpdate?.partition ?? 0);
 }
 
-/** Whether no object in the cluster waits for one of the cluster's own parts. */
+/** True if no object in the cluster waits for one of the cluster's own parts. */
 export function isIdle(api: ClusterApi): boolean {
   return Object.keys(idleWhen).every((resource) =>
     api.list(resource).every((object) => isSettled(resource, object)),

@@ -13,7 +13,10 @@ interface Kept extends Dependent {
   object: KubeObject;
 }
 
-/** How many pods of an owner count as its replicas, how many of those are ready, and how many others end. */
+/**
+ * The numbers of an owner's pods: those that count as replicas, the ready ones of these, and the
+ * other ones that are ending.
+ */
 interface Replicas {
   readonly active: number;
   readonly ready: number;
@@ -26,9 +29,9 @@ const noReplicas: Replicas = { active: 0, ready: 0, terminating: 0 };
 export const adoptable: readonly string[] = ['pods', 'replicasets'];
 
 /**
- * The questions that would otherwise need a walk over everything stored: which pods are bound to this
- * node, what does this object own, and what does nobody control. Kept up to date by the changes
- * themselves, so that a controller always sees what the API server has stored.
+ * The lookups that would otherwise need a walk over everything stored: the pods bound to a node,
+ * the dependents of an object, and the objects without a controller. The changes themselves keep it
+ * up to date, so a controller always sees the current state of the API server.
  */
 export class Lookup {
   readonly #podsOnNode = new Map<string, Map<string, KubeObject>>();
@@ -84,7 +87,7 @@ export class Lookup {
     return this.#orphans.get(resource) ?? [];
   }
 
-  /** How many replicas an owner of pods has. */
+  /** The replicas of an owner of pods. */
   replicasOf(owner: KubeObject): Replicas {
     return this.#replicas.get(owner.metadata.uid ?? '') ?? noReplicas;
   }
@@ -114,8 +117,8 @@ export class Lookup {
   }
 
   /**
-   * Whether the owner with this uid was missing from the start: a snapshot need not hold the owners
-   * of all that it holds.
+   * True if the owner with this uid was missing from the start: a snapshot may leave out owners of
+   * its objects.
    */
   isOwnerElsewhere(ownerUid: string): boolean {
     return this.#ownersElsewhere.has(ownerUid);
@@ -160,17 +163,17 @@ export class Lookup {
   }
 }
 
-/** What a dependent is known by among those of its owner; not all that was loaded has a uid. */
+/** The identity of a dependent among those of its owner; a loaded object may have no uid. */
 function memberOf(resource: string, key: string, { metadata }: KubeObject): string {
   return metadata.uid || `${resource}/${key}`;
 }
 
-/** Whether both states are found in the same places: what did not change is one value. */
+/** True if both states are found in the same places: an unchanged part is the same value. */
 function isAtOnePlace(previous: KubeObject, next: KubeObject): boolean {
   return isOwnedAlike(previous, next) && previous.spec?.nodeName === next.spec?.nodeName;
 }
 
-/** Whether both states have the same owners. */
+/** True if both states have the same owners. */
 export function isOwnedAlike(previous: KubeObject, next: KubeObject): boolean {
   return previous.metadata.ownerReferences === next.metadata.ownerReferences;
 }

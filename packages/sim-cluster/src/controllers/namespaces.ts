@@ -45,7 +45,9 @@ const no = (type: string, reason: string, message: string): Condition => ({
   message,
 });
 
-/** Nothing holds it and its grace period is over: somebody should have removed it. */
+/**
+ * True for an object without finalizers whose grace period is over, which should be gone already.
+ */
 function isOverdue({ metadata }: KubeObject, now: number): boolean {
   const end = Date.parse(metadata.deletionTimestamp ?? '');
   return (metadata.finalizers ?? []).length === 0 && end <= now;
@@ -97,20 +99,21 @@ function finalizers(remaining: readonly Remaining[]): Condition {
 const namespaceFinalizer = 'kubernetes';
 /** Nothing is deleted before this time is over, so that all caches know of the deletion. */
 const delayMs = 5000;
-/** Where no pods are left, it takes so long to go through objects of all other kinds. */
+/** The time that it takes to go through the objects of all other kinds when no pods are left. */
 const othersMs = 400;
 /** In keys of work: that of the look at all that is no pod. */
 const others = 'others of ';
 /** Pods are deleted one after another, at this distance. */
 const podMs = 20;
-/** Contents with finalizers are taken to need so long. */
+/** The time that contents with finalizers are assumed to need. */
 const finalizersSeconds = 15;
 
 /**
- * Empties a namespace that is being deleted, pods first, and lets it go when the last of its
- * contents, pods after their grace period, is gone. It looks again as kube-controller-manager does: a while
- * after its own status has changed, otherwise after half of the time that the contents are taken to
- * need. Work is keyed by namespace, or by a pod that is to be deleted.
+ * Empties a namespace that is being deleted, pods first, and removes it when the last of its
+ * contents, pods after their grace period, is gone. The controller looks again as
+ * kube-controller-manager does: a while after its own status has changed, otherwise after half of
+ * the time that the contents are assumed to need. Work is keyed by namespace, or by a pod to
+ * delete.
  */
 export class Namespaces extends Controller {
   protected override get follows(): ReadonlySet<string> {
@@ -203,7 +206,10 @@ export class Namespaces extends Controller {
   }
 }
 
-/** How long the contents are taken to need: pods their grace period, else what has finalizers a fixed time. */
+/**
+ * The time that the contents are assumed to need: pods their grace period, otherwise objects with
+ * finalizers a fixed time.
+ */
 function secondsLeft(remaining: readonly Remaining[], sinceMs: number): number {
   let grace = 0;
   let isHeld = false;

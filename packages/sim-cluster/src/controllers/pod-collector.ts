@@ -17,9 +17,9 @@ const pass = 'pass';
 
 /**
  * Collects pods that no kubelet will ever end: those of nodes that were deleted, and terminating
- * ones of nodes that are not Ready and are tainted as out of service, or that no node has. It looks at all
- * of them every 20 s, as pod garbage collection of kube-controller-manager does, where there may be any.
- * Work is keyed by `pass`, or by the key of a pod that is to be deleted.
+ * ones of nodes that are not Ready and are tainted as out of service, or that no node has. The
+ * controller looks at all of them every 20 s, as pod garbage collection of kube-controller-manager
+ * does, where there may be any. Work is keyed by `pass`, or by the key of a pod to delete.
  */
 export class PodCollector extends Controller {
   /** The beginning of its rhythm. */
@@ -45,7 +45,7 @@ export class PodCollector extends Controller {
   #noticePod(pod: KubeObject): void {
     const { nodeName } = pod.spec;
     const node = nodeName ? this.api.get('nodes', '', nodeName) : null;
-    // Without a node only a finalizer keeps one that is to go.
+    // Without a node only a finalizer keeps a terminating pod.
     if (nodeName ? !node || (isTerminating(pod) && isOutOfService(node)) : isTerminating(pod)) {
       this.#awaitPass();
     }

@@ -51,27 +51,27 @@ export function withCondition(
     : [...(conditions ?? []), next];
 }
 
-/** Whether the Ready condition of a pod or node is True. */
+/** True if the Ready condition of a pod or node is True. */
 export function isReady(object: KubeObject): boolean {
   return conditionOf(object, 'Ready')?.status === 'True';
 }
 
-/** Whether the pod has run to its end, well or badly. */
+/** True if the pod has run to its end, well or badly. */
 export function isTerminal(pod: KubeObject): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** Whether deletion has begun. */
+/** True if deletion has begun. */
 export function isTerminating(object: KubeObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
-/** Whether a controller counts the pod as one of its replicas: neither ended nor ending. */
+/** True if a controller counts the pod as one of its replicas: neither ended nor ending. */
 export function isActive(pod: KubeObject): boolean {
   return !isTerminal(pod) && !isTerminating(pod);
 }
 
-/** Whether the pod is being deleted and has not run to its end. */
+/** True if the pod is being deleted and has not run to its end. */
 export function isEnding(pod: KubeObject): boolean {
   return isTerminating(pod) && !isTerminal(pod);
 }

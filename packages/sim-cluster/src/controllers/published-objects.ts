@@ -13,7 +13,7 @@ const description =
 
 /**
  * Puts the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` into each namespace, and
- * puts them right when somebody changes or deletes them. Work is keyed by namespace.
+ * restores them when they are changed or deleted. Work is keyed by namespace.
  */
 export class PublishedObjects extends Controller {
   readonly #ca: string;

@@ -11,10 +11,10 @@ const protection = 'resource.kubernetes.io/delete-protection';
 const statusManager = 'ResourceClaimController';
 
 /**
- * resourceclaim-controller: makes the claims of pods that have them by templates, takes pods that have ended
- * out of the claims that were reserved for them, frees the devices of a claim that nobody uses any more, and
- * deletes the claims that were made for a pod once that has ended; where it is gone, the garbage collector does.
- * Work is keyed by `pods KEY` and `claims KEY`.
+ * resourceclaim-controller: makes the claims of pods that have them by templates, takes pods that
+ * have ended out of the claims that were reserved for them, frees the devices of a claim that is no
+ * longer in use, and deletes the claims made for a pod once the pod has ended; where the pod is
+ * gone, the garbage collector deletes them. Work is keyed by `pods KEY` and `claims KEY`.
  */
 export class ResourceClaims extends Controller {
   protected override get follows(): ReadonlySet<string> {
@@ -155,7 +155,7 @@ export class ResourceClaims extends Controller {
   }
 }
 
-/** Whether a pod uses no device any more: it has ended, or will never start. */
+/** True if a pod uses no device any more: it has ended, or will never start. */
 function hasEnded(pod: KubeObject): boolean {
   return isTerminal(pod) || (isTerminating(pod) && !pod.spec.nodeName);
 }

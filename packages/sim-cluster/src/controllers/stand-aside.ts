@@ -33,7 +33,7 @@ export class StandAside {
     this.#controllers = controllers;
   }
 
-  /** Whether this controller leaves its work to others at present. */
+  /** True if this controller leaves its work to others at present. */
   holds(controller: Controller): boolean {
     return this.#isAside && this.#controllers.includes(controller);
   }

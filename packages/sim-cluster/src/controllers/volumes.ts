@@ -26,7 +26,7 @@ export function volumesOf(api: ClusterApi, pod: KubeObject): readonly KubeObject
   });
 }
 
-/** What status.volumesInUse and status.volumesAttached of a node call a volume. */
+/** The name of a volume in status.volumesInUse and status.volumesAttached of a node. */
 export function volumeOnNode({ spec }: KubeObject): string {
   return `kubernetes.io/csi/${spec?.csi?.driver}^${spec?.csi?.volumeHandle}`;
 }

@@ -5,11 +5,12 @@ const retryFirstMs = 5;
 const retryLastMs = 60_000;
 
 /**
- * The work of a level-triggered controller: keys to look at again, each at most once per round.
- * A round runs on the clock, never inside the change that caused it, and keys run in the order in
- * which they were added. Work refused by the API (ApiError) is tried again after a growing pause
- * of 5 ms to 1 min. So is what ends by any other error, a mistake in this package, which is let through
- * with the key; the rest of the round has its turn later, if the clock goes on.
+ * The work of a level-triggered controller: keys to look at again, each at most once per round. A
+ * round runs on the clock, never inside the change that caused it, and keys run in the order in
+ * which they were added. Work refused by the API (ApiError) is tried again after a growing pause of
+ * 5 ms to 1 min. Work that ends with any other error, a mistake in this package, is retried too,
+ * and the error is thrown on with the key; the rest of the round runs later, if the clock
+ * continues.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -45,7 +46,7 @@ export class WorkQueue {
     this.#later.set(key, { at, timer });
   }
 
-  /** Whether nothing is due and nothing has failed; work planned for later does not count. */
+  /** True if nothing is due and nothing has failed; work planned for later does not count. */
   get isIdle(): boolean {
     return this.#keys.size === 0 && this.#failures.size === 0;
   }
@@ -68,7 +69,7 @@ export class WorkQueue {
     try {
       for (const key of left) this.#run(key);
     } finally {
-      // The iterator of a set goes on where it was left.
+      // The iterator of a set continues at its last position.
       for (const key of left) this.add(key);
     }
   }

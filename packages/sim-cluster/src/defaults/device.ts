@@ -15,8 +15,8 @@ function dated(taint: DeviceTaint, now: number): DeviceTaint {
 }
 
 /**
- * A DeviceTaintRule whose taint says since when: where nobody says so, or its effect is another and the time
- * is the old one, since now.
+ * A DeviceTaintRule whose taint has a time: now, if the taint has none, or if its effect has
+ * changed and its time has not.
  */
 export function withRuleTime(
   rule: KubeObject,
@@ -36,7 +36,7 @@ interface Device {
   readonly taints?: readonly DeviceTaint[];
 }
 
-/** A ResourceSlice whose taints say since when: where nobody says so, since now. */
+/** A ResourceSlice whose taints have times: now for those without one. */
 export function withSliceTimes(
   slice: KubeObject,
   _subresource: string,

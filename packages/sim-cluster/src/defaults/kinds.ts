@@ -91,7 +91,7 @@ const rollingStatefulSet = { type: 'RollingUpdate', rollingUpdate: { partition: 
 
 const maxInt32 = 2 ** 31 - 1;
 
-/** What each workload's spec gets besides the defaults of its pod template. */
+/** The defaults of each workload's spec beside those of its pod template. */
 const workloadDefaults: Readonly<Record<string, Spec>> = {
   Deployment: {
     replicas: 1,
@@ -172,7 +172,7 @@ function withJobSelector(job: KubeObject): KubeObject {
   };
 }
 
-/** A new object whose status is somebody else's business, as that of a PodDisruptionBudget is. */
+/** A new object whose status another part writes, as that of a PodDisruptionBudget. */
 export function withEmptyStatus(object: KubeObject): KubeObject {
   return { ...object, status: {} };
 }

@@ -11,20 +11,21 @@ interface Owned {
 }
 
 /**
- * The pods that a budget is about. What a budget asks of them is counted when one of them changes:
- * to walk over all of them at each change would take time that grows with the square of their number.
+ * The pods that a budget selects. A pod's part in the budget's counts is computed when that pod
+ * changes: a walk over all pods at each change would take time that grows with the square of their
+ * number.
  */
 export class BudgetPods {
   readonly #pods = new Map<string, KubeObject>();
   readonly #owners = new Map<string, Owned>();
   #healthy = 0;
 
-  /** How many there are. */
+  /** The number of pods. */
   get size(): number {
     return this.#pods.size;
   }
 
-  /** How many are ready and stay, those that were evicted a moment ago included. */
+  /** The number of ready pods that stay, the pods that were evicted a moment ago included. */
   get healthy(): number {
     return this.#healthy;
   }
@@ -83,7 +84,7 @@ function countsAlike(before: KubeObject, pod: KubeObject): boolean {
   );
 }
 
-/** Whether a budget counts the pod as there. */
+/** True if a budget counts the pod as healthy. */
 export function isHealthy(pod: KubeObject): boolean {
   return isReady(pod) && !isTerminating(pod);
 }

@@ -4,7 +4,7 @@ import type { KubeObject, OwnerReference } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';
 import { type BudgetPods, isHealthy } from './budget-pods.ts';
 
-/** How long an evicted pod counts as gone although its deletion has not been seen. */
+/** The time for which an evicted pod counts as gone although its deletion has not been seen. */
 export const deletionTimeoutMs = 120_000;
 
 /** The workload that decides how many pods there should be. */

@@ -203,7 +203,7 @@ export class DisruptionController extends Controller {
   }
 }
 
-/** Whether an eviction has put a pod on the list of the budget. */
+/** True if an eviction has put a pod on the list of the budget. */
 function isCharged({ status }: KubeObject, previous: KubeObject | null): boolean {
   const count = (pods: object | undefined): number => Object.keys(pods ?? {}).length;
   return count(status?.disruptedPods) > count(previous?.status?.disruptedPods);

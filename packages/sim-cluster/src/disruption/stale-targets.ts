@@ -9,8 +9,8 @@ const followed = new Set(['pods']);
 const disruptionTarget = 'DisruptionTarget';
 
 /**
- * Takes back the DisruptionTarget condition of pods that were marked for deletion two minutes ago
- * and are still not being deleted. What a kubelet has marked stays.
+ * Removes the DisruptionTarget condition of pods that were marked for deletion two minutes ago and
+ * are still not being deleted. A kubelet's mark stays.
  */
 export class StaleTargets extends Controller {
   protected override get follows(): ReadonlySet<string> {

@@ -100,7 +100,7 @@ function isDeeperThan(json: string, max: number): boolean {
   return false;
 }
 
-/** What JSON.parse finds fault with, and how Go says where a character is wrong. */
+/** The faults that JSON.parse reports, and Go's words for the place of a wrong character. */
 const goPlaces: readonly (readonly [fault: RegExp, place: string])[] = [
   [/after property name/, 'after object key'],
   [/property name/, 'looking for beginning of object key string'],
@@ -118,8 +118,8 @@ function goMessage(text: string, message: string): string {
 }
 
 /**
- * Reads the body as an object of the kind; 400 for another kind, unknown fields per query. What it has
- * in common with `previous`, a stored object whose form nobody looks at, is not read again.
+ * Reads the body as an object of the kind; 400 for another kind, unknown fields per query. The
+ * parts shared with `previous`, a stored object whose form no client sees, are not read again.
  */
 export function readObject(call: Call, kind: BodyKind, previous: KubeObject | null = null): Body {
   const { request, info } = call;
@@ -135,7 +135,9 @@ export function readObject(call: Call, kind: BodyKind, previous: KubeObject | nu
   return decodeBody(value, query, kind, previous, previous !== null, twice);
 }
 
-/** Members that a body has twice; only clients that ask for validation, or define kinds, are told. */
+/**
+ * Members that a body has twice; only clients that ask for validation, or define kinds, are warned.
+ */
 function repeatedIn(
   request: ApiRequest,
   query: URLSearchParams,
@@ -148,8 +150,8 @@ function repeatedIn(
 }
 
 /**
- * Reads JSON as an object of the kind, warning about unknown fields or refusing them. What it has
- * in common with `previous`, a stored object, needs no second reading.
+ * Reads JSON as an object of the kind, warning about unknown fields or refusing them. The parts
+ * shared with `previous`, a stored object, are not read again.
  */
 export function decodeBody(
   value: Json,
@@ -173,7 +175,10 @@ export function decodeBody(
   return { object: object as KubeObject, warnings: validation === 'Ignore' ? [] : warnings };
 }
 
-/** What a refusal shows of a body: its beginning, in hexadecimal digits where that is no JSON. */
+/**
+ * The part of a body that a refusal shows: its beginning, in hexadecimal digits if the body is no
+ * JSON.
+ */
 function summary(text: string): string {
   if (text === '') return '<empty>';
   const bytes = Buffer.from(text);

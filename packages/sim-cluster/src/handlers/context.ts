@@ -13,7 +13,7 @@ export function targetOf({ path }: ResourceCall): Target {
   return { namespace: path.namespace, name: path.name };
 }
 
-/** How the client wants objects; 406 when it cannot be served. */
+/** Presents objects in the form that the client asks for; 406 when no such form can be served. */
 export function presenterOf(call: ResourceCall): Presenter {
   const { info, request, formats } = call;
   const form = formats.binary(call)?.form;
@@ -108,7 +108,7 @@ export function refuseForce({ info }: Call): void {
   throw invalidOptions('PatchOptions', [forbiddenValue('force', text)]);
 }
 
-/** How long a read waits for a resourceVersion of the future. */
+/** The time that a read waits for a resourceVersion of the future. */
 const futureWaitMs = 3000;
 
 /**

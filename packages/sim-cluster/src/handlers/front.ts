@@ -25,12 +25,12 @@ export interface Call {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
   readonly user: User;
-  /** What webhooks have answered to it so far. */
+  /** The answers of webhooks to the request so far. */
   readonly answers: WebhookAnswers;
   readonly formats: Formats;
 }
 
-/** What a handler is given: a request whose resource is known and allowed. */
+/** The call of a handler: a request whose resource is known and allowed. */
 export interface ResourceCall extends Call {
   readonly backend: Backend;
   readonly resource: Resource;
@@ -44,7 +44,7 @@ export type Server = Omit<Backend, 'admission'>;
 
 /** Made for one server: formats, kinds, admission. */
 export interface Front {
-  /** What is served beside the kinds of every cluster: definitions, policies. */
+  /** The resources served beside those of every cluster: definitions, policies. */
   readonly kinds: readonly Resource[];
   /** Begins its work on the server, in whose store nothing was written yet. */
   open(server: Server): OpenFront;
@@ -59,9 +59,9 @@ export interface OpenFront {
   admit(request: ApiRequest, info: RequestInfo): User;
   /** Answers at paths where nothing is stored: discovery, reviews, health. */
   answer(call: Call): Answer;
-  /** Whether webhooks have to be asked, so that a write may be worked out more than once. */
+  /** True if webhooks have to be asked, so that a write may be worked out more than once. */
   asksOthers(): boolean;
-  /** Goes by what is stored from now on: objects were loaded. */
+  /** Uses the stored objects from now on: objects were loaded. */
   loaded(): void;
 }
 
@@ -71,7 +71,7 @@ export interface Formats {
   talk(request: ApiRequest, info: RequestInfo): Talk;
   /** A body in protobuf as JSON; null: it cannot be read. */
   decode(body: Uint8Array): Json | null;
-  /** How the objects of an answer are written that is not in JSON; null: it is. */
+  /** The binary form of an answer; null: it is JSON. */
   binary(call: ResourceCall): Binary | null;
   /** The columns of a kind. Throws ApiError where there are no tables. */
   printerOf(resource: Resource): Printer;
@@ -127,7 +127,7 @@ const inJson: Formats = {
   },
 };
 
-/** Everybody is an admin, nobody judges, and everything is in JSON. */
+/** Every client is an admin, nothing judges changes, and every answer is JSON. */
 export const noFront: Front = {
   kinds: [],
   open: () => ({

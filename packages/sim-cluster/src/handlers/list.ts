@@ -22,7 +22,7 @@ const listTooOldMessage = 'The resourceVersion for the provided list is too old.
 const tokenTooOldMessage =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** The resourceVersion in a token that goes on with whatever the newest state is. */
+/** The resourceVersion in a token that continues at the newest state. */
 const newest = -1;
 
 /** Answers a list; throws ApiError 400, 410, 422 or 504. */

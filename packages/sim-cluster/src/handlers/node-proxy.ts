@@ -13,14 +13,14 @@ export interface DialedRequest {
 }
 
 /**
- * What is at the other end of the line to a node: a server, `refused` where none listens, or
- * `timeout` where no machine answers.
+ * Connects to a node: a server, `refused` where none listens, or `timeout` where no machine
+ * answers.
  */
 export type DialNode = (
   nodeName: string,
 ) => ((request: DialedRequest) => Answer) | 'refused' | 'timeout';
 
-/** How long the API server waits for a machine that does not answer. */
+/** The time that the API server waits for a machine that does not answer. */
 const dialTimeoutMs = 30_000;
 const defaultKubeletPort = 10_250;
 
@@ -33,9 +33,9 @@ interface Address {
 const addressTypes = ['InternalIP', 'ExternalIP', 'Hostname'] as const;
 
 /**
- * Leads a request on to a node's kubelet. `id` is the node's name, with or without scheme and port.
- * Throws ApiError: 400 for an id that is none, 404 for a node that is not there, 503 where nobody
- * answers on it.
+ * Forwards a request to a node's kubelet. `id` is the node's name, with or without scheme and port.
+ * Throws ApiError: 400 for an invalid id, 404 for a missing node, 503 where no server answers on
+ * the node.
  */
 export function proxyToNode(
   id: string,

@@ -116,7 +116,7 @@ function patchWith(patch: (document: KubeObject) => Body, call: ResourceCall): A
   const { backend, resource } = call;
   const present = presentView(call);
   if (!present) throw notFound(resource, call.path.name);
-  // What is wrong with a patched object shows it whole, as the replies of its kind have it.
+  // The error for an invalid patched object shows it whole, as the replies of its kind do.
   const shown = resource.custom ? (sortedCopy(present as Json) as KubeObject) : present;
   const { object, warnings } = patch(shown);
   const dryRun = readDryRun(call, 'PatchOptions');
@@ -145,7 +145,7 @@ function checkPatchedKind({ resource, path }: ResourceCall, patched: Json): void
 interface PatchedFrom {
   readonly before: KubeObject;
   readonly saysKind: boolean;
-  /** What a refusal shows: the patched object, or a strategic merge patch itself. */
+  /** The object that a refusal shows: the patched object, or a strategic merge patch itself. */
   readonly shown: () => string;
 }
 

@@ -75,7 +75,8 @@ export function handleWatch(call: ResourceCall): Answer {
           try {
             emit(type, presenter.item(object, first));
           } catch (error) {
-            // A client that begins anew misses nothing; one that hears of the next event does.
+            // A client that starts a new watch misses nothing; one that gets only the next event
+            // would miss this one.
             end();
             throw error;
           }

@@ -11,7 +11,7 @@ export interface ResourcePath {
   readonly plural: string;
   readonly name: string;
   readonly subresource: string;
-  /** What follows `proxy` in the path, as `/stats/summary`; '' without that subresource. */
+  /** The path after `proxy`, such as `/stats/summary`; '' without that subresource. */
   readonly proxyPath: string;
 }
 
@@ -81,7 +81,7 @@ function readResourcePath(path: string): Taken {
   const scoped =
     rest[0] === 'namespaces' && rest.length > 2 && rest[2] !== 'status' && rest[2] !== 'finalize';
   const [namespace = '', plural = '', name = '', ...more] = scoped ? rest.slice(1) : ['', ...rest];
-  // What follows goes to somebody else and says nothing about who may ask.
+  // The rest of the path goes to another server and does not affect authorization.
   const isProxy = more[0] === 'proxy';
   const subresource = isProxy ? 'proxy' : more.join('/');
   const proxyPath = isProxy ? `/${more.slice(1).join('/')}` : '';

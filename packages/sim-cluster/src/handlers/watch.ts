@@ -19,7 +19,7 @@ export interface WatchSink {
 }
 
 const bookmarkIntervalMs = 60_000;
-/** How long watches of a resource outlive a change of its definition. */
+/** The time that watches of a resource outlive a change of its definition. */
 const redefinedMs = 1000;
 /** A last bookmark is sent this long before the watch times out. */
 const bookmarkBeforeEndMs = 2000;

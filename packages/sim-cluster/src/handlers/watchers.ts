@@ -18,12 +18,12 @@ export class Watchers {
     };
   }
 
-  /** Whether the program follows the collection, or a part of it. */
+  /** True if the program follows the collection, or a part of it. */
   has(program: string, plural: string): boolean {
     return this.#open.has(keyOf(program, plural));
   }
 
-  /** Whether the program follows the whole collection. */
+  /** True if the program follows the whole collection. */
   hasWhole(program: string, plural: string): boolean {
     return this.#open.has(wholeKeyOf(program, plural));
   }

@@ -96,7 +96,7 @@ const timerMsMax = 2 ** 31 - 1;
 export class RealClock implements Clock {
   readonly #reportBug: ReportBug | null;
 
-  /** `reportBug`: whoever is told what callbacks throw; left out: it ends the process. */
+  /** `reportBug` receives errors that callbacks throw; left out: an error ends the process. */
   constructor(reportBug: ReportBug | null = null) {
     this.#reportBug = reportBug;
   }

@@ -3,7 +3,7 @@
 import { seedFor } from './hash.ts';
 import { type Random, seededRandom } from './prng.ts';
 
-/** What a node draws for a pod; each has numbers of its own. */
+/** The draws that a node makes for a pod; each has its own numbers. */
 export type PodDraw = 'start' | 'stop' | 'containers';
 
 /**
@@ -14,13 +14,13 @@ export class PodDice {
   readonly #seed: number;
   readonly #made: Map<string, number>;
 
-  /** `made`: goes on where another one is. */
+  /** `made`: the counts of another PodDice, to continue from. */
   constructor(seed: number, made: ReadonlyMap<string, number> = new Map()) {
     this.#seed = seed;
     this.#made = new Map(made);
   }
 
-  /** How many pods there were, by `namespace/name` or `namespace/prefix`. */
+  /** The number of pods made, by `namespace/name` or `namespace/prefix`. */
   get made(): ReadonlyMap<string, number> {
     return this.#made;
   }
@@ -38,7 +38,7 @@ export class PodDice {
   }
 }
 
-/** The numbers that the node of a pod draws for it, on whichever node it is. */
+/** The numbers that a pod's node draws for it, the same on every node. */
 export function podRandom(seed: number, uid: string, draw: PodDraw): Random {
   return seededRandom(seedFor(seed, `pod/${uid}/${draw}`));
 }

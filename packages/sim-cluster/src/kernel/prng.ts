@@ -6,8 +6,8 @@ export type Random = () => number;
 const step = 0x6d2b79f5;
 
 /**
- * A seeded generator (mulberry32): equal seeds give equal sequences on every platform. `drawn`: it goes
- * on where another one is after so many numbers.
+ * A seeded generator (mulberry32): equal seeds give equal sequences on every platform. `drawn`:
+ * continues after so many numbers of another generator.
  */
 export function seededRandom(seed: number, drawn = 0): Random {
   let state = (seed + Math.imul(drawn, step)) | 0;
@@ -38,7 +38,7 @@ export function countedRandom(seed: number): CountedRandom {
   };
 }
 
-/** What is drawn from `random`, from its beginning each time the result is called. */
+/** The draws of `random`, from its beginning each time the result is called. */
 export function replaying(random: Random): () => Random {
   const drawn: number[] = [];
   return () => {

@@ -1,7 +1,7 @@
 // One timer for the heartbeats of all kubelets.
 import type { Clock, Timer } from '../kernel/clock.ts';
 
-/** A heartbeat that goes on until it is cancelled. */
+/** A heartbeat that repeats until it is cancelled. */
 interface Beat extends Timer {
   /** When it is due next. */
   at: number;
@@ -10,8 +10,8 @@ interface Beat extends Timer {
 }
 
 /**
- * What is done again and again by many, with the same period for all. Who has had its turn is the last
- * one to have another: so they wait in a row, of which only the first needs a timer.
+ * Repeats the heartbeats of many nodes with one period. The node that has just had its turn is the
+ * last one to have another, so they wait in a row, and only the first needs a timer.
  */
 export class Heartbeats {
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class Heartbeats {
    */
   #row: Beat[] = [];
   #first = 0;
-  /** How many are not over. */
+  /** The number of heartbeats that are not cancelled. */
   #alive = 0;
   #timer: Timer | null = null;
 
@@ -41,7 +41,7 @@ export class Heartbeats {
     this.#alive++;
     if (firstMs < this.#periodMs) this.#insert(beat);
     else {
-      // Nobody is due later: it comes before the one that is due next.
+      // No other heartbeat is due later, so it stands before the one that is due next.
       this.#row.splice(this.#first, 0, beat);
       this.#first = (this.#first + 1) % this.#row.length;
       this.#timer ??= this.#clock.after(firstMs, () => this.#run());

@@ -31,7 +31,7 @@ import { drawMs, firstBeatMs, type KubeletTiming, kubeletSeed } from './timing.t
 
 const jsonHeaders = { 'content-type': 'application/json' };
 
-/** The eviction settings of a kubelet that nobody has configured. */
+/** The default eviction settings of a kubelet. */
 const defaultKubeletConfig: { readonly [field: string]: Json } = {
   evictionHard: {
     'imagefs.available': '15%',
@@ -45,7 +45,7 @@ const defaultKubeletConfig: { readonly [field: string]: Json } = {
   localStorageCapacityIsolation: true,
 };
 
-/** What a kubelet answers to those who ask it directly, or through the API server. */
+/** The kubelet's server, for clients that ask it directly or through the API server. */
 class KubeletServer {
   readonly #stats: NodeStats;
   readonly #config: { readonly [field: string]: Json };
@@ -58,7 +58,7 @@ class KubeletServer {
     this.#clock = clock;
   }
 
-  /** Whether connections to it come about. */
+  /** True if clients can connect to it. */
   get isReachable(): boolean {
     return this.#fault !== 'unreachable';
   }
@@ -99,15 +99,15 @@ function json(body: string): Answer {
 /** A status that has not changed is posted again after this long. */
 export const statusReportMs = 300_000;
 
-/** How far a kubelet has come that has been at work for a while. */
+/** The state of a kubelet that has been at work for a while. */
 export interface KubeletProgress {
-  /** How many pods it has started. */
+  /** The number of pods it has started. */
   readonly pods: number;
   readonly reportedAt: number;
   readonly nextBeatAt: number;
 }
 
-/** What distinguishes one kubelet from the next. */
+/** The options in which one kubelet differs from the next. */
 export interface KubeletOptions {
   readonly node: NodeDescription;
   /** That of the cluster. */
@@ -119,28 +119,28 @@ export interface KubeletOptions {
   readonly timing: KubeletTiming;
   /** When it is to renew its lease and look at its node's status. */
   readonly heartbeats: Heartbeats;
-  /** Whether it writes no more than a simulation looks at: see BriefWrites. */
+  /** Writes no more than a simulation reads: see BriefWrites. */
   readonly isBrief: boolean;
-  /** Reports renewals that need not be written; whether somebody took it. */
+  /** Reports renewals that need not be written; true if the report was accepted. */
   readonly reportRenewal: ReportRenewal;
 }
 
 /** A node's lease was renewed at that time, by the kubelet's clock; whether that is taken as heard. */
 export type ReportRenewal = (nodeName: string, renewedAt: number) => boolean;
 
-/** What a kubelet does: all its work, nothing but renewing its lease, or nothing. */
+/** The duties of a kubelet: all its work, nothing but renewing its lease, or nothing. */
 type KubeletState = 'working' | 'leaseOnly' | 'stopped';
 
 /**
  * One node's kubelet: its heartbeats and its pods. It registers the node, becomes Ready after a
  * moment, from then on renews its lease at every heartbeat and posts its conditions when they
  * differ from the stored ones or are five minutes old, and runs the pods that are bound to the
- * node. What somebody else wrote into its status or into that of its pods it sets right: its pods'
- * at once, its own at the next heartbeat.
+ * node. The kubelet corrects what others write into its status or that of its pods: its pods' at
+ * once, its own at the next heartbeat.
  */
 export class Kubelet {
   readonly nodeName: string;
-  /** What is used on the node. */
+  /** The resource usage of the node. */
   readonly stats: NodeStats;
   readonly #server: KubeletServer;
   readonly #context: ControllerContext;
@@ -166,7 +166,7 @@ export class Kubelet {
   #lease: KubeObject | null = null;
   /** The last renewal, where it was reported in place of being written. */
   #unwrittenAt: number | null = null;
-  /** Whether its lease and its node may be others than at the last heartbeat. */
+  /** True if the lease or the node may have changed since the last heartbeat. */
   #isNews = true;
   #timer: Timer | null = null;
   #state: KubeletState = 'stopped';
@@ -198,7 +198,7 @@ export class Kubelet {
     });
   }
 
-  /** Whether it does all its work. */
+  /** True if it does all its work. */
   get isRunning(): boolean {
     return this.#state === 'working';
   }
@@ -208,7 +208,9 @@ export class Kubelet {
     return this.#options.node.zone ?? '';
   }
 
-  /** Registers the node and makes it Ready after the start-up time; or goes on where it was. */
+  /**
+   * Registers the node and makes it Ready after the start-up time, or continues from its progress.
+   */
   start(): void {
     if (this.#state !== 'stopped') return;
     this.#state = 'working';
@@ -282,7 +284,7 @@ export class Kubelet {
     this.#server.setStatsFault(fault);
   }
 
-  /** What is at the other end of a connection to it. */
+  /** Returns the server end of a connection to the node. */
   dial(): ReturnType<DialNode> {
     if (!this.#server.isReachable) return 'timeout';
     return this.#state === 'stopped' ? 'refused' : (request) => this.#server.answer(request);
@@ -388,7 +390,7 @@ export class Kubelet {
     this.#reportedMs = api.clock.now();
   }
 
-  /** Whether a status that has not changed is to be posted again. */
+  /** True if an unchanged status is due to be posted again. */
   get #isStatusDue(): boolean {
     return this.#context.api.clock.now() - this.#reportedMs >= statusReportMs;
   }

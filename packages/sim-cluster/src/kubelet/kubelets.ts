@@ -87,7 +87,7 @@ export class Kubelets {
     return kubelet;
   }
 
-  /** Whether every machine has its Node. */
+  /** True if every machine has its Node. */
   areRegistered(): boolean {
     const { api } = this.#context;
     return [...this.#kubelets.keys()].every((name) => api.get('nodes', '', name) !== null);

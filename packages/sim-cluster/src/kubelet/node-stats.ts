@@ -13,7 +13,7 @@ import {
   sumOf,
 } from './summary.ts';
 
-/** How much of something is used from now on, in bytes or pieces: always as much, or ever more. */
+/** An amount in use from now on, in bytes or pieces: constant or growing. */
 type Amount = number | Growth;
 
 /** A use that changes with time. */
@@ -32,7 +32,7 @@ interface Course {
   readonly until: number;
 }
 
-/** What is used of several things at any time. */
+/** Measures the usage of several things at any time. */
 class Meter<Thing extends string> {
   readonly #initial: Readonly<Record<Thing, number>>;
   readonly #courses = new Map<Thing, Course>();
@@ -60,7 +60,7 @@ class Meter<Thing extends string> {
   }
 }
 
-/** What a pod uses; what is left out stays as it is. Bytes, inodes and processes. */
+/** The usage of a pod; a field that is left out stays unchanged. Bytes, inodes and processes. */
 export interface PodUsage {
   /** The working set. */
   readonly memory?: Amount;
@@ -74,7 +74,7 @@ export interface PodUsage {
   readonly volumesInodes?: Readonly<Record<string, Amount>>;
 }
 
-/** What everybody but the pods uses on a node; what is left out stays as it is. */
+/** The usage of a node outside its pods; a field that is left out stays unchanged. */
 export interface NodeUsage {
   readonly memory?: Amount;
   /** On the file system of the kubelet. */
@@ -88,7 +88,7 @@ export interface NodeUsage {
 const mebibyte = 2 ** 20;
 const gibibyte = 2 ** 30;
 
-/** What a pod uses of which nobody has said anything. */
+/** The usage of a pod for which no usage is set. */
 const quietPod: Readonly<Record<string, number>> = {
   memory: 20 * mebibyte,
   rootfs: mebibyte,
@@ -111,7 +111,7 @@ const quietNode: Readonly<Record<keyof NodeUsage, number>> = {
 /** A kubelet looks at its pods and its machine so often, and answers what it saw last. */
 const collectionMs = 10_000;
 
-/** What is used on one node, by its pods and by others, as scenarios script it. */
+/** The usage of one node, by its pods and by others, as scenarios script it. */
 export class NodeStats {
   readonly #context: ControllerContext;
   readonly #nodeName: string;
@@ -160,7 +160,7 @@ export class NodeStats {
     this.#isFrozen = isFrozen;
   }
 
-  /** What the kubelet saw last; `clockMs` is what its machine's clock says now. */
+  /** The kubelet's latest measures; `clockMs` is the current time of its machine's clock. */
   measures(clockMs: number): Measures {
     const now = this.#now;
     const collected = this.#collected;
@@ -287,13 +287,13 @@ interface Volume {
   readonly hostPath?: object;
 }
 
-/** What is on the host is nobody's in particular. */
+/** Files on the host belong to no pod in particular. */
 function measuredVolumes(pod: KubeObject): readonly Volume[] {
   const volumes: readonly Volume[] = pod.spec.volumes ?? [];
   return volumes.filter(({ hostPath }) => hostPath === undefined);
 }
 
-/** Whether its files count as the node's ephemeral storage. */
+/** True if its files count as the node's ephemeral storage. */
 function isLocal({ emptyDir, configMap, gitRepo }: Volume): boolean {
   const isOnDisk = emptyDir !== undefined && (emptyDir.medium ?? '') === '';
   return isOnDisk || configMap !== undefined || gitRepo !== undefined;

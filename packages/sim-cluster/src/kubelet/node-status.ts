@@ -3,7 +3,7 @@ import type { Condition } from '../controllers/pods.ts';
 import { type Random, randomDigits, randomUid } from '../kernel/prng.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 
-/** What is known of a machine before its kubelet registers it. */
+/** The facts about a machine before its kubelet registers it. */
 export interface NodeDescription {
   readonly name: string;
   readonly region?: string;
@@ -17,15 +17,18 @@ export interface NodeDescription {
   /** Resource quantities that replace or extend cpu 4, memory 16Gi, pods 110. */
   readonly capacity?: Readonly<Record<string, string>>;
   readonly machine?: Partial<Machine>;
-  /** Whether somebody else sets the pressure conditions once the node is registered. */
+  /** True if another part sets the pressure conditions once the node is registered. */
   readonly pressureByOthers?: boolean;
   /** Fields of the KubeletConfiguration beside or in place of the defaults, for /configz. */
   readonly kubeletConfig?: { readonly [field: string]: Json };
 }
 
-/** What the capacity of a node does not say. */
+/** The facts about a node that its capacity does not say. */
 export interface Machine {
-  /** Whether images have a file system of their own, and whether writable layers share it. */
+  /**
+   * The file systems of images and of writable layers: shared with the node, images apart, or both
+   * apart.
+   */
   readonly layout: 'shared' | 'dedicatedImageFs' | 'splitImageFs';
   /** The size of that file system. */
   readonly imageFsBytes: number;
@@ -75,13 +78,13 @@ export function podIpOf(index: number, count: number): string {
   return `10.${128 + (index >> 8)}.${index & 255}.${2 + (count % 253)}`;
 }
 
-/** What the kubelet believes about its node. */
+/** The kubelet's own view of its node. */
 export type NodeReport = Readonly<Record<NodeConditionType, boolean>>;
 
 /** Every condition type that a kubelet owns. */
 export const nodeConditionTypes = Object.keys(conditionReports) as readonly NodeConditionType[];
 
-/** Whether the stored conditions of those types say what the kubelet would say. */
+/** True if the stored conditions of those types say what the kubelet would say. */
 export function isReported(
   node: KubeObject,
   report: NodeReport,

@@ -2,17 +2,17 @@
 import { type Condition, conditionOf } from '../controllers/pods.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 
-/** What the kubelet knows of a pod that it has started. */
+/** The kubelet's knowledge of a pod that it has started. */
 export interface StartedPod {
   readonly podIp: string;
   readonly containerIds: readonly string[];
   /** In the format of the field. */
   readonly startedAt: string;
-  /** What has not been written yet of how it came to its node; null: that is written. */
+  /** The unwritten part of a pod's acceptance by its node; null: it is written. */
   readonly accepted: { readonly hostIp: string; readonly at: string } | null;
 }
 
-/** How a pod's containers ended. */
+/** The end of a pod's containers. */
 export interface PodEnd {
   readonly exitCode: number;
   /** In the format of the field. */
@@ -125,8 +125,8 @@ function acceptedFields(pod: KubeObject, { accepted }: StartedPod): object {
 }
 
 /**
- * Whether a pod runs and its kubelet has said that not all of its containers are ready, as of one that
- * crashes again and again. Who marks the pods of a node that is not heard of changes Ready alone.
+ * True if a pod runs and its kubelet has said that not all of its containers are ready, as for a
+ * crash loop. A controller that marks the pods of a silent node changes Ready alone.
  */
 export function hasUnreadyContainers(pod: KubeObject): boolean {
   if (pod.status?.phase !== 'Running') return false;

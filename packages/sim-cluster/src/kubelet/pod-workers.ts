@@ -24,21 +24,21 @@ export interface PodHost {
   readonly timing: KubeletTiming;
   /** Of the cluster: what is drawn for a pod comes from it and from the pod. */
   readonly seed: number;
-  /** Whether nobody looks at pods whose containers are being made: that much is not written. */
+  /** True if no part reads pods whose containers are being made: that step is not written. */
   readonly isBrief: boolean;
   /** By the machine's own clock. */
   now(): number;
   nextPodIp(): string;
 }
 
-/** How far a pod's containers have come on this node. */
+/** The stage of a pod's containers on this node. */
 type Stage =
   | { readonly kind: 'creating'; readonly timer: Timer }
   | {
       readonly kind: 'running';
       readonly started: StartedPod;
       readonly timer: Timer | null;
-      /** Whether its containers are not ready, for reasons of their own. */
+      /** True if its containers are not ready for reasons in the pod itself. */
       readonly ails: boolean;
     }
   | {
@@ -58,14 +58,14 @@ interface Worker {
 /** Exit codes of a container that was asked to stop and was interrupted, or had to be killed. */
 const exitTerminated = 143;
 const exitKilled = 137;
-/** Volumes that are not attached are looked for again after so long. */
+/** The interval at which volumes that are not attached are looked for again. */
 const volumesAgainMs = 500;
 
 /**
  * The kubelet's work on pods: starting and ending them. Every change of a pod leads to one look at
  * what is stored and at how far its containers are; the difference decides the next step: create
- * containers, report them running, stop them, or delete the pod for good once they have stopped. A pod
- * that is taken over and whose containers are not ready stays so until somebody replaces it.
+ * containers, report them running, stop them, or delete the pod for good once they have stopped. A
+ * pod that is taken over and whose containers are not ready stays so until it is replaced.
  */
 export class PodWorkers {
   readonly #context: ControllerContext;
@@ -86,7 +86,10 @@ export class PodWorkers {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) this.notice(keyOf(pod));
   }
 
-  /** The same in the middle of its work: what is well needs no look, and what has begun is not begun anew. */
+  /**
+   * Resumes in the middle of the work: healthy pods need no look, and steps already begun are not
+   * repeated.
+   */
   goOn(): void {
     for (const pod of this.#context.lookup.podsOnNode(this.#host.nodeName)) {
       const begunAt = begunBefore(pod);
@@ -107,7 +110,7 @@ export class PodWorkers {
     this.#queue.add(key);
   }
 
-  /** Whether containers of the pod are being stopped, whatever somebody wrote into its status. */
+  /** True if containers of the pod are being stopped, whatever the stored status says. */
   isStopping(pod: KubeObject): boolean {
     const worker = this.#workers.get(keyOf(pod));
     return worker?.uid === pod.metadata.uid && worker?.stage.kind === 'stopping';
@@ -155,7 +158,7 @@ export class PodWorkers {
     this.#start(key, pod, now, this.#leftOf(key, startMs));
   }
 
-  /** What is left of the time that a pod takes, where it was found on its way. */
+  /** The rest of a pod's time, for a pod that was found in the middle of a step. */
   #leftOf(key: string, ms: number): number {
     const begunAt = this.#begun.get(key);
     this.#begun.delete(key);
@@ -218,13 +221,13 @@ export class PodWorkers {
   }
 
   #removeUnstarted(pod: KubeObject): void {
-    // Whoever keeps it by a finalizer learns that it will not run.
+    // A client that keeps the pod by a finalizer learns that the pod will not run.
     const isKept = (pod.metadata.finalizers ?? []).length > 0;
     if (isKept && !isTerminal(pod)) this.#report(pod, { ...pod.status, phase: 'Failed' });
     this.#remove(pod);
   }
 
-  /** The containers have ended. A phase that is final stays as somebody wrote it. */
+  /** Handles a pod whose containers have ended. A final phase stays as it was written. */
   #leave(key: string, pod: KubeObject, stage: Stage & { readonly kind: 'ended' }): void {
     if (stage.goneAt > this.#now()) return;
     const { podRemovalMs = 0 } = this.#timingOf(pod);
@@ -287,7 +290,7 @@ export class PodWorkers {
     this.#workers.delete(key);
   }
 
-  /** Whether the containers of a pod that runs are ready from now on. */
+  /** Sets the readiness of the containers of a running pod. */
   setReady(key: string, isReady: boolean): void {
     const worker = this.#workers.get(key);
     if (worker?.stage.kind !== 'running') return;

@@ -61,7 +61,7 @@ interface FsSummary {
   readonly inodesUsed: number;
 }
 
-/** Room for files, taken up by somebody. */
+/** The space for files that something takes up. */
 export interface Space {
   readonly bytes: number;
   readonly inodes: number;
@@ -73,7 +73,7 @@ export interface FileSystem {
   readonly taken: Space;
 }
 
-/** What one pod uses. */
+/** The usage of one pod. */
 export interface PodShare {
   readonly pod: KubeObject;
   readonly memoryBytes: number;
@@ -113,7 +113,7 @@ export function sumOf(spaces: readonly Space[]): Space {
   );
 }
 
-/** What a pod has written into volumes that live on the node's own file system. */
+/** The space that a pod uses in volumes on the node's own file system. */
 export function localVolumes({ volumes }: PodShare): Space {
   return sumOf(Object.values(volumes).filter(({ isLocal }) => isLocal));
 }

@@ -6,17 +6,17 @@ import type { KubeObject } from '../objects/kube-object.ts';
 /** The least and the most of a duration that differs from time to time, in milliseconds. */
 export type RangeMs = readonly [least: number, most: number];
 
-/** How long a pod takes to start and to stop. */
+/** The time that a pod takes to start and to stop. */
 export interface PodTiming {
   /** From binding to all containers ready. */
   readonly podStartMs: RangeMs;
   /** From the request to stop to the exit of the containers; the grace period cuts it short. */
   readonly podStopMs: RangeMs;
-  /** How long its containers run and how they end; left out: as their command says. */
+  /** The run time and the end of its containers; left out: as their command says. */
   readonly podRun?: PodRun;
-  /** Whether its containers run and never get ready. */
+  /** True if its containers run and never get ready. */
   readonly neverReady?: boolean;
-  /** Whether one that has not started yet takes as long to stop; left out: it is gone at once. */
+  /** True if a pod that has not started yet takes as long to stop; left out: it is gone at once. */
   readonly stopsUnstarted?: boolean;
   /** From its last status to its removal; left out: no time. */
   readonly podRemovalMs?: number;
@@ -28,18 +28,18 @@ export interface PodRun {
   readonly exitCode: number;
 }
 
-/** How long things take on a node. */
+/** The time that each action takes on a node. */
 export interface KubeletTiming extends PodTiming {
   /** Between two renewals of the lease, and between two looks at the node's status. */
   readonly heartbeatMs: number;
   /**
-   * Whether kubelets renew at moments of their own within that time, as those of machines that were started
-   * at different times; left out: each that time after it has begun.
+   * Makes kubelets renew at their own moments within that time, as on machines that were started at
+   * different times; left out: each renews that time after its start.
    */
   readonly spreadsHeartbeats?: boolean;
   /** From registration to Ready. */
   readonly startupMs: RangeMs;
-  /** How long it takes a certain pod; left out: as long as all. */
+  /** The timing of a certain pod; left out: the same for all. */
   readonly ofPod?: (pod: KubeObject) => PodTiming;
 }
 
@@ -57,8 +57,9 @@ export function kubeletSeed(seed: number, nodeName: string): number {
 }
 
 /**
- * How long after its first heartbeat the kubelet with this seed renews, where all do so at moments of their
- * own; drawn apart from all that its seed draws otherwise. Null: after a heartbeat's time.
+ * The delay of the first renewal after the first heartbeat of the kubelet with this seed, if
+ * kubelets renew at their own moments; drawn apart from all other numbers of the seed. Null: one
+ * heartbeat period.
  */
 export function firstBeatMs(
   seed: number,

@@ -294,7 +294,7 @@ export function futureResourceVersion(asked: string, current: string): ApiError 
   });
 }
 
-/** 503: somebody the server depends on cannot be reached. */
+/** 503: a server that the API server depends on cannot be reached. */
 export function serviceUnavailable(message: string): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message);
 }
@@ -304,7 +304,7 @@ export function serverError(message: string): ApiError {
   return new ApiError(500, null, message);
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of an error, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

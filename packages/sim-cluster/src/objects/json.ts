@@ -6,7 +6,7 @@ export type JsonObject = { [key: string]: Json };
 
 /** The largest int64, by which people mean for ever. */
 export const int64Max: bigint = 2n ** 63n - 1n;
-/** What JavaScript makes of it, and how it would write that. */
+/** JavaScript's rounding of the greatest int64, and its text. */
 const rounded = Number(int64Max);
 const roundedText = JSON.stringify(rounded);
 
@@ -139,7 +139,7 @@ export function quoted(texts: readonly string[]): string {
 /** Values nested deeper than this are refused; no object of the API comes near it. */
 export const depthMax = 1000;
 
-/** Whether values stand in each other no deeper than that. */
+/** True if values are nested no deeper than that. */
 export function isShallow(value: unknown, depthLeft: number = depthMax): boolean {
   // Only what was read before is frozen.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return true;

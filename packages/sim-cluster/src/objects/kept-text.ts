@@ -1,15 +1,18 @@
-// What was written of values that nobody can change, kept for the next time: the JSON of objects in lists and of
-// fields that somebody owns, and of pods what protobuf has of them.
+// The texts written for immutable values, kept for the next time: the JSON of listed objects and of
+// owned fields, and the protobuf of parts of pods.
 import { jsonOf } from './json.ts';
 
 const lengthMax = 32 * 1024 * 1024;
 
-/** What was written of frozen values, for as long as they live; all of it is forgotten when it is too long. */
+/**
+ * The texts written for frozen values, kept until the values are gone; all texts are dropped when
+ * their total is too long.
+ */
 export class KeptTexts {
   #texts = new WeakMap<object, string>();
   #length = 0;
 
-  /** What was kept for this value. */
+  /** The text kept for this value. */
   of(value: object): string | undefined {
     return this.#texts.get(value);
   }

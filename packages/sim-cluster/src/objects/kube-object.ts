@@ -17,7 +17,7 @@ export interface FieldTree {
   readonly [element: string]: FieldTree;
 }
 
-/** Which fields one manager owns; what a client has made up may hold anything. */
+/** The fields that one manager owns; entries from clients may hold anything. */
 export type ManagedFields = {
   readonly manager?: string;
   readonly operation?: 'Apply' | 'Update';

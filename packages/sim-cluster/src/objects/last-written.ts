@@ -1,7 +1,10 @@
-// What an object became in bytes or text, for as long as no other is written: the answer to a write and
-// the events that watches are told of it come one after the other, and say the same object.
+// The bytes or text of the object written last: the answer to a write and the watch events about it
+// come one after the other, and show the same object.
 
-/** The same for the object that it was called with last, if nobody can change that; `write` makes it. */
+/**
+ * Returns a function that keeps the result for the object that it was called with last, if that
+ * object is immutable; `write` makes the result.
+ */
 export function lastWritten<O extends object, T>(write: (object: O) => T): (object: O) => T {
   let last: { readonly object: O; readonly written: T } | null = null;
   return (object) => {

@@ -52,17 +52,17 @@ function errorsOf(
   ];
 }
 
-/** What is wrong with a name of most objects; empty when nothing is. */
+/** The faults in a name of most objects; empty if there are none. */
 export function subdomainErrors(value: string): readonly string[] {
   return errorsOf(value, 253, subdomainPattern, subdomainError);
 }
 
-/** What is wrong with the name of a namespace or a container. */
+/** The faults in the name of a namespace or a container. */
 export function labelNameErrors(value: string): readonly string[] {
   return errorsOf(value, 63, labelPattern, labelError);
 }
 
-/** What is wrong with a label key, taint key or annotation key: `[prefix/]name`. */
+/** The faults in a label key, taint key or annotation key: `[prefix/]name`. */
 export function qualifiedNameErrors(value: string): readonly string[] {
   const parts = value.split('/');
   if (parts.length > 2) {
@@ -83,7 +83,7 @@ export function qualifiedNameErrors(value: string): readonly string[] {
   return errors;
 }
 
-/** What is wrong with a label value or a taint value. */
+/** The faults in a label value or a taint value. */
 export function labelValueErrors(value: string): readonly string[] {
   return errorsOf(value, 63, labelValuePattern, labelValueError);
 }
@@ -97,7 +97,7 @@ const label1035Error = patternError(
   'abc-123',
 );
 
-/** What is wrong with a name that begins with a letter, as those of resources and versions do. */
+/** The faults in a name that begins with a letter, as names of resources and versions do. */
 export function labelErrors1035(value: string): readonly string[] {
   return errorsOf(value, 63, label1035Pattern, label1035Error);
 }

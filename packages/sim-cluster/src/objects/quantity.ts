@@ -56,7 +56,7 @@ const binaryUnits = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 const one = 10n ** 9n;
 const limit = int64Max * one;
 
-/** How many billionths of one each unit is. */
+/** The number of billionths in each unit. */
 const nanos: ReadonlyMap<string, bigint> = new Map([
   ...binaryUnits.map((unit, power) => [unit, one * 1024n ** BigInt(power)] as const),
   ...decimalUnits.map((unit, power) => [unit, 1000n ** BigInt(power)] as const),

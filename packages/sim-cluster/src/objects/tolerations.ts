@@ -33,7 +33,7 @@ export function untolerated(
   return null;
 }
 
-/** Whether a toleration covers a taint. */
+/** True if a toleration covers a taint. */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   const { key, operator, value, effect } = toleration;
   if (effect && effect !== taint.effect) return false;

@@ -1,7 +1,7 @@
 // The errors of admission webhooks as the real server words them.
 import { ApiError, badRequest, type StatusDetails } from './errors.ts';
 
-/** What a webhook may say beside its refusal. */
+/** The parts of a webhook's answer beside its refusal. */
 export interface WebhookStatus {
   readonly code?: number;
   readonly message?: string;
@@ -45,7 +45,10 @@ const answers: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** What a client of Kubernetes makes of an HTTP status that is no success; `text` came with it. */
+/**
+ * The Status that a Kubernetes client makes of an HTTP status other than success; `text` is the
+ * body.
+ */
 export function unexpectedStatus(code: number, text: string): string {
   const known = answers[code];
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import { freeForm, type Shape, type Struct } from '../schema/types.ts';
 import { elementOf, isAtomic, isMerged, memberShape } from './field-set.ts';
 import { isEmpty, leaf, selfKey, sorted } from './tree-sets.ts';
 
-/** Whether a client's JSON is fields of this form, all the way down. */
+/** True if a client's JSON is fields of this form, all the way down. */
 export function isFieldTree(value: unknown): value is FieldTree {
   return isObject(value) && Object.keys(value).every((key) => isElement(key, value[key]));
 }
@@ -25,7 +25,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What a write did to the fields of an object; null for nothing. */
+/** The changes that a write makes to the fields of an object; null if there are none. */
 export interface FieldChanges {
   /** Fields that have a new value. */
   readonly taken: FieldTree | null;
@@ -42,10 +42,10 @@ const ownedMetadata = new Set([
   'labels',
   'ownerReferences',
 ]);
-/** The members of an object that nobody owns as they are; metadata is taken apart. */
+/** The members of an object that no manager owns as a whole; metadata is owned by its parts. */
 const unowned = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** What became of the fields between two states of an object, null for none before. */
+/** The changes of the fields between two states of an object, null for none before. */
 export function changedFields(
   shape: Struct,
   before: KubeObject | null,
@@ -113,7 +113,7 @@ function ofOtherForm(shape: Shape | undefined, before: Json, after: Json): Field
   return { taken: fieldsIn(shape, after), gone: isEmpty(gone) ? null : gone };
 }
 
-/** What became of the parts of one value, as it is found out. */
+/** Collects the changes of the parts of one value. */
 class Changes {
   #taken: Record<string, FieldTree> | null = null;
   #gone: Record<string, FieldTree> | null = null;
@@ -164,7 +164,7 @@ class Changes {
   }
 }
 
-/** Whether a value is owned member by member. */
+/** True if a value is owned member by member. */
 function hasMembers(shape: Shape | undefined, value: Json): value is Members {
   const isMergedList = typeof shape === 'object' && shape.type === 'list' && isMerged(shape);
   return isObject(value) && !isMergedList && !isAtomic(shape);
@@ -188,7 +188,7 @@ function fieldsSet(shape: Shape | undefined, value: Json): FieldTree | null {
   return sorted(tree);
 }
 
-/** Whether a part is there by the shape: an item, and what is in a map, is a field itself. */
+/** True if the shape declares a part: an item, or a member of a map, is a field itself. */
 function isDeclared(shape: Shape | undefined, element: string): boolean {
   if (element.startsWith('k:')) return false;
   if (typeof shape !== 'object') return true;

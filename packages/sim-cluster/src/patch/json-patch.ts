@@ -4,7 +4,7 @@ import { entry, equal, isList, isObject, isShallow, setOwn } from '../objects/js
 import type { Json } from '../objects/kube-object.ts';
 
 const operationsMax = 10_000;
-/** What all copies of one patch may add up to; else a short patch makes an endless object. */
+/** The limit for all copies of one patch; without it a short patch makes an endless object. */
 const copiedCharactersMax = 3 * 1024 * 1024;
 
 type Container = { [key: string]: Json } | Json[];
@@ -91,7 +91,7 @@ function read(document: Json, path: readonly string[]): Json {
   return given(current);
 }
 
-/** Whether a test passes: a member that is not there is null. */
+/** True if a test passes: a missing member is null. */
 function holds(document: Json, path: readonly string[], value: Json): boolean {
   const container = path.length > 0 ? holder(document, path) : null;
   const isMissing = isObject(container) && !Object.hasOwn(container, path.at(-1) ?? '');

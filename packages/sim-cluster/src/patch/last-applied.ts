@@ -21,7 +21,7 @@ export function withoutGone(shape: Shape, current: KubeObject, next: KubeObject)
     : (current as unknown as Json);
 }
 
-/** Null: nobody has applied it, or nobody can read what. */
+/** Null: the object was never applied, or its annotation cannot be read. */
 function lastApplied({ metadata }: KubeObject): Members | null {
   const text = metadata.annotations?.[lastAppliedAnnotation];
   if (text === undefined) return null;

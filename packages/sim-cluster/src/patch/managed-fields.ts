@@ -17,7 +17,7 @@ export interface TrackOptions {
   readonly resource: Resource;
   /** The API version that the writer wrote in. */
   readonly apiVersion: string;
-  /** What of a new object its creator owns, where the server has added more. */
+  /** The part of a new object that its creator owns, where the server has added more. */
   readonly claimed?: KubeObject;
 }
 
@@ -33,9 +33,9 @@ export function withManaged(object: KubeObject, entries: readonly ManagedFields[
 
 /**
  * The ownership after an ordinary write: a field with a new value passes to the writer, one that is
- * removed belongs to nobody, and the writer's time is renewed only if it took a field. An object
- * without owners stays without until it is applied, as on the real server. A client that sends one
- * empty entry resets the ownership.
+ * removed has no owner, and the writer's time is renewed only if it took a field. An object without
+ * owners stays without until it is applied, as on the real server. A client that sends one empty
+ * entry resets the ownership.
  */
 export function trackUpdate(
   next: KubeObject,
@@ -51,7 +51,7 @@ export function trackUpdate(
   return withEntries(next, taken ? handOver(kept, taken, options) : kept);
 }
 
-/** The owners of an object's fields; empty when nobody tracks them. */
+/** The owners of an object's fields; empty when ownership is not tracked. */
 export function ownersIn(object: KubeObject): readonly ManagedFields[] {
   return (object.metadata.managedFields ?? []).filter(isEntry);
 }

@@ -79,8 +79,8 @@ type Members = { readonly [key: string]: Json };
 /**
  * Strategic merge patch: like a merge patch, but lists that have a merge key in the schema are
  * merged item by item, and the directives `$patch`, `$retainKeys`, `$setElementOrder/x` and
- * `$deleteFromPrimitiveList/x` are obeyed. A list without a merge key is replaced whole. What is
- * new is taken as it is, and so are the places where kube-apiserver looks for directives.
+ * `$deleteFromPrimitiveList/x` are obeyed. A list without a merge key is replaced whole. New values
+ * are taken unchanged. Directives work in the places where kube-apiserver looks for them.
  */
 export function applyStrategicPatch(shape: Shape | undefined, document: Json, patch: Json): Json {
   return isObject(patch) ? mergeMap(shape, isObject(document) ? document : {}, patch) : patch;
@@ -101,7 +101,7 @@ function mergeMap(shape: Shape | undefined, original: Members, patch: Members): 
   return result;
 }
 
-/** What a map becomes that says what to do with it as a whole. */
+/** The result of a map whose patch replaces or deletes it as a whole. */
 function replacement(patch: Members): Json {
   const { $patch, ...rest } = patch;
   if ($patch === 'replace') return rest;
@@ -193,7 +193,7 @@ function asList(value: Json): readonly Json[] {
   throw serverError(`expected a []interface {}, but received a ${shown}`);
 }
 
-/** What is new has nothing that a null could take away. */
+/** A new value has no members that a null could remove. */
 function withoutNulls(value: Json): Json {
   if (isList(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

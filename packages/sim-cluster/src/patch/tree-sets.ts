@@ -14,13 +14,13 @@ export function pathsOf(tree: FieldTree): readonly FieldPath[] {
   );
 }
 
-/** Whether what is at the end of the path is a field of the tree. */
+/** True if the tree has a field at the end of the path. */
 export function hasField(tree: FieldTree, path: FieldPath): boolean {
   const node = nodeAt(tree, path);
   return node !== undefined && isEmpty(node);
 }
 
-/** Whether what is at the end of the path, or anything in it, is a field of the tree. */
+/** True if the tree has a field at the end of the path, or within it. */
 export function hasFieldWithin(tree: FieldTree, path: FieldPath): boolean {
   return nodeAt(tree, path) !== undefined;
 }
@@ -47,7 +47,7 @@ export function union(tree: FieldTree, other: FieldTree): FieldTree {
   return sorted(result) ?? leaf;
 }
 
-/** Whether every field of `other` is in `tree`. */
+/** True if every field of `other` is in `tree`. */
 function covers(tree: FieldTree, other: FieldTree): boolean {
   for (const element in other) {
     const here = tree[element];
@@ -97,7 +97,7 @@ function ownsItself(node: FieldTree): boolean {
   return selfKey in node || isEmpty(node);
 }
 
-/** Whether a tree has no parts: as a node it is a field itself. */
+/** True if a tree has no parts: as a node it is a field itself. */
 export function isEmpty(tree: FieldTree): boolean {
   for (const _element in tree) return false;
   return true;

@@ -23,7 +23,7 @@ export interface Column {
   readonly priority: number;
 }
 
-/** How a kind is printed: its columns and the cells of one object at a time `now`. */
+/** The printed form of a kind: its columns and the cells of one object at a time `now`. */
 export interface Printer {
   readonly columns: readonly Column[];
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
@@ -40,11 +40,11 @@ export interface ScaleAccess {
   withReplicas(object: KubeObject, replicas: number): KubeObject;
 }
 
-/** What sets the kinds that were defined in a cluster apart from those of every cluster. */
+/** The properties that distinguish kinds defined in a cluster from built-in kinds. */
 export interface CustomKind {
   /** Reads JSON as the kind, with the defaults of fields that are not there or without. */
   readonly read: (value: unknown, defaults: boolean) => Decoded;
-  /** Whether the definition is being deleted: nothing new is created. */
+  /** True if the definition is being deleted: no new object is created. */
   readonly isTerminating: boolean;
   /** The schema as OpenAPI documents show it. */
   readonly openApi: { readonly [key: string]: Json };
@@ -52,7 +52,7 @@ export interface CustomKind {
   readonly scale: ScaleAccess | null;
 }
 
-/** What a validation may look at beside the object. */
+/** The context of a validation beside the object. */
 interface ValidationContext {
   /** The object before an update. */
   readonly previous?: KubeObject;
@@ -80,19 +80,22 @@ export interface Resource {
   readonly verbs: readonly string[];
   readonly subresources: readonly Subresource[];
   readonly schema: Struct;
-  /** Whether `metadata.generation` counts changes of the spec, or of all but metadata and status. */
+  /**
+   * True if `metadata.generation` counts changes of the spec; `whole`: of everything but metadata
+   * and status.
+   */
   readonly generation: boolean | 'whole';
-  /** Whether a PUT without resourceVersion is accepted; if not it is 422. */
+  /** True if a PUT without resourceVersion is accepted; otherwise it is answered with 422. */
   readonly unconditionalUpdate: boolean;
-  /** Whether a PUT to a missing name creates. */
+  /** True if a PUT to a missing name creates the object. */
   readonly createOnUpdate: boolean;
-  /** Whether DELETE answers with the object as it went, as few kinds do. */
+  /** True if DELETE answers with the deleted object, as few kinds do. */
   readonly showsDeleted: boolean;
-  /** What every answer warns of; null for nothing. */
+  /** The warning of every answer; null for none. */
   readonly deprecation: string | null;
   /** Field labels for selectors beside metadata.name and metadata.namespace. */
   readonly fieldLabels: FieldLabels;
-  /** What a new object gets before its defaults; its uid is already set. */
+  /** Prepares a new object before its defaults; its uid is already set. */
   readonly admit: (object: KubeObject, stored: StoredObjects) => KubeObject;
   /**
    * The object with its defaults and what else follows from it, whenever it is written, at `now`.
@@ -106,15 +109,15 @@ export interface Resource {
   ) => KubeObject;
   /** The defaults of the API alone, where `derive` adds more to an object than those; else null. */
   readonly defaults: ((object: KubeObject) => KubeObject) | null;
-  /** What an object is stored as that was loaded; null: as it is. */
+  /** The stored form of a loaded object; null: as it is. */
   readonly load: ((object: KubeObject, now: number) => KubeObject) | null;
-  /** What else a deletion does to an object that it does not remove at once; null for nothing. */
+  /** Further changes of a deletion that does not remove the object at once; null for none. */
   readonly markDeleted:
     | ((marked: KubeObject, previous: KubeObject, now: number) => KubeObject)
     | null;
   readonly validate: (object: KubeObject, context?: ValidationContext) => readonly Cause[];
   readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly Cause[];
-  /** What is accepted, and yet not right. */
+  /** Warnings about an object that is accepted. */
   readonly warnings: (object: KubeObject, previous: KubeObject | null) => readonly string[];
   /** Its columns; null: those that its plural name has. */
   readonly printer: Printer | null;
@@ -158,7 +161,7 @@ export function storageOf(resource: Resource): Resource {
   return resource.storage ?? resource;
 }
 
-/** What a resource must say of itself; the rest has defaults. */
+/** The required settings of a resource; the rest has defaults. */
 export type ResourceGiven = Partial<Resource> &
   Pick<Resource, 'group' | 'plural' | 'kind' | 'singular' | 'schema'>;
 

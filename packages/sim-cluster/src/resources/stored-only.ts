@@ -16,7 +16,7 @@ interface StoredOnly {
   readonly category?: string;
   readonly cluster?: true;
   readonly members: string;
-  /** Whether a change of the spec is counted. */
+  /** True if a change of the spec is counted. */
   readonly counted?: true;
   /** A subresource that writes the status too, by another right. */
   readonly approval?: true;
