@@ -1,5 +1,6 @@
 // Reads the value of -o, and prints the answer of a command in that format.
 import { jsonText, onTerminal, printable, UsageError } from '@taintmgr/k8s-adapter/command-line';
+import { broken } from './lines.ts';
 import type { Paint } from './style.ts';
 import type { TableOptions } from './table.ts';
 
@@ -33,7 +34,12 @@ export async function printAnswer(
   switch (format.kind) {
     case 'table':
       return asLines(
-        onTerminal(answer.table({ wide: format.wide, headers, width: widthOut, paint: paintOut })),
+        broken(
+          onTerminal(
+            answer.table({ wide: format.wide, headers, width: widthOut, paint: paintOut }),
+          ),
+          widthOut,
+        ),
       );
     case 'json':
       return asLines(jsonText(answer.document, 4));

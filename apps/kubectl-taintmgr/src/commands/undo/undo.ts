@@ -54,7 +54,8 @@ export async function run(
     }
     const nodes = await namedNodes(new ClusterReader(connection.client), nodeNames, flags.selector);
     if (name === undefined) {
-      output.out(renderMarks(nodes, await markedRules(new ClusterReader(connection.client))));
+      const rules = await markedRules(new ClusterReader(connection.client));
+      output.out(renderMarks(nodes, rules, output.widthOut));
       return exitCode.done;
     }
     const { client } = connection;
@@ -143,7 +144,11 @@ function nothingToUndo(name: string, nodes: readonly NodeFacts[], isPart: boolea
 }
 
 /** A line for each drain and node, and for each rule of taint-device. */
-function renderMarks(nodes: readonly NodeFacts[], rules: readonly RuleObject[]): string {
+function renderMarks(
+  nodes: readonly NodeFacts[],
+  rules: readonly RuleObject[],
+  width: number | null,
+): string {
   const ofRules = rules.map(({ metadata, spec: { taint } }) => {
     const { key, value = '', effect } = taint;
     return [`devicetaintrule/${metadata.name}`, '-', formatTaint({ key, value, effect }), 'rule'];
@@ -158,7 +163,7 @@ function renderMarks(nodes: readonly NodeFacts[], rules: readonly RuleObject[]):
   );
   const rows = [...ofDrains, ...ofRules];
   if (rows.length === 0) return 'No drains to undo.';
-  return renderTable(['DRAIN', 'NODE', 'TAINT', 'CHANGES'], rows.sort(byText));
+  return renderTable(['DRAIN', 'NODE', 'TAINT', 'CHANGES'], rows.sort(byText), { width });
 }
 
 function setBy({ tainted, cordoned }: DrainMark): string {

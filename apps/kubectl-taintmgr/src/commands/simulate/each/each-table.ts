@@ -114,8 +114,12 @@ function columnsOf({ losses, by }: EachDocument, wide: boolean): readonly Column
           ? some([...workloads.map(workloadText), ...jobs.map(jobText)])
           : `failed: ${failed}`,
     ],
-    ['BUDGETS BROKEN', figure(({ budgets }) => some(budgets.filter(isBroken).map(budgetText)))],
-    ['NO ROOM', figure(roomText)],
+    [
+      'BUDGETS BROKEN',
+      figure(({ budgets }) => some(budgets.filter(isBroken).map(budgetText))),
+      { tone: ({ budgets }) => (budgets.some(isBroken) ? 'urgent' : null) },
+    ],
+    ['NO ROOM', figure(roomText), { tone: ({ unplaced }) => (unplaced.atEnd > 0 ? 'soon' : null) }],
     ...(hasBlocked ? [stay] : []),
   ];
 }

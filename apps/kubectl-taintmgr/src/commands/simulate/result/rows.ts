@@ -8,6 +8,7 @@ import type {
   Summary,
   WorkloadSummary,
 } from '@taintmgr/page';
+import type { Tone } from '../../../render/style.ts';
 import { type Column, renderColumns, type TableOptions, wrapped } from '../../../render/table.ts';
 import { type RunResult, seconds } from './documents.ts';
 import { beyondChance, keyOf, type OfKind, paired } from './draws.ts';
@@ -69,7 +70,9 @@ export function listing<Item extends Counted>(
       const parts = [
         ...(lines.length === 0 ? [] : [render(table, lines, isMany, options)]),
         ...moreLines(all.length - shown.length),
-        ...(calm.length === 0 || options.wide ? [] : [calmLine(table.calmText, calm, names)]),
+        ...(calm.length === 0 || options.wide
+          ? []
+          : [calmLine(table.calmText, calm, names, options.width)]),
       ];
       return parts.join('\n');
     },
@@ -207,13 +210,23 @@ function columnOf<Item>(column: RowColumn<Item>): Column<Line<Item>> {
   return [
     column.head,
     ({ item, pairs }) => (item === null ? '' : comparedText(column, item, pairs)),
+    { tone: ({ item }) => (item === null ? null : (column.tone?.(item) ?? null)) },
   ];
 }
 
-function calmLine(text: string, names: readonly string[], most: number): string {
+function calmLine(
+  text: string,
+  names: readonly string[],
+  most: number,
+  width: number | null,
+): string {
   const more = names.length - most;
   const shown = names.slice(0, most).join(', ');
-  return wrapped(`${text}: ${shown}${more > 0 ? ` and ${more} more` : ''}`, '  ');
+  return wrapped(
+    `${text}: ${shown}${more > 0 ? ` and ${more} more` : ''}`,
+    '  ',
+    width ?? undefined,
+  );
 }
 
 /** A smaller difference is not shown. */
@@ -228,6 +241,8 @@ interface RowColumn<Item> {
   /** The value that is compared with the first run; left out: no comparison. */
   readonly amount?: (item: Item) => number;
   readonly unit?: 'seconds';
+  /** Left out, or null: no colour. */
+  readonly tone?: (item: Item) => Tone | null;
   /** The answers that show the column, by the number of runs and -o wide. Left out: all. */
   readonly when?: 'single' | 'wide' | 'single or wide' | 'not wide';
 }
@@ -257,6 +272,9 @@ export const workloadTable: RowTable<WorkloadSummary> = {
       text: ({ downMax, downWorstWanted }) =>
         downMax === 0 ? '0' : `${downMax} of ${downWorstWanted}`,
       amount: ({ downMax }) => downMax,
+      // No pod was left.
+      tone: ({ downMax, downWorstWanted }) =>
+        downMax > 0 && downMax >= downWorstWanted ? 'urgent' : null,
       when: 'not wide',
     },
     {
@@ -316,6 +334,7 @@ export const budgetTable: RowTable<BudgetSummary> = {
       head: 'BELOW BY',
       text: ({ belowMax }) => (belowMax === 0 ? none : String(belowMax)),
       amount: ({ belowMax }) => belowMax,
+      tone: ({ belowMax }) => (belowMax > 0 ? 'urgent' : null),
     },
     {
       head: 'BELOW FOR',
