@@ -13,6 +13,10 @@ import { fillTroubled, longNamespace, longNode, longPod } from './world/troubled
 const widths = [80, 100, 140];
 const folder = new URL('./testdata/screens/', import.meta.url);
 
+const drain =
+  'drain-by-taint upgrade=1 --ignore-daemonsets --force --delete-emptydir-data --dry-run=client';
+const simulate = 'simulate -f docs/scenarios/three-zones.yaml';
+
 const screens: readonly (readonly [file: string, commands: readonly string[]])[] = [
   ['status', ['status']],
   ['doctor', ['doctor', 'doctor -f docs/commands/examples/shop.yaml']],
@@ -24,6 +28,17 @@ const screens: readonly (readonly [file: string, commands: readonly string[]])[]
   ['explain-workload', ['explain deployment web -n shop', 'explain namespace shop']],
   ['explain-policy', ['explain policy node/node-a1', 'explain policy web-1 -n shop']],
   ['explain-pressure', ['explain pressure node-a1']],
+  ['help', ['', 'undo --help', 'drain node-a1 --ignore-daemonsets']],
+  ['drain-by-taint', [`${drain} node-a1`, `${drain} ${longNode}`, 'undo', 'undo nope']],
+  ['set-up', ['takeover status', 'install crds --dry-run=client', 'version --client', 'resume']],
+  [
+    'simulate',
+    [
+      `${simulate} --script docs/scenarios/zone-outage.yaml --compare`,
+      `${simulate} --script docs/scenarios/kernel-upgrade.yaml --until 10m --top 1`,
+      `${simulate} --each zone --until 10m`,
+    ],
+  ],
 ];
 
 /** What no two runs have in common. */
@@ -55,7 +70,10 @@ describe('screens of a cluster in trouble', { concurrency: 1 }, () => {
       const parts: string[] = [];
       for (const command of commands) {
         for (const width of widths) {
-          const { out, err } = await runAt(width, ...command.split(' '));
+          const { out, err } = await runAt(
+            width,
+            ...command.split(' ').filter((word) => word !== ''),
+          );
           const shown = `${out}${err}`;
           assertFits(shown, width);
           parts.push(`$ kubectl taintmgr ${command}   # ${width} columns\n${steady(shown)}`);
