@@ -122,7 +122,7 @@ function ticksOf({ from, until }: View, width: number, startsAt: number | null):
   const origin = startsAt ?? 0;
   const ends = [new Date(origin + from * 1000), new Date(origin + until * 1000)];
   const scale = (startsAt === null ? scaleUtc() : scaleTime()).domain(ends);
-  const dates = scale.ticks(Math.max(2, Math.floor(width / 130)));
+  const dates = scale.ticks(Math.max(3, Math.floor(width / 130)));
   return dates.map((date) => (date.getTime() - origin) / 1000);
 }
 

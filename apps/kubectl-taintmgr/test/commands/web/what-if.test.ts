@@ -114,6 +114,13 @@ describe('what if', () => {
     await soon(page, async () => assert.notEqual(await playedAt(), before));
   });
 
+  it('is printed with its answers and without its form', async () => {
+    await page.emulateMedia({ media: 'print' });
+    assert.ok(await forecast('node').locator('li').first().isVisible());
+    assert.equal(await form().isVisible(), false);
+    await page.emulateMedia({ media: 'screen' });
+  });
+
   it('has a heat map of them, and plays one of them alone at a click', async () => {
     await forecast('zone').getByRole('link', { name: 'Heat map' }).click();
     await page.locator('.heat-map').waitFor();
@@ -174,10 +181,10 @@ describe('what if', () => {
   });
 
   it('says what is wrong with a question, and what is allowed', async () => {
-    await page.goto(
-      new URL('/#ask=event%3Ddown%26where%3Dzone%2Br1%2Fc%26until%3D30m', page.url()).href,
-    );
-    await page.reload();
+    const { origin } = new URL(page.url());
+    // What only changes the fragment loads no page.
+    await page.goto('about:blank');
+    await page.goto(`${origin}/#ask=event%3Ddown%26where%3Dzone%2Br1%2Fc%26until%3D30m`);
     const alert = form().getByRole('alert');
     await alert.waitFor();
     assert.equal(

@@ -27,9 +27,9 @@ export function DemoApp({ state, isGone, send }: DemoAppProps) {
           </p>
         )}
       </header>
-      <section class="acts" aria-label="What happens to both clusters">
+      <section class="buttons" aria-label="What happens to both clusters">
         {acts.map(({ name, label, undo, does, isOn }) => (
-          <div key={name} class={isOn ? 'act on' : isFirst(name) ? 'act first' : 'act'}>
+          <div key={name} class={isOn ? 'press on' : isFirst(name) ? 'press first' : 'press'}>
             <button
               type="button"
               aria-describedby={`does-${name}`}
@@ -99,7 +99,7 @@ function Side({ side, state }: { readonly side: DemoSide; readonly state: DemoSt
   return (
     <section class={`side ${rules}`} aria-label={rules}>
       <h2>{rules === 'taintmgr' ? rules : `${rules} 1.36`}</h2>
-      <dl class="figures">
+      <dl class="score">
         <div class={down > 0 ? 'harmed' : ''}>
           <dt>Pods down now</dt>
           <dd>{down}</dd>

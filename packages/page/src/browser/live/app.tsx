@@ -103,7 +103,12 @@ function worstOf({ zone, node }: Forecasts): string {
     : ` If any ${zone.losses.value ? 'zone' : 'node'} died now: no workload goes down.`;
 }
 
-const texts = { event: 'something changed', evicted: 'left', untold: 'unknown who left' };
+const texts = {
+  event: 'something changed',
+  evicted: 'left',
+  untold: 'unknown who left',
+  held: 'held or blocked',
+};
 
 /** What is shown is old: said where it is seen, and to those who listen. */
 function Stale({ state }: { readonly state: LiveState }) {

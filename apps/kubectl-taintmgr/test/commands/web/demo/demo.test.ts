@@ -23,7 +23,7 @@ before(async () => {
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => faults.push(message.text()));
   await page.goto(web.output.outText.trim());
-  await page.locator('.acts').waitFor();
+  await page.locator('.buttons').waitFor();
 });
 after(async () => {
   web?.interrupt();
@@ -35,7 +35,7 @@ const button = (name: string) => page.getByRole('button', { name, exact: true })
 /** A figure of a side, such as `Pods down now`. */
 function figure(rules: string, name: string) {
   const side = page.getByRole('region', { name: rules });
-  return side.locator('.figures div', { hasText: name }).locator('dd').first();
+  return side.locator('.score div', { hasText: name }).locator('dd').first();
 }
 
 async function shows(rules: string, name: string, expected: RegExp): Promise<void> {
@@ -48,7 +48,7 @@ describe('web --demo', () => {
       await textOf(page.locator('h1')),
       'Two simulated clusters, the same accident, two sets of rules.',
     );
-    const acts = await page.locator('.act').allTextContents();
+    const acts = await page.locator('.press').allTextContents();
     assert.equal(acts.length, 4);
     for (const text of acts) assert.match(text, /\.$/);
     await shows('taintmgr', 'Pods down now', /^0$/);
@@ -98,7 +98,7 @@ describe('web --demo', () => {
     await soon(page, async () =>
       assert.match(await textOf(page.locator('h1')), /^Two simulated clusters/),
     );
-    assert.equal(await page.locator('.act.on').count(), 0);
+    assert.equal(await page.locator('.press.on').count(), 0);
   });
 
   for (const [width, height] of [
