@@ -21,7 +21,7 @@ import {
   deviceDuty,
   type PodFacts,
 } from '@taintmgr/k8s-adapter/survey';
-import { type Column, renderColumns, type TableOptions } from '../render/table.ts';
+import { type Column, type Field, renderColumns, type TableOptions } from '../render/table.ts';
 
 /** A pod on devices that are asked about, and what becomes of it for all taints of all its devices. */
 export interface DevicePod {
@@ -89,6 +89,8 @@ export function goes({ facts, verdict, isDoubtful }: DevicePod): boolean {
 
 type DecisionName = 'Evict' | 'Keep' | 'Terminating' | 'Unknown';
 
+const tones = { Evict: 'urgent', Keep: 'calm', Terminating: 'soon', Unknown: 'warning' } as const;
+
 /** Without the right to read what decides nothing is kept. */
 function deviceDecision({ facts, verdict, isDoubtful }: DevicePod): DecisionName {
   if (facts.pod.deletionTimestamp !== null) return 'Terminating';
@@ -116,14 +118,22 @@ export function renderDevicePods(
 ): string {
   const columns: readonly Column<DevicePod>[] = [
     ['NAMESPACE', ({ facts }) => facts.pod.namespace],
-    ['POD', ({ facts }) => facts.pod.name],
+    ['POD', ({ facts }) => facts.pod.name, { title: true }],
     ['NODE', ({ facts }) => facts.pod.nodeName || none, 'wide'],
-    ['DEVICE', ({ held }) => listText(held.map(({ device }) => formatDevice(device)))],
-    ['CLAIM', ({ held }) => listText([...new Set(held.map(({ claim }) => claim))])],
-    ['DECISION', deviceDecision],
+    [
+      'DEVICE',
+      ({ held }) => listText(held.map(({ device }) => formatDevice(device))),
+      { below: 'device' },
+    ],
+    [
+      'CLAIM',
+      ({ held }) => listText([...new Set(held.map(({ claim }) => claim))]),
+      { below: 'claim' },
+    ],
+    ['DECISION', deviceDecision, { tone: (pod) => tones[deviceDecision(pod)] }],
     ['IN', (pod) => (goes(pod) ? timeLeft((pod.verdict.at ?? now) - now) : '-')],
     ['BUDGET', budgetsText],
-    ['BECAUSE', becauseText],
+    ['BECAUSE', becauseText, { below: 'because' }],
   ];
   return renderColumns(columns, pods, options);
 }
@@ -188,16 +198,25 @@ export function devicePodDocument(pod: DevicePod, now: Instant): object {
 
 /** `3 pods: 2 to evict, 1 to keep` */
 export function devicePodsText(pods: readonly DevicePod[]): string {
+  return `${count(pods.length, 'pod')}: ${fates(pods, '').join(', ')}`;
+}
+
+/** `2 of 3 to evict, 1 to keep` */
+export function devicePodsField(pods: readonly DevicePod[]): Field {
+  const text = fates(pods, ` of ${pods.length}`).join(', ');
+  return ['Pods', pods.length === 0 ? none : text, pods.some(goes) ? 'urgent' : null];
+}
+
+function fates(pods: readonly DevicePod[], of: string): readonly string[] {
   const counted = (name: DecisionName): number =>
     pods.filter((pod) => deviceDecision(pod) === name).length;
-  const parts = [
+  const others = [
     [counted('Terminating'), 'terminating'],
-    [counted('Evict'), 'to evict'],
     [counted('Keep'), 'to keep'],
     [counted('Unknown'), 'unknown'],
   ] as const;
-  const shown = parts.filter(([number, what]) => number > 0 || what === 'to evict');
-  return `${count(pods.length, 'pod')}: ${shown.map((part) => part.join(' ')).join(', ')}`;
+  const shown = others.filter(([number]) => number > 0).map((part) => part.join(' '));
+  return [`${counted('Evict')}${of} to evict`, ...shown];
 }
 
 /** What of the taints evicts nobody, as far as can be seen; null: they all evict. */

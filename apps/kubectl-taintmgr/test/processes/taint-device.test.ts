@@ -88,7 +88,7 @@ describe('taint-device beside a kube-controller-manager that heeds rules', () =>
     // One tolerates it for a day, one without limit, and one has an extended resource.
     assert.deepEqual(['train-3', 'agent-1', 'ext-1'].filter(isLeaving), []);
     const explained = await type('explain devicetaintrule a');
-    assert.match(explained.out, /\n6 pods: 3 terminating, 1 to evict, 2 to keep\n$/);
+    assert.match(explained.out, /\nPods: +1 of 6 to evict, 3 terminating, 2 to keep\n/);
     assert.deepEqual(await type('undo devicetaintrule/a'), {
       code: 0,
       out: 'devicetaintrule.resource.k8s.io/a deleted\n1 pod that was to go stays: shop/train-3\n',

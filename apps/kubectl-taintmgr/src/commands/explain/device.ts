@@ -46,7 +46,7 @@ import {
   type DevicePod,
   deviceEvictorText,
   devicePodDocument,
-  devicePodsText,
+  devicePodsField,
   goes,
   heedlessness,
   podsOnDevices,
@@ -137,14 +137,17 @@ function answerOf(told: Told, survey: DeviceSurvey) {
     rows: documents,
     names: [reference, ...pods.filter(goes).map(({ facts }) => `pod/${facts.pod.name}`)],
     table: (options: Parameters<typeof renderDevicePods>[2]) => {
-      const head = options.headers ? [...renderFields(fields, options), ''] : [];
-      const table =
-        taints && taints.length > 0 ? [renderColumns(taintColumns(at), taints, options), ''] : [];
-      const rows = pods.length > 0 ? [renderDevicePods(pods, at, options)] : [];
-      const last =
-        unknown.length > 0 ? `Pods: not known: ${hiddenText(unknown)}` : devicePodsText(pods);
-      const foot = options.headers ? [...(rows.length > 0 ? [''] : []), last] : [];
-      return [...head, ...table, ...rows, ...foot].join('\n');
+      const [name = ['', ''], ...others] = fields;
+      const counts: Field =
+        unknown.length > 0
+          ? ['Pods', `not known: ${hiddenText(unknown)}`, 'warning']
+          : devicePodsField(pods);
+      const head = options.headers ? renderFields([name, counts, ...others], options) : [];
+      const tables = [
+        ...(taints && taints.length > 0 ? [renderColumns(taintColumns(at), taints, options)] : []),
+        ...(pods.length > 0 ? [renderDevicePods(pods, at, options)] : []),
+      ];
+      return [...(head.length > 0 ? [head.join('\n')] : []), ...tables].join('\n\n');
     },
   };
 }

@@ -6,6 +6,7 @@ import { count, printable } from '@taintmgr/k8s-adapter/command-line';
 import { ago, apiVersion, asOf, none } from '@taintmgr/k8s-adapter/explain';
 import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
 import { isFresh, type TaintManager } from '@taintmgr/k8s-adapter/survey';
+import { broken } from '../../render/lines.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 
 /** One that keeps score, and its report. */
@@ -55,7 +56,10 @@ function renderShadow(at: Instant, { manager, report }: Shadow, options: TableOp
     ...(reasons.length === 0 ? [] : [renderColumns(reasonColumns, reasons, options)]),
     ...(recent.length === 0 ? [] : [renderColumns(recentColumns(at), recent, options)]),
   ];
-  return [headOf(at, manager, report), summaryOf(report), ...tables, ...more].join('\n\n');
+  const texts = [headOf(at, manager, report), summaryOf(report)].map((text) => {
+    return broken(text, options.width);
+  });
+  return [...texts, ...tables, ...more].join('\n\n');
 }
 
 function headOf(at: Instant, manager: TaintManager, { since }: PublishedShadow): string {
@@ -148,12 +152,12 @@ const reasonColumns: readonly Column<ReasonRow>[] = [
 function recentColumns(now: Instant): readonly Column<Entry>[] {
   return [
     ['WHEN', ({ at }) => whenText(now, at)],
-    ['POD', ({ namespace = '', pod = '' }) => `${namespace}/${pod}`],
+    ['POD', ({ namespace = '', pod = '' }) => `${namespace}/${pod}`, { title: true }],
     ['NODE', ({ node }) => node || none, 'wide'],
     ['VERDICT', verdictWithTime],
     ['TAINT', ({ taint }) => taint || none],
     ['POLICY', ({ policy }) => policy || none],
-    ['BECAUSE', ({ message }) => message || none],
+    ['BECAUSE', ({ message }) => message || none, { below: 'because' }],
   ];
 }
 

@@ -59,6 +59,7 @@ describe('explain devicetaintrule', () => {
     assert.equal(
       await answer('devicetaintrule gpus'),
       steady(`Name:         gpus
+Pods:         4 of 6 to evict, 2 to keep
 Selects:      driver gpu.example.com: 6 published devices, 5 allocated
 Taint:        health=bad:NoExecute   added <n>s ago (<time>), by unknown
 Evicted by:   ${upstream}
@@ -71,8 +72,6 @@ shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Evict      now      tra
 shop        train-3   gpu.example.com/n1/gpu-1   gpu-b   Evict      1d       train (allows 0)   health=bad:NoExecute by DeviceTaintRule gpus; the claim tolerates it for 1d
 shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -        <none>             claim gpu-d tolerates health=bad:NoExecute of device gpu.example.com/n1/gpu-3 without limit
 shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -        <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
-
-6 pods: 4 to evict, 2 to keep
 Warning: PDB shop/train allows 0 of its pods to go now, and 3 pods of it go
 Note: tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule gpus away (kubectl delete devicetaintrule gpus; one of taint-device: kubectl taintmgr undo devicetaintrule/gpus) or give them time (kubectl taintmgr taint-device devicetaintrule/gpus --snooze 30m)
 `),
@@ -83,7 +82,7 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
     const rule = cluster.api.get('devicetaintrules', '', 'preview') ?? assert.fail();
     assert.match(
       await answer('devicetaintrule/preview'),
-      /\nProgress: +no status: kube-controller-manager has not looked at this rule\n\n0 pods: 0 to evict\n$/,
+      /^Name: +preview\nPods: +<none>\n[\s\S]*\nProgress: +no status: kube-controller-manager has not looked at this rule\n$/,
     );
     writeProgress(cluster.api, 'preview', 'NoEffect', '1 published device selected.');
     const written = cluster.api.get('devicetaintrules', '', 'preview') ?? rule;
@@ -118,7 +117,7 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
     );
     assert.match(
       text,
-      /\nshop +train-3 .* Unknown +- .* if anybody heeds it: health:NoExecute by DeviceTaintRule unheeded; the claim tolerates it for 1d\n\n1 pod: 0 to evict, 1 unknown\n$/,
+      /\nshop +train-3 .* Unknown +- .* if anybody heeds it: health:NoExecute by DeviceTaintRule unheeded; the claim tolerates it for 1d\n$/,
     );
     cluster.api.delete('devicetaintrules', '', 'unheeded');
     cluster.api.load(deleted);
@@ -148,6 +147,7 @@ describe('explain device', () => {
     assert.equal(
       await answer('device gpu.example.com/n1/gpu-4'),
       steady(`Device:       gpu.example.com/n1/gpu-4
+Pods:         0 of 1 to evict, 1 to keep
 Published:    ResourceSlice n1-gpu (node n1)
 Claims:       shop/gpu-e
 Evicted by:   ${upstream}
@@ -158,8 +158,6 @@ health=worse:None      DeviceTaintRule preview   <n>s ago   unknown
 
 NAMESPACE   POD     DEVICE                     CLAIM   DECISION   IN    BUDGET   BECAUSE
 shop        ext-1   gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>   claim gpu-e was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule gpus since <time>
-
-1 pod: 0 to evict, 1 to keep
 `),
     );
   });
@@ -193,6 +191,7 @@ describe('without rights, explain', () => {
     assert.equal(
       await answer('device gpu.example.com/n1/gpu-0'),
       steady(`Device:       gpu.example.com/n1/gpu-0
+Pods:         0 of 2 to evict, 2 unknown
 Published:    not known: you may not list resourceslices
 Claims:       shop/gpu-a
 Evicted by:   unknown: assume ${upstream}
@@ -201,8 +200,6 @@ Taints:       not known: you may not list resourceslices and devicetaintrules
 NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN    BUDGET   BECAUSE
 shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Unknown    -     ?        unknown: no permission to read resourceslices and devicetaintrules
 shop        train-2   gpu.example.com/n1/gpu-0   gpu-a   Unknown    -     ?        unknown: no permission to read resourceslices and devicetaintrules
-
-2 pods: 0 to evict, 2 unknown
 ${forbidden('viewer', 'resourceslices')}${forbidden('viewer', 'devicetaintrules')}${forbidden('viewer', 'poddisruptionbudgets', 'policy')}`),
     );
     const { code, err } = await run('explain', 'devicetaintrule', 'gpus');
@@ -216,7 +213,7 @@ ${forbidden('viewer', 'resourceslices')}${forbidden('viewer', 'devicetaintrules'
     comeAs(cluster, 'blind');
     assert.match(
       await answer('device gpu.example.com/n1/gpu-0'),
-      /\nClaims: +not known: you may not list resourceclaims\n[\s\S]*\n\nPods: not known: you may not list resourceclaims and pods\n/,
+      /\nPods: +not known: you may not list resourceclaims and pods\n[\s\S]*\nClaims: +not known: you may not list resourceclaims\n/,
     );
   });
 });
