@@ -62,13 +62,18 @@ export function drawLines(
   for (const tick of ticksOf(view.value, width, startsAt)) {
     context.fillRect(Math.round(x(tick)), 0, 1, context.canvas.height);
   }
-  context.fillStyle = colours('gone');
+  // Dashes, unlike the lines of times.
+  context.setLineDash([4, 3]);
+  [context.strokeStyle, context.lineWidth] = [colours('gone'), 1];
+  context.beginPath();
   for (const { from } of acts.value) {
     if (x(from) < 0 || x(from) > width) continue;
-    // Dashes, unlike the lines of times.
-    for (let y = 0; y < context.canvas.height; y += 7)
-      context.fillRect(Math.round(x(from)), y, 1, 4);
+    const place = Math.round(x(from)) + 0.5;
+    context.moveTo(place, 0);
+    context.lineTo(place, context.canvas.height);
   }
+  context.stroke();
+  context.setLineDash([]);
   if (now === null || x(now) < 0 || x(now) > width) return;
   context.fillStyle = colours('ink');
   context.fillRect(Math.round(x(now)) - 1, 0, 2, context.canvas.height);
@@ -145,9 +150,17 @@ export function scaleOf(state: ChartState, width: number): TimeScale {
   return scaleLinear([from, until], [0, Math.max(1, width - margin)]);
 }
 
-/** Where each row begins, and where the last one ends. */
+const knownTops = new WeakMap<
+  readonly Row[],
+  { readonly isStacked: boolean; readonly tops: number[] }
+>();
+
+/** Where each row begins, and where the last one ends; counted once, as it is asked for each frame. */
 export function topsOf(rows: readonly Row[], isStacked: boolean): number[] {
+  const known = knownTops.get(rows);
+  if (known?.isStacked === isStacked) return known.tops;
   const tops = [0];
+  knownTops.set(rows, { isStacked, tops });
   for (const row of rows) {
     const { label, drawn } = heightsOf(row, isStacked);
     tops.push((tops.at(-1) ?? 0) + label + drawn);

@@ -115,6 +115,9 @@ function paintLines(
   shown: readonly { readonly step: AreaStep; readonly next: number }[],
   y: (value: number) => number,
 ): void {
+  // Dashes of what is far outside of the picture take time, too.
+  const [left = 0, right = 0] = x.range();
+  const seen = (at: number): number => Math.min(right + 9, Math.max(left - 9, x(at)));
   const path = (numberOf: (step: AreaStep) => number | null): void => {
     context.beginPath();
     for (const { step, next } of shown) {
@@ -124,8 +127,8 @@ function paintLines(
         context.beginPath();
         continue;
       }
-      context.lineTo(x(step.at), y(value));
-      context.lineTo(x(next), y(value));
+      context.lineTo(seen(step.at), y(value));
+      context.lineTo(seen(next), y(value));
     }
     context.stroke();
   };

@@ -112,7 +112,7 @@ function causeRows(
   const rows = worstRows(lanes, rowsOfLane, { key, label: (others) => `${others} more`, opened });
   const room = roomRow(run, end);
   if (rows.length === 0 && !room) return [];
-  const title = `Held back${whose} by`;
+  const title = `Held back${whose}`;
   const heading = rowOf({ key: `causes ${run.name}`, kind: 'heading', label: title });
   return [heading, ...rows, ...(room ? [room] : [])];
 }
