@@ -20,7 +20,7 @@ export type Subject =
       readonly kind: 'pod';
       readonly namespace: string;
       readonly name: string;
-      /** Left out: whichever pod has the name. */
+      /** Left out: any pod with the name. */
       readonly uid?: string;
     };
 

@@ -15,7 +15,10 @@ export interface OwnPod {
   readonly name: string;
 }
 
-/** A request for the removal of a pod that shows nothing after this time has come to nothing, whatever was answered. */
+/**
+ * A request for the removal of a pod without visible effect after this time has failed, regardless
+ * of its answer.
+ */
 const removalMsMax: Millis = 120_000;
 
 /**
@@ -70,7 +73,10 @@ export class OwnReplicas {
     return uid === this.#ownSeen?.uid;
   }
 
-  /** Those that go on working without this one; null: it is no replica of ours, or does not work itself. */
+  /**
+   * The replicas that continue to work without this one; null: the pod is no replica of ours, or
+   * does not work itself.
+   */
   standIns(pod: Pod): readonly Pod[] | null {
     if (!this.has(pod) || !this.#works(pod)) return null;
     return this.list().filter((other) => {
@@ -83,7 +89,7 @@ export class OwnReplicas {
     return replicasName(pod);
   }
 
-  /** When a removal that was asked for has come to nothing; null: none may. */
+  /** The time at which a requested removal counts as failed; null: none may. */
   nextWake(): Instant | null {
     return this.#sent.next();
   }
@@ -109,21 +115,21 @@ export class OwnReplicas {
     this.#version += 1;
   }
 
-  /** Somebody is about to ask for its removal. */
+  /** A request for its removal is about to be sent. */
   sent({ uid }: PodRef): void {
     if (!this.#neighbours.has(uid)) return;
     this.#unanswered.set(uid, (this.#unanswered.get(uid) ?? 0) + 1);
     this.#expect(uid, this.#now + removalMsMax);
   }
 
-  /** Others were asked to move it, and may. */
+  /** Others were asked to move the pod, and may. */
   requested(uid: string): void {
     if (!this.#neighbours.has(uid)) return;
     this.#mayLeave.set(uid, this.#now + removalMsMax);
     this.#expect(uid, this.#now + removalMsMax);
   }
 
-  /** A request was answered. One that may have been accepted counts as accepted. */
+  /** A request was answered. A request that may have been accepted counts as accepted. */
   answered(uid: string, outcome: Outcome): void {
     const unanswered = this.#unanswered.get(uid);
     if (unanswered === undefined) return;
@@ -196,7 +202,7 @@ function isReadyReplica(pod: Pod, store: Pick<StoreView, 'node'>): boolean {
   return isReady && readyStatus(store.node(pod.nodeName)) === 'True';
 }
 
-/** Those of these pods that are replicas of our own pod, which is among them, and work. */
+/** The replicas of our own pod among these pods that work; our own pod is among them. */
 export function workingReplicas(
   own: OwnPod,
   pods: readonly Pod[],

@@ -49,12 +49,11 @@ export type Change =
   | { readonly kind: 'pauseEnd'; readonly pause: EvictionPause };
 
 /**
- * One machine behind the engine: what each takes and gives. Machines share the store and know
- * nothing of each other: they meet through the API, where what one writes is an event for the
- * others.
+ * A machine behind the engine: its inputs and outputs. Machines share the store and know nothing of
+ * each other: they meet through the API, where what one writes is an event for the others.
  */
 export interface Machine<C> {
-  /** Takes an event, after the store took it (`changes`), and answers what is to be done. */
+  /** Takes an event, after the store took it (`changes`), and returns the commands. */
   handle(now: Instant, event: Event, changes: readonly Change[]): readonly C[];
   /** Who asks by its commands (askerOf of their ids): it alone hears of their results. */
   readonly askers: readonly string[];
@@ -85,7 +84,7 @@ export interface StoreView {
   /** The lease of a node; null: it has none. */
   lease(nodeName: string): Lease | null;
   daemonSetsIn(namespace: string): Iterable<DaemonSet>;
-  /** What is known of devices, and of the pods that use them; null: nobody has told of any. */
+  /** The state of devices, and of the pods that use them; null: no such event came. */
   readonly devices: Devices | null;
   /** The eviction policies, in the order in which they count. */
   policies(): readonly EvictionPolicy[];
@@ -97,9 +96,9 @@ export interface StoreView {
 }
 
 /**
- * The engine's picture of the cluster: nodes, pods, and pods by node. It has one writer, the
- * engine. Names of nodes and what pods have in common are kept once, whoever built them: a cluster has
- * few different ones and a great many pods.
+ * The engine's picture of the cluster: nodes, pods, and pods by node. The store has one writer, the
+ * engine. Names of nodes and the common fields of pods are kept once, regardless of the builder: a
+ * cluster has few different ones and a great many pods.
  */
 export class Store implements StoreView {
   readonly clock: ClusterClock = new ClusterClock();
@@ -278,7 +277,7 @@ export class Store implements StoreView {
     }
   }
 
-  /** Most clusters have none: then nobody keeps anything for them. */
+  /** Most clusters have none: then nothing is kept for them. */
   #applyDevice(event: DeviceEvent): Change | null {
     this.#devices ??= devicesWith(this.#pods.values());
     const pods = this.#devices.handle(event);
@@ -386,7 +385,8 @@ function possibleBinding(
 
 /**
  * Takes in an object (null: it is gone): what was there before, and whether anything changed that
- * matters. One that comes again and says the same is no news: its status may be written often.
+ * matters. An object that comes again and says the same is no news: its status may be written
+ * often.
  */
 function replace<T extends object>(
   map: Map<string, T>,

@@ -50,7 +50,7 @@ export type DrainCommand = PodCommand<Reason> | RecordPodEvent<Reason> | TaintNo
  * Drains nodes by a taint: each is tainted when its turn has come, and then the pods go that do not
  * tolerate the taint, each when its time is over.
  *
- * Theory of operation. Pods go by their uid, and each takes this way; what does not go at all is
+ * Theory of operation. Each pod, known by its uid, takes this way; a pod that never leaves is
  * `kept` or `left`:
  *
  *     waiting --due--> queued --turn and room--> requested --accepted--> accepted --> terminating --> gone

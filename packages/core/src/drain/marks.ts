@@ -383,8 +383,8 @@ export class StartCordons {
       if (!node || this.#nodes.has(name)) continue;
       const isSeenTo = node.unschedulable === true || this.#site.isMarked(name);
       if (isSeenTo && !this.#site.isOfProgram) continue;
-      // A cordon set before another drain is done is recorded as that drain's; for others we do not
-      // begin.
+      // A cordon set before another drain is done is recorded as that drain's. Where others
+      // evict, no node begins.
       const reason = holds.get(name)?.reason ?? '';
       if (['AnotherDrain', 'OtherEvictors'].includes(reason)) continue;
       this.#nodes.add(name);

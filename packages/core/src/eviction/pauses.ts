@@ -5,12 +5,12 @@ import { coversNamespace, coversNode, coversTaint } from '../policy/scope.ts';
 import type { EvictionPause } from '../policy/values.ts';
 import type { Change, StoreView } from '../store.ts';
 
-/** `goneAt` null: whoever starts anew finds it in the pause that is there. */
+/** `goneAt` null: a new leader finds the span in the pause that is there. */
 interface Span extends PauseSpan {
   readonly goneAt: Instant | null;
 }
 
-/** More than so many are put together, so that nobody gets less time back than is due. */
+/** Spans beyond this number are put together, so that no pod gets less time back than is due. */
 const spansMax = 50;
 
 /** So many of those that are gone are remembered for nodes whose taints are seen only later. */
@@ -23,11 +23,11 @@ interface Gone extends PauseSpan {
 
 /**
  * The pauses of every node with NoExecute taints. A pause counts from the instant that it names
- * itself, so that a run that begins within it gives the same time back as one that saw it begin: for a
- * node that comes into its scope later, too, as nothing says when that was. It ends at `until`, when it is deleted, or
- * when the node leaves its scope, whichever comes first. What is over is remembered for as long as the
- * node is tainted: pods count from their binding, and may have been bound before. Times are of the
- * cluster's clock.
+ * itself, so that a run that begins within it gives the same time back as one that saw it begin:
+ * for a node that comes into its scope later, too, as nothing says when that was. A pause ends at
+ * `until`, when it is deleted, or when the node leaves its scope, at the earliest of these. A pause
+ * that is over is remembered for as long as the node is tainted: pods count from their binding, and
+ * may have been bound before. Times are of the cluster's clock.
  */
 export class Pauses {
   readonly #store: StoreView;
@@ -51,7 +51,7 @@ export class Pauses {
     return this.#timeOf(nodeName, taintKey, namespace, (span) => !isOld(span));
   }
 
-  /** Those that are gone, in their order, for whoever starts anew. */
+  /** The pauses that are gone, in their order, for a new leader. */
   pastOf(nodeName: string): readonly PastPause[] {
     const gone = (this.#byNode.get(nodeName) ?? []).flatMap((span): readonly PastPause[] => {
       const { from, to, goneAt } = span;
@@ -156,7 +156,9 @@ export class Pauses {
 /** More than so many are not written down one by one. */
 const writtenMax = 10;
 
-/** The oldest are put together, with the time between them: nobody gets less time back than is due. */
+/**
+ * The oldest are put together, with the time between them: no pod gets less time back than is due.
+ */
 function fewer(pauses: readonly PastPause[]): readonly PastPause[] {
   if (pauses.length <= writtenMax) return pauses;
   const oldest = pauses.slice(0, pauses.length - writtenMax + 1);
@@ -181,15 +183,15 @@ function remembered(
   return [{ pause, from, to: end, goneAt: Number.NEGATIVE_INFINITY }];
 }
 
-/** Names the pause: one that is gone has a name of its own where the leader remembered it. */
+/** Names the pause: a pause that is gone has a separate name where the leader remembered it. */
 function identityOf({ uid, name }: EvictionPause): string {
   return uid === '' ? name.replace(/^gone\//, '') : uid;
 }
 
 /**
- * Up to when a pause that is gone is among those that were written down with the starts. What another
- * one held at the same time does not count: where this one was still there, the starts were written
- * down without the time that it took.
+ * Up to when a pause that is gone is among those that were written down with the starts. The time
+ * that another pause held meanwhile does not count: where this pause was still there, the starts
+ * were written down without the time that it took.
  */
 function countedUpTo({ pause, from, to }: Gone, written: readonly PastPause[]): Instant {
   const { taintKeys, namespaces } = pause.scope;
@@ -230,7 +232,7 @@ function changed(
     return [...before, { pause, from: beginOf(pause, wall), to: null, goneAt: null }];
   }
   if (isForTheSame(open.pause, pause)) {
-    // The leader has written since when, or somebody has moved the end.
+    // The leader has written since when, or a person has moved the end.
     const isFromSince = open.from === open.pause.since;
     const from = isFromSince ? beginOf(pause, wall) : open.from;
     return replaced(spans, open, { ...open, pause, from, to: null });
@@ -239,7 +241,7 @@ function changed(
   return [...replaced(spans, open, closed(open, wall)), anew];
 }
 
-/** From now on nobody would find it in a pause that is there. */
+/** From now on a new leader would not find it in a pause that is there. */
 function closed(span: Span, wall: Instant): Span {
   return { ...span, to: Math.min(span.to ?? wall, wall), goneAt: wall };
 }
@@ -248,7 +250,7 @@ function replaced(spans: readonly Span[], span: Span, by: Span): readonly Span[]
   return spans.map((one) => (one === span ? by : one));
 }
 
-/** True when one that was deleted was made anew under its name, and nobody saw it go. */
+/** True when a pause was deleted and recreated under its name, and the deletion was not seen. */
 function isAnother({ uid: a }: EvictionPause, { uid: b }: EvictionPause): boolean {
   return a !== '' && b !== '' && a !== b;
 }
@@ -302,7 +304,7 @@ interface PauseSpan {
 
 const neverPaused: PausedTime = { past: [], hold: null };
 
-/** Puts together what several pauses come to: where they overlap, time passes once. */
+/** Puts together the time of several pauses: where they overlap, time passes once. */
 export function pausedTime(spans: readonly PauseSpan[]): PausedTime {
   if (spans.length === 0) return neverPaused;
   const past: { from: Instant; to: Instant }[] = [];
@@ -342,7 +344,7 @@ export function givenBack(since: Instant, pauses: readonly Pause[]): Instant {
 
 /**
  * Where a time has to count from to count, with these pauses, from `start`: what givenBack undoes.
- * Within a pause many instants come to the same; it is the one closest to `original` then.
+ * Within a pause many instants give the same result; then it is the one closest to `original`.
  */
 export function takenBack(start: Instant, pauses: readonly Pause[], original: Instant): Instant {
   return pauses.reduceRight((at, { from, to }) => {
@@ -353,7 +355,7 @@ export function takenBack(start: Instant, pauses: readonly Pause[], original: In
 
 function longer(one: EvictionPause, other: EvictionPause): EvictionPause {
   const [a, b] = [one, other].map(({ until }) => until ?? Number.POSITIVE_INFINITY);
-  // A pause that somebody has to end is named before one that ends of itself.
+  // A pause that a person has to end is named before one that ends without intervention.
   if (a === b && (one.zone === undefined) !== (other.zone === undefined))
     return one.zone === undefined ? one : other;
   if (a === b) return one.name < other.name ? one : other;

@@ -16,7 +16,7 @@ export function evictionEvent(pod: Pod, because: readonly Reason[]): RecordPodEv
   return managerEvent(pod, 'Marking for deletion', because, over);
 }
 
-/** The Event of a pod whose eviction is requested from whoever answers for it, and why. */
+/** The Event of a pod whose eviction is requested from its responder, and why. */
 export function requestedEvent(pod: Pod, because: readonly Reason[]): RecordPodEvent<Reason> {
   const [decisive] = because;
   const why = decisive ? `: ${describeReason(decisive)}` : '';
@@ -100,7 +100,7 @@ export const interceptedReason = 'EvictionIntercepted';
 /** Between a pod's name and the API server's sentence: where a webhook refused, and where a policy did. */
 const interceptedWords = 'may be moved by somebody else: ';
 const refusedWords = 'is refused by a policy: ';
-/** So often it is told again while it lasts: Events are kept for an hour. */
+/** The Event is repeated after this time while the setback lasts: Events are kept for an hour. */
 export const interceptionRepeatMs: Millis = 300_000;
 
 /** The last news of a webhook or a policy, and when it was told. */
@@ -117,7 +117,10 @@ export function interceptionIn(reason: string, message: string): string | null {
   return found === undefined ? null : message.slice(message.indexOf(found) + found.length);
 }
 
-/** The news of a setback; null: neither a webhook nor a policy keeps the pod, or that was told of late. */
+/**
+ * The news of a setback; null: neither a webhook nor a policy keeps the pod, or the news was told
+ * recently.
+ */
 export function interceptionNews(
   now: Instant,
   last: Interception | undefined,

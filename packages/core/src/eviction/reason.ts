@@ -38,7 +38,7 @@ export interface TaintedDevice {
  */
 export type Reason =
   | { readonly code: 'NotBound' }
-  /** `hidden`: the node may be there, and whoever asks may not read it. */
+  /** `hidden`: the node may be there, but the process may not read it. */
   | { readonly code: 'NodeUnknown'; readonly nodeName: string; readonly hidden?: true }
   | { readonly code: 'NoTaint' }
   | { readonly code: 'StaticPod' }
@@ -54,7 +54,7 @@ export type Reason =
       readonly code: 'Paused';
       readonly since: Instant;
       readonly pause: string;
-      /** Null: until somebody ends it. */
+      /** Null: until a person ends it. */
       readonly until: Instant | null;
       /** The zone that is held as it is down: until one of its nodes is ready. Left out: no zone is. */
       readonly zone?: string;
@@ -103,7 +103,7 @@ export type Reason =
     }
   /** A drain evicts the pods of this taint itself, for as long as it lives. */
   | { readonly code: 'LeftToDrain'; readonly taint: Taint; readonly drain: WorkingDrain }
-  /** This policy may count: it asks for labels of a namespace that is not known (yet). */
+  /** This policy may count: its match names labels of a namespace that is not known (yet). */
   | {
       readonly code: 'PolicyUndecided';
       readonly taint: Taint;
@@ -118,13 +118,16 @@ export type Reason =
       readonly device?: TaintedDevice;
       readonly namespace: string;
     }
-  /** Its devices may have taints: without the right to read these nobody can tell. */
+  /** Its devices may have taints: unknown without the right to read these. */
   | {
       readonly code: 'DevicesUnknown';
       readonly lacks: readonly DeviceResource[];
       readonly rule?: string;
     }
-  /** This DeviceTaintRule makes it go at `deadline` where rules are heeded, and nothing shows that anybody heeds them. */
+  /**
+   * This DeviceTaintRule makes the pod leave at `deadline` where rules are in effect, and nothing
+   * shows that they are.
+   */
   | { readonly code: 'RulesUnheeded'; readonly rule: string; readonly deadline: Instant }
   /** upstream-1.36 in its legacy mode only. */
   | NodeNotReadyReason
@@ -157,7 +160,7 @@ export type Cause =
   /** the API server accepted the eviction, yet the pod is still there */
   | 'EvictionUnconfirmed';
 
-/** One reason in words, as Events, tables and logs print it. */
+/** Describes one reason in words, as Events, tables and logs print it. */
 export function describeReason(reason: Reason): string {
   switch (reason.code) {
     case 'NotBound':
@@ -227,7 +230,7 @@ export function lastReplicaText(workload: string): string {
   return `the last ready replica of ${workload}; it goes when another is ready`;
 }
 
-/** Nobody ends it but the nodes. */
+/** Only the nodes end it. */
 function zoneHeldText(hold: string, zone: string): string {
   const nodes = zone === '' ? 'them' : 'its nodes';
   return `deadlines are paused by ${hold} until one of ${nodes} is ready`;
@@ -250,7 +253,7 @@ function byPolicy({ policy }: { readonly policy?: PolicyMark }): string {
   return `, by policy ${policy.name}${how}`;
 }
 
-/** One that is judged by another effect than it has goes without any. */
+/** A taint that is judged by another effect than its own is shown without an effect. */
 function taintText({ taint, asExecuted, device }: TaintSight): string {
   const text = formatTaint(taint);
   if (device) return `${text} of ${deviceText(device)}`;

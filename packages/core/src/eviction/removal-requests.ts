@@ -35,7 +35,7 @@ export class RemovalRequests {
   readonly #pace: Pace;
   /** When one of those that stand in line may have a place; null: not before an answer. */
   #placeAt: Instant | null = null;
-  /** Limits may let somebody through for whom there was no place. */
+  /** Limits may let a pod through for which there was no place. */
   #asksOnAnswer = false;
 
   constructor(site: RemovalSite) {
@@ -72,7 +72,7 @@ export class RemovalRequests {
     this.#askLimits(now);
   }
 
-  /** Those that limits held back ask again, and as soon as there may be a place if there is none. */
+  /** Pods that limits held back ask again, and as soon as there may be a place if there is none. */
   #askLimits(now: Instant): void {
     const without = new Set<string>();
     for (const uid of this.#site.limits.queue.ask(now)) {
@@ -159,7 +159,7 @@ export class RemovalRequests {
     assert(decision.deadline <= this.#wall(now), `pod ${uid} is not evicted before its deadline`);
     const asks = isItsTurn || 'setback' in state || state.kind === 'asked';
     if (!asks && !this.#site.limits.isFirst(now, pod, decision.deadline)) return;
-    // One whose eviction is requested has its place.
+    // A pod whose eviction is requested has its place.
     const isIn = state.kind === 'asked' || this.#isAdmitted(now, pod, attempt, decision);
     if (isIn && !this.#waitsForOthers(now, pod, attempt, decision))
       this.#send(now, pod, attempt, decision);

@@ -14,9 +14,9 @@ import { countsFrom, startName, type TaintClock } from './taint-clock.ts';
 type TaintStarts = Readonly<Record<string, Instant>> | null;
 
 /**
- * So long after a node's taints were written it is written down since when they count: a write that
- * came later has then another second, on any clock that is right within a second. So long, too, we
- * wait before we write once more what we have written.
+ * The starts of a node's taints are written down this long after the taints were written: a later
+ * write then has another second, on any clock that is right within a second. The same time passes
+ * before we repeat a write of ours.
  */
 const quietMs = 2000;
 
@@ -32,10 +32,10 @@ interface TaintClockSite {
 
 /**
  * Keeps, on the nodes that need it, since when their taints count, so that a restarted or another
- * replica finds the same deadlines. A taint that names its own time needs nothing; one that does not
- * is written down when the time of some pod depends on it, anew whenever the node's taints are
- * written, and goes when the taint goes. Where the API does not say when they were written, nobody
- * could believe it later, and nothing is written down.
+ * replica finds the same deadlines. A taint that names its own time needs nothing. The start of any
+ * other is written down when the time of a pod depends on it, again whenever the node's taints are
+ * written, and is removed with the taint. Where the API does not say when the taints were written,
+ * a later reader could not trust the start, and nothing is written down.
  */
 export class TaintClockWriter {
   readonly #site: TaintClockSite;
@@ -92,7 +92,10 @@ export class TaintClockWriter {
     return this.#site.store.clock.when(writtenAt + quietMs);
   }
 
-  /** Two that take themselves for the leader for a moment may differ: nobody answers the other at once. */
+  /**
+   * Two replicas may both take themselves for the leader for a moment and differ: neither answers
+   * the other at once.
+   */
   #againAt(nodeName: string, wanted: Wanted): Instant {
     const last = this.#written.get(nodeName);
     return last?.text === JSON.stringify(wanted) ? last.at + quietMs : Number.NEGATIVE_INFINITY;
@@ -152,7 +155,7 @@ export class TaintClockWriter {
     for (const pod of this.#site.store.podsOn(nodeName)) {
       const { because } = this.#site.decider.decideOnce(pod, this.#site.attempts.get(pod.uid));
       for (const reason of because) {
-        // For a pod bound later too: a start found anew after a restart may be later still.
+        // For a pod bound later too: a start found again after a restart may be later still.
         if (!this.#site.decider.countsTime(pod, reason)) continue;
         const name = formatTaint(reason.taint);
         starts.set(name, (starts.get(name) ?? new Set()).add(pod.namespace));
@@ -186,7 +189,7 @@ function isSame(one: readonly PastPause[], other: readonly PastPause[]): boolean
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A note that is there and not to be believed is to go. */
+/** A note that is there and cannot be trusted has to be removed. */
 function isWritten({ taintStarts }: Node, wanted: TaintStarts): boolean {
   if (!taintStarts || !wanted) return !taintStarts && !wanted;
   const [there, names] = [Object.keys(taintStarts), Object.keys(wanted)];

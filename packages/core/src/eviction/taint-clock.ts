@@ -28,10 +28,10 @@ const none: readonly ObservedTaint[] = [];
 /**
  * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
  * we first saw it, which is remembered for as long as the taint stays and, by the annotation that
- * taint-clock-writer.ts keeps, across restarts. A taint may go and come back while nobody looks. So what
- * is remembered holds across a gap only if the node's taints were not written in it; else a taint
- * counts from when they were written last. What pauses add to that is a matter of pauses.ts, but for
- * what an earlier run has written down of pauses that are gone.
+ * taint-clock-writer.ts keeps, across restarts. A taint may go and come back while no process
+ * watches. So what is remembered holds across a gap only if the node's taints were not written in
+ * it; else a taint counts from when they were written last. The effect of pauses on that is a
+ * matter of pauses.ts, except for the pauses that an earlier run has written down as gone.
  *
  * A timeAdded that is yet to come when we first see it is as good as none, and is never believed later:
  * a start that was written down for it lies before it.
@@ -135,7 +135,8 @@ function observe(
   const before = known.find((entry) => (isOwn || isNamed) && isEqualTaint(entry.taint, taint));
   if (before && Object.is(before.taint.timeAdded, taint.timeAdded)) return before;
   const written = finite(kept[formatTaint(taint)]);
-  // A start that was written down lies in the past; a clock that was wrong must not hold a pod for ever.
+  // A start that was written down is in the past; a clock that was wrong must not hold a pod for
+  // ever.
   const keptStart = written === null ? null : Math.min(written, now);
   // A taint whose start is written down was seen then, and other taints may have been written since.
   const seenAt =

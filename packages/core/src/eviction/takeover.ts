@@ -165,7 +165,7 @@ export class TakeoverMachine implements Machine<MachineCommand> {
     this.#marks.forget(uid);
   }
 
-  /** One Event about each pod that was spared. */
+  /** Records one Event about each pod that was spared. */
   #noteSpared(now: Instant): readonly MachineCommand[] {
     const commands: MachineCommand[] = [];
     const wall = (at: Instant): Instant => this.#store.clock.wall(at);
@@ -212,7 +212,7 @@ function isCalledOff(state: AttemptState | null): boolean {
   return state === null || state.kind === 'waiting' || state.kind === 'paused';
 }
 
-/** By then its five tries are over, and what we let go at once is on its way. */
+/** By then its five tries are over, and a pod released at once is on its way. */
 const triesMs: Millis = 1_000;
 /** Until a pod is looked at again that is on its way. */
 const againMs: Millis = 1_000;
@@ -239,7 +239,7 @@ interface SparedCount {
 export class SparedPods {
   readonly #options: MatchOptions;
   readonly #followed = new Map<string, Followed>();
-  /** When each is to be looked at that was not found to be spared. */
+  /** The time of the next look at each pod that was not found to be spared. */
   readonly #looks = new Schedule();
   readonly #bucket = new TokenBucket(perSecond, burst);
   readonly #spared = new Map<string, number>();
@@ -267,7 +267,7 @@ export class SparedPods {
     }
     const taints = observed.map(({ taint }) => formatTaint(taint)).join();
     const before = this.#followed.get(uid);
-    // Of what it means to do for devices nothing is frozen: with another time all is looked at anew.
+    // Its plan for devices is never frozen: with another time everything is looked at again.
     const known = before?.deviceTime === deviceTime ? before : undefined;
     if (known?.taints === taints && known.tolerations === tolerations) return;
     if (!known) this.#looks.cancel(uid);
@@ -288,8 +288,9 @@ export class SparedPods {
   }
 
   /**
-   * The earliest of its times counts. kube-controller-manager keeps the timer that it set first (rule
-   * `first-timer-kept`), but may start anew at any moment, and then goes by the taints of that moment.
+   * The earliest of its times counts. kube-controller-manager keeps the timer that it set first
+   * (rule `first-timer-kept`), but may restart at any moment, and then uses the taints of that
+   * moment.
    */
   #look(at: Instant, { uid, tolerations }: Pod, observed: readonly ObservedTaint[]): void {
     const taints = observed.map(({ taint }) => taint);
@@ -321,12 +322,12 @@ export class SparedPods {
     }
   }
 
-  /** It is on its way; it may come back. */
+  /** The pod is on its way; it may come back. */
   postpone(now: Instant, uid: string): void {
     this.#looks.set(uid, now + againMs);
   }
 
-  /** It is there, and not on its way. */
+  /** The pod is there, and not on its way. */
   spare(now: Instant, uid: string): void {
     const followed = this.#followed.get(uid);
     if (!followed) return;
@@ -353,7 +354,7 @@ export class SparedPods {
   }
 }
 
-/** Begins as kube-controller-manager's own, so that whoever looks for that one finds both. */
+/** Begins like the Event of kube-controller-manager, so that a search for that one finds both. */
 const reason = 'TaintManagerEvictionHeld';
 
 /** Says who decides about the pod, why it stays and until when; `wall` reads instants of our time. */

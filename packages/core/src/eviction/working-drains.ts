@@ -7,7 +7,7 @@ import { drainStaleMs, type WorkingDrain } from '../model/working-drain.ts';
 /** A drain as it was seen last. */
 export interface SeenDrain {
   readonly drain: WorkingDrain;
-  /** It has given no sign of life for too long. */
+  /** The drain has given no sign of life for too long. */
   readonly isStale: boolean;
 }
 
@@ -21,10 +21,10 @@ const standstillMs: Millis = 5_000;
 const none: readonly Seen[] = [];
 
 /**
- * The drains at work on each node. Whether one lives is judged by our own time: it does for 60 s
- * after its heartbeat was last seen to change, whatever time that heartbeat names. Whoever starts
- * anew gives each the whole time. While nodes are not watched, and when we were at a standstill
- * ourselves, missing heartbeats mean nothing, and the time counts anew from then on.
+ * The drains at work on each node. A drain is judged by our own time: it lives for 60 s after its
+ * heartbeat was last seen to change, regardless of the time in that heartbeat. A new leader gives
+ * each drain the whole time. While nodes are not watched, and when we were at a standstill
+ * ourselves, missing heartbeats mean nothing, and the time counts again from then on.
  */
 export class WorkingDrains {
   readonly #byNode = new Map<string, readonly Seen[]>();

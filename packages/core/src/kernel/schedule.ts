@@ -82,7 +82,7 @@ export class Schedule {
     if (end === index) this.#sink(index, entry, at);
   }
 
-  // Both compare in place, without calls: a number that is handed on is an object of its own.
+  // The methods compare in place, without calls: a number that is passed on is allocated.
 
   /** Where it came to stand. */
   #rise(from: number, entry: Entry, at: Instant): number {

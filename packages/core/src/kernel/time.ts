@@ -11,7 +11,7 @@ export function finite(instant: Instant | null | undefined): Instant | null {
   return instant != null && Number.isFinite(instant) ? instant : null;
 }
 
-/** The instant, or `now` where it is over: whoever jumps there does not go back. */
+/** The instant, or `now` where it is over, so that a jump there never goes back. */
 export function notBefore(now: Instant, at: Instant | null): Instant | null {
   return at === null || at > now ? at : now;
 }

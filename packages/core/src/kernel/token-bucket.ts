@@ -48,7 +48,7 @@ export class TokenBucket {
     return now + Math.ceil((1 - tokens) / this.#perMs);
   }
 
-  /** Goes on as one that has, or had, one token at that instant. */
+  /** Continues as a bucket that has, or had, one token at that instant. */
   restore(now: Instant, oneAt: Instant): void {
     const tokens = 1 - (oneAt - now) * this.#perMs;
     this.#tokens = Math.min(this.#burst, Math.max(0, tokens));

@@ -28,8 +28,8 @@ interface RuleDecision {
 
 /**
  * Taints for conditions of any type. A condition has to hold for a while, and to be over for a
- * while. What a rule put on is noted on the node; only that is taken off again, so that neither a
- * restart nor somebody else's taint of the same name confuses them.
+ * while. The taints of a rule are noted on the node, and only noted taints are taken off again. So
+ * neither a restart nor another program's taint of the same name confuses them.
  */
 export class ConditionRules {
   readonly #configured: readonly ConditionRule[];
@@ -54,9 +54,9 @@ export class ConditionRules {
   }
 
   /**
-   * Takes in a rule of the cluster as it is now; null: it is gone, and one of the configuration with its
-   * name counts again. What it put on nodes, and would not put on now, goes. Every node has to be
-   * decided about anew.
+   * Takes in a rule of the cluster as it is now; null: it is gone, and one of the configuration
+   * with its name counts again. Taints that the rule put on nodes, and would not put on now, are
+   * removed. Every node has to be decided about again.
    */
   put(name: string, rule: ConditionRule | null): void {
     const before = this.#rules.get(name);
@@ -91,7 +91,7 @@ export class ConditionRules {
     const { owned } = ownedOn(node, this.#rules, this.#retired);
     for (const { name, nodes, taint } of this.#rules.values()) {
       this.#pools.put(name, 'nodes', node.name, selects(nodes, node.labels ?? {}));
-      // One that is about to get the taint does not show it yet, and stays counted.
+      // A node that is about to get the taint does not show it yet, and stays counted.
       if (owned[markOf(taint)] === name) this.#pools.put(name, 'carriers', node.name, true);
     }
   }
@@ -234,10 +234,10 @@ function markOf({ key, effect }: TaintName): string {
 }
 
 /**
- * The taints that rules put on by the note, without those it cannot be right about. A kubelet may write
- * the note of its node, but no taint: ours has the rule's value and says since when it is there,
- * which `kubectl taint` never does. Any other taint of the name is somebody else's. `retired`: ours,
- * and to go, as no rule wants them any more.
+ * The taints that rules put on by the note, without those it cannot be right about. A kubelet may
+ * write the note of its node, but no taint: ours has the rule's value and says since when it is
+ * there, which `kubectl taint` never does. Any other taint of the name belongs to another program.
+ * `retired`: ours, and no longer wanted by any rule.
  */
 function ownedOn(
   node: Node,
@@ -307,8 +307,8 @@ class RuleObservations {
     const isBack =
       holds && transitionAt !== null && transitionAt > (known?.transitionAt ?? Infinity);
     if (known?.holds === holds && !isBack) return known;
-    // When first seen, or over and back while nobody looked, the condition's own time counts: a restart does
-    // not begin anew.
+    // When first seen, or over and back while no process watched, the condition's own time counts:
+    // a restart does not reset it.
     const isSeen = known !== undefined && known.holds !== holds;
     const since = isSeen ? now : this.#clock.since(now, condition?.transitionAt);
     const observation = { holds, since, transitionAt };
@@ -317,7 +317,7 @@ class RuleObservations {
     return observation;
   }
 
-  /** Each is told once for as long as the condition stays as it is. */
+  /** Each report is made once for as long as the condition stays as it is. */
   report(rule: ConditionRule, { name, uid }: Node, report: RuleReport): LifecycleReport | null {
     const key = `${rule.name}/${name}`;
     if (this.#reported.has(key)) return null;
@@ -378,7 +378,7 @@ class RulePools {
     this.#pools.set(name, { ...newPool(), ...this.#pools.get(name), waiting: new Set() });
   }
 
-  /** Nobody tells a rule that is gone of nodes that go: one of its name begins with none. */
+  /** Nodes that go are not reported to a deleted rule: a rule of the same name begins with none. */
   drop(name: string): void {
     this.#pools.delete(name);
   }

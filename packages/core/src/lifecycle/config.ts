@@ -21,11 +21,11 @@ import type { ZoneRates } from './zone-rates.ts';
 export interface MassUnreachable {
   /** The share of all nodes that count, above 0 to 1, from which on it is suspect. */
   readonly share: number;
-  /** That many nodes at least. */
+  /** The smallest number of such nodes. */
   readonly nodesMin: number;
   /** Within this time. */
   readonly withinMs: Millis;
-  /** For so long no new taint comes of it. */
+  /** For this time no new taint follows from it. */
   readonly holdMs: Millis;
 }
 
@@ -64,7 +64,7 @@ export interface LifecycleConfig extends ZoneRates {
   readonly podReadiness: 'limited' | 'at-once';
   /** Null: never suspect. */
   readonly massUnreachable: MassUnreachable | null;
-  /** A node has to be well for so long before its NoExecute taint goes. */
+  /** The time for which a node has to be healthy before its NoExecute taint is removed. */
   readonly healthyMs: Millis;
   readonly flapping: Flapping | null;
   readonly conditionRules: readonly ConditionRule[];
@@ -73,8 +73,9 @@ export interface LifecycleConfig extends ZoneRates {
   /** Writes sent and not yet answered, at most. */
   readonly writesInFlightMax: number;
   /**
-   * Somebody else watches over nodes: nothing is written, and only zones, the guard against mass
-   * unreachability and what follows from them for deadlines and readiness are kept, by replicas that do not lead too.
+   * Another program watches the nodes: nothing is written. Only zones, the guard against mass
+   * unreachability and their consequences for deadlines and readiness are kept, also by replicas
+   * that do not lead.
    */
   readonly observes: boolean;
 }

@@ -79,7 +79,7 @@ function pauseOn(
   return pause ? { code: 'ReadinessPaused', pause: pause.name, until: pause.until } : null;
 }
 
-/** The zones as they are, with a token for as long as nobody was tainted. */
+/** The zones as they are, with a token, as if no node had been tainted. */
 function limiterOf(
   nodes: readonly Node[],
   lastTainting: Instant,
@@ -127,7 +127,8 @@ const leaseHidden = { code: 'LeaseHidden' } as const;
 
 /**
  * The last heartbeat of a node, and the grace period that counts from there. A kubelet renews its
- * lease all the time and writes its status every few minutes: without the lease nobody can tell.
+ * lease all the time and writes its status every few minutes: without the lease the sign is
+ * unknown.
  */
 function signOf(
   { conditions, createdAt = null }: Node,

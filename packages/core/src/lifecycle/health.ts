@@ -24,10 +24,10 @@ const flapsKeptMax = 100;
 const noFlaps: readonly Instant[] = [];
 
 /**
- * Knows which nodes give signs of life. A sign is a status heartbeat or a lease whose time is another
- * than before, be it earlier: a kubelet whose clock was set back is alive. What a time says is never
- * held against our own clock, so skew does no harm, and what is seen for the first time counts as
- * from now. Missing heartbeats are judged in steps of the monitor period, so that nodes that fail
+ * Knows which nodes give signs of life. A sign is a status heartbeat or a lease whose time is
+ * another than before, be it earlier: a kubelet whose clock was set back is alive. A time in a sign
+ * is never compared with our own clock, so skew does no harm, and a first sighting counts as from
+ * now. Missing heartbeats are judged in steps of the monitor period, so that nodes that fail
  * together are seen together.
  */
 export class HealthStore {
@@ -96,14 +96,17 @@ export class HealthStore {
     return record !== undefined && this.#hear(now, name, record);
   }
 
-  /** Nobody listened until now: grace periods begin here. The nodes no longer unreachable. */
+  /** No process listened until now: grace periods begin here. The nodes no longer unreachable. */
   forgive(now: Instant): readonly string[] {
     return [...this.#records].flatMap(([name, record]) => {
       return this.#hear(now, name, record) ? [name] : [];
     });
   }
 
-  /** Somebody has listened since then: what counts is when nodes wrote their last sign of life. */
+  /**
+   * Another leader has listened since then: the times at which nodes wrote their last sign of life
+   * count.
+   */
   takeUp(now: Instant, since: Instant): void {
     for (const [name, record] of this.#records) {
       const { heartbeatAt, leaseRenewedAt } = record;

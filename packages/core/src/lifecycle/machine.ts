@@ -37,13 +37,13 @@ import { ZoneLimiter } from './zone-holds.ts';
 export interface LifecycleMachine extends Machine<LifecycleCommand> {
   /** Every zone that has nodes, by name. */
   zones(now: Instant): readonly ZoneStatus[];
-  /** That of a node; null where it is not known. */
+  /** The zone of a node; null where it is not known. */
   zoneOf(now: Instant, node: Node): ZoneStatus | null;
   /** The health of a node; what it says is what the machine acts on. */
   healthOf(now: Instant, node: Node): NodeHealth;
   /** Takes a renewal of which nothing comes; false, or left out: something may, and `handle` is to take it. */
   hearLease?(now: Instant, lease: Lease): boolean;
-  /** The status of taint rules, while it leads; left out: it goes by none. */
+  /** The status of taint rules, while it leads; left out: it has none. */
   taintRules?(): readonly RuleStatus[];
   /** Why and when it deletes the pod itself, without a taint; null, or left out: it does not. */
   deletionOf?(pod: Pod): NodeNotReadyReason | null;
@@ -53,24 +53,28 @@ export interface LifecycleMachine extends Machine<LifecycleCommand> {
 const standstillMs: Millis = 5_000;
 
 /**
- * Watches over nodes: notices those that become unreachable, and makes their taints say how they are.
+ * Watches over nodes: notices those that become unreachable, and makes their taints say how they
+ * are.
  *
  * Theory of operation. Events only inform; a tick acts, in this order:
  *
- *   1. Heartbeats. health.ts knows when each node was last heard of, and which are unreachable by now.
+ *   1. Heartbeats. health.ts knows when each node was last heard of, and which are unreachable by
+ *      now.
  *   2. Zones. zone-holds.ts judges all zones by the nodes in them, before anything is decided
  *      about a node: how fast its nodes may be tainted, and whether they may at all.
- *   3. Nodes. For each node something happened to, node-reconciler.ts finds the first write it needs:
- *      Unknown conditions, labels, taints NoSchedule, taints NoExecute, taints of rules. Each is
- *      derived from what the node is and what it should be, never from what was done before, so
- *      whatever is lost or undone by somebody else is found again. A node has one write under way at
- *      a time; what was refused waits, and what comes after it does not.
- *   4. Turns. New taints NoExecute wait in the queue of their zone; each goes before all other writes.
+ *   3. Nodes. For each node something happened to, node-reconciler.ts finds the first write it
+ *      needs: Unknown conditions, labels, taints NoSchedule, taints NoExecute, taints of rules.
+ *      Each is derived from the node and its wanted state, never from earlier actions, so that
+ *      anything lost or undone by others is found again. A node has one write under way at a time;
+ *      what was refused waits, and what comes after it does not.
+ *   4. Turns. New taints NoExecute wait in the queue of their zone; each goes before all other
+ *      writes.
  *   5. Pods of unreachable nodes are marked not ready.
  *
  * Decisions about taints go by the condition Ready as the API has it: first missing heartbeats are
- * written down, then it has consequences. Before `synced` and without leadership nothing is written.
- * Whoever only observes looks without leadership too: a new leader says what is held before it acts.
+ * written down, then it has consequences. Before `synced` and without leadership nothing is
+ * written. An observing machine looks without leadership too: a new leader says what is held before
+ * it acts.
  */
 export class PreciseLifecycleMachine implements LifecycleMachine {
   readonly askers = ['node', 'readiness'] as const;
@@ -197,14 +201,14 @@ export class PreciseLifecycleMachine implements LifecycleMachine {
     }
   }
 
-  /** From now on we act: nobody knows what was tainted a moment ago. */
+  /** From now on we act: the recent taints of another leader are unknown. */
   #begin(now: Instant): void {
     if (!this.#looks) return;
     this.#limiter.restart(now);
     this.#touchAll(now);
   }
 
-  /** Nobody listened until now, so missing heartbeats until now mean nothing. */
+  /** No process listened until now, so missing heartbeats until now mean nothing. */
   #forgive(now: Instant): void {
     for (const name of this.#health.forgive(now)) this.#back(now, name);
   }

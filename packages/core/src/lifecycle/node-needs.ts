@@ -20,7 +20,7 @@ export interface Need {
   readonly write: NodeWrite;
   /** The taints that come and go; null: no taint is changed. Two writes of one purpose may be opposites. */
   readonly taints: string | null;
-  /** `fresh`: an earlier attempt met somebody else's change. */
+  /** `fresh`: an earlier attempt met the change of another program. */
   readonly command: (id: string, fresh: boolean) => NodeCommand;
 }
 
@@ -169,8 +169,8 @@ export interface TaintChange {
 }
 
 /**
- * The conditions of an unreachable node, as they have to be written; those that say so
- * already are left out. What the kubelet said of itself last, and when, stays.
+ * The conditions of an unreachable node, as they have to be written; those that say so already are
+ * left out. The kubelet's last report about itself, and its time, stay.
  */
 export function unreachableConditions(
   { conditions = [], createdAt = null }: Pick<Node, 'conditions' | 'createdAt'>,

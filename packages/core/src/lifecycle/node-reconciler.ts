@@ -32,7 +32,7 @@ interface NodeSite {
 export class NodeReconciler {
   readonly #site: NodeSite;
   readonly #writer: NodeWriter;
-  /** When each node is to be looked at. */
+  /** The time of the next look at each node. */
   readonly #due = new Schedule();
 
   constructor(site: NodeSite) {
@@ -40,7 +40,7 @@ export class NodeReconciler {
     this.#writer = new NodeWriter(site.config);
   }
 
-  /** When a node is to be looked at or has its turn, as of `now`; null: not before something happens. */
+  /** The next look at a node, or turn of one, as of `now`; null: not before something happens. */
   nextWake(now: Instant): Instant | null {
     const hasRoom = this.#writer.room > 0;
     return earlier(this.#site.limiter.nextWake(now, hasRoom), hasRoom ? this.#due.next() : null);
@@ -58,7 +58,7 @@ export class NodeReconciler {
 
   /** Begins what is due. */
   act(now: Instant): void {
-    // Whoever only observes begins nothing; then no node waits for its turn either.
+    // An observer begins nothing; then no node waits for its turn either.
     if (this.#site.config.observes) while (this.#due.takeDue(now) !== null);
     this.#takeTurns(now);
     while (this.#writer.room > 0) {
@@ -120,7 +120,7 @@ export class NodeReconciler {
     const lacking: readonly NeededWrite[] = isLacking ? [{ write: 'noExecute', taints: null }] : [];
     const needed = [...needs, ...lacking];
     const { write, laterAt } = this.#writer.next(now, name, needed);
-    // It waits since it stopped being ready, as far as that is known.
+    // The node waits since it stopped being ready, as far as that is known.
     const since = this.#site.store.clock.since(now, readyOf(node.conditions)?.transitionAt);
     if (isLacking && write === 'noExecute') this.#site.limiter.wait(name, since);
     else this.#site.limiter.leave(name);

@@ -147,11 +147,17 @@ function find(
   return null;
 }
 
-/** So many zones and nodes whose pods nobody is to mark not ready have room in a status. */
+/**
+ * The number of zones and nodes with pods that must not be marked not ready for which a status has
+ * room.
+ */
 export const heldZonesMax = 64;
 export const heldNodesMax = 1024;
 
-/** The pods that nobody is to mark not ready: by pauses, and by doubts about ourselves or a zone. Null: none. */
+/**
+ * The pods that must not be marked not ready: by pauses, and by doubts about ourselves or a zone.
+ * Null: none.
+ */
 export function readinessHold(
   store: StoreView,
   zones: readonly ZoneStatus[],
@@ -205,7 +211,7 @@ function zonesHeld(store: StoreView, zones: readonly ZoneStatus[]): readonly Rea
   });
 }
 
-/** Those of some namespaces only are left out: whose pods they hold cannot be said of nodes. */
+/** Pauses of some namespaces only are left out: nodes cannot express the pods that they hold. */
 function pausesHeld(store: StoreView): readonly ReadinessHold[] {
   return [...store.pauses()].flatMap(({ pause, isOver }) => {
     const { scope, readiness } = pause;

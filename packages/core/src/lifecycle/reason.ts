@@ -14,15 +14,15 @@ export type LifecycleReason =
   | { readonly code: 'NotReported' }
   /** No sign of life for longer than it is given. */
   | { readonly code: 'Unreachable'; readonly heardAt: Instant }
-  /** It reports nothing; when it was last heard of is not known any more. */
+  /** The node reports nothing; the time of its last report is no longer known. */
   | { readonly code: 'Unknown' }
-  /** Its lease may not be read, so nobody can tell whether it lives. */
+  /** The node's lease may not be read, so it is unknown whether the node lives. */
   | { readonly code: 'LeaseHidden' }
-  /** It is ready again, and has to stay so until then. */
+  /** The node is ready again, and has to stay so until then. */
   | { readonly code: 'Recovering'; readonly until: Instant; readonly flaps: number }
   /** Its turn has not come: nodes of a zone are tainted one after the other. */
   | { readonly code: 'Queued'; readonly place: number; readonly at: Instant }
-  /** A pause keeps the node from being tainted; `until` null: until somebody ends it. */
+  /** A pause keeps the node from being tainted; `until` null: until a person ends it. */
   | { readonly code: 'ReadinessPaused'; readonly pause: string; readonly until: Instant | null }
   | HoldReason
   | {
@@ -38,7 +38,7 @@ export type HoldReason =
   | { readonly code: 'AllZonesDown' }
   /** Too large a part of a small zone is not ready. */
   | { readonly code: 'ZoneStopped'; readonly notReady: number; readonly size: number }
-  /** The zone is down as a whole, and such zones are to be held. */
+  /** The zone is down as a whole, and such zones are held. */
   | { readonly code: 'FullDisruptionHeld'; readonly since: Instant }
   /** The rate for the state of the zone is 0. */
   | { readonly code: 'RateZero' }
@@ -71,11 +71,14 @@ export interface ZoneStatus {
 export interface NodeHealth {
   /** The last sign of life, by our clock; null: not known. */
   readonly heardAt: Instant | null;
-  /** When it counts as unreachable without another heartbeat; null: it does, never will, or nobody can tell. */
+  /**
+   * The time at which it counts as unreachable without another heartbeat; null: it does, never
+   * will, or the time is unknown.
+   */
   readonly unreachableAt: Instant | null;
   /** renewTime of its lease, by its kubelet's clock. */
   readonly leaseRenewedAt: Instant | null;
-  /** When its NoExecute taint is to be expected; null: none is, or nobody can tell. */
+  /** The expected time of its NoExecute taint; null: none is expected, or the time is unknown. */
   readonly taintAt: Instant | null;
   /** Its place among the waiting nodes of its zone, from 1; null: it does not wait. */
   readonly place: number | null;
@@ -116,7 +119,10 @@ export type LifecycleReport =
       /** The effect on the running deadlines of its pods. */
       readonly deadlines: 'pause' | 'resume' | null;
     }
-  /** With takeover: pods that nobody is to mark not ready are others, or (null) none any more. */
+  /**
+   * With takeover: the pods that must not be marked not ready have changed, or (null) there are
+   * none any more.
+   */
   | { readonly kind: 'readinessHold'; readonly hold: ReadinessHold | null }
   /** A node gave no sign of life for too long. */
   | { readonly kind: 'nodeUnreachable'; readonly node: NodeRef; readonly heardAt: Instant }
@@ -147,7 +153,7 @@ export type LifecycleReport =
   /** A rule may not taint more nodes of its pool. */
   | { readonly kind: 'ruleLimit'; readonly node: NodeRef; readonly rule: string };
 
-/** One reason of the node lifecycle in words, as explanations and logs print it. */
+/** Describes one reason of the node lifecycle in words, as explanations and logs print it. */
 export function describeLifecycleReason(reason: LifecycleReason): string {
   switch (reason.code) {
     case 'Ready':

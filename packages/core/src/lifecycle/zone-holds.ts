@@ -13,7 +13,7 @@ import { ZoneBucket, type ZoneState, zoneRate, zoneState } from './zone-rates.ts
 /** The changes that a review made. */
 interface Review {
   readonly reports: readonly LifecycleReport[];
-  /** Nodes about which has to be decided anew. */
+  /** Nodes that need a new decision. */
   readonly affected: readonly string[];
   /** True when the cluster has just left the state of being down as a whole. */
   readonly isOver: boolean;
@@ -76,7 +76,7 @@ export class ZoneLimiter {
     this.#isDirty = true;
   }
 
-  /** Nobody knows how many were tainted a moment ago: every zone begins without a token. */
+  /** The number of recently tainted nodes is unknown: every zone begins without a token. */
   restart(now: Instant): void {
     for (const { bucket } of this.#zones.all()) bucket.empty(now);
   }
@@ -187,7 +187,10 @@ export class ZoneLimiter {
     return this.#zones.of(name)?.hold ?? null;
   }
 
-  /** Its place in the queue, from 1, and when its turn is to be expected; null: it does not wait. */
+  /**
+   * The node's place in the queue, from 1, and the expected time of its turn; null: it does not
+   * wait.
+   */
   turnOf(
     now: Instant,
     name: string,

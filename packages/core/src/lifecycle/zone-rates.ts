@@ -37,9 +37,9 @@ export function zoneRate(state: ZoneState, size: number, rates: ZoneRates): numb
 }
 
 /**
- * The token bucket of one zone: at most one token is kept. It begins empty, and when a rate comes
- * after none, so that neither a restart nor a zone that wavers taints faster than the rate. A token
- * is spent when a node is tainted and for nothing else.
+ * The token bucket of one zone: at most one token is kept. The bucket begins empty, and when a rate
+ * comes after none, so that neither a restart nor a zone that wavers taints faster than the rate. A
+ * token is spent when a node is tainted and for nothing else.
  */
 export class ZoneBucket {
   #perMs = 0;
@@ -61,7 +61,7 @@ export class ZoneBucket {
     if (perSecond === 0) this.#level = 0;
   }
 
-  /** Begins anew, without a token. */
+  /** Begins again, without a token. */
   empty(now: Instant): void {
     this.#fill(now);
     this.#level = 0;

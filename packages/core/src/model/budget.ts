@@ -24,14 +24,14 @@ export interface Budget {
   readonly unconfirmed?: number;
   /** metadata.ownerReferences, whether they control it or not; left out: none. */
   readonly owners?: readonly Owner[];
-  /** The programs that wrote its specification, as they call themselves; left out: nobody can tell. */
+  /** The programs that wrote its specification, as they call themselves; left out: unknown. */
   readonly writers?: readonly string[];
 }
 
 /** The API server lets a budget wait for no more evictions. */
 const unconfirmedMax = 2000;
 
-/** The groups of Kubernetes' own workloads: what they own is nobody's to open but people's. */
+/** The groups of Kubernetes' own workloads: only people open the budgets of these. */
 const ownGroups: readonly string[] = ['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy'];
 
 /**
@@ -85,7 +85,7 @@ export function budgetsOver(
 }
 
 /**
- * True when the Eviction API asks budgets about a pod at all: not about one that does not run yet, has
+ * True when the Eviction API asks budgets about a pod: not when the pod does not run yet, has
  * ended, or is on its way out.
  */
 export function isUnderBudgets({ phase, deletionTimestamp }: Pod): boolean {
@@ -130,7 +130,9 @@ export function budgetRefusal(budget: Budget): string | null {
   return refusal ? `${notNow} (${refusal.reason}): ${refusal.message}` : notNow;
 }
 
-/** True when no pod could go even if all of them were healthy: somebody has to change something. */
+/**
+ * True when no pod could leave even if all of them were healthy: a person has to change something.
+ */
 export function isShut({ upToDate, allowed, desired, expected, refusal }: Budget): boolean {
   if (!upToDate || allowed > 0) return false;
   return refusal?.reason === 'SyncFailed' || desired >= expected;

@@ -1,10 +1,12 @@
-// An EvictionRequest of lifecycle.k8s.io: somebody asks whoever answers for a pod to move it.
+// An EvictionRequest of lifecycle.k8s.io: asks a pod's responders to move it.
 import { formatDeadline, formatTime, type Instant, type Millis } from '../kernel/time.ts';
 
-/** After so long without a sign of life the next one has the turn, as Kubernetes 1.37 has it. */
+/**
+ * After this time without a sign of life the next responder has its turn, as in Kubernetes 1.37.
+ */
 export const responderStaleMs: Millis = 20 * 60_000;
 
-/** Whose requests are of the taint eviction, in the place of the uid of a NodeDrain. */
+/** Owner of the requests of the taint eviction, in the place of the uid of a NodeDrain. */
 export const taintEviction = 'taint-eviction';
 
 /** By pods/eviction, as anybody could: Kubernetes appends it after all others. */
@@ -18,13 +20,13 @@ export interface EvictionRequest {
   /** Who asks, such as acme.io/foo. */
   readonly requester: string;
   readonly intent: 'Eviction' | 'Withdrawn';
-  /** The uid of the NodeDrain that it is of, or `taintEviction`; null: it is somebody else's. */
+  /** The uid of the NodeDrain that owns it, or `taintEviction`; null: another program owns it. */
   readonly drain: string | null;
-  /** That nobody works on it any more, and why; null: that is not said. */
+  /** The reason why no responder works on it any more; null: not stated. */
   readonly failed: string | null;
   /** By the cluster's clock; null: it does not say. */
   readonly createdAt: Instant | null;
-  /** The one whose turn it is to move the pod; null: nobody's, as far as the cluster says. */
+  /** The responder whose turn it is to move the pod; null: none, as far as the cluster says. */
   readonly responder: EvictionResponder | null;
 }
 
@@ -39,14 +41,15 @@ export interface EvictionResponder {
   readonly message: string;
 }
 
-/** True when somebody works on it, or is about to, as far as it says. */
+/** True when a responder works on it, or is about to, as far as the request says. */
 export function isOpenRequest({ intent, failed }: EvictionRequest): boolean {
   return intent === 'Eviction' && failed === null;
 }
 
 /**
- * Until when it counts that somebody moves the pod, if no further sign of life comes; `seenAt`: since
- * when it stands as it does, for those that do not say. Null: nobody moves it but by pods/eviction.
+ * The time until which a responder counts as moving the pod, if no further sign of life comes;
+ * `seenAt`: since when the request is unchanged, for those that do not say. Null: only
+ * pods/eviction moves it.
  */
 export function movingUntil(request: EvictionRequest, seenAt: Instant): Instant | null {
   const { responder, createdAt } = request;

@@ -1,4 +1,4 @@
-// A pod as the engine keeps it: five fields of its own, and what it has in common with others.
+// A pod as the engine keeps it: five own fields, and the traits that it shares with others.
 
 import type { Instant } from '../kernel/time.ts';
 import type { Disruption, Owner, Pod, PodClaim } from './pod.ts';
@@ -12,8 +12,8 @@ type Shared = Omit<Pod, Own>;
 type PodTraits = { readonly [K in keyof Required<Shared>]: Shared[K] };
 
 /**
- * A pod of which there may be a million: what it shares with others of its workload is kept once. It
- * reads like any Pod, but a copy by `...` would lack what is shared.
+ * A pod of which there may be a million: what it shares with others of its workload is kept once.
+ * Reads like any Pod, but a copy by `...` would lack the shared fields.
  */
 export class KeptPod implements Pod {
   readonly name: string;
@@ -97,7 +97,7 @@ export class KeptPod implements Pod {
   }
 }
 
-/** One that uses claims: others have no room for them. */
+/** A pod that uses claims: others have no room for them. */
 class ClaimingPod extends KeptPod {
   readonly claims: readonly PodClaim[];
 
@@ -135,7 +135,7 @@ export function traitsOf(pod: Pod): PodTraits {
   };
 }
 
-/** The same pod with all fields of its own, for whoever copies it or writes it down. */
+/** The same pod with all fields as own properties, for callers that copy it or write it down. */
 export function plainPod(pod: Pod): Pod {
   const { name, uid, nodeName, boundAt, deletionTimestamp, claims } = pod;
   // Thousands may be explained at once, and this copies them as a whole.
@@ -156,9 +156,9 @@ interface Kept {
 }
 
 /**
- * The traits of pods, each kept once for as long as a pod has them. They are found by a hash, since a
- * text of all of them would take more room than they do. Tolerations and the texts that many
- * workloads share are kept once among those, too.
+ * The traits of pods, each kept once for as long as a pod has them. Traits are found by a hash,
+ * since a text of all of them would take more room than they do. Tolerations and the texts that
+ * many workloads share are kept once among those, too.
  */
 export class KeptTraits {
   readonly #byHash = new Map<number, Kept[]>();
@@ -300,7 +300,7 @@ function hashText(from: number, text: string): number {
   return hash;
 }
 
-/** Equal values kept once, for as long as somebody uses them. */
+/** Equal values kept once, for as long as they are used. */
 export class Interned<T> {
   readonly #keyOf: (value: T) => string;
   readonly #kept = new Map<string, { readonly value: T; uses: number }>();

@@ -10,9 +10,9 @@ export interface NodeCondition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
-  /** lastHeartbeatTime, by the clock of whoever wrote it. */
+  /** lastHeartbeatTime, by the writer's clock. */
   readonly heartbeatAt: Instant | null;
-  /** lastTransitionTime, by the clock of whoever wrote it. */
+  /** lastTransitionTime, by the writer's clock. */
   readonly transitionAt: Instant | null;
 }
 
@@ -53,13 +53,16 @@ export interface Node extends NodeRef {
   readonly pastPauses?: readonly PastPause[];
   /**
    * When spec.taints was written last, as the API server keeps it: every taint was there at the end
-   * of that second. Null: it keeps no such time, so that nothing that was known before a gap holds
-   * after it; left out: whoever tells of the node sees every change of it.
+   * of that second. Null: it keeps no such time, so that knowledge from before a gap does not hold
+   * after it; left out: the source of the node sees every change of it.
    */
   readonly taintsWrittenAt?: Instant | null;
-  /** Who wrote them then, by managedFields; left out: nobody says, or there are none. */
+  /** The program that wrote them then, by managedFields; left out: unknown, or there are none. */
   readonly taintsWrittenBy?: string;
-  /** When the machine itself goes, e.g. a spot instance; null or left out: nobody said. */
+  /**
+   * The time at which the machine itself goes, e.g. a spot instance; null or left out: not
+   * announced.
+   */
   readonly deadline?: Instant | null;
   /** Its annotation karpenter.sh/do-not-disrupt is "true"; left out: it is not. */
   readonly doNotDisrupt?: boolean;
@@ -93,7 +96,7 @@ const maintenanceTypes: readonly string[] = [
   'GracefulNodeShutdownInProgress',
 ];
 
-/** Those of them that are True. */
+/** The maintenance conditions that are True. */
 export function maintenanceOf({
   conditions = [],
 }: Pick<Node, 'conditions'>): readonly NodeCondition[] {
@@ -141,7 +144,7 @@ export interface PastPause {
   readonly taintKeys: readonly string[];
   /** Patterns; empty: for pods of all namespaces. */
   readonly namespaces: readonly string[];
-  /** The pause's uid, or the name of one of a file; empty: nobody knows, or several. */
+  /** The pause's uid, or the name of one of a file; empty: unknown, or several. */
   readonly pause: string;
 }
 

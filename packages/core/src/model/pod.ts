@@ -9,11 +9,11 @@ export interface Owner {
   readonly name: string;
 }
 
-/** The condition DisruptionTarget of a pod: that, and why, somebody is removing it. */
+/** The condition DisruptionTarget of a pod: that a program is removing it, and why. */
 export interface Disruption {
   /** `DeletionByTaintManager`, `EvictionByEvictionAPI`, `PreemptionByScheduler` and the like. */
   readonly reason: string;
-  /** The program that wrote it, by metadata.managedFields; null: nobody can tell. */
+  /** The program that wrote it, by metadata.managedFields; null: unknown. */
   readonly manager: string | null;
 }
 
@@ -67,7 +67,7 @@ export interface Pod extends PodRef {
   readonly priority?: number | undefined;
   /** spec.priorityClassName; left out: none. */
   readonly priorityClassName?: string | undefined;
-  /** Left out: nobody has marked it. */
+  /** Left out: the pod has no mark. */
   readonly disruption?: Disruption | undefined;
   /** The claims that it uses. Left out: none, as nearly all. */
   readonly claims?: readonly PodClaim[] | undefined;
@@ -99,7 +99,7 @@ const deviceReason = 'DeletionByDeviceTaintManager';
 
 /**
  * The program that removes a pod for a taint, where it is none of ours, e.g.
- * `kube-controller-manager`; null: nobody does, or nobody can tell who.
+ * `kube-controller-manager`; null: none removes it, or the program is unknown.
  */
 export function foreignTaintManager(disruption: Disruption | undefined): string | null {
   return foreignManager(disruption, 'DeletionByTaintManager');
@@ -126,8 +126,8 @@ const otherReasons: readonly string[] = [
 ];
 
 /**
- * The reason of a mark by kube-controller-manager that nobody knows, as a later version of it may set
- * one when it evicts for a taint; null: it is none such.
+ * The reason of a mark by kube-controller-manager that is unknown here, as a later version may set
+ * one when it evicts for a taint; null: there is no such mark.
  */
 export function unknownUpstreamMark(disruption: Disruption | undefined): string | null {
   const { reason = '', manager } = disruption ?? {};
@@ -149,7 +149,7 @@ export type PodView =
   | 'reading'
   /** The watch is cut off: what is known of them is as old as that. */
   | 'old'
-  /** Nobody asked for them, since nothing is to be done about them. */
+  /** Not asked for, since no action depends on them. */
   | 'unread';
 
 /** By the name of the node. */

@@ -15,7 +15,7 @@ export interface Quantity {
 const nanosPerUnit = 1_000_000_000n;
 /** The largest 64-bit integer, to which a quantity in binary units is cut. */
 const binaryMax = (2n ** 63n - 1n) * nanosPerUnit;
-/** More digits, or zeros by exponent, than this are nobody's amount; 10^1000000 would stop us. */
+/** More digits, or zeros by exponent, than this are no real amount; 10^1000000 would stop us. */
 const digitsMax = 100;
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];

@@ -6,7 +6,10 @@ export interface Taint {
   readonly value: string;
   /** NoSchedule, PreferNoSchedule or NoExecute in any object the API server accepted; others match nothing. */
   readonly effect: string;
-  /** When the taint was put on; null where nobody wrote it (`kubectl taint` does not). */
+  /**
+   * The time at which the taint was put on; null where it was not written (`kubectl taint` does not
+   * write it).
+   */
   readonly timeAdded: Instant | null;
 }
 
@@ -14,8 +17,8 @@ export interface Taint {
 const aheadMax: Millis = 5_000;
 
 /**
- * taint.timeAdded as far as it may be believed at `wall` by the cluster's clock: who writes a time that
- * is yet to come has a clock that is wrong. Null: nobody knows.
+ * taint.timeAdded as far as it may be believed at `wall` by the cluster's clock: who writes a time
+ * that is yet to come has a clock that is wrong. Null: unknown.
  */
 export function addedAt({ timeAdded }: Taint, wall: Instant): Instant | null {
   const written = finite(timeAdded);
@@ -156,7 +159,7 @@ export const lifecycleKeys: Readonly<Record<'NoSchedule' | 'NoExecute', readonly
   NoExecute: [notReadyKey, unreachableKey],
 };
 
-/** True when it comes and goes with the state of its node, whoever else puts it on. */
+/** True when the taint follows the state of its node, even if other programs put it on. */
 export function isLifecycleTaint({ key, effect }: TaintName): boolean {
   return (effect === 'NoSchedule' || effect === 'NoExecute') && lifecycleKeys[effect].includes(key);
 }

@@ -8,7 +8,7 @@ export interface DrainMarkName {
   readonly id: string;
   /** As `key=value:effect`. */
   readonly taint: string;
-  /** Who runs it; '': nobody knows. */
+  /** The program that runs it; '': unknown. */
   readonly by: string;
 }
 
@@ -30,7 +30,7 @@ export interface WorkingDrain extends DrainMarkName {
 /** A drain gives a sign of life so often. */
 export const drainHeartbeatMs: Millis = 10_000;
 
-/** A drain that has given none for so long is over. */
+/** A drain without a sign of life for this time is over. */
 export const drainStaleMs: Millis = 60_000;
 
 /** Another program that evicts, or may evict, for NoExecute taints in the cluster, where budgets may not be asked. */

@@ -20,24 +20,27 @@ export type PolicyPart = 'taints' | 'nodes' | 'namespaces' | 'pods' | 'podPriori
 
 /** Why a policy does not count. */
 export type PolicyVerdict =
-  /** This part of its match does not fit; the parts before it do. */
+  /** This part of its match does not match; the parts before it do. */
   | { readonly kind: 'notMatched'; readonly part: PolicyPart }
-  /** It matches and names no action: its limits hold. */
+  /** The policy matches and names no action: its limits hold. */
   | { readonly kind: 'onlyLimits' }
-  /** It matches, and so does one that comes before it. */
+  /** The policy matches, and so does one that comes before it. */
   | { readonly kind: 'outranked'; readonly by: string }
-  /** It asks for labels of a namespace that is not known: nobody can tell, and the pod stays. */
+  /**
+   * The policy's match names labels of a namespace that is not known: the match is unknown, and the
+   * pod stays.
+   */
   | { readonly kind: 'unknownNamespace' };
 
 /** The choice of policies for a pod and a taint. */
 export interface PolicyChoice {
   /** Null: the configuration of the process counts. */
   readonly counts: EvictionPolicy | null;
-  /** One that may count, where that cannot be told; then none counts. */
+  /** A policy that may count, where that is unknown; then none counts. */
   readonly undecided: EvictionPolicy | null;
 }
 
-/** The same, with what is to be said of every other policy. */
+/** The same, with a verdict on every other policy. */
 export interface ExplainedChoice extends PolicyChoice {
   readonly others: readonly { readonly policy: EvictionPolicy; readonly why: PolicyVerdict }[];
 }
@@ -99,7 +102,7 @@ function verdictOn(policy: EvictionPolicy, fit: Fit, by: EvictionPolicy | null):
   return { kind: 'outranked', by: by.name };
 }
 
-/** True when a policy is for this taint of the pod's node; unknown: nobody can tell. */
+/** True when a policy is for this taint of the pod's node; unknown: cannot be decided. */
 export function matchesTaint({ taints }: PolicyMatch, taint: Taint): boolean {
   if (taints.length === 0) return true;
   return taints.some(
@@ -150,7 +153,7 @@ interface KnownOfPod extends Site {
   readonly byTaint: Map<Taint, PolicyChoice>;
 }
 
-/** Remembers the answer for as long as all that it goes by are the same objects. */
+/** Remembers the answer for as long as all its inputs are the same objects. */
 export class PodPolicies {
   readonly #nodePolicies = new NodePolicies();
   readonly #known = new WeakMap<Pod, KnownOfPod>();
@@ -184,7 +187,7 @@ interface KnownOfNode {
 export class NodePolicies {
   readonly #known = new WeakMap<Node, KnownOfNode>();
 
-  /** Those of `policies` that may be for a pod on this node with this taint, in their order. */
+  /** The policies that may be for a pod on this node with this taint, in their order. */
   of(policies: readonly EvictionPolicy[], node: Node, taint: Taint): readonly EvictionPolicy[] {
     const known = this.#known.get(node);
     const current = known?.policies === policies ? known : { policies, byTaint: new Map() };

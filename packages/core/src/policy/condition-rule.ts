@@ -4,18 +4,18 @@ import type { LabelSelector } from '../model/selector.ts';
 import type { Taint } from '../model/taint.ts';
 
 /**
- * A configured rule: which condition of a node becomes which taint, and after how long. A taint
- * that was there before, from somebody else, is left alone, and so is one that somebody took off by
- * hand until the condition has come and gone.
+ * A configured rule: turns a condition of a node into a taint after a time. An earlier taint of
+ * another program is left alone, and so is a taint that was removed by hand until the condition has
+ * come and gone.
  */
 export interface ConditionRule {
   /** Written on the node beside the taint, to tell whose it is. */
   readonly name: string;
   readonly condition: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  /** The condition has to hold for so long. */
+  /** The time for which the condition has to hold. */
   readonly holdsMs: Millis;
-  /** It has to be over for so long before the taint goes. */
+  /** The time for which the condition has to be over before the taint is removed. */
   readonly clearMs: Millis;
   readonly taint: Pick<Taint, 'key' | 'value' | 'effect'>;
   /** The nodes it is for; they are also the pool that `nodesMax` counts in. */

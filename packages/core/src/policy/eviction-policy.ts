@@ -27,7 +27,10 @@ export interface Policy {
 export interface Governance extends Policy {
   /** The policy that counts; null: the configuration of the process. */
   readonly by: PolicyMark | null;
-  /** A pod with no toleration of the taint counts as one that tolerates it for so long; null: not. */
+  /**
+   * A pod with no toleration of the taint counts as one that tolerates it for this time; null: it
+   * does not.
+   */
   readonly defaultTolerationSeconds: number | null;
   /** A policy that may count, where that cannot be told; the pod stays then. */
   readonly undecided: EvictionPolicy | null;

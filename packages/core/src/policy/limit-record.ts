@@ -43,7 +43,7 @@ interface NamedLimit {
   readonly policy: { readonly name: string } | null;
 }
 
-/** Somebody asks for limits to be opened. */
+/** A request of a person to open limits. */
 export interface ResumeRequest {
   /** The limits; empty: all that have tripped. */
   readonly limits: readonly string[];
@@ -145,7 +145,7 @@ function aroundName(
   return [rule.per === 'total' ? 'total' : `${rule.per}=`, `${nodes}${by}@${kind}`];
 }
 
-/** The same by another clock: what is stored goes by the cluster's, what is counted by our own time. */
+/** The same by another clock: the record uses the cluster's clock, the counts use our own time. */
 export function retimed(record: LimitRecord, by: (at: Instant) => Instant): LimitRecord {
   const entries = Object.entries(record).map(([key, { evicted, tripped, sizes, ...limit }]) => {
     const moved = evicted.map(([at, count]) => [by(at), count] as const);

@@ -9,9 +9,9 @@ import type { Taint } from '../model/taint.ts';
 export type LimitScope = 'total' | 'zone' | 'namespace' | 'node' | 'taint' | 'workload';
 
 /**
- * A limit on evictions. Each zone, namespace, node, taint key or workload has a count of its own.
- * `percent` and `pods` bound how many pods may be disrupted within a window: those that were evicted
- * in it, and those that are unavailable now.
+ * A limit on evictions. Each zone, namespace, node, taint key or workload has a separate count.
+ * `percent` and `pods` bound how many pods may be disrupted within a window: those that were
+ * evicted in it, and those that are unavailable now.
  */
 export interface LimitRule {
   readonly per: LimitScope;
@@ -21,7 +21,9 @@ export interface LimitRule {
   readonly nodes?: LabelSelector;
   /** At most so many evictions begin in a second, on average. */
   readonly podsPerSecond?: number;
-  /** So many may begin at once after a pause; 1 or `podsPerSecond`, whichever is more. */
+  /**
+   * The number that may begin at once after a pause; 1 or `podsPerSecond`, the larger of the two.
+   */
   readonly burst?: number;
   /** At most this share of the pods may be disrupted within the window; one always may. */
   readonly percent?: number;
@@ -33,17 +35,17 @@ export interface LimitRule {
   readonly onLimit: 'queue' | 'trip';
 }
 
-/** Long enough for what was evicted to be running elsewhere, and for somebody to look. */
+/** Long enough for evicted pods to be running elsewhere, and for a person to look. */
 export const defaultWindowMs: Millis = 600_000;
 
-/** A pod that is to be evicted, as limits see it. */
+/** A pod that needs to be evicted, as limits see it. */
 export interface Candidate {
   readonly pod: Pod;
   readonly taint: Taint | null;
   /**
-   * It was bound after the taint that makes it go. Such a pod uses up no window and trips nothing, and
-   * is not held by what it does not count in: whoever may create pods could stop all evictions
-   * otherwise. A rate that queues it has to keep to.
+   * The pod was bound after the taint that makes it leave. Such a pod uses up no window and trips
+   * nothing, and is not held by a limit in which it does not count: otherwise any client that may
+   * create pods could stop all evictions. A rate that queues it has to keep to.
    */
   readonly late: boolean;
 }
@@ -58,7 +60,7 @@ export interface LimitHit {
   readonly policy?: string;
   /** The part of it; `record`: evictions have to be written down first. */
   readonly limit: 'podsPerSecond' | 'percent' | 'pods' | 'record';
-  /** It stays shut until evictions are resumed. */
+  /** The limit stays shut until evictions are resumed. */
   readonly tripped: boolean;
   /** Left out: it has no window. */
   readonly count?: LimitCount;

@@ -107,7 +107,10 @@ export interface WaitCompleted {
   readonly timeout: Millis;
 }
 
-/** For so long volumes are waited for that are still attached to the node of a pod that has gone. */
+/**
+ * The time for which the drain waits for volumes that are still attached to the node of a pod that
+ * has gone.
+ */
 export interface WaitDetached {
   readonly timeout: Millis;
   readonly onTimeout: 'GoOn' | 'Hold';
@@ -130,7 +133,9 @@ export interface DrainWindow {
   readonly duration: Millis;
 }
 
-/** An object that somebody else writes, and the condition or the annotation that it has to have. */
+/**
+ * An object that another program writes, and the condition or the annotation that it has to have.
+ */
 export interface ObjectState {
   readonly apiVersion: string;
   readonly kind: string;
@@ -147,14 +152,17 @@ export interface AlertQuery {
   readonly timeout: Millis;
 }
 
-/** It is open while an object says so, or while no alert is found. */
+/** The gate is open while an object says so, or while no alert is found. */
 export interface DrainGate {
   readonly name: string;
   readonly object?: ObjectState;
   readonly noAlerts?: AlertQuery;
 }
 
-/** Somebody else's step: it is done when an object says so, whose name has the node's for {node}. */
+/**
+ * A step of another program: it is done when an object says so, whose name has the node's for
+ * {node}.
+ */
 export interface DrainHook {
   readonly name: string;
   readonly object: ObjectState;
@@ -163,14 +171,14 @@ export interface DrainHook {
   readonly onTimeout: 'Fail' | 'GoOn';
 }
 
-/** A NodeDrain: nodes that are to be drained by a taint. */
+/** A NodeDrain: nodes to drain by a taint. */
 export interface NodeDrain {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
   /** Null: not known. */
   readonly created: Instant | null;
-  /** True when it is to be undone: somebody has deleted it. */
+  /** True when it has to be undone: the object was deleted. */
   readonly isDeleted: boolean;
   /** True when it stays until we have undone it. */
   readonly isGuarded: boolean;
@@ -185,7 +193,7 @@ export interface NodeDrain {
   readonly knowsAll: boolean;
   /** StatefulSets (`namespace/name`) that waited for volumes, as its status has them. */
   readonly volumeWaits: readonly { readonly statefulSet: string; readonly since: Instant }[];
-  /** Pods that it took and nobody has replaced, as its status has them. */
+  /** Pods that it took and that were not replaced, as its status has them. */
   readonly notReplaced: readonly TakenPod[];
   readonly startedAt: Instant | null;
   /** The generation that the status is of; null: it says nothing. */
@@ -218,7 +226,7 @@ export interface KnownDrainNode {
   readonly waitsSince: Instant | null;
   readonly endedAt: Instant | null;
   readonly podsGone: number;
-  /** Those that had still to leave. */
+  /** Pods that still had to leave. */
   readonly podsLeft: number;
 }
 
@@ -234,13 +242,16 @@ export interface DrainConfig extends MatchOptions {
   /** Try each pod once. */
   readonly once: boolean;
   /**
-   * Nobody looks on: no node begins after one where everything was denied, and a sign of life that is
-   * denied is tried again.
+   * No person looks on: no node begins after one where everything was denied, and a sign of life
+   * that is denied is tried again.
    */
   readonly isUnattended: boolean;
   /** Show on each node that is being drained that we are at work there (command `renewMark`). */
   readonly marksNodes: boolean;
-  /** Requests that others may have sent before they saw our mark are waited for so long. */
+  /**
+   * The time for which the drain waits for requests that others may have sent before they saw our
+   * mark.
+   */
   readonly handoverMs: Millis;
   /** Names in metadata.managedFields of programs that leave marked nodes' pods to us. */
   readonly partners: readonly string[];
@@ -263,7 +274,7 @@ interface DrainPace {
   /** Wait after another first failure; it doubles with each further one. */
   readonly retryWaitMsMin: Millis;
   readonly retryWaitMsMax: Millis;
-  /** An accepted eviction that is not seen to happen for so long is tried again. */
+  /** An accepted eviction that is not seen to happen within this time is tried again. */
   readonly confirmationWaitMs: Millis;
 }
 
@@ -276,7 +287,10 @@ const defaultPace: DrainPace = {
   confirmationWaitMs: 30_000,
 };
 
-/** A drain as kubectl drain has it, for somebody who looks on, but for what is said otherwise. */
+/**
+ * A drain with the defaults of kubectl drain, for a person who looks on, except for the given
+ * settings.
+ */
 export function resolveDrainConfig(
   options: Pick<DrainConfig, 'spec'> & Partial<DrainConfig>,
 ): DrainConfig {

@@ -71,7 +71,7 @@ export function isForNoExecute({ effect = 'NoExecute' }: TaintPattern): boolean 
   return effect === 'NoExecute';
 }
 
-/** True when a pod and a taint may match both. What it takes for impossible is impossible. */
+/** True when a pod and a taint may match both. False only where that is impossible. */
 export function canOverlap(a: PolicyMatch, b: PolicyMatch): boolean {
   const some = <T>(as: readonly T[], bs: readonly T[], can: (x: T, y: T) => boolean): boolean =>
     as.length === 0 || bs.length === 0 || as.some((x) => bs.some((y) => can(x, y)));

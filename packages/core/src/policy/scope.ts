@@ -67,7 +67,7 @@ export function isInGroup(
   return matchesSome(namespaces, namespace) && (!podSelector || selects(podSelector, labels));
 }
 
-/** Whoever sets this label on a namespace lets us decide about the evictions of its pods. */
+/** The label that lets us decide about the evictions of a namespace's pods. */
 export const takeoverLabel = { key: 'taintmgr.dev/takeover', value: 'enabled' } as const;
 
 /** The program that acts there, as the API server names it in managed fields. */

@@ -13,7 +13,10 @@ export type PolicyAction =
   | 'Evict'
   /** The Eviction API, and DELETE when `deleteAfterMs` is over. */
   | 'EvictThenDelete'
-  /** Whoever answers for the pod is asked to move it (EvictionRequest); where nobody does, the Eviction API. */
+  /**
+   * The pod's responder is asked to move it (EvictionRequest); where there is none, the Eviction
+   * API.
+   */
   | 'Request'
   /** The pods stay. */
   | 'Keep'
@@ -29,7 +32,7 @@ export interface TaintPattern {
 
 /** The scope of a policy. Everything given must match; null: no condition. */
 export interface PolicyMatch {
-  /** One of them must match. None: every NoExecute taint. */
+  /** One of these taints must match. None: every NoExecute taint. */
   readonly taints: readonly TaintPattern[];
   readonly nodes: LabelSelector | null;
   /** `names` are patterns, of which one must match (none: every name); so must the selector. */
@@ -48,8 +51,8 @@ export interface PolicyMatch {
 
 /**
  * An EvictionPolicy. Of those that match a pod and its taint and name an action, the one with the
- * highest priority counts, with equal priority the first by name. What it leaves out is as the
- * process is configured. The limits of every policy that matches hold.
+ * highest priority counts, with equal priority the first by name. Fields that it leaves out are as
+ * the process is configured. The limits of every policy that matches hold.
  */
 export interface EvictionPolicy {
   readonly name: string;
@@ -64,9 +67,9 @@ export interface EvictionPolicy {
   readonly minTaintAgeMs: Millis | null;
   readonly deleteAfterMs: Millis | null;
   readonly gracePeriodSeconds: number | null;
-  /** A pod with no toleration of the taint counts as one that tolerates it for so long. */
+  /** A pod with no toleration of the taint counts as one that tolerates it for this time. */
   readonly defaultTolerationSeconds: number | null;
-  /** They count only what the policy matches. */
+  /** Limits count only the pods that the policy matches. */
   readonly limits: readonly LimitRule[];
 }
 
@@ -84,7 +87,7 @@ export interface EvictionPauseScope {
   readonly namespaces: readonly string[];
 }
 
-/** An EvictionPause: evictions that are held until somebody takes it away, or until it is over. */
+/** An EvictionPause: evictions that are held until the pause is deleted, or until it is over. */
 export interface EvictionPause {
   readonly name: string;
   readonly uid: string;
@@ -97,6 +100,9 @@ export interface EvictionPause {
   readonly until: Instant | null;
   /** As the leader has written it; before that, when the pause was made. */
   readonly since: Instant;
-  /** Of the hold of a zone, which is no object: that zone. It ends when one of its nodes is ready. */
+  /**
+   * Of the hold of a zone, which is no object: that zone. Such a pause ends when one of the zone's
+   * nodes is ready.
+   */
   readonly zone?: string;
 }

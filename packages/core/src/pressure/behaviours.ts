@@ -110,7 +110,9 @@ export const pressureBehaviours: Readonly<Record<PressureSemantics, PressureBeha
   },
 };
 
-/** The same, but that our own pod stays: nobody would go on with the eviction when it is gone. */
+/**
+ * The same, except that our own pod stays: no process would continue the eviction when it is gone.
+ */
 export function sparing(own: OwnPod | null, behaviour: PressureBehaviour): PressureBehaviour {
   if (own === null) return behaviour;
   const isOwn = ({ namespace, name }: PressurePod): boolean =>

@@ -27,7 +27,9 @@ export interface PressureConfig {
   readonly pools: readonly PressurePool[];
   /** For nodes that no pool selects; null: they are left alone. */
   readonly settings: PressureSettingsInput | null;
-  /** The pod in which this runs, which is not evicted; null: nobody told, or it runs in none. */
+  /**
+   * The pod in which this runs, which is not evicted; null: unknown, or the process runs in none.
+   */
   readonly ownPod: OwnPod | null;
   /** True when this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
@@ -42,7 +44,7 @@ export interface PressureConfig {
   /** Wait after the first failed attempt on a node; it doubles with each further one. */
   readonly retryWaitMsMin: Millis;
   readonly retryWaitMsMax: Millis;
-  /** A pod whose eviction was refused is passed over for so long, where no time is named. */
+  /** The time for which a pod whose eviction was refused is passed over, where no time is named. */
   readonly blockedRetryWaitMs: Millis;
 }
 

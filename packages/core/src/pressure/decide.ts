@@ -38,7 +38,7 @@ export interface PressureSite {
   readonly layout: FilesystemLayout | null;
   readonly observation: NodeObservation;
   readonly states: readonly ThresholdState[];
-  /** Those that have not ended. */
+  /** The pods that have not ended. */
   readonly pods: readonly StoredPod[];
   /** The usage of a pod as it was seen; null: not seen. */
   readonly usageOf: (uid: string) => PodUsage | null;
@@ -87,8 +87,8 @@ interface PodBreach {
 }
 
 /**
- * Decides about a node: limits on local storage come first; else the most urgent threshold that is
- * due makes one pod go, after what nobody uses was cleared away. The machine that acts and everyone
+ * Decides about a node. Limits on local storage come first. Else the most urgent threshold that is
+ * due makes one pod leave, after unused data was cleared away. The machine that acts and everyone
  * who explains call this.
  */
 export function decidePressure(

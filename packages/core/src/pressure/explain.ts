@@ -22,7 +22,7 @@ import {
 } from './signals.ts';
 import type { ThresholdState } from './threshold-states.ts';
 
-/** One pod in the order of eviction. */
+/** A pod in the order of eviction. */
 export interface PodInOrder {
   readonly pod: PressurePod;
   /** Its usage, which its eviction would free; null: not known. */

@@ -22,7 +22,7 @@ export const localLimitSignals: Readonly<Record<LocalBreach['kind'], string>> = 
 
 /**
  * The first limit that the pod exceeds: of its emptyDir volumes, of the pod, of its containers.
- * Null: none. What is as large as its limit does not exceed it, and what was not seen neither.
+ * Null: none. Usage equal to the limit does not exceed it, and unseen usage does not either.
  */
 export function localBreach(
   limits: LocalLimits,

@@ -35,7 +35,8 @@ import { type PressureSettings, resolvePressureSettings } from './settings/setti
 import { type Signal, signals } from './signals.ts';
 
 /**
- * Evicts pods from nodes that run out of something. It does no I/O, reads no clock and never waits.
+ * Evicts pods from nodes that run out of something. The machine does no I/O, reads no clock and
+ * never waits.
  */
 export interface PressureMachine {
   /**
@@ -60,10 +61,10 @@ export function createPressureMachine(options: Partial<PressureConfig> = {}): Pr
 /**
  * Evicts pods from nodes that run out of memory, disk, inodes or process ids.
  *
- * Theory of operation. Whoever holds the machine asks the nodes how they are, as often as it likes,
- * and reports what they answered. An observation moves the thresholds of its node
- * (threshold-states.ts); the next tick decides (decide.ts) and acts. What happens changes the
- * node's state (node-state.ts), which has one piece of work at most:
+ * Theory of operation. The machine's caller asks the nodes for their state, as often as it likes,
+ * and reports their answers. An observation moves the thresholds of its node (threshold-states.ts);
+ * the next tick decides (decide.ts) and acts. What happens changes the node's state
+ * (node-state.ts), which has one piece of work at most:
  *
  *                  +--- not enough ---- reclaimed <--done-- reclaiming
  *                  v                        |                  ^
@@ -86,7 +87,7 @@ class NodePressureMachine implements PressureMachine {
   readonly #clock = new ClusterClock();
   readonly #nodes = new Map<string, NodeState>();
   readonly #pods: PodStore;
-  /** When each node is to be looked at. */
+  /** The time of the next look at each node. */
   readonly #due = new Schedule();
   readonly #evictor: Evictor;
   readonly #conditionWrites = new InFlight('pressure-condition', Number.POSITIVE_INFINITY);
@@ -347,7 +348,7 @@ class NodePressureMachine implements PressureMachine {
   }
 }
 
-/** One pod that is to go, and how. */
+/** A pod that has to leave, and how. */
 interface PressureEviction {
   readonly pod: PressurePod;
   readonly text: EvictionText;

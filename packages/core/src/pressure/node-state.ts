@@ -103,7 +103,7 @@ class WritableNodeState {
     this.pool = pool;
     if (settings !== this.settings) {
       this.#derived = null;
-      // It was judged by the former thresholds: nobody goes by those any more.
+      // The observation was judged by the former thresholds, which are no longer in effect.
       this.#observation = null;
     }
     this.settings = settings;
@@ -242,7 +242,7 @@ class WritableNodeState {
     const { settings, layout, reclaimed } = this;
     const observation = this.#observation;
     if (!settings || !observation) return null;
-    // Most nodes are well, and nobody asks what their pods use.
+    // Most nodes are healthy, and the usage of their pods is not read.
     let usages: ReadonlyMap<string, PodUsage> | null = null;
     const usageOf = (uid: string): PodUsage | null => {
       usages ??= new Map(observation.pods.map((usage) => [usage.uid, usage]));
@@ -264,7 +264,7 @@ export function nodeState(...args: ConstructorParameters<typeof WritableNodeStat
   return new WritableNodeState(...args);
 }
 
-/** Nobody sets thresholds for containerfs: they repeat those of the file system it lies on. */
+/** Thresholds for containerfs cannot be set: they repeat those of its file system. */
 function isDerivedAway({ code, signal }: SampleFault): boolean {
   return code === 'SignalMissing' && signals[signal].filesystem === 'containerfs';
 }
@@ -278,15 +278,15 @@ export interface UnansweredEviction {
 
 /** The work under way on one node. */
 export type PressureWork =
-  /** Command `id` is out: what nobody uses is being cleared away. */
+  /** Command `id` is out: unused data is being cleared away. */
   | { readonly kind: 'reclaiming'; readonly id: string }
-  /** That is done; the next observation says whether it was enough. */
+  /** The clearing is done; the next observation says whether it was enough. */
   | { readonly kind: 'reclaimed' }
   /** The commands for these pods are out, by id. */
   | {
       readonly kind: 'evicting';
       readonly unanswered: ReadonlyMap<string, UnansweredEviction>;
-      /** Those that were accepted. */
+      /** Pods whose eviction was accepted. */
       readonly leaving: readonly PodRef[];
       /** The last setback; null: none yet. */
       readonly setback: Setback | null;
@@ -370,7 +370,10 @@ class NodeReports {
   #doubts = '';
   #withheld = '';
 
-  /** The thresholds that came further or fell back. What cannot be seen is reported as a doubt. */
+  /**
+   * The thresholds that came further or fell back. A signal that cannot be seen is reported as a
+   * doubt.
+   */
   observed(nodeName: string, states: readonly ThresholdState[]): readonly PressureCommand[] {
     this.#isAttemptReported = false;
     return states.flatMap((state): readonly PressureCommand[] => {
@@ -452,8 +455,9 @@ class AnswerTimes {
   }
 
   /**
-   * The node answered. How long after the time before that may be, as often as it was asked so far:
-   * one that is asked seldom was not out of sight. 0 where it failed to answer the time before.
+   * Takes an answer of the node. Returns the time that may have passed since the one before, judged
+   * by how often it was asked so far: a node that is asked seldom was not out of sight. 0 where it
+   * failed to answer the time before.
    */
   answered(now: Instant): Millis {
     const usual = this.#isFailed ? 0 : this.#spacing;

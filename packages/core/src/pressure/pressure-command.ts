@@ -67,7 +67,7 @@ export type PressureCommand =
       readonly signal: string;
       readonly because: readonly PressureReason[];
     }
-  /** Clear away what nobody uses on the node, in this order; a part that fails stops no other. */
+  /** Clear away unused data on the node, in this order; a part that fails stops no other. */
   | {
       readonly kind: 'reclaimNode';
       readonly id: string;
@@ -114,7 +114,7 @@ export type PressureEvent =
       readonly nodeName: string;
       readonly observation: NodeObservation;
     }
-  /** It did not answer. */
+  /** The node did not answer. */
   | { readonly kind: 'observationFailed'; readonly nodeName: string; readonly message: string }
   /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */
   | { readonly kind: 'clock'; readonly ahead: Millis }

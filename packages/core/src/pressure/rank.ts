@@ -82,7 +82,7 @@ export const evictionOrders: Readonly<Record<PressureSemantics, EvictionOrder>> 
   },
 };
 
-/** Which requests of a pod count in comparisons. */
+/** The requests of a pod that count in comparisons. */
 export interface CountedRequests {
   /** The requests of containers count where spec.resources cannot say them. */
   readonly countsContainers: boolean;
@@ -118,7 +118,7 @@ export function candidatesFor(
   });
 }
 
-/** Nobody asks for inodes or processes. */
+/** Pods request no inodes or processes. */
 function asked(
   demand: Demand | null,
   signal: Signal,

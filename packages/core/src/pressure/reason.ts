@@ -17,7 +17,7 @@ export type PodRefusal =
   | { readonly code: 'Terminating' }
   /** Nothing is known of what it uses: to evict it might free nothing. */
   | { readonly code: 'UsageUnknown' }
-  /** It uses nothing of what is short. */
+  /** The pod uses nothing of the scarce resource. */
   | { readonly code: 'UsesNothing' }
   /** A quantity in its resources is none. */
   | { readonly code: 'ResourcesUnreadable' }
@@ -36,7 +36,7 @@ export type PressureReason =
       /** The amount for which the threshold asks, in the units of the sample. */
       readonly amount: number;
     }
-  /** It was acted on, and what it wants reclaimed is not there yet. */
+  /** The threshold was acted on, and its minimum reclaim is not there yet. */
   | {
       readonly code: 'MinimumReclaim';
       readonly threshold: Threshold;
@@ -58,7 +58,7 @@ export type PressureReason =
   /** Every pod of the node is refused. */
   | { readonly code: 'NoCandidate' };
 
-/** One reason of node pressure in words, as tables, logs and reports print it. */
+/** Describes one reason of node pressure in words, as tables, logs and reports print it. */
 export function describePressureReason(reason: PressureReason): string {
   switch (reason.code) {
     case 'SignalMissing':

@@ -65,8 +65,8 @@ interface Spell {
 
 /**
  * Remembers for one node since when its thresholds are met, which were acted on, and since when its
- * conditions hold. It learns from observations only: what nobody saw did not happen, and what cannot
- * be seen any more stays as it was.
+ * conditions hold. Learns from observations only: an unseen change did not happen, and a state that
+ * can no longer be seen stays as it was.
  */
 export class ThresholdStates {
   readonly #options: ThresholdStateOptions;
@@ -181,7 +181,7 @@ export class ThresholdStates {
     return { threshold, phase: 'unknown', sample, fault, ...unseen, metSince, dueAt };
   }
 
-  /** Goes on with the spell; one that was not seen for too long begins anew. */
+  /** Continues the spell; a spell that was not seen for too long begins again. */
   #extend(key: string, clock: Instant, gapMsMax: Millis): Instant {
     const { behaviour, sampleAgeMsMax } = this.#options;
     const before = this.#spells.get(key);
@@ -212,7 +212,7 @@ export class ThresholdStates {
     return !behaviour.clearsUnseen && this.#conditions.includes(type) && this.#isUnseen(type);
   }
 
-  /** Nobody can know that it is over: no signal is seen, or one that was met is not. */
+  /** True when its end cannot be known: no signal is seen, or one that was met is not. */
   #isUnseen(type: PressureConditionType): boolean {
     const own = this.#states.filter(
       ({ threshold }) => signals[threshold.signal].condition === type,

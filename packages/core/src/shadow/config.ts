@@ -5,7 +5,10 @@ import type { Millis } from '../kernel/time.ts';
 export interface ShadowConfig {
   /** Two events that lie no further apart happened in the same instant: the API keeps whole seconds. */
   readonly sameMsMax: Millis;
-  /** Watches bring taints and pods in any order: so long after a deletion all is known about it. */
+  /**
+   * Watches deliver taints and pods in any order: this long after a deletion everything is known
+   * about it.
+   */
   readonly settleMs: Millis;
   /** The time for which the other is waited for after one of the two has acted. */
   readonly followMs: Millis;

@@ -6,18 +6,18 @@ import type { ShadowConfig } from './config.ts';
 
 /** The verdict on a pod: taintmgr's decision held against kube-controller-manager's deed. */
 export type ShadowVerdict =
-  /** Both evict it in the same instant. */
+  /** Both programs evict the pod in the same instant. */
   | 'same'
-  /** Both evict it, taintmgr before kube-controller-manager. */
+  /** Both programs evict the pod, taintmgr before kube-controller-manager. */
   | 'earlier'
-  /** Both evict it, taintmgr after kube-controller-manager. */
+  /** Both programs evict the pod, taintmgr after kube-controller-manager. */
   | 'later'
   /** kube-controller-manager deleted it; taintmgr would not have evicted it. */
   | 'kept'
   /** taintmgr would have evicted it; kube-controller-manager did not, for as long as it was followed. */
   | 'onlyTaintmgr';
 
-/** Why it would have been later or not at all: what decided, or what held it back. */
+/** The reason why it would have left later or never: the decisive one, or the hold. */
 export type ShadowReason = ReasonCode | 'LimitReached' | 'BudgetRefused';
 
 /** The end of one pod. */
@@ -26,7 +26,7 @@ export interface ShadowEntry {
   /** When the verdict was given, by the clock of the cluster. */
   readonly at: Instant;
   readonly verdict: ShadowVerdict;
-  /** The time by which taintmgr would have been later, negative: earlier; null: nobody can say. */
+  /** The time by which taintmgr would have been later, negative: earlier; null: unknown. */
   readonly byMs: Millis | null;
   /** True when taintmgr would have asked the disruption budgets. */
   readonly asksBudgets: boolean;
@@ -71,7 +71,7 @@ export interface ShadowReport {
   readonly following: number;
   /** kube-controller-manager marked them for deletion, and they were not deleted. */
   readonly notDeleted: number;
-  /** taintmgr would have evicted them; somebody else than a taint manager removed them before. */
+  /** taintmgr would have evicted them; a program other than a taint manager removed them before. */
   readonly leftOtherwise: number;
   /** Given up, because too many pods were followed at once. */
   readonly givenUp: number;
@@ -79,7 +79,7 @@ export interface ShadowReport {
   readonly taints: readonly ShadowRow[];
   readonly namespaces: readonly ShadowRow[];
   readonly policies: readonly ShadowRow[];
-  /** Why pods would have left later or not at all, the most pods first. */
+  /** The reasons why pods would have left later or never, the most pods first. */
   readonly reasons: readonly {
     readonly verdict: 'later' | 'kept';
     readonly reason: ShadowReason;
@@ -132,7 +132,7 @@ type Tallied = Omit<ShadowReport, 'since' | 'following'>;
 /** An end without a verdict. */
 export type Unjudged = 'notDeleted' | 'leftOtherwise' | 'givenUp';
 
-/** Adds up verdicts. What it keeps is bounded, however many there are. */
+/** Adds up verdicts. The tally keeps a bounded amount, regardless of the number of verdicts. */
 export class ShadowTally {
   readonly #config: ShadowConfig;
   readonly #counts = zero();
@@ -244,7 +244,7 @@ function podsIn(counts: ShadowCounts): number {
   return verdicts.reduce((sum, verdict) => sum + counts[verdict], 0);
 }
 
-/** Those that kube-controller-manager deleted. */
+/** The pods that kube-controller-manager deleted. */
 export function deletedOf(counts: ShadowCounts): number {
   return podsIn(counts) - counts.onlyTaintmgr;
 }

@@ -27,18 +27,19 @@ export interface ShadowOptions extends Partial<ShadowConfig> {
   /** Asks the engine. */
   readonly explain: Explain;
   /**
-   * Told of a pod that is gone without a mark that was seen, from a node with NoExecute taints: `said` is
-   * to say what Events tell of it. Left out: such pods are nobody's.
+   * Called for a pod that is gone without a mark that was seen, from a node with NoExecute taints:
+   * its caller reports by `said` what Events tell of it. Left out: such pods belong to neither.
    */
   readonly doubt?: (pod: PodRef) => void;
 }
 
 /**
- * Stands around an engine whose commands are not carried out, and lets it live in a cluster where
- * kube-controller-manager evicts nobody: what that one deletes stays in the engine's picture, until the
- * engine evicts it too, decides to keep it, or the time to follow it is over. So limits, queues and
- * pauses hold in the engine as they would. A pod that the engine evicts stands in the cluster all the
- * same, until kube-controller-manager deletes it or the time to follow it is over.
+ * Wraps an engine whose commands are not carried out, and lets it live in a cluster where
+ * kube-controller-manager evicts no pods: a pod deleted by kube-controller-manager stays in the
+ * engine's picture until the engine evicts it too, decides to keep it, or the time to follow it is
+ * over. So limits, queues and pauses hold in the engine as they would. A pod that the engine evicts
+ * stands in the cluster nevertheless, until kube-controller-manager deletes it or the time to
+ * follow it is over.
  *
  *     neither --mark--> theirs --engine evicts, decides to keep, time is over--> verdict
  *     neither --engine evicts--> ours --mark, time is over--> verdict
@@ -130,7 +131,7 @@ export class ShadowScore {
     if (known?.isClosed || known?.ours) return;
     const one = known ?? this.#begin(now, sent.pod);
     const refusal = this.#refused.get(sent.pod.uid);
-    // A pod that terminates is let go by every budget.
+    // Every budget lets a terminating pod go.
     if (one.theirs !== null && refusal !== undefined) {
       one.ours = { ...sent, at: now, isTooLate: false };
       this.#conclude(now, one, refusedVerdict(refusal));
@@ -196,7 +197,7 @@ export class ShadowScore {
     this.#left(now, uid, one);
   }
 
-  /** Somebody else has removed it. */
+  /** Another program has removed it. */
   #left(now: Instant, uid: string, one: Case | undefined): void {
     if (one && !one.isClosed) this.#skip(now, one, 'leftOtherwise');
     this.#refused.delete(uid);
@@ -240,7 +241,7 @@ export class ShadowScore {
     }
   }
 
-  /** Both have evicted it: now it can be said who was first. */
+  /** Both programs have evicted it: now the first of them is known. */
   #compare(now: Instant, one: Case): void {
     const { ours, theirs, isDeleted } = one;
     if (ours === null || theirs === null || !isDeleted) return;
@@ -262,7 +263,10 @@ export class ShadowScore {
     }
   }
 
-  /** A pod that stands and would be gone: once it is to be kept, the engine may begin with it anew. */
+  /**
+   * A pod that stands and would be gone: once the engine keeps it, the engine may begin with it
+   * again.
+   */
   #revisit(now: Instant, one: Case): void {
     const { uid } = one.pod;
     const known = this.#explained(now, one.pod);
@@ -328,7 +332,7 @@ export class ShadowScore {
     return one;
   }
 
-  /** There is a verdict, or there is to be none. */
+  /** There is a verdict, or there will be none. */
   #end(one: Case): void {
     one.isClosed = true;
     one.real = null;

@@ -14,13 +14,16 @@ interface OurEviction {
   readonly at: Instant;
   readonly asks: boolean;
   readonly because: readonly Reason[];
-  /** A live read found it gone, or terminating: somebody was first, of whom nothing was seen yet. */
+  /**
+   * A live read found it gone, or terminating: another program was first, and nothing was seen of
+   * it yet.
+   */
   readonly isTooLate: boolean;
 }
 
 export type Sent = Omit<OurEviction, 'isTooLate'> & { readonly pod: PodRef };
 
-/** One pod that one of the two has evicted. */
+/** A pod that one of the two has evicted. */
 export interface Case {
   readonly pod: PodRef;
   /** As it is in the cluster; null: it is gone, or was never marked by a taint manager. */
@@ -33,9 +36,9 @@ export interface Case {
   ours: OurEviction | null;
   /** The reasons that decided when it was marked: later its taint may be gone. */
   because: readonly Reason[];
-  /** There is a verdict, or there is to be none. */
+  /** There is a verdict, or there will be none. */
   isClosed: boolean;
-  /** It is gone, and Events have not said yet whether kube-controller-manager deleted it. */
+  /** The pod is gone, and Events have not said yet whether kube-controller-manager deleted it. */
   isDoubted: boolean;
 }
 
@@ -62,7 +65,7 @@ export function comparedVerdict(
   return { verdict, byMs, reason: verdict === 'later' ? reason : null, message };
 }
 
-/** A budget refused it until kube-controller-manager had deleted it: nobody can say for how long. */
+/** A budget refused it until kube-controller-manager had deleted it: for how long is unknown. */
 export function refusedVerdict(message: string): Verdict {
   return { verdict: 'later', byMs: null, reason: 'BudgetRefused', message };
 }
@@ -86,7 +89,7 @@ export function entryOf(
   return { pod, at, ...subjectOf(because), asksBudgets: isAsked, verdict, byMs, reason, message };
 }
 
-/** Both evict the pod, taintmgr so much later; negative: earlier. */
+/** Both programs evict the pod, taintmgr later by this time; negative: earlier. */
 function timedVerdict(
   byMs: Millis,
   { sameMsMax }: Pick<ShadowConfig, 'sameMsMax'>,
@@ -100,7 +103,7 @@ type Judgement =
   | {
       readonly kind: 'verdict';
       readonly verdict: 'later' | 'kept';
-      /** Null: nobody can say. */
+      /** Null: unknown. */
       readonly byMs: Millis | null;
       readonly reason: ShadowReason | null;
       readonly message: string;
@@ -118,8 +121,8 @@ interface JudgedAt {
 
 /**
  * Judges a pod that kube-controller-manager has deleted and that taintmgr has not evicted, by what
- * taintmgr decides about it now, as though it were still there. Whoever has to go in a while is looked
- * at again then: its taint may be gone by that time.
+ * taintmgr decides about it now, as though it were still there. A pod that has to leave later is
+ * looked at again then: its taint may be gone by that time.
  */
 export function judgeDeleted(
   { decision, attempt }: Pick<PodExplanation, 'decision' | 'attempt'>,

@@ -1,4 +1,5 @@
-// Asks by EvictionRequests that pods leave, where the cluster has them, and heeds those of others.
+// Asks for the removal of pods by EvictionRequests, where the cluster has them, and respects those
+// of others.
 import { KeyedWrites } from '../../attempt/keyed-writes.ts';
 import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import type { RecordPodEvent } from '../../attempt/pod-command.ts';
@@ -21,7 +22,9 @@ import { RequestView } from './request-view.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 30_000, confirmationWaitMs: 10_000 };
 const writesMax = 20;
-/** A request that has no responder by then is answered by nobody: the API may have no controller behind it. */
+/**
+ * A request without a responder by then stays unanswered: the API may have no controller behind it.
+ */
 const unansweredMs: Millis = 60_000;
 /** The statuses of an API server that refuses a request, and would again. */
 const refusals: ReadonlySet<number | null> = new Set([400, 403, 405, 422]);
@@ -43,13 +46,13 @@ interface RequestSite {
   readonly gate: RequestGate;
   /** Begins the id of every command. */
   readonly prefix: string;
-  /** Whose requests they are, as EvictionRequest.drain has it. */
+  /** The owner of the requests, as in EvictionRequest.drain. */
   readonly drain: { readonly uid: string };
-  /** Whoever answers for a pod has so long. */
+  /** The time that a pod's responder has. */
   readonly timeoutMs: Millis;
   /** Requests at one time; 0: no limit. */
   readonly max: number;
-  /** True if the pod is to go still. */
+  /** True if the pod still has to leave. */
   readonly isGoing: (podUid: string) => boolean;
 }
 
@@ -65,13 +68,13 @@ type Command =
   | Omit<WriteEvictionRequest, 'drain' | 'uid'>;
 
 /**
- * A pod that has a request is held, and goes by the doing of whoever answers it. A request is taken
- * back when its pod is gone or is not to go any more. All of it shows in the cluster: ours bear the uid
- * of the drain, and whoever begins anew goes by that, and counts from when they were made.
+ * A pod that has a request is held, and its responder makes it leave. A request is taken back when
+ * its pod is gone or no longer has to leave. All state is in the cluster: our requests carry the
+ * uid of the drain; a new leader reads them, and counts from their creation.
  *
- * No pod waits for ever. Where the API is not there or may not be read, where nobody moves the pod or answers
- * within a minute, where whoever answers gives no sign of life for 20 minutes, where a request is refused, or its
- * time is over, pods go as though there were no requests.
+ * No pod waits for ever. Pods leave as though there were no requests where the API is not there or
+ * may not be read, where no responder moves the pod or answers within a minute, where a responder
+ * gives no sign of life for 20 minutes, and where a request is refused or its time is over.
  */
 export class EvictionRequests {
   readonly #site: RequestSite;
@@ -86,7 +89,7 @@ export class EvictionRequests {
   readonly #refused = new Map<string, string>();
   /** Why requests have led to nothing, by the uid of their pods. */
   readonly #givenUp = new Map<string, string>();
-  /** The Events about them that are to be written. */
+  /** The Events to write about them. */
   #news: RecordPodEvent<Reason>[] = [];
   /** The pod of each write under way, by the id of the write. */
   readonly #sent = new Map<string, { readonly uid: string; readonly isCreation: boolean }>();
@@ -127,7 +130,7 @@ export class EvictionRequests {
     return this.#isLost ? `EvictionRequests cannot be read (${trouble})` : null;
   }
 
-  /** What keeps requests from being taken back; null: nothing, or they are not to be. */
+  /** The reason why requests cannot be taken back; null: none, or they need not be. */
   get #stuck(): string | null {
     const isStuck = this.#undoneAfter !== null && !this.isUndone;
     return isStuck ? `EvictionRequests are to be taken back first: ${this.#view.trouble}` : null;
@@ -137,7 +140,7 @@ export class EvictionRequests {
   get isUndone(): boolean {
     const { listed, isRefused } = this.#view;
     const isNew = this.#undoneAfter !== null && listed > this.#undoneAfter;
-    // Whoever may not look has made none.
+    // A client that may not list them has made none.
     const isSure = isNew || (this.#undoneAfter !== null && isRefused && listed === 0);
     return isSure && this.#sent.size === 0 && this.#ours().length === 0;
   }
@@ -147,12 +150,12 @@ export class EvictionRequests {
     return this.#givenUp.has(uid);
   }
 
-  /** True where somebody may move the pod for a request of ours. */
+  /** True where a responder may move the pod for a request of ours. */
   isOpen(uid: string): boolean {
     return this.#asked.has(uid) || this.#view.of(uid).some((one) => this.#isOurs(one));
   }
 
-  /** The pods that somebody may move for a request of ours. */
+  /** The pods that a responder may move for a request of ours. */
   open(): ReadonlySet<string> {
     return new Set([...this.#asked.keys(), ...this.#ours().map(({ podUid }) => podUid)]);
   }
@@ -183,7 +186,7 @@ export class EvictionRequests {
     return this.#words(pod.uid, at);
   }
 
-  /** Counts from when the request was made, whoever led then. */
+  /** Counts from when the request was made, regardless of the leader at that time. */
   #ask(now: Instant, pod: Pod, mine: EvictionRequest | undefined): Asked {
     const { gate, store } = this.#site;
     const createdAt = mine?.createdAt ?? null;
@@ -257,7 +260,7 @@ export class EvictionRequests {
   }
 
   #write(now: Instant): readonly Command[] {
-    // One after the other: what is begun takes room.
+    // One after the other: each write that is begun takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (uid): readonly Command[] => {
       const mine = this.#mine(uid);
       const asked = this.#asked.get(uid);
@@ -301,7 +304,7 @@ export class EvictionRequests {
     return { at: unanswered, why: `nobody has answered the request within a minute (${said})` };
   }
 
-  /** It is asked for no more, and goes by the other ways. */
+  /** The pod is no longer requested, and leaves in the other ways. */
   #giveUp(now: Instant, pod: Pod, why: string): string | null {
     this.#givenUp.set(pod.uid, why);
     this.#news.push({

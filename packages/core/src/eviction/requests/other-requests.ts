@@ -1,4 +1,4 @@
-// Heeds EvictionRequests of others: whoever answers for a pod may be moving it.
+// Respects EvictionRequests of others: a pod's responder may be moving it.
 import type { Outcome } from '../../attempt/outcome.ts';
 import type { Event } from '../../event.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
@@ -30,7 +30,7 @@ interface Seen {
   readonly responder: string | null;
 }
 
-/** Those whose turn it is show that they are at work; without that their time is over. */
+/** Responders whose turn it is show that they are at work; without that their time is over. */
 export class OtherMovers {
   readonly #site: MoverSite;
   readonly #seen = new Map<string, Seen>();
@@ -39,7 +39,7 @@ export class OtherMovers {
     this.#site = site;
   }
 
-  /** Why a pod is left to others, in words; null: nobody else moves it. */
+  /** The reason why a pod is left to others, in words; null: no other program moves it. */
   holdOf(now: Instant, podUid: string, requests: readonly EvictionRequest[]): string | null {
     const wall = this.#site.store.clock.wall(now);
     for (const request of requests) {
@@ -53,8 +53,8 @@ export class OtherMovers {
   }
 
   /**
-   * Until when somebody moves the pod if no further sign of life comes, by the cluster's clock; null: nobody but
-   * whoever evicts by pods/eviction.
+   * The end of the time in which a responder moves the pod if no further sign of life comes, by the
+   * cluster's clock; null: only pods/eviction moves it.
    */
   untilOf(now: Instant, podUid: string, request: EvictionRequest): Instant | null {
     const before = this.#seen.get(podUid);
@@ -72,15 +72,15 @@ export class OtherMovers {
   }
 }
 
-/** The surroundings in which requests of others are heeded. */
+/** The surroundings in which requests of others are respected. */
 interface OtherRequestSite extends MoverSite {
   /** Begins the id of every command. */
   readonly prefix: string;
 }
 
 /**
- * Looks, before a pod is evicted, whether others move it. Until the first answer it waits; where nobody
- * may look, it goes on: budgets are asked all the same.
+ * Looks, before a pod is evicted, whether others move it. It waits until the first answer. Where
+ * requests may not be read, it continues: budgets are asked in any case.
  */
 export class OtherRequests {
   readonly #view: RequestView;
@@ -124,7 +124,7 @@ export class OtherRequests {
     return id === null ? [] : [{ kind: 'readEvictionRequests', id }];
   }
 
-  /** No pod is to go any more. */
+  /** No pod has to leave any more. */
   rest(): void {
     this.#isNeeded = false;
   }

@@ -6,18 +6,20 @@ import type { EvictionRequest } from '../../model/eviction-request.ts';
 /** EvictionRequests are listed so often while that matters; a list counts no more from this age on. */
 const listEveryMs: Millis = 5_000;
 const listAgeMsMax: Millis = 45_000;
-/** Without an answer for so long nobody waits for one: a list fails in less. */
+/** A list without an answer after this time is no longer waited for: a list fails in less. */
 const lostMs: Millis = 60_000;
 
-/** They are listed again and again: they are few, and one list shows ours and those of others. */
+/**
+ * The requests are listed repeatedly: they are few, and one list shows ours and those of others.
+ */
 export class RequestView {
   readonly #prefix: string;
   #count = 0;
   #byPod = new Map<string, EvictionRequest[]>();
-  /** Null: nobody has answered. */
+  /** Null: no answer came. */
   #isServed: boolean | null = null;
   #listedAt: Instant | null = null;
-  /** Which of the lists that were asked for counts; 0: none. */
+  /** The number of the list that counts; 0: none. */
   #listed = 0;
   /** True if something was written since it was asked for. */
   #isDoubted = false;
@@ -47,7 +49,10 @@ export class RequestView {
     return this.#isRefused;
   }
 
-  /** True if nobody may see what there is, or lists have failed for a minute: pods wait for them no more. */
+  /**
+   * True if requests may not be read, or lists have failed for a minute: pods no longer wait for
+   * them.
+   */
   isLost(now: Instant): boolean {
     if (this.#isRefused) return true;
     return this.#failingSince !== null && now >= this.#failingSince + lostMs;
@@ -64,12 +69,12 @@ export class RequestView {
     return this.#hasFailed;
   }
 
-  /** True if the cluster has the API; null: nobody knows. */
+  /** True if the cluster has the API; null: unknown. */
   get isServed(): boolean | null {
     return this.#isServed;
   }
 
-  /** Why nobody knows what there is. */
+  /** The reason why the requests are unknown. */
   get trouble(): string {
     return this.#trouble;
   }
@@ -79,7 +84,7 @@ export class RequestView {
     return this.#count;
   }
 
-  /** Which of them was answered last; 0: none. */
+  /** The number of the list that was answered last; 0: none. */
   get listed(): number {
     return this.#listed;
   }
@@ -102,7 +107,7 @@ export class RequestView {
     return [...this.#byPod.values()].flat();
   }
 
-  /** The id of the list that is to be asked for now; null: none is. */
+  /** The id of the list to ask for now; null: none. */
   takeDue(now: Instant): string | null {
     if (this.#askedAt !== null || now < this.#nextAt) return null;
     this.#askedAt = now;
@@ -140,13 +145,13 @@ export class RequestView {
     this.#nextAt = this.#isDoubted ? now : now + waitMs;
   }
 
-  /** It is listed at once: what is known may not hold. */
+  /** The requests are listed at once: the known list may be wrong. */
   doubt(now: Instant): void {
     this.#isDoubted = true;
     this.#nextAt = Math.min(this.#nextAt, now);
   }
 
-  /** It was taken back. */
+  /** The request was taken back. */
   drop(podUid: string, drain: string): void {
     const left = this.of(podUid).filter((one) => one.drain !== drain);
     if (left.length > 0) this.#byPod.set(podUid, left);

@@ -13,7 +13,7 @@ import { requestedEvent } from '../pod-events.ts';
 import type { Reason } from '../reason.ts';
 import { EvictionRequests } from './eviction-requests.ts';
 
-/** Whoever answers for a pod has so long, as in a NodeDrain that says nothing. */
+/** The time that a pod's responder has, as in a NodeDrain without a setting. */
 const timeoutMs: Millis = 3_600_000;
 /** A pod that is asked to go is looked at so often: lists come less often. */
 const lookEveryMs: Millis = 1_000;
@@ -28,8 +28,8 @@ interface TaintRequestSite {
 }
 
 /**
- * A pod that is due is asked to go first where the policy that acts says so, and goes by pods/eviction
- * where that leads to nothing. Without such a policy nothing is read or written.
+ * A due pod is requested first where the acting policy says so, and leaves by pods/eviction where
+ * the request has no effect. Without such a policy nothing is read or written.
  */
 export class TaintRequests {
   readonly #site: TaintRequestSite;
@@ -41,7 +41,7 @@ export class TaintRequests {
     this.#site = site;
   }
 
-  /** The policies are others. What was requested by one that is gone is taken back. */
+  /** The policies have changed. Requests of a policy that is gone are taken back. */
   followPolicies(now: Instant): void {
     if (this.#requests) return;
     if (!this.#site.store.policies().some(({ action }) => action === 'Request')) return;
@@ -56,7 +56,7 @@ export class TaintRequests {
     });
   }
 
-  /** Why a pod that is due waits for others, and when it is looked at again; null: it is to be evicted. */
+  /** The reason why a due pod waits for others, and the time of the next look; null: evict it. */
   holdOf(
     now: Instant,
     pod: Pod,
@@ -99,7 +99,7 @@ export class TaintRequests {
     return this.#requests?.nextWake() ?? null;
   }
 
-  /** One that terminates goes by the doing of whoever answers: nothing is called off. */
+  /** A terminating pod leaves by its responder: nothing is called off. */
   #isGoing(uid: string): boolean {
     const { store, decider, attempts } = this.#site;
     const pod = store.pod(uid);
@@ -110,7 +110,7 @@ export class TaintRequests {
   }
 }
 
-/** True where the policy that acts asks whoever answers for the pod first. */
+/** True where the acting policy asks the pod's responder first. */
 function asksFirst([decisive]: readonly Reason[]): boolean {
   return decisive !== undefined && 'policy' in decisive && decisive.policy?.action === 'Request';
 }

@@ -23,7 +23,7 @@ import { minTolerationNanos, type UpstreamWait, upstreamWait } from './wait.ts';
 
 type FiniteWait = Extract<UpstreamWait, { readonly kind: 'finite' }>;
 
-/** One run of the deletion procedure: up to five attempts. */
+/** A run of the deletion procedure: up to five attempts. */
 interface DeletionRun {
   readonly key: string;
   readonly pod: PodRef;
@@ -103,7 +103,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return [...this.#taints.keys()];
   }
 
-  /** The deletion that it is about to make; a pod it does not think of any more is kept, whatever its taints. */
+  /**
+   * The deletion that it is about to make; a pod that it has forgotten is kept, regardless of its
+   * taints.
+   */
   decisionOn(pod: Pod): Decision {
     const because = this.#reasonsFor(pod);
     const entry = this.#queue.entry(podKey(pod));
@@ -111,7 +114,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return { kind: 'evict', deadline: this.#deadlineOf(entry), because };
   }
 
-  /** It asks none. */
+  /** kube-controller-manager asks no budgets. */
   budgetsOf(): BudgetPolicy {
     return { kind: 'ignore' };
   }
@@ -128,12 +131,12 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return { kind: 'waiting', since: entry.createdAt, until: dueAt(entry) };
   }
 
-  /** It goes by no policies, which is what this is asked for. */
+  /** Only policies cause these setbacks, and kube-controller-manager applies none. */
   lastSetbackOn(): null {
     return null;
   }
 
-  /** It knows no limits. */
+  /** kube-controller-manager knows no limits. */
   limits(): readonly LimitStatus[] {
     return [];
   }
@@ -149,7 +152,9 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     if (this.#pods.get(key)?.uid === change.previous.uid) this.#pods.delete(key);
   }
 
-  /** Rule `restart`: a start looks at everything anew, a stop forgets everything without a word. */
+  /**
+   * Rule `restart`: a start looks at everything again, a stop forgets everything without a word.
+   */
   #turn(now: Instant, running: boolean): void {
     this.#running = running;
     this.#queue = new TimedQueue();
@@ -351,7 +356,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     return [{ code: 'LastReplica', workload: this.#replicas.nameOf(pod) }, ...others];
   }
 
-  /** It would have gone, or will not go when its time has come unless another is ready by then. */
+  /**
+   * The pod would have left, or will not leave when its time has come unless another is ready by
+   * then.
+   */
   #staysAsLast(pod: Pod, entry: QueueEntry | null): boolean {
     if (this.#lastOnes.has(pod.uid)) return true;
     if (entry === null || this.#replicas?.standIns(pod)?.length !== 0) return false;
@@ -385,9 +393,9 @@ function refOf(key: string): PodRef {
 }
 
 /**
- * Why kube-controller-manager is about to evict a pod, or is not. The reason that decided comes first: the
- * taint by which the pod's time was set, or, where the taints and tolerations of now do not come to that
- * time, that it was set for others.
+ * Why kube-controller-manager is about to evict a pod, or is not. The decisive reason comes first:
+ * the taint by which the pod's time was set, or, where the present taints and tolerations give
+ * another time, that it was set for others.
  */
 function upstreamReasons(
   pod: Pod,
@@ -407,7 +415,7 @@ function upstreamReasons(
   return [decisive, ...reasons.filter((reason) => reason !== decisive)];
 }
 
-/** True when the pod's time is what its reading of the taint comes to. */
+/** True when the pod's time equals its reading of the taint. */
 function isDecisive(reason: TaintReason, entry: QueueEntry): boolean {
   if (!isEqualTaint(reason.taint, entry.taint) || reason.code === 'ToleratedForever') return false;
   return entry.kind === 'inProgress' || Math.abs(deadlineOf(reason) - entry.fireAt) < 1;
@@ -456,7 +464,7 @@ function pastLooks(
     timeOf(addedAt(taint, clock.wall(now)) ?? taintsWrittenAt);
   const boundAt = pod.boundAt === null ? since : timeOf(pod.boundAt);
   const starts = [...new Set(taints.map(startOf))].sort((one, other) => one - other);
-  // A taint that came and was followed by more before the pod was there, nobody saw on it.
+  // A taint that came and was followed by more before the pod was there was never seen on it.
   const seen = starts.filter((_, index) => (starts[index + 1] ?? now + 1) > boundAt);
   return seen.map((start) => {
     return { at: Math.max(start, boundAt), taints: taints.filter((one) => startOf(one) <= start) };
@@ -530,7 +538,10 @@ class TimedQueue {
     return true;
   }
 
-  /** Removes whatever is stored under the key of a deletion that ended. Its timer goes on. */
+  /**
+   * Removes whatever is stored under the key of a deletion that ended. The timer of the deletion
+   * continues.
+   */
   finish(key: string): void {
     this.#entries.delete(key);
   }

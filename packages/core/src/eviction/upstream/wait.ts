@@ -4,7 +4,7 @@ import { decidingToleration, type MatchOptions, type Toleration } from '../../mo
 
 /** The time that kube-controller-manager reads from a pod's tolerations and its node's NoExecute taints. */
 export type UpstreamWait =
-  /** This taint is not tolerated. */
+  /** No toleration of the pod matches this taint. */
   | { readonly kind: 'intolerable'; readonly taint: Taint }
   | { readonly kind: 'forever' }
   /** The toleration of this taint is the shortest. */

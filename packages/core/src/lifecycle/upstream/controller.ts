@@ -145,7 +145,7 @@ export class UpstreamController {
     }
   }
 
-  /** Upstream goes through a map of Go, in an order that chance decides anew each time. */
+  /** Upstream ranges over a map of Go, in an order that chance decides each time. */
   #inOrder(nodes: readonly Node[]): readonly Node[] {
     const { seed } = this;
     if (seed === null) return nodes.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -209,7 +209,7 @@ export class UpstreamController {
     );
   }
 
-  /** Null: its conditions could not be written, and the pass goes on without it. */
+  /** Null: its conditions could not be written, and the pass continues without it. */
   *#look(listed: Node): Task<Sight | null> {
     let node: Node | null = listed;
     for (let attempt = 1; node && attempt <= writeAttemptsMax; attempt++) {
@@ -232,7 +232,7 @@ export class UpstreamController {
     return null;
   }
 
-  /** False: some could not be marked. Defect: the Event is written all the same. */
+  /** False: some could not be marked. Defect: the Event is written nevertheless. */
   *#markPods(pods: readonly Pod[]): Task<boolean> {
     let isComplete = true;
     for (const pod of pods) {

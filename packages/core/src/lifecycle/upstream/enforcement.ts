@@ -68,7 +68,7 @@ export class TaintEnforcement implements Enforcement {
       return;
     }
     const queue = this.#zones.queueOf(node);
-    // Defect: whoever still waits goes to the back of the queue, at every pass.
+    // Defect: a node that still waits moves to the back of the queue, at every pass.
     if (!hasTaint(node.taints, swap.add)) queue?.remove(node.name);
     queue?.add(node.name, node.uid, this.#zones.stamp(this.#now()));
   }
@@ -165,8 +165,8 @@ interface PodEnforcementSite {
 
 /**
  * The legacy mode, as kube-controller-manager had it until 1.26: no taints; the pods of a node that
- * is not ready for `podEvictionTimeoutMs` are deleted, node by node at the rate of the zone. What
- * comes to a node whose pods were deleted is deleted at once.
+ * is not ready for `podEvictionTimeoutMs` are deleted, node by node at the rate of the zone. A pod
+ * that comes to a node whose pods were deleted is deleted at once.
  */
 export class PodEnforcement implements Enforcement {
   readonly #site: PodEnforcementSite;
@@ -270,14 +270,17 @@ export class PodEnforcement implements Enforcement {
     for (const pod of pods) {
       if (!(yield* this.#markLost(node.name, pod))) isComplete = false;
       else if (pod.deletionTimestamp !== null || this.#isDaemon(pod)) continue;
-      // It is tried again, and does not keep the others waiting.
+      // The pod is tried again, and does not keep the others waiting.
       else if (this.#site.replicas?.standIns(pod)?.length === 0) isComplete = false;
       else if (!(yield* this.#deletePod(pod))) return false;
     }
     return isComplete;
   }
 
-  /** False: somebody else has written the pod meanwhile. A pod that is marked is not written again. */
+  /**
+   * False: another program has written the pod meanwhile. A pod that is marked is not written
+   * again.
+   */
   *#markLost(nodeName: string, pod: Pod): Task<boolean> {
     const lost = this.#lost.get(nodeName) ?? new Set();
     if (lost.has(pod.uid)) return true;
@@ -308,7 +311,7 @@ export class PodEnforcement implements Enforcement {
     return outcome.kind === 'done' || outcome.kind === 'gone';
   }
 
-  /** Goes by labels alone: a pod that only looks like one of a DaemonSet is spared with them. */
+  /** Compares labels alone: a pod that only looks like one of a DaemonSet is spared with them. */
   #isDaemon({ namespace, labels = {} }: Pod): boolean {
     if (Object.keys(labels).length === 0) return false;
     return [...this.#site.store.daemonSetsIn(namespace)].some(

@@ -38,8 +38,8 @@ interface ProcessRun {
 
 /**
  * The node lifecycle controller of kube-controller-manager 1.36.2 behind the methods of a machine:
- * when its procedures run, and on how many workers. It begins anew with every leadership, since
- * kube-controller-manager exits when it loses its own.
+ * when its procedures run, and on how many workers. The controller restarts with every leadership,
+ * since kube-controller-manager exits when it loses its own.
  */
 export class UpstreamLifecycleMachine implements LifecycleMachine {
   readonly askers = ['lifecycle'] as const;
@@ -111,7 +111,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
       heardAt: entry?.probe ?? null,
       unreachableAt: entry && ready?.status !== 'Unknown' ? entry.probe + grace : null,
       leaseRenewedAt: this.#store.lease(node.name)?.renewedAt ?? null,
-      // The order within a zone is arbitrary upstream: nobody can tell.
+      // The order within a zone is arbitrary upstream, so the time is unknown.
       taintAt: null,
       place: index < 0 ? null : index + 1,
       because: [reasonOf(ready?.status)],
@@ -124,7 +124,8 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     const node = this.#store.node(pod.nodeName);
     const ready = readyOf(node?.conditions)?.status;
     if (!legacy || !entry || !node || ready === undefined) return null;
-    // A zone that is stopped deletes nothing but what comes to a node whose pods were deleted already.
+    // A zone that is stopped deletes only the pods that come to a node whose pods were deleted
+    // already.
     const isStopped = zones?.queueOf(node)?.limiter.kind === 'never';
     if (isStopped && legacy.stateOf(node.name) !== 'evicted') return null;
     return legacy.reasonOn(pod, ready, entry);
@@ -259,7 +260,7 @@ class WorkQueue {
     this.#waiting.add(name);
   }
 
-  /** Takes the next name nobody works on; null: none, or no worker is free. */
+  /** Takes the next name that no worker has; null: none, or no worker is free. */
   take(): string | null {
     const name = this.#next();
     if (name === null) return null;

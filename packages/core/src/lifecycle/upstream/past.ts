@@ -8,7 +8,7 @@ import type { HealthEntry } from './health.ts';
 export interface PastPasses {
   readonly last: Instant;
   readonly every: Millis;
-  /** It has acted since then. */
+  /** The controller has acted since then. */
   readonly since: Instant;
 }
 

@@ -23,7 +23,7 @@ export function* call(command: (id: string) => LifecycleCommand): Task<Outcome> 
   return outcome;
 }
 
-/** Waits for so long. */
+/** Waits for this time. */
 export function* sleep(length: Millis): Task {
   yield { kind: 'sleep', length };
 }
@@ -38,7 +38,7 @@ interface Running {
   readonly onEnd: () => void;
 }
 
-/** Runs tasks on given time. Nothing goes on but in `run`. */
+/** Runs tasks on given time. Tasks advance only in `run`. */
 export class Tasks {
   readonly #inFlight = new InFlight('lifecycle', Number.POSITIVE_INFINITY);
   readonly #calling = new Map<string, Running>();
@@ -52,7 +52,7 @@ export class Tasks {
     return this.#ready.length > 0;
   }
 
-  /** Begins a task with the next `run`; `onEnd` is called when it has come to its end. */
+  /** Begins a task with the next `run`; `onEnd` is called when the task ends. */
   start(task: Task, onEnd: () => void = () => {}): void {
     this.#ready.push({ running: { task, onEnd }, outcome: null });
   }

@@ -147,7 +147,7 @@ export interface QueuedNode {
   readonly processAt: Stamp;
 }
 
-/** The result of one item: it is done, or wants to be tried again after so long. */
+/** The result of one item: it is done, or wants to be tried again after this time. */
 export type ItemResult = { readonly done: true } | { readonly done: false; readonly wait: Millis };
 
 /**
@@ -179,7 +179,7 @@ export class ZoneQueue {
     return true;
   }
 
-  /** It was queued and tainted before: it is not queued again until it is removed. */
+  /** The node was queued and tainted before: it is not queued again until it is removed. */
   noteDone(value: string): void {
     this.#known.add(value);
   }

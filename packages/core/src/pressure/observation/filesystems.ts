@@ -119,7 +119,7 @@ export class SeenLayout {
 class SeenPair {
   /** Null: not seen yet. */
   isOne: boolean | null = null;
-  /** They were equal, and what was seen since then does not refute it. */
+  /** The file systems were equal, and no later observation refutes that. */
   #wasEqual = false;
   /** When the samples were taken that were the first to differ after that; null: none did. */
   #differedAt: Instant | null = null;
@@ -142,7 +142,10 @@ class SeenPair {
     }
   }
 
-  /** One that fills up fast differs from itself once; another one still does in later samples. */
+  /**
+   * A file system that fills up fast differs from itself once; another file system still does in
+   * later samples.
+   */
   #differsAgain(a: Sample, b: Sample): boolean {
     const times = [a, b].map(({ time }) => time ?? Number.NEGATIVE_INFINITY);
     if (this.#differedAt !== null) return Math.min(...times) > this.#differedAt;

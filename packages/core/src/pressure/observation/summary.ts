@@ -90,7 +90,7 @@ function sampleFrom(node: Json, source: Source): Sample | null {
   return { available, capacity, time: time(object) };
 }
 
-/** None for a pod that is not named. */
+/** Empty for a pod without a name. */
 function podUsage(pod: Json): readonly PodUsage[] {
   const uid = field(field(pod, 'podRef'), 'uid');
   if (typeof uid !== 'string' || uid === '') return [];

@@ -81,8 +81,8 @@ export function qosClassOf(pod: PressurePod): QosClass {
 
 /**
  * The class of a pod: Guaranteed when cpu and memory are limited everywhere and nothing less than
- * the limits is asked for, BestEffort when neither is asked for or limited anywhere. What
- * spec.resources says holds for all containers. Throws RangeError for a quantity that is none.
+ * the limits is asked for, BestEffort when neither is asked for or limited anywhere. Values of
+ * spec.resources hold for all containers. Throws RangeError for a quantity that is none.
  */
 export function computeQosClass(pod: PressurePod): QosClass {
   const parts = pod.resources ? [pod.resources] : [...pod.containers, ...pod.initContainers];
@@ -129,8 +129,8 @@ export function hasPodLevelResources({ resources }: PressurePod): boolean {
 }
 
 /**
- * The request of a pod: the sum over its containers, or what an init container needs beside the
- * sidecars started before it, whichever is more; and the overhead. Null: nothing. Throws
+ * The request of a pod: the sum over its containers, or the need of an init container beside the
+ * sidecars started before it, the larger of the two; and the overhead. Null: nothing. Throws
  * RangeError for a quantity that is none.
  */
 function podRequest(pod: PressurePod, resource: RequestedResource): Quantity | null {
@@ -151,7 +151,7 @@ function storageLimit(pod: PressurePod): Quantity | null {
   return withOverhead(pod, limit, 'ephemeral-storage');
 }
 
-/** One quantity of a list; null where absent. Throws RangeError for what is none. */
+/** Returns one quantity of a list; null where absent. Throws RangeError for what is none. */
 export function quantityIn(list: ResourceList | undefined, resource: string): Quantity | null {
   const text = list && Object.hasOwn(list, resource) ? list[resource] : undefined;
   return text === undefined ? null : parseQuantity(text);

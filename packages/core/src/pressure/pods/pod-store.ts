@@ -57,7 +57,7 @@ export class PodStore {
   }
 
   /**
-   * The phase of a pod on its way out is what whoever evicted it wrote. Its containers may go on for
+   * The evicting program wrote the phase of a pod on its way out. Its containers may go on for
    * their grace period, and use what they use: it has ended when it is gone.
    */
   #hasEnded(pod: PressurePod): boolean {

@@ -11,14 +11,14 @@ export interface ResourceRequirements {
   readonly limits?: ResourceList;
 }
 
-/** One container of a pod. */
+/** A container of a pod. */
 export interface PressureContainer extends ResourceRequirements {
   readonly name: string;
   /** An init container with restartPolicy Always. */
   readonly sidecar?: boolean;
 }
 
-/** One volume of a pod. */
+/** A volume of a pod. */
 export interface PressureVolume {
   readonly name: string;
   /** The field that says what it is: `emptyDir`, `hostPath`, `configMap`... */

@@ -17,7 +17,7 @@ type BySignal = Readonly<Record<string, string>>;
 
 /**
  * The settings for the nodes of a pool, under the names and in the grammar of a kubelet's
- * configuration file. What is left out is as a kubelet on Linux has it.
+ * configuration file. Settings that are left out have the defaults of a kubelet on Linux.
  */
 export interface PressureSettingsInput {
   /** Left out: the defaults. Given: all others are off, unless they are merged. */
@@ -34,7 +34,9 @@ export interface PressureSettingsInput {
   readonly enforceNodeAllocatable?: readonly string[];
   /** Where images and writable layers lie; left out: read from the observations. */
   readonly filesystemLayout?: FilesystemLayout;
-  /** True when whoever carries out commands can clear away unused containers and images. */
+  /**
+   * True when the program that carries out commands can clear away unused containers and images.
+   */
   readonly nodeReclaim?: boolean;
 }
 
@@ -156,9 +158,9 @@ export interface ContainerFilesystemThresholds {
 }
 
 /**
- * Nobody can set thresholds for containerfs: those of the file system that writable layers lie on
- * hold for it, hard and soft, bytes and inodes. What was set is ignored, but for the first of two
- * hard ones (a soft one without grace is a hard one), which the kubelet overlooks.
+ * Thresholds for containerfs cannot be set: those of the file system of the writable layers hold
+ * for it, hard and soft, bytes and inodes. A given threshold is ignored, except for the first of
+ * two hard ones (a soft one without grace is a hard one), which the kubelet overlooks.
  */
 export function withContainerFilesystem(
   thresholds: readonly Threshold[],
