@@ -9,7 +9,7 @@ export interface Topology {
   /** Nodes are named ZONE-1 to ZONE-(nodesPerZone). */
   readonly zones: readonly string[];
   readonly nodesPerZone: number;
-  /** What all its nodes have in common. */
+  /** The description that all its nodes share. */
   readonly nodes?: Omit<NodeDescription, 'name' | 'region' | 'zone'>;
   /** Deployments, StatefulSets, DaemonSets, Jobs and pods. */
   readonly workloads: readonly KubeObject[];

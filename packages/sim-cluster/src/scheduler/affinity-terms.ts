@@ -7,11 +7,11 @@ import { type Labels, type PodSelector, podSelector, requirementsWith } from './
 export interface AffinityTerm {
   readonly selector: PodSelector;
   readonly topologyKey: string;
-  /** How much it counts when nodes are scored; below 0: the pod wants to be elsewhere. */
+  /** The weight when nodes are scored; below 0: the pod prefers other places. */
   readonly weight: number;
 }
 
-/** What a pod asks of the pods around it. */
+/** The demands of a pod on the pods around it. */
 export interface AffinityTerms {
   readonly near: readonly AffinityTerm[];
   readonly far: readonly AffinityTerm[];

@@ -20,7 +20,7 @@ interface Selector {
   readonly cel?: { readonly expression: string };
 }
 
-/** What is asked for once: `exactly`, or one of `firstAvailable`. */
+/** One choice of a request: `exactly`, or one of `firstAvailable`. */
 interface Asked {
   readonly name?: string;
   readonly deviceClassName: string;
@@ -85,17 +85,17 @@ export function classRefusal(objects: Objects, claim: KubeObject): string | null
   return null;
 }
 
-/** What there is to choose from. */
+/** The devices to choose from. */
 export interface Supply {
   readonly objects: Objects;
   readonly pools: readonly Pool[];
   readonly taken: ReadonlySet<string>;
   readonly selects: SelectsDevice;
-  /** What was found out about devices, for the next node. */
+  /** The results of selectors for devices, kept for the next node. */
   readonly suits: Map<object, Map<Device, boolean>>;
 }
 
-/** After so many choices on one node that led nowhere the search goes on elsewhere. */
+/** The number of failed choices on one node after which the search moves to another node. */
 const attemptsMax = 10_000;
 
 /** A device for a request. */
@@ -161,7 +161,7 @@ class Search {
     );
   }
 
-  /** Takes `left` more devices, from the one at `start` on, and goes on. */
+  /** Takes `left` more devices, from the one at `start` on, and continues with `next`. */
   #take(claim: KubeObject, wish: Wish, left: number, start: number, next: () => boolean): boolean {
     if (left === 0) return next();
     const devices = this.#devices();
@@ -232,7 +232,7 @@ class Search {
     return isRight;
   }
 
-  /** Whether a device is of the class and selected. */
+  /** True if a device is of the class and selected. */
   #isRight(claim: KubeObject, asked: Asked, device: Device): boolean {
     const { objects } = this.#supply;
     const deviceClass = objects.get('deviceclasses', '', asked.deviceClassName);
@@ -269,7 +269,7 @@ class Search {
     );
   }
 
-  /** Whether it has the attribute that all devices of the constraint have alike. */
+  /** True if the device has the attribute that all devices of the constraint share. */
   #agrees(
     claim: KubeObject,
     wish: Wish,

@@ -14,7 +14,7 @@ export interface PublishedDevice {
   readonly allowMultipleAllocations: boolean;
 }
 
-/** Whether an expression selects a device, or why nobody can tell. */
+/** True if an expression selects a device, or the reason why that is unknown. */
 export type SelectsDevice = (
   expression: string,
   device: PublishedDevice,
@@ -34,7 +34,7 @@ export interface Device {
   readonly facts: PublishedDevice;
   readonly reach: Reach;
   readonly taints: readonly Taint[];
-  /** What of it is not known here: what decides about it beside all this. */
+  /** The property of the device that is unknown here and decides about it; null for none. */
   readonly unknown: string | null;
 }
 
@@ -43,9 +43,9 @@ export interface Pool {
   /** `DRIVER/POOL`. */
   readonly id: string;
   readonly devices: readonly Device[];
-  /** Whether all of its slices are there. */
+  /** True if all slices of the pool are stored. */
   readonly isWhole: boolean;
-  /** Where its slices can be used, for whoever asks for all devices. */
+  /** The nodes on which its slices can be used, for requests of all devices. */
   readonly reaches: readonly Reach[];
 }
 
@@ -127,7 +127,7 @@ function unknownOf(device: SliceDevice): string | null {
   return device.allowMultipleAllocations ? 'can be allocated several times' : null;
 }
 
-/** Whether what is there can be used on a node. */
+/** True if the devices can be used on a node. */
 export function reachesNode({ nodeName, nodeSelector }: Reach, node: KubeObject): boolean {
   if (nodeName !== undefined) return nodeName === node.metadata.name;
   return !nodeSelector || matchesTerms(nodeSelector.nodeSelectorTerms ?? [], node);
@@ -135,7 +135,10 @@ export function reachesNode({ nodeName, nodeSelector }: Reach, node: KubeObject)
 
 const keepingOut = ['NoSchedule', 'NoExecute'];
 
-/** Whether one with these tolerations may have the device. As for pods, one without an effect stands for all. */
+/**
+ * True if a request with these tolerations may have the device. As for pods, a toleration without
+ * an effect covers all effects.
+ */
 export function isTolerated({ taints }: Device, tolerations: readonly Toleration[]): boolean {
   return untolerated(taints, tolerations, keepingOut) === null;
 }

@@ -1,4 +1,4 @@
-// What the devices that a pod claims ask of its node.
+// The demands of a pod's claimed devices on its node.
 import {
   claimsOfPod,
   consumersOf,
@@ -22,12 +22,12 @@ const protection = 'resource.kubernetes.io/delete-protection';
 const unavailable = rejectedForGood('devices', 'resourceclaim not available on the node');
 const tooFew = rejectedForGood('devices', 'cannot allocate all claims');
 
-/** Whether a pod claims devices. */
+/** True if a pod claims devices. */
 export function claimsDevices({ pod }: Readonly<SchedulingPod>): boolean {
   return podClaimsOf(pod).length > 0;
 }
 
-/** Whether a pod has to wait for a claim before it is tried at all. */
+/** True if a pod has to wait for a claim before it is tried. */
 export function awaitsClaims(objects: Objects, pod: KubeObject): boolean {
   return podClaimsOf(pod).length > 0 && claimsOfPod(objects, pod) === null;
 }

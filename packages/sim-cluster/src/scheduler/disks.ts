@@ -3,9 +3,9 @@ import type { KubeObject } from '../objects/kube-object.ts';
 
 /** A disk of a pod. */
 export interface Disk {
-  /** What makes two disks the same; a Ceph image has one for each of its monitors. */
+  /** The identities that make two disks the same; a Ceph image has one for each of its monitors. */
   readonly ids: readonly string[];
-  /** Whether several may have it, as long as all of them only read. */
+  /** True if several pods may have it while all of them only read. */
   readonly isReadOnly: boolean;
 }
 
@@ -42,7 +42,7 @@ function diskIn(volume: Volume): readonly Disk[] {
   return [{ ids, isReadOnly: readOnly === true }];
 }
 
-/** Whether a disk is among both and one of the pods writes it. */
+/** True if both lists share a disk and one of the pods writes it. */
 export function disksClash(wanted: readonly Disk[], taken: readonly Disk[]): boolean {
   return wanted.some((one) =>
     taken.some(

@@ -2,17 +2,20 @@
 import type { Filter, Rejection, Subject } from './filter.ts';
 import type { Place } from './place.ts';
 
-/** What is wrong with a pod whatever the node. */
+/** A fault of a pod that rules out every node. */
 export interface Refusal {
   readonly text: string;
   readonly subject: Subject;
 }
 
-/** What a pod that found no node was told. */
+/** The failure to find a node, as the pod's condition reports it. */
 export interface Failure {
-  /** How many nodes there are. */
+  /** The number of nodes. */
   readonly nodes: number;
-  /** What is wrong with the pod itself, so that no node was asked; null: they were. */
+  /**
+   * The fault of the pod itself, which made a check of the nodes unnecessary; null: the nodes were
+   * checked.
+   */
   readonly refusal: Refusal | null;
   /** By node, but for those that its affinity does not name. */
   readonly rejections: ReadonlyMap<Place, Rejection>;
@@ -25,7 +28,7 @@ const elsewhere = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 /** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
 export function failureText({ nodes, refusal, rejections }: Failure): string {
   if (nodes === 0) return 'no nodes available to schedule pods';
-  // Whoever would be asked next has then nothing to go by, which is said as well.
+  // The next plugin then has no result to work with, and the message says so too.
   if (refusal !== null) {
     const text = `0/${nodes} nodes are available: ${refusal.text}.`;
     return refusal.subject === 'devices' ? text : `${text} not found`;
@@ -44,7 +47,7 @@ export function availableText(nodes: number, counts: ReadonlyMap<string, number>
   return `0/${nodes} nodes are available: ${texts.join(', ')}.`;
 }
 
-/** What the changes are about that could help the pod. */
+/** The subjects of changes that could help the pod. */
 export function subjectsOf({ nodes, refusal, rejections }: Failure): ReadonlySet<Subject> {
   if (nodes === 0) return new Set(['node']);
   if (refusal !== null) return new Set([refusal.subject]);

@@ -2,7 +2,7 @@
 import type { Place } from './place.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';
 
-/** What may have to change before a pod is worth another try. */
+/** The subjects that may have to change before a pod is worth another try. */
 export type Subject =
   | 'node'
   | 'ports'
@@ -17,7 +17,7 @@ export type Subject =
 export interface Rejection {
   readonly subject: Subject;
   readonly reasons: readonly string[];
-  /** Whether removing pods from the node cannot help. */
+  /** True if removing pods from the node cannot help. */
   readonly isFinal: boolean;
 }
 
@@ -25,7 +25,10 @@ export interface Rejection {
 export interface Filter {
   /** Null: the rule lets the pod in. */
   check(place: Place): Rejection | null;
-  /** A pod comes to a node or leaves it, as far as the rule does not look at the node itself. */
+  /**
+   * Counts a pod that joins a node (1) or leaves it (-1), for rules that do not look at the node
+   * itself.
+   */
   note?(pod: SchedulingPod, place: Place, by: 1 | -1): void;
 }
 

@@ -40,7 +40,10 @@ export function hostPortsOf({ spec }: KubeObject): readonly HostPort[] {
   );
 }
 
-/** Whether one of these ports is among the others: the same port, and an address in common. */
+/**
+ * True if one of these ports clashes with one of the others: the same port, and an address in
+ * common.
+ */
 export function clash(wanted: readonly HostPort[], taken: readonly HostPort[]): boolean {
   return wanted.some((one) =>
     taken.some(

@@ -1,4 +1,4 @@
-// The images that nodes have, by which pods go where less is to be pulled.
+// The images on nodes: pods prefer nodes with less to pull.
 import type { KubeObject } from '../objects/kube-object.ts';
 
 /** As a node reports it. */
@@ -29,7 +29,7 @@ const mostBytes = 1_000 * 2 ** 20;
 export class NodeImages {
   readonly #images = new Map<string, Image>();
 
-  /** Whether any node has any. */
+  /** True if no node reports an image. */
   get isEmpty(): boolean {
     return this.#images.size === 0;
   }

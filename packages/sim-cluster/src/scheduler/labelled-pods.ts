@@ -9,7 +9,7 @@ export interface PlacedPod {
   readonly place: Place;
 }
 
-/** The pods of one namespace; by the values of those labels that somebody has asked for. */
+/** The pods of one namespace, indexed by the labels that were asked for. */
 class NamespacePods {
   readonly all = new Set<PlacedPod>();
   readonly #byLabel = new Map<string, Map<string, Set<PlacedPod>>>();

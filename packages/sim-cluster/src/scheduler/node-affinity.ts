@@ -19,7 +19,7 @@ interface PreferredTerm {
   readonly preference?: NodeTerm;
 }
 
-/** What is asked of a node; the spec of a pod or of a pod template. */
+/** The demands on a node in the spec of a pod or of a pod template. */
 export interface NodeWishes {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly affinity?: {
@@ -34,7 +34,7 @@ export interface NodeWishes {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether nodeSelector and the required node affinity admit the node. */
+/** True if nodeSelector and the required node affinity admit the node. */
 export function admitsNode(wishes: NodeWishes, node: KubeObject): boolean {
   const labels = node.metadata.labels ?? {};
   for (const [key, value] of Object.entries(wishes.nodeSelector ?? {})) {
@@ -44,12 +44,12 @@ export function admitsNode(wishes: NodeWishes, node: KubeObject): boolean {
   return !terms || matchesTerms(terms, node);
 }
 
-/** Whether a pod asks for certain nodes. */
+/** True if a pod asks for certain nodes. */
 export function asksForNodes(wishes: NodeWishes): boolean {
   return wishes.nodeSelector !== undefined || requiredTerms(wishes) !== undefined;
 }
 
-/** Whether one of the terms matches the node. */
+/** True if one of the terms matches the node. */
 export function matchesTerms(terms: readonly NodeTerm[], node: KubeObject): boolean {
   const labels = node.metadata.labels ?? {};
   const fields = { 'metadata.name': node.metadata.name };

@@ -1,4 +1,4 @@
-// What a node must be and have for a pod, whatever else is in the cluster.
+// The rules for one node and one pod, independent of the rest of the cluster.
 import { disksClash } from './disks.ts';
 import { type Filter, type Rejection, rejected, rejectedForGood } from './filter.ts';
 import { clash } from './host-ports.ts';

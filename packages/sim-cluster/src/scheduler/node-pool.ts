@@ -14,7 +14,7 @@ import { TermHolders } from './term-holders.ts';
 export interface Domains {
   /** By the place of a node in the order: the number of its value; -1: it has no such label. */
   readonly of: Int32Array;
-  /** How many values there are. */
+  /** The number of values. */
   readonly size: number;
 }
 
@@ -26,7 +26,7 @@ export class NodePool {
   readonly #places = new Map<string, Place>();
   /** The pods that count on a node. */
   readonly #pods = new Map<string, PlacedPod>();
-  /** How many pods there are of each priority. */
+  /** The number of pods of each priority. */
   readonly #priorities = new Map<number, number>();
   /** By namespace and name of a claim, the nodes of the pods that have it. */
   readonly #users = new Map<string, Map<string, Place>>();
@@ -35,7 +35,7 @@ export class NodePool {
   #order: readonly Place[] | null = null;
   #nodes = 0;
   #shyNodes = 0;
-  /** What is left on each node, in that order. */
+  /** The free room on each node, in that order. */
   readonly rooms: Rooms = new Rooms();
   readonly images: NodeImages = new NodeImages();
   readonly tallies: PodTallies;
@@ -46,12 +46,12 @@ export class NodePool {
     this.holders = new TermHolders(labelsOf);
   }
 
-  /** How many nodes there are. */
+  /** The number of nodes. */
   get size(): number {
     return this.#nodes;
   }
 
-  /** Whether some nodes ask pods to prefer others. */
+  /** True if some nodes ask pods to prefer others. */
   get hasShyNodes(): boolean {
     return this.#shyNodes > 0;
   }
@@ -131,7 +131,7 @@ export class NodePool {
     return place?.offer ? place : null;
   }
 
-  /** Whether pods of a lower priority are on nodes. */
+  /** True if pods of a lower priority are on nodes. */
   hasBelow(priority: number): boolean {
     for (const one of this.#priorities.keys()) if (one < priority) return true;
     return false;

@@ -7,16 +7,16 @@ import type { Labels } from './pod-selector.ts';
 import { type Amounts, amountsOf } from './resources.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';
 
-/** What a node offers, read once for many pods. */
+/** The offer of a node, read once for many pods. */
 export interface Offer {
   readonly node: KubeObject;
   readonly labels: Labels;
   /** Region and zone, by which nodes take turns. */
   readonly zone: string;
   readonly taints: readonly Taint[];
-  /** Whether it lets every pod in that asks for no node in particular. */
+  /** True if the node lets in every pod that asks for no certain node. */
   readonly isOpen: boolean;
-  /** Whether it asks pods to prefer others. */
+  /** True if the node asks pods to prefer others. */
   readonly isShy: boolean;
   readonly isCordoned: boolean;
   readonly allocatable: Amounts;
@@ -89,7 +89,7 @@ export class Place {
     return this.#withVolumes > 0;
   }
 
-  /** What of a resource it offers. */
+  /** The allocatable amount of a resource. */
   allocatable(resource: string): number {
     return this.offer?.allocatable.get(resource) ?? 0;
   }

@@ -34,20 +34,20 @@ export interface PlacementOptions {
   /** Whatever else is stored and matters. */
   readonly objects: Objects;
   readonly seed: number;
-  /** Where the search goes on that another one has begun. */
+  /** The place at which another search stopped, to continue from. */
   readonly next?: number;
-  /** Whether claims are left out of account, as where nobody gives them volumes. */
+  /** Ignores claims, for clusters in which no provisioner gives them volumes. */
   readonly ignoresClaims?: boolean;
   /** Reads the expressions that select devices; left out: those that name a driver. */
   readonly selects?: SelectsDevice;
 }
 
-/** A pod that has come to a node, or is gone from it. */
+/** A pod that joined a node, or is gone from it. */
 export interface MovedPod extends PlacedPod {
   readonly isGone: boolean;
 }
 
-/** What came of the search for a node. */
+/** The result of the search for a node. */
 export type Search =
   | { readonly place: Place; readonly failure: null }
   | { readonly place: null; readonly failure: Failure };
@@ -59,9 +59,10 @@ interface Rules {
 }
 
 /**
- * Finds places for pods, one after the other, as kube-scheduler 1.36 does in its default profile: of the nodes
- * that pass all filters it takes one of those with the highest score. Which of equal ones is drawn for each
- * pod by its name, so that what happens to one pod does not change the lot of others.
+ * Finds places for pods, one after the other, as kube-scheduler 1.36 does in its default profile:
+ * of the nodes that pass all filters it takes one of those with the highest score. The choice among
+ * equal nodes is drawn by the name of the pod, so that events of one pod do not change the places
+ * of others.
  */
 export class Placement {
   readonly pool: NodePool;
@@ -113,8 +114,8 @@ export class Placement {
   }
 
   /**
-   * Whether it may help a pod that fitted nowhere that another one has come to a node or has left it: it heeds
-   * the other one, or there is room on that node now.
+   * True if a pod that fitted nowhere may fit after another one has joined a node or has left it:
+   * required terms relate the two, or the node has room now.
    */
   isHelpedBy(pod: SchedulingPod, { pod: moved, place, isGone }: MovedPod): boolean {
     if (heedsInSpread(pod, moved) || heedsInAffinity(pod, moved, this.#labelsOf)) return true;
@@ -123,7 +124,7 @@ export class Placement {
     return this.#hasRoom(pod, place);
   }
 
-  /** Whether it may help a pod that fitted nowhere that a node is there, is another, or is gone. */
+  /** True if a pod that fitted nowhere may fit after a node was added, changed or removed. */
   isHelpedByNode(pod: SchedulingPod, place: Place): boolean {
     if (pod.pod.spec.topologySpreadConstraints || pod.terms.near.length > 0) return true;
     if (!place.offer || taintFilter(pod).check(place)) return false;
@@ -131,7 +132,7 @@ export class Placement {
     return this.#hasRoom(pod, place);
   }
 
-  /** Whether CPU, memory and a place are left, or less important pods could leave them. */
+  /** True if CPU, memory and a place are free, or less important pods could free them. */
   #hasRoom(pod: SchedulingPod, place: Place): boolean {
     const { pool } = this;
     if (!place.offer || pool.places().length === 0) return false;
@@ -185,7 +186,7 @@ export class Placement {
     return { place, failure: null };
   }
 
-  /** What each plugin says of the nodes that fit, by name: what the choice is made by. */
+  /** The scores of each plugin for the nodes that fit, with the nodes' names. */
   scores(pod: SchedulingPod): { readonly names: readonly string[]; readonly of: PluginScores[] } {
     const places = this.pool.places();
     const compared = this.#feasible(pod, this.#rulesFor(pod));
@@ -251,8 +252,8 @@ export class Placement {
   }
 
   /**
-   * The nodes that fit, as many as are compared, by their places in the order of the pool. The search goes on
-   * where the last one stopped when not all are read.
+   * The nodes that fit, as many as are compared, by their places in the order of the pool. If not
+   * all nodes are read, the next search starts where this one stopped.
    */
   #feasible(pod: SchedulingPod, rules: Rules): readonly number[] {
     const names = namedNodes(pod.pod.spec);

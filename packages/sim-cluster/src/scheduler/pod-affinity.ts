@@ -24,7 +24,7 @@ class DomainSums {
     this.#pool = pool;
   }
 
-  /** Whether nothing was ever added. */
+  /** True if nothing was ever added. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -49,7 +49,7 @@ class DomainSums {
     return sums?.[this.#pool.domains(label).of[index] ?? -1] ?? 0;
   }
 
-  /** Whether some domain has more than 0. */
+  /** True if a domain has more than 0. */
   get hasAny(): boolean {
     for (const sums of this.#sums.values()) if (sums.some((sum) => sum > 0)) return true;
     return false;
@@ -83,7 +83,7 @@ function countsOfAll(
   return counts;
 }
 
-/** What a pod wants near it: pods that match all of its terms. */
+/** Rejects nodes without pods that match all of the pod's affinity terms. */
 function affinityFilter(pool: NodePool, pod: SchedulingPod, labelsOf: NamespaceLabels): Filter {
   const { near } = pod.terms;
   const selectors = near.map(({ selector }) => selector);
@@ -98,7 +98,7 @@ function affinityFilter(pool: NodePool, pod: SchedulingPod, labelsOf: NamespaceL
       const isLabelled = near.every(({ topologyKey }) => hasLabel(pool, topologyKey, index));
       if (!isLabelled) return alone;
       if (near.every(({ topologyKey }) => sums.at(topologyKey, index) > 0)) return null;
-      // The first of pods that want to be together has nobody to join.
+      // The first of several pods with affinity to each other has no pod to join.
       return isOwnPeer && !sums.hasAny ? null : alone;
     },
     note: (other, place, by) => {
@@ -112,7 +112,7 @@ function hasLabel(pool: NodePool, label: string, index: number): boolean {
   return (pool.domains(label).of[index] ?? -1) >= 0;
 }
 
-/** What a pod wants far from it. */
+/** Rejects nodes with pods that match the pod's anti-affinity terms. */
 function antiAffinityFilter(
   pool: NodePool,
   { terms: { far } }: SchedulingPod,
@@ -170,7 +170,7 @@ export function podAffinityFilters(
   ];
 }
 
-/** Whether a pod heeds where another one is, by required terms of either. */
+/** True if required terms of either pod match the other pod. */
 export function heedsInAffinity(
   pod: SchedulingPod,
   other: SchedulingPod,

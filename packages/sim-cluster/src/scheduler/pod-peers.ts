@@ -33,7 +33,7 @@ export class PodPeers {
     this.#known = new WeakMap();
   }
 
-  /** Null: nobody says which pods belong with it. */
+  /** Null: no Service and no controller says which pods belong with it. */
   of(pod: SchedulingPod): readonly Requirement[] | null {
     const owner = controllerOf(pod.pod);
     const ownerKey = `${pod.namespace} ${owner?.kind} ${owner?.name}`;

@@ -1,11 +1,11 @@
-// What the scheduler writes down about pods: conditions, nominations, events, and the removal of victims.
+// The scheduler's writes about pods: conditions, nominations, events, and the removal of victims.
 import { conditionOf, withCondition } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { formatMicroTime, formatTime } from '../objects/time.ts';
 import type { ClusterApi } from '../store/cluster-api.ts';
 import { ownSchedulerName } from './unknown-rules.ts';
 
-/** After so long without another failure of a pod, the next one is an event of its own. */
+/** The time without another failure of a pod after which the next failure gets a separate event. */
 const seriesMs = 6 * 60_000;
 
 /** An event about a pod. */
@@ -33,7 +33,7 @@ export class PodReports {
     this.#failedAt.delete(key);
   }
 
-  /** How long ago a pod that waits has last failed, in milliseconds. */
+  /** The time since a waiting pod last failed, in milliseconds. */
   sinceFailure(key: string): number {
     return this.#api.clock.now() - (this.#failedAt.get(key) ?? Number.NEGATIVE_INFINITY);
   }

@@ -9,7 +9,7 @@ import {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** What a selector reads of a pod. */
+/** The fields of a pod that a selector reads. */
 interface Labelled {
   readonly namespace: string;
   readonly labels: Labels;
@@ -69,7 +69,7 @@ export function requirementsWith(
   return added.length === 0 ? requirements : [...requirements, ...added];
 }
 
-/** Whether a pod is selected. */
+/** True if the selector matches a pod. */
 export function selects(
   { namespaces, namespaceSelector, requirements }: PodSelector,
   { namespace, labels }: Labelled,

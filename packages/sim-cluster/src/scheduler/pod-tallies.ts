@@ -4,7 +4,7 @@ import type { Place } from './place.ts';
 import { type NamespaceLabels, type PodSelector, SelectorIndex, selects } from './pod-selector.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';
 
-/** How many pods of something are where. */
+/** The number of pods in each place. */
 export type CountByPlace = ReadonlyMap<Place, number>;
 
 class Tally {

@@ -13,11 +13,11 @@ interface Candidate {
   readonly place: Place;
   /** The most important first. */
   readonly victims: readonly SchedulingPod[];
-  /** How many of them break a budget. */
+  /** The number of victims that break a budget. */
   readonly broken: number;
 }
 
-/** What came of the search for room. */
+/** The result of the search for room. */
 export type Preemption =
   | { readonly place: Place; readonly victims: readonly SchedulingPod[]; readonly text: null }
   /** `isRefused`: the pod may not look for room now, and what was said of it before still holds. */
@@ -30,7 +30,7 @@ interface Budget {
   left: number;
 }
 
-/** What is said of nodes where no removal makes room. */
+/** The message for nodes where no removal makes room. */
 export const notHelpful = 'Preemption is not helpful for scheduling';
 const noVictims = 'No preemption victims found for incoming pod';
 /** So many candidates are enough, or a tenth of the nodes where those are more. */
@@ -128,7 +128,7 @@ function victimsOn(
   return { place, victims: byImportance(victims), broken };
 }
 
-/** Whether there is room for both. */
+/** Puts a victim back if there is room for both; true if there is. */
 function putBack(
   placement: Placement,
   pod: SchedulingPod,
@@ -142,7 +142,7 @@ function putBack(
   return false;
 }
 
-/** What was tried leaves no trace, so that the same is found again. */
+/** Undoes the trial's changes of the order, so that the next trial finds the same. */
 function restoreOrder({ pods }: Place, inOrder: readonly SchedulingPod[]): void {
   pods.clear();
   for (const pod of inOrder) pods.set(pod.key, pod);

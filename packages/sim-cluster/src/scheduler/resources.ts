@@ -34,7 +34,7 @@ interface Container {
 }
 
 const none: Amounts = new Map();
-/** What a container without a request counts for in scores: 100m and 200Mi. */
+/** The amounts that a container without requests counts for in scores: 100m and 200Mi. */
 const usual: Amounts = new Map([
   ['cpu', 100],
   ['memory', 200 * 2 ** 20],
@@ -75,7 +75,7 @@ interface Asking {
 /** Those of the pods of one template, which share their containers. */
 const known = new WeakMap<readonly Container[], { readonly of: Asking; readonly is: Requests }>();
 
-/** What a pod asks for. */
+/** The requests of a pod. */
 export function requestsOf({ spec }: KubeObject): Requests {
   const asking: Asking = spec;
   const { containers } = asking;
@@ -153,8 +153,8 @@ function requestsIn({ resources }: Container, missing: Amounts): Amounts {
 const ofPods = /^(cpu|memory|hugepages-.*)$/;
 
 /**
- * What the pod as a whole asks for, in place of its containers (KEP-2837). Where only part is said, the API
- * server fills in the rest: the sum of the containers, else the limit.
+ * The requests of the pod as a whole, in place of its containers' (KEP-2837). The API server fills
+ * in a missing part: the sum of the containers, otherwise the limit.
  */
 function ofPodItself({ resources }: Asking, ofContainers: Amounts): Amounts {
   if (!resources?.requests && !resources?.limits) return none;

@@ -7,7 +7,7 @@ import type { CpuAndMemory, Requests } from './resources.ts';
  * in objects takes longer than all else that happens to the pod.
  */
 export class Rooms {
-  /** What is offered: thousandths of a CPU, bytes, places. */
+  /** The allocatable amounts: thousandths of a CPU, bytes, places. */
   #cpu = new Float64Array();
   #memory = new Float64Array();
   #pods = new Float64Array();
@@ -48,12 +48,12 @@ export class Rooms {
     this.#scoredMemory[index] = place.scoredMemory;
   }
 
-  /** Whether a node lets every pod in that asks for no node in particular. */
+  /** True if a node lets in every pod that asks for no certain node. */
   isOpen(index: number): boolean {
     return this.#isOpen[index] === 1;
   }
 
-  /** Whether there are CPU, memory and a place for it on a node. */
+  /** True if a node has enough CPU, memory and a place for the requests. */
   fits(index: number, { cpu, memory }: Requests): boolean {
     return (
       (this.#pods[index] ?? 0) >= 1 &&

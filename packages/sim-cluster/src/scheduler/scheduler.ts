@@ -23,7 +23,7 @@ import { isBound, isPromised, selectedNode } from './volume-claims.ts';
 import { volumeChoice } from './volumes.ts';
 import { ActivePods, signatureOf, UnschedulablePods } from './waiting-pods.ts';
 
-/** What a change of these may help; null: anything. */
+/** The subjects that a change of these resources may help; null: every subject. */
 const helpedBy: Readonly<Record<string, readonly Subject[]>> = {
   persistentvolumeclaims: ['volumes', 'disks'],
   persistentvolumes: ['volumes'],
@@ -42,7 +42,7 @@ const byLeaving: readonly Subject[] = [
 ] as readonly Subject[];
 const byComing: readonly Subject[] = ['spread', 'podAffinity'];
 const byClaims: ReadonlySet<Subject> = new Set<Subject>(['devices']);
-/** What a pod was told is not older than this when something changes that might help it. */
+/** The greatest age of a pod's last failure when a change that might help the pod happens. */
 const staleMs = 10_000;
 /** A pod whose binding was refused is tried again after this. */
 const refusedMs = 1000;
@@ -58,7 +58,7 @@ interface SchedulerOptions {
 /** A pod that has come or left; null: the node itself is another. */
 type PlaceChange = MovedPod | { readonly place: Place; readonly pod: null };
 
-/** What a kind of pods was told, as long as nothing has changed. */
+/** The failure of a kind of pods, valid until something changes. */
 interface Told {
   readonly message: string;
   readonly subjects: ReadonlySet<Subject>;
@@ -78,7 +78,9 @@ export class Scheduler extends Controller {
   /** Pods that have their node and wait for their volumes. */
   readonly #binding = new Map<string, string>();
   readonly #told = new Map<string, Told>();
-  /** Pods that have come to nodes or left them, and nodes that have changed, since the last round. */
+  /**
+   * Pods that have joined nodes or left them, and nodes that have changed, since the last round.
+   */
   #changes: PlaceChange[] = [];
   /** Active pods that are worth a try only if one of those makes a difference to them. */
   readonly #hopeful = new Set<string>();
@@ -86,7 +88,7 @@ export class Scheduler extends Controller {
   #preempting: string | null = null;
   #placement: Placement;
 
-  /** `next`: where the search goes on that another one has begun. */
+  /** `next`: the place at which another search stopped, to continue from. */
   constructor(
     context: ControllerContext,
     seed: number,
@@ -173,7 +175,7 @@ export class Scheduler extends Controller {
       this.#activate(waiting, pod);
       this.#hopeful.add(waiting);
     }
-    // Nobody waits for it.
+    // No pod waits for the changes.
     if (this.#active.size === 0) this.#changes = [];
   }
 
@@ -197,7 +199,7 @@ export class Scheduler extends Controller {
     }
     if (isTerminal(pod)) this.#leave(key);
     const came = this.#placement.setPod(key, pod);
-    // That its deletion has begun helps nobody: it is counted until it has gone.
+    // The start of its deletion helps no other pod: it is counted until it is gone.
     const isSame =
       previous?.spec.nodeName !== undefined && equal(previous.metadata.labels, pod.metadata.labels);
     if (came && !isSame) this.#noteChange({ ...came, isGone: false }, byComing);
@@ -276,7 +278,7 @@ export class Scheduler extends Controller {
     }
   }
 
-  /** Whether one of the changes makes a difference; now and then it is looked at anew in any case. */
+  /** True if one of the changes may help the pod, or if its last failure is too old to rely on. */
   #isHelped(wanted: SchedulingPod): boolean {
     const { key, pod } = wanted;
     if (pod.status?.nominatedNodeName || this.#reports.sinceFailure(key) >= staleMs) return true;
@@ -288,7 +290,7 @@ export class Scheduler extends Controller {
     );
   }
 
-  /** Whether one like it has just failed, and nothing has changed. */
+  /** True if a pod like it has just failed, and nothing has changed. */
   #isTold(key: string, pod: KubeObject): boolean {
     const signature = signatureOf(pod);
     const told = this.#told.get(signature);
@@ -417,7 +419,7 @@ function messageOf(wanted: SchedulingPod, failure: Failure, room: Preemption | n
   return `${text} ${claims} ${room.text}`;
 }
 
-/** Whether two states of a pod ask for the same place. */
+/** True if two states of a pod ask for the same place. */
 function isAskedAlike(one: KubeObject, other: KubeObject): boolean {
   return (
     equal(one.spec, other.spec) &&
@@ -437,12 +439,12 @@ function withNode(claim: KubeObject, nodeName: string): KubeObject {
   return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
-/** Whether a pod waits for a place, from this scheduler. */
+/** True if a pod waits for a place from this scheduler. */
 export function isPending(pod: KubeObject): boolean {
   return isOurs(pod) && (pod.spec.schedulingGates ?? []).length === 0;
 }
 
-/** Whether a pod does not enter the queue yet. */
+/** True if a pod does not enter the queue yet. */
 function isGated(pod: KubeObject): boolean {
   return isOurs(pod) && (pod.spec.schedulingGates ?? []).length > 0;
 }

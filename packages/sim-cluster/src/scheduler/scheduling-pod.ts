@@ -15,7 +15,7 @@ export interface SchedulingPod {
   readonly namespace: string;
   readonly labels: Labels;
   readonly priority: number;
-  /** Whether its deletion has begun. */
+  /** True if its deletion has begun. */
   readonly isEnding: boolean;
   readonly requests: Requests;
   readonly ports: readonly HostPort[];
@@ -45,7 +45,7 @@ export function schedulingPod(key: string, pod: KubeObject): SchedulingPod {
   };
 }
 
-/** Whether a pod that was read counts for others as it did. */
+/** True if both states of a pod count the same for other pods. */
 export function countsAlike({ pod }: Readonly<SchedulingPod>, next: KubeObject): boolean {
   const { metadata, spec } = pod;
   return (

@@ -13,8 +13,8 @@ export interface PluginScores {
 }
 
 /**
- * What each plugin says of the nodes; those that tell nothing of this pod are left out. `compared`: the nodes,
- * by their places in the order of the pool.
+ * The scores of each plugin for the nodes; plugins that do not distinguish nodes for this pod are
+ * left out. `compared`: the nodes, by their places in the order of the pool.
  */
 export function scoresOf(
   pool: NodePool,

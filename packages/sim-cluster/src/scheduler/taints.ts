@@ -12,17 +12,17 @@ export function tolerationsOf({ pod }: Readonly<SchedulingPod>): readonly Tolera
   return pod.spec.tolerations ?? none;
 }
 
-/** Whether the node is cordoned for pods of these tolerations. */
+/** True if the node is cordoned for pods with these tolerations. */
 export function isShut({ isCordoned }: Offer, tolerations: readonly Toleration[]): boolean {
   return isCordoned && untolerated([unschedulableTaint], tolerations, schedulingEffects) !== null;
 }
 
-/** Whether a taint keeps pods of these tolerations out. */
+/** True if a taint keeps out pods with these tolerations. */
 export function isKeptOut({ taints }: Offer, tolerations: readonly Toleration[]): boolean {
   return untolerated(taints, tolerations, schedulingEffects) !== null;
 }
 
-/** How many taints ask pods of these tolerations to prefer another node. */
+/** The number of taints that ask pods with these tolerations to prefer another node. */
 export function shynessOf({ offer }: Place, tolerations: readonly Toleration[]): number {
   let count = 0;
   for (const taint of offer?.taints ?? []) {

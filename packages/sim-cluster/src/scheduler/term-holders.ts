@@ -49,7 +49,7 @@ class HeldTerms {
   }
 }
 
-/** What the pods on nodes ask of the pods around them. */
+/** The affinity terms of the pods on nodes. */
 export class TermHolders {
   readonly #far: HeldTerms;
   readonly #scoring: HeldTerms;

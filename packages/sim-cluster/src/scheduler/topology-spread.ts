@@ -67,7 +67,7 @@ function constraintsOf(pod: SchedulingPod, kind: string): readonly Constraint[] 
     }));
 }
 
-/** Whether the pods of a node count, by the policies of a constraint. */
+/** True if the pods of a node count, by the policies of a constraint. */
 function isIncluded(pod: SchedulingPod, constraint: Constraint, offer: Offer): boolean {
   if (constraint.heedsAffinity && !admitsNode(pod.pod.spec, offer.node)) return false;
   return !constraint.heedsTaints || !isKeptOut(offer, tolerationsOf(pod));
@@ -78,7 +78,7 @@ class Spread {
   readonly #constraint: Constraint;
   readonly #domains: Domains;
   readonly #counts: Int32Array;
-  /** How many nodes of a domain count; a domain without any is none. */
+  /** The number of nodes of a domain that count; a domain without any does not exist. */
   readonly #nodes: Int32Array;
   readonly #isCounted: Uint8Array;
   readonly #own: 0 | 1;
@@ -104,12 +104,12 @@ class Spread {
     this.#own = selects(own.selector, pod, noLabels) ? 1 : 0;
   }
 
-  /** Whether a node has the label. */
+  /** True if a node has the label. */
   has({ index }: Place): boolean {
     return (this.#domains.of[index] ?? -1) >= 0;
   }
 
-  /** Whether one more pod on the node is within the skew. */
+  /** True if one more pod on the node is within the skew. */
   admits({ index }: Place): boolean {
     const there = this.#counts[this.#domains.of[index] ?? 0] ?? 0;
     this.#least ??= this.#leastCount();
@@ -162,7 +162,7 @@ export function spreadFilters(pool: NodePool, pod: SchedulingPod): readonly Filt
   ];
 }
 
-/** Whether a pod heeds where another one is, by constraints that must hold. */
+/** True if required constraints of the first pod count the other one. */
 export function heedsInSpread(pod: SchedulingPod, other: SchedulingPod): boolean {
   if (givenIn(pod).length === 0) return false;
   return constraintsOf(pod, 'DoNotSchedule').some(({ selector }) =>
@@ -173,13 +173,16 @@ export function heedsInSpread(pod: SchedulingPod, other: SchedulingPod): boolean
 /** The nodes that are compared, by their places in the order of the pool. */
 type Compared = readonly number[];
 
-/** Selects the pods that belong with a pod: those of its Services and of its controller; null: nobody knows. */
+/**
+ * Selects the pods that belong with a pod: those of its Services and of its controller; null:
+ * unknown.
+ */
 export type PeersOf = (pod: SchedulingPod) => readonly Requirement[] | null;
 
 /**
- * The scores of PodTopologySpread, before they are weighted; null: nothing is to be spread. A pod without
- * constraints that a Service selects or that a ReplicaSet, StatefulSet or ReplicationController owns is spread
- * over nodes and zones, also over nodes without a zone.
+ * The scores of PodTopologySpread, before they are weighted; null: there is nothing to spread. A
+ * pod without constraints that a Service selects or that a ReplicaSet, StatefulSet or
+ * ReplicationController owns is spread over nodes and zones, and also over nodes without a zone.
  */
 export function spreadScores(
   pool: NodePool,
@@ -293,7 +296,10 @@ function remaining(compared: Compared, left: Uint8Array | null): number {
   return left.reduce((rest, mark) => rest - mark, compared.length);
 }
 
-/** How many domains the compared nodes are in; those without the label are one, where they are not left out. */
+/**
+ * The number of domains of the compared nodes; nodes without the label form one domain unless they
+ * are left out.
+ */
 function domainsIn(domains: Domains, compared: Compared, left: Uint8Array | null): number {
   const seen = new Uint8Array(domains.size + 1);
   let size = 0;

@@ -1,4 +1,4 @@
-// What pods ask for that the scheduler knows nothing of, for whoever shows what it has come to.
+// The demands of pods that the scheduler cannot judge, for programs that show its results.
 import { claimNameOf, podClaimsOf } from '../controllers/device-claims.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import { alternativesOf, constraintsOf, requestsOf } from './device-allocation.ts';
@@ -9,8 +9,8 @@ import type { Objects } from './volume-claims.ts';
 export const ownSchedulerName = 'default-scheduler';
 
 /**
- * What is not known of a pod: `schedulerName`, another scheduler is to place it, and it stays pending; `devices`,
- * it claims some, and `why` says what is not there, or not played.
+ * The unknown rule of a pod. `schedulerName`: another scheduler places it, and it stays pending.
+ * `devices`: it claims devices, and `why` says what is missing or not simulated.
  */
 export type UnknownRule =
   | { readonly rule: 'schedulerName'; readonly schedulerName: string }

@@ -13,9 +13,9 @@ export interface Objects {
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 /** On a claim: both sides know that it is bound. */
 export const bindCompleted = 'pv.kubernetes.io/bind-completed';
-/** On a claim: the node for which its volume is to be made. */
+/** On a claim: the node for which the provisioner makes its volume. */
 export const selectedNode = 'volume.kubernetes.io/selected-node';
-/** The provisioner of classes whose volumes somebody makes by hand. */
+/** The provisioner of classes whose volumes are made by hand. */
 export const noProvisioner = 'kubernetes.io/no-provisioner';
 
 /** The name of the class of a claim or a volume; '' for none. */
@@ -23,26 +23,26 @@ export function classNameOf({ metadata, spec }: KubeObject): string {
   return metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? '';
 }
 
-/** Whether a claim has its volume, and both sides know. */
+/** True if a claim and its volume are bound to each other. */
 export function isBound({ metadata, spec, status }: KubeObject): boolean {
   const isDone = metadata.annotations?.[bindCompleted] !== undefined || status?.phase === 'Bound';
   return isDone && Boolean(spec?.volumeName);
 }
 
-/** Whether the volume of a claim is chosen when a pod has a node. */
+/** True if the volume of a claim is chosen when a pod has a node. */
 export function waitsForPod(objects: Objects, claim: KubeObject): boolean {
   const storageClass = objects.get('storageclasses', '', classNameOf(claim));
   return storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && !claim.spec?.volumeName;
 }
 
-/** Whether a node can reach a volume. */
+/** True if a node can reach a volume. */
 export function reaches(node: KubeObject, volume: KubeObject): boolean {
   const terms: readonly NodeTerm[] | undefined =
     volume.spec?.nodeAffinity?.required?.nodeSelectorTerms;
   return !terms || matchesTerms(terms, node);
 }
 
-/** Whether a volume was made for that claim, or is promised to it. */
+/** True if a volume was made for that claim, or is promised to it. */
 export function isPromised({ spec }: KubeObject, { metadata }: KubeObject): boolean {
   const { claimRef } = spec ?? {};
   return (
@@ -53,7 +53,7 @@ export function isPromised({ spec }: KubeObject, { metadata }: KubeObject): bool
 }
 
 const sizeOf = (volume: KubeObject): number => quantity(volume.spec?.capacity?.storage ?? 0);
-/** How much a claim asks for, in bytes. */
+/** The requested size of a claim, in bytes. */
 export const askedBy = (claim: KubeObject): number =>
   quantity(claim.spec?.resources?.requests?.storage ?? 0);
 
@@ -94,7 +94,7 @@ interface TopologyTerm {
   readonly matchLabelExpressions?: readonly { readonly key: string; readonly values?: string[] }[];
 }
 
-/** Whether the provisioner of a class would make a volume for a node. */
+/** True if the provisioner of a class would make a volume for a node. */
 export function provisions(storageClass: KubeObject | null, node: KubeObject): boolean {
   if (!storageClass?.provisioner || storageClass.provisioner === noProvisioner) return false;
   const allowed: readonly TopologyTerm[] = storageClass.allowedTopologies ?? [];

@@ -1,4 +1,4 @@
-// What the volumes of a pod ask of its node.
+// The demands of a pod's volumes on its node.
 import type { KubeObject } from '../objects/kube-object.ts';
 import { type Filter, type Rejection, rejected, rejectedForGood } from './filter.ts';
 import type { NodePool } from './node-pool.ts';
@@ -31,7 +31,7 @@ interface PodVolumes {
   readonly waiting: readonly Waiting[];
 }
 
-/** Which volumes claims get on a node: null for one that the provisioner is to make. */
+/** The volumes that claims get on a node: null for one that the provisioner makes. */
 export type Choice = ReadonlyMap<KubeObject, KubeObject | null>;
 
 const unreachable = "node(s) didn't match PersistentVolume's node affinity";
@@ -44,8 +44,9 @@ const inUse = rejected(
 );
 
 /**
- * Why no node at all can take a pod, in kube-scheduler's words, because of its claims; null: they are in order.
- * Missing ones are looked for first, then those that are going, then those that somebody else has to bind.
+ * The reason, in kube-scheduler's words, why the claims of a pod rule out every node; null: they
+ * are in order. Missing claims come first, then terminating ones, then those that another component
+ * has to bind.
  */
 export function claimsRefusal(
   objects: Objects,
@@ -135,7 +136,7 @@ function singlePodFilters(
   ];
 }
 
-/** What a node attaches for a claim: by which driver, and under which name. */
+/** The attachments that a node needs for the claims: by driver and volume name. */
 function attachmentsOf(
   objects: Objects,
   { namespace, claims }: SchedulingPod,

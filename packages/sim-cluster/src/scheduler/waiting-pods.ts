@@ -2,7 +2,7 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 import type { Subject } from './filter.ts';
 
-/** The pods that are to be tried: higher priorities first, then as they came. */
+/** The pods to try: higher priorities first, then in the order of their arrival. */
 export class ActivePods {
   readonly #byPriority = new Map<number, Set<string>>();
   readonly #priorities = new Map<string, number>();
@@ -56,7 +56,7 @@ export class ActivePods {
 interface Likes {
   readonly signature: string;
   readonly keys: Set<string>;
-  /** What the changes are about that could help them. */
+  /** The subjects of changes that could help them. */
   subjects: ReadonlySet<Subject>;
 }
 

@@ -44,7 +44,7 @@ interface Place {
   readonly path: string;
   /** The path as error texts show it: without the indexes of lists and the keys of maps. */
   readonly field: string;
-  /** Whether this is a map, whose members are keys. */
+  /** True for a map, whose members are keys. */
   readonly isMap?: boolean;
   /** The Go struct that holds the field, for error texts. */
   readonly owner: string;
@@ -177,7 +177,7 @@ function decodeList(
   });
 }
 
-/** What an empty item of a list or a map is written as. */
+/** The stored form of an empty item of a list or a map. */
 function zero(shape: Shape): Json {
   if (typeof shape !== 'string') return shape.type === 'struct' ? {} : null;
   return zeroValues[scalar(shape).name];
@@ -233,7 +233,7 @@ function int32OfUnion(value: unknown): Json | undefined {
   throw new DecodeError(`json: cannot unmarshal number ${whole} into Go value of type int32`);
 }
 
-/** How each scalar reads a value that is present; undefined is a wrong type. */
+/** Reads a present value as each scalar; undefined is a wrong type. */
 const scalars: Readonly<Record<ScalarName, (value: unknown) => Json | undefined>> = {
   string: (value) => (typeof value === 'string' ? value : undefined),
   bytes: (value) => (typeof value === 'string' ? checkedBase64(value) : undefined),

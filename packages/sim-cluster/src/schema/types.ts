@@ -47,11 +47,14 @@ export interface List {
   readonly mergeKey?: string;
   /** The fields that identify an item for server-side apply, where they differ from mergeKey. */
   readonly keys?: readonly string[];
-  /** What such a field is in an item that does not say, where a definition has a default for it. */
+  /**
+   * The default of such a field in an item without one, where a definition has a default for the
+   * field.
+   */
   readonly keyDefaults?: Readonly<Record<string, Json>>;
   /** A list of scalars merged as a set. */
   readonly set?: boolean;
-  /** A strategic merge patch replaces it all the same; only apply takes it for a set. */
+  /** A strategic merge patch still replaces the list; only apply treats it as a set. */
   readonly isReplaced?: boolean;
   readonly always?: boolean;
 }
@@ -70,7 +73,7 @@ export interface Dictionary {
 export interface Either {
   readonly type: 'either';
   readonly struct: Struct;
-  /** How Go calls it. */
+  /** The name of the type in Go. */
   readonly name: string;
   readonly isOther: (value: Json) => boolean;
 }

@@ -70,7 +70,7 @@ function unescaped(written: string): string {
   });
 }
 
-/** What a list, a watch or a deletecollection is narrowed to. */
+/** The filter of a list, a watch or a deletecollection. */
 export class Selector {
   readonly #labels: readonly Requirement[];
   readonly #fields: readonly FieldTerm[];

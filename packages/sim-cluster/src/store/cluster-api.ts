@@ -22,7 +22,7 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Foreground' | 'Orphan';
 }
 
-/** What is stored under one key. */
+/** A collection of stored objects under one key. */
 export interface StoredKind {
   readonly storeKey: string;
   readonly group: string;
@@ -32,8 +32,8 @@ export interface StoredKind {
 }
 
 /**
- * What the cluster's own parts (kubelets, scheduler, workload and disruption controllers) use. The
- * same rules hold as over HTTP: defaults, validation, optimistic locking, graceful deletion; a
+ * The API for the cluster's own parts (kubelets, scheduler, workload and disruption controllers).
+ * The same rules hold as over HTTP: defaults, validation, optimistic locking, graceful deletion; a
  * refusal is thrown as ApiError. Objects are frozen: read them, never change them in place.
  */
 export interface ClusterApi {

@@ -60,7 +60,7 @@ export class SortedKeys {
     }
   }
 
-  /** How many keys lie in [from, to). */
+  /** The number of keys in [from, to). */
   count(from: string, to: string): number {
     return Math.max(0, this.#rank(to) - this.#rank(from));
   }
@@ -99,7 +99,7 @@ export interface Page {
   readonly items: readonly KubeObject[];
   /** The last key of the page when more objects follow, else null. */
   readonly lastKey: string | null;
-  /** How many objects of the namespace follow the page, whether they match or not. */
+  /** The number of objects of the namespace that follow the page, whether they match or not. */
   readonly remaining: number;
 }
 

@@ -10,10 +10,10 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** How long what is due may wait for others, so that many events need few timers. */
+/** The time that an expired event may wait for others, so that many events need few timers. */
 const gatherMs = 1000;
 
-/** From now on events go when nobody has written them for `ttlMs`. */
+/** Removes, from now on, events that were last written `ttlMs` ago. */
 export function expireEvents(store: Store, clock: Clock, ttlMs: number): void {
   /** In the order in which they expire. */
   const entries: Entry[] = [];

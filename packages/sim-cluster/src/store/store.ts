@@ -8,20 +8,24 @@ import type { Recorded } from './history.ts';
 export interface StoreOptions {
   /** The resourceVersion of the empty store; the first write gets the next one. */
   readonly startRv: number;
-  /** How many past changes of each resource are kept. */
+  /** The number of past changes kept for each resource. */
   readonly historyLength: number;
   /**
-   * Whether new or changed objects of a resource are frozen; default: all are. Where the cluster's own parts write
-   * most of them, which are known not to change what they read, it takes longer than all else.
+   * True if new or changed objects of a resource are frozen; default: all are. Freezing takes
+   * longer than everything else where the cluster's own parts, which are known not to change what
+   * they read, write most objects.
    */
   readonly freezes?: (resource: string, isNew: boolean) => boolean;
   /** It begins with what there is in another one, of which the past is not known. */
   readonly from?: Store;
-  /** Is told what listeners throw, and the others hear of the change all the same; left out: it is thrown. */
+  /**
+   * Receives errors that listeners throw; the other listeners still hear of the change. Left out:
+   * the error is thrown.
+   */
   readonly reportBug?: ReportBug;
 }
 
-/** Somebody who hears of changes; null: of those of all resources. */
+/** A listener for changes; null: of all resources. */
 interface Listener {
   hear(change: Recorded): void;
   readonly resources: ReadonlySet<string> | null;

@@ -4,7 +4,7 @@ import type { Cause } from '../objects/errors.ts';
 const shown = (value: unknown): string =>
   value === undefined || value === null ? 'null' : JSON.stringify(value);
 
-/** What is said of a field that never changes. */
+/** The message for an immutable field that changed. */
 export const immutableMessage = 'field is immutable';
 
 /** FieldValueRequired. */

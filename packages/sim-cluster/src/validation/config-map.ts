@@ -46,7 +46,7 @@ function size(texts: Texts, encoding: 'utf8' | 'base64'): number {
   return Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text, encoding), 0);
 }
 
-/** What an update of an immutable ConfigMap may not do; others are freely mutable. */
+/** The faults of an update of an immutable ConfigMap; others are freely mutable. */
 export function validateConfigMapUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   if (previous.immutable !== true) return [];
   const changed = (['data', 'binaryData'] as const).filter(

@@ -110,7 +110,7 @@ export function validateTemplateUpdate(next: KubeObject, previous: KubeObject): 
   return [invalidValue('spec', goForm(resourceClaimTemplateSpec, next.spec), immutableMessage)];
 }
 
-// What is asked for.
+// The faults in the requested devices and their constraints.
 
 function validateDevices({ requests, constraints = [] }: Devices, field: string): readonly Cause[] {
   const asked = requests ?? [];

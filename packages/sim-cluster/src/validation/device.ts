@@ -356,7 +356,7 @@ interface Selector {
   readonly cel?: object;
 }
 
-/** The rules for selectors of devices; whoever knows the language judges their expressions. */
+/** The rules for selectors of devices; the API server's CEL library judges their expressions. */
 export function validateSelectors(selectors: readonly Selector[], field: string): readonly Cause[] {
   const max = 32;
   return [

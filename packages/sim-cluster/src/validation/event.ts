@@ -66,7 +66,7 @@ const fixedFields = [
   'eventTime',
 ] as const;
 
-/** What an update of an event may not do; events without `eventTime` are freely mutable. */
+/** The faults of an update of an event; events without `eventTime` are freely mutable. */
 export function validateEventUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   if (previous.eventTime === null) return [];
   return fixedFields

@@ -102,7 +102,7 @@ export function validateRevision(revision: KubeObject): readonly Cause[] {
   return causes;
 }
 
-/** What a ControllerRevision holds never changes. */
+/** The faults of an update of a ControllerRevision, whose data is immutable. */
 export function validateRevisionUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   return equal(next.data, previous.data) ? [] : [invalidValue('data', next.data, immutableMessage)];
 }

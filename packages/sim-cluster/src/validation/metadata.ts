@@ -145,7 +145,7 @@ function coreFinalizerCauses(finalizer: string, field: string): readonly Cause[]
   return [invalidValue(field, finalizer, text)];
 }
 
-/** What an update of `metadata` may not do. */
+/** The faults of an update of `metadata`. */
 export function validateMetadataUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   const causes: Cause[] = [];
   if (next.metadata.uid !== previous.metadata.uid) {

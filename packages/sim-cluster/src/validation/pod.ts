@@ -82,7 +82,7 @@ export function validatePodSpec(
 const immutableMessage =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** What an update of an existing pod's spec may not do. */
+/** The faults of an update of an existing pod's spec. */
 export function validatePodUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   const after: PodSpec = next.spec;
   const before: PodSpec = previous.spec;

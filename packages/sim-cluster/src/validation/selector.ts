@@ -28,7 +28,7 @@ export function validateSelector(selector: LabelSelector, field: string): readon
   ];
 }
 
-/** Whether a selector picks what has these labels; one with an unknown operator picks nothing. */
+/** True if a selector matches these labels; one with an unknown operator matches nothing. */
 export function selects(
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,
   labels: Readonly<Record<string, string>>,

@@ -53,7 +53,7 @@ const lasting = [
   'successPolicy',
 ] as const;
 
-/** What never changes in a Job. */
+/** The faults of an update of a Job's immutable fields. */
 function validateJobUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   const before = hasBegun(previous)
     ? previous.spec
@@ -109,7 +109,7 @@ function withResources(containers: Containers, next: Containers): Containers {
 
 type Spec = KubeObject['spec'];
 
-/** What an empty selector is told; that of a Job may be empty. */
+/** The message for an empty selector; that of a Job may be empty. */
 const emptyMessages: Readonly<Record<string, string>> = {
   Deployment: 'empty selector is invalid for deployment',
   // As the real server says it.
@@ -185,7 +185,7 @@ function validateLastingPods(kind: string, spec: Spec): readonly Cause[] {
   return [...causes, ...validateStrategy(kind, spec)];
 }
 
-/** What never changes in a workload. */
+/** The faults of an update of a workload's immutable fields. */
 export function validateWorkloadUpdate(next: KubeObject, previous: KubeObject): readonly Cause[] {
   if (next.kind === 'Job') return validateJobUpdate(next, previous);
   if (next.kind === 'StatefulSet') return validateStatefulSetUpdate(next, previous);
@@ -193,7 +193,7 @@ export function validateWorkloadUpdate(next: KubeObject, previous: KubeObject): 
   return [invalidValue('spec.selector', next.spec.selector, immutableMessage)];
 }
 
-/** What may change in the spec of a StatefulSet. */
+/** The mutable fields in the spec of a StatefulSet. */
 const changeable = [
   'replicas',
   'ordinals',
@@ -321,8 +321,9 @@ function inGo({ type, rollingUpdate, ...rolling }: Strategy & Rolling): object {
 // Compares values as the real server does, which reads every part as its type.
 
 /**
- * Whether they are equal, also where parts of any form hold zeros that only one of them says: a client in
- * Go leaves out `value: ""` and `readOnly: false` of what it has read, and adds `status: {}`.
+ * True if both are equal, also where free-form parts hold zeros that only one of them has: a client
+ * in Go leaves out `value: ""` and `readOnly: false` of an object it has read, and adds `status:
+ * {}`.
  */
 function isSame(one: Json | undefined, other: Json | undefined): boolean {
   return equal(one, other) || equal(withoutZeros(one ?? null), withoutZeros(other ?? null));

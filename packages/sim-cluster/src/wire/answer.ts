@@ -3,7 +3,7 @@ import { jsonOf } from '../objects/json.ts';
 import { keptText } from '../objects/kept-text.ts';
 import { lastWritten } from '../objects/last-written.ts';
 
-/** What a handler answers, and how that becomes a response. */
+/** The answer of a handler, and its form as a response. */
 export type Answer = Reply | Stream | Later | Asking;
 
 /** A whole response. */
@@ -20,7 +20,10 @@ export interface Reply {
   readonly value?: object;
 }
 
-/** A response that goes on: `start` is called when its head is sent and returns how to stop it. */
+/**
+ * A continuing response: `start` is called when its head is sent and returns a function that stops
+ * it.
+ */
 export interface Stream {
   readonly kind: 'stream';
   readonly headers: Readonly<Record<string, string>>;
@@ -51,7 +54,7 @@ export interface Asking {
 
 /** Of all warnings of an answer: clients refuse answers whose head is too long. */
 const warningCharactersMax = 4096;
-/** What is left of a warning where all together are longer. */
+/** The length of a warning when all warnings together are too long. */
 const cutWarningCharactersMax = 256;
 
 const commonHeaders = { 'cache-control': 'no-cache, private' } as const;
@@ -86,8 +89,8 @@ export function bodyReply(
 }
 
 /**
- * Each warning once; where all are too long together, each is cut. What a client made up may hold
- * letters that no header can.
+ * Each warning once; where all are too long together, each is cut. Text from clients may hold
+ * letters that a header cannot.
  */
 function warningHeader(warnings: readonly string[]): string {
   const distinct = new Set(warnings.map((text) => text.replaceAll(/\p{Cc}/gu, '')));
@@ -133,7 +136,7 @@ export function textReply(
   };
 }
 
-/** How a watch is written: its head, and one event of it. */
+/** The form of a watch: its head, and one event of it. */
 export interface WatchFormat {
   readonly headers: Readonly<Record<string, string>>;
   event(type: string, object: Readonly<Record<string, unknown>>): string | Uint8Array;

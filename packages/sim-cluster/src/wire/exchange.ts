@@ -7,7 +7,7 @@ export interface ApiRequest {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | null;
-  /** The body of who is in the same process, in place of its JSON; nobody changes it any more. */
+  /** The body from a client in the same process, in place of its JSON; it is no longer changed. */
   readonly value?: object;
 }
 
@@ -21,8 +21,8 @@ export interface ResponseSink {
   /** Text, or the bytes of an answer in protobuf. */
   data(chunk: string | Uint8Array): void;
   /**
-   * Who is in the same process and has this gets an answer in JSON, and each event of a watch, as a
-   * value instead of `data`: the stored objects themselves, which nobody changes.
+   * A client in the same process with this method gets an answer in JSON, and each event of a
+   * watch, as a value instead of `data`: the stored objects themselves, which must not be changed.
    */
   value?(value: object): void;
   end(): void;

@@ -1,4 +1,4 @@
-// Reads Accept headers: which form and which media type an answer is to have.
+// Reads Accept headers: the form and the media type that an answer should have.
 import { notAcceptable } from '../objects/errors.ts';
 import { entry } from '../objects/json.ts';
 
@@ -75,7 +75,7 @@ export function isJson(mediaType: string): boolean {
   return mediaType === offeredType || mediaType === '*/*';
 }
 
-/** What `as` asks for; undefined: nothing that there is. */
+/** The form that `as` asks for; undefined: none that exists. */
 export function formOf({
   as,
   v,

@@ -2,7 +2,9 @@
 import { conditionOf } from '../controllers/pods.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 
-/** How many of the pods are available, and how long until another one may be; null: none is waited for. */
+/**
+ * The number of available pods, and the time until another one may be; null: no pod is waited for.
+ */
 export interface Availability {
   readonly available: number;
   readonly nextMs: number | null;
@@ -24,7 +26,7 @@ export function untilAvailable(
   return Number.isNaN(since) ? null : Math.max(0, since + 1000 * minReadySeconds - nowMs);
 }
 
-/** How many are available, and when to look again. */
+/** The number of available pods, and the time of the next look. */
 export function availabilityOf(
   pods: readonly KubeObject[],
   minReadySeconds: number,

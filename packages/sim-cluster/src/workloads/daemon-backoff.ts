@@ -15,8 +15,8 @@ export class DaemonBackoffs {
   readonly #failures = new Map<string, Map<string, Failure>>();
 
   /**
-   * The time until a failed pod may be taken away, for another to be made; 0: now, and the next one after twice
-   * the time. What has not failed for twice the longest pause begins anew.
+   * The time until a failed pod may be removed and replaced; 0: now, and the next pause is twice as
+   * long. The pauses start over on a node without a failure for twice the longest pause.
    */
   next({ metadata }: KubeObject, node: string, nowMs: number): number {
     const ofSet = this.#failures.get(metadata.uid ?? '') ?? new Map<string, Failure>();

@@ -60,7 +60,7 @@ export function daemonTolerations(
   return tolerations;
 }
 
-/** What a DaemonSet wants of one node. */
+/** The decision of a DaemonSet about one node. */
 interface Placement {
   /** A pod should be there. */
   readonly run: boolean;
@@ -112,8 +112,8 @@ function tolerationsOf({ spec }: KubeObject): readonly Toleration[] {
 }
 
 /**
- * Whether the change of a node asks the set to do something there now: a node that only should not get a
- * pod any more is noticed at its next look.
+ * True if the change of a node requires the set to act there now: a node that should merely get no
+ * further pod is noticed at the next look.
  */
 function concernsNode(
   { lookup }: ControllerContext,
@@ -147,7 +147,9 @@ function keepOne(context: WorkloadContext, set: KubeObject, site: Site, mould: M
   }
 }
 
-/** Whether a failed pod stays for a while since others have failed there before; looks again then. */
+/**
+ * True if a failed pod stays for a while because others have failed there before; looks again then.
+ */
 function mustPause(context: WorkloadContext, set: KubeObject, pod: KubeObject): boolean {
   if (pod.status?.phase !== 'Failed') return false;
   const leftMs = context.daemonBackoffs.next(set, placeOf(pod), context.api.clock.now());
@@ -155,7 +157,7 @@ function mustPause(context: WorkloadContext, set: KubeObject, pod: KubeObject): 
   return leftMs > 0;
 }
 
-/** Whether a node may have two pods during a rollout. */
+/** True if a node may have two pods during a rollout. */
 function surges({ spec }: KubeObject): boolean {
   const surge: number | string = spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0;
   return surge !== 0 && surge !== '0%';
@@ -188,7 +190,7 @@ function placementOn(node: KubeObject, podSpec: KubeObject['spec']): Placement {
   return { run: !untolerated(taints, podSpec.tolerations, ['NoSchedule']), stay: true };
 }
 
-/** The node of a pod, which it is to be bound to as long as it is not. */
+/** The node of a pod, or the one that an unbound pod is meant for. */
 function placeOf({ spec }: KubeObject): string {
   return spec.nodeName || onlyNode(spec) || '';
 }
@@ -234,7 +236,7 @@ function isOf(revision: string, { metadata }: KubeObject): boolean {
   return metadata.labels?.[revisionLabel] === revision;
 }
 
-/** Whether the pod is ready for as long as is asked; looks again when it may be. */
+/** True if the pod is ready for the required time; looks again when it may be. */
 function isAvailable(context: WorkloadContext, set: KubeObject, pod: KubeObject): boolean {
   const minReadySeconds: number = set.spec.minReadySeconds ?? 0;
   const waitMs = untilAvailable(pod, minReadySeconds, context.api.clock.now());
@@ -321,7 +323,7 @@ function roll(
   }
 }
 
-/** How far a rollout is on a node. */
+/** The state of a rollout on a node. */
 interface SiteState {
   readonly site: Site;
   readonly updated: KubeObject | null;
@@ -342,7 +344,7 @@ function stateOf(site: Site, revision: string): SiteState {
   };
 }
 
-/** What the status says; of several pods on a node it is about the oldest. */
+/** The counts in the status; of several pods on a node the oldest counts. */
 function countsOf(
   context: WorkloadContext,
   set: KubeObject,

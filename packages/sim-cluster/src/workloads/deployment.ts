@@ -83,7 +83,10 @@ function noteRevision(
   });
 }
 
-/** The Deployment, written with the revision of its ReplicaSet in a cluster where somebody may read it. */
+/**
+ * Returns the Deployment, written with the revision of its ReplicaSet in a cluster that keeps the
+ * rollout history.
+ */
 function withRevisionOf(
   context: WorkloadContext,
   deployment: KubeObject,
@@ -95,7 +98,7 @@ function withRevisionOf(
   return annotate(context, 'deployments', deployment, { ...annotations, ...revision });
 }
 
-/** What a ReplicaSet takes over from its Deployment, its change cause above all. */
+/** The annotations that a ReplicaSet copies from its Deployment, its change cause above all. */
 function copiedAnnotations({ metadata }: KubeObject): Annotations {
   const given: Annotations = metadata.annotations ?? {};
   const isOwn = (key: string): boolean => key.startsWith(prefix) || key === lastApplied;
@@ -114,7 +117,7 @@ function annotate(
 
 const templateHashLabel = 'pod-template-hash';
 
-/** After a step of its own it waits so long before the next one. */
+/** The pause after a step before the next one. */
 const patienceMs = 8;
 
 /**
@@ -233,10 +236,12 @@ function scaleAll(context: WorkloadContext, look: Look): void {
   });
 }
 
-/** What was found out of templates of ReplicaSets, which are compared at each change of a pod. */
+/**
+ * The results of comparing templates of ReplicaSets, which are compared at each change of a pod.
+ */
 const compared = new WeakMap<object, { readonly template: object; readonly isSame: boolean }>();
 
-/** Whether a ReplicaSet is of this template of its Deployment. */
+/** True if a ReplicaSet has this template of its Deployment. */
 function hasTemplate(set: KubeObject, template: Template): boolean {
   const own: Template = set.spec.template;
   const known = compared.get(own);
@@ -336,7 +341,7 @@ function reportStatus(context: WorkloadContext, look: Look): void {
   });
 }
 
-/** Whether all pods are of its template, and available. */
+/** True if all pods have its template and are available. */
 function isComplete({ deployment, current, old }: Look): boolean {
   const desired: number = deployment.spec.replicas ?? 1;
   const { replicas = 0, availableReplicas = 0 } = current?.status ?? {};

@@ -5,7 +5,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 const firstPauseMs = 10_000;
 const pauseMsMax = 600_000;
 
-/** What has failed since a pod of the Job last succeeded. */
+/** The failures since a pod of the Job last succeeded. */
 interface Failures {
   readonly count: number;
   readonly lastAt: number;

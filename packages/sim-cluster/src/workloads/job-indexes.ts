@@ -31,7 +31,7 @@ export function parseIndexes(text: string | undefined, completions: number): Ind
   return union(spans);
 }
 
-/** The text of a status: two neighbours are told by name, more of them as a range. */
+/** The text of a status: two neighbours are listed by name, more of them as a range. */
 export function formatIndexes(indexes: Indexes): string {
   return indexes
     .map(
@@ -54,12 +54,12 @@ export function union(spans: Indexes, singles: Iterable<number> = []): Indexes {
   return joined;
 }
 
-/** How many indexes these are. */
+/** The number of indexes. */
 export function countIndexes(indexes: Indexes): number {
   return indexes.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 }
 
-/** Whether the index is one of these. */
+/** True if the index is one of these. */
 export function hasIndex(indexes: Indexes, index: number): boolean {
   return indexes.some(([first, last]) => first <= index && index <= last);
 }

@@ -60,7 +60,10 @@ export function isManagedElsewhere({ spec: { managedBy } }: KubeObject): boolean
   return managedBy !== undefined && managedBy !== 'kubernetes.io/job-controller';
 }
 
-/** Whether a pod counts, and is replaced, when it has ended, and not when its deletion begins. */
+/**
+ * True if a failed pod counts, and is replaced, at its end rather than at the start of its
+ * deletion.
+ */
 export function waitsForEnd({ spec }: KubeObject): boolean {
   return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 }

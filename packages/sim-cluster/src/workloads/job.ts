@@ -140,7 +140,7 @@ function end(context: WorkloadContext, look: Look, ending: Ending): void {
   context.jobBackoffs.forget(job);
 }
 
-/** Its time starts anew when it is resumed. */
+/** Its time starts over when it is resumed. */
 function suspend(context: WorkloadContext, look: Look): void {
   const { api, lookup } = context;
   const { job, active } = look;
@@ -189,7 +189,10 @@ function goOn(context: WorkloadContext, look: Look): void {
   jobBackoffs.set(job, failures);
 }
 
-/** How many pods have to succeed; null: one, and the others end too, as workers at one queue do. */
+/**
+ * The number of pods that have to succeed; null: one, and the others end too, as workers at one
+ * queue do.
+ */
 function completionsOf({ spec }: KubeObject): number | null {
   return spec.completions ?? (spec.parallelism === undefined ? 1 : null);
 }
@@ -278,7 +281,7 @@ function createPods(api: ClusterApi, look: Look, which: readonly number[] | numb
   return which.length;
 }
 
-/** How often the pods of the index have failed before, where it has a limit of its own. */
+/** The number of earlier failures of the index's pods, where each index has a limit. */
 function failureCounts(look: Look, index: number): Readonly<Record<string, string>> {
   if (!look.indexes?.failed) return {};
   const last = look.indexes.waiting.get(index);
@@ -327,7 +330,7 @@ function release(api: ClusterApi, { metadata: { namespace = '', name, uid } }: K
   api.update('pods', { ...pod, metadata: { ...pod.metadata, finalizers } });
 }
 
-/** Whether the pod is one of a Job that looks after it no more. */
+/** True if the pod belongs to a Job that no longer looks after it. */
 export function isLeftByJob(api: ClusterApi, pod: KubeObject): boolean {
   if (!isTracked(pod)) return false;
   const { namespace = '' } = pod.metadata;
@@ -337,25 +340,26 @@ export function isLeftByJob(api: ClusterApi, pod: KubeObject): boolean {
   return !job || job.metadata.uid !== owner.uid || isTerminating(job) || isFinished(job);
 }
 
-/** Takes the finalizer from a pod that nobody counts any more. */
+/** Removes the finalizer of a pod that no Job counts any more. */
 export function releaseFromJob(api: ClusterApi, pod: KubeObject): void {
   if (isLeftByJob(api, pod)) release(api, pod);
 }
 
 type Fields = { readonly [field: string]: unknown };
 
-/** What else a look has led to. */
+/** Further results of a look. */
 interface Outcome {
   /** Fields of the status beside its counts. */
   readonly fields?: object;
   readonly ending?: Ending;
-  /** All pods that are to be let go; left out: those that are counted. */
+  /** All pods to release; left out: those that are counted. */
   readonly tracked?: readonly KubeObject[];
 }
 
 /**
- * Writes the status in two steps, as the real one does: first which pods have ended, and when these are let
- * go, how many there are (`settle`). So none goes uncounted; and only then the Job has ended.
+ * Writes the status in two steps, as the real controller does: first the pods that have ended and,
+ * once these are released, their counts (`settle`). So every pod is counted, and the Job ends only
+ * afterwards.
  */
 function count(context: WorkloadContext, look: Look, pods: Pods, outcome: Outcome = {}): void {
   const { api } = context;
@@ -428,7 +432,7 @@ function lastFields(job: KubeObject, ending: Ending, now: string): Fields {
   };
 }
 
-/** What the status says of a job that was suspended before. */
+/** The status fields of a resumed Job. */
 function resumed(api: ClusterApi, job: KubeObject): object {
   if (conditionOf(job, 'Suspended')?.status !== 'True') return {};
   const now = formatTime(api.clock.now());

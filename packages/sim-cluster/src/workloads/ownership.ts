@@ -28,7 +28,10 @@ export class Ownership extends Controller {
     }
   }
 
-  /** Those of a workload that it does not select, e.g. since they were labelled while nobody looked. */
+  /**
+   * Queues the objects of a workload that it does not select, e.g. because their labels changed
+   * while this controller was stopped.
+   */
   #addUnselected(creates: string, workload: KubeObject): void {
     const requirements = selectorOf(workload);
     for (const object of this.lookup.ownedBy(workload, creates)) {
@@ -103,7 +106,7 @@ export class Ownership extends Controller {
   }
 }
 
-/** Whether both states have the same labels and owners: what did not change is one value. */
+/** True if both states have the same labels and owners: an unchanged part is the same value. */
 function isClaimedAlike({ metadata: before }: KubeObject, { metadata: now }: KubeObject): boolean {
   return before.labels === now.labels && before.ownerReferences === now.ownerReferences;
 }

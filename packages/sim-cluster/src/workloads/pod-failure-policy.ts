@@ -23,9 +23,9 @@ interface ContainerStatus {
   readonly state?: { readonly terminated?: { readonly exitCode: number } };
 }
 
-/** What the policy says of a failed pod. */
+/** The verdict of the policy on a failed pod. */
 export interface Verdict {
-  /** Whether the failure counts towards the limits of the Job. */
+  /** True if the failure counts towards the limits of the Job. */
   readonly counts: boolean;
   readonly failsIndex: boolean;
   /** Why the Job fails at once; null: it does not. */

@@ -16,9 +16,9 @@ export interface Revision {
 const revisionsMax = 10;
 
 /**
- * Remembers the templates of workloads under the names of their revisions. Nothing that is stored says
- * what an old template was where nobody asks for ControllerRevisions; and another cluster has named its
- * revisions by rules of its own, so that a name is kept as long as its template is the same.
+ * Remembers the templates of workloads under the names of their revisions. Without
+ * ControllerRevisions no stored object holds an old template. Another cluster may name its
+ * revisions by other rules, so a name is kept while its template stays the same.
  */
 export class Revisions {
   /** By the uid of the workload; those that were met last are the last ones. */
@@ -35,7 +35,7 @@ export class Revisions {
     return this.#keep(workload, { name, template });
   }
 
-  /** An older revision: as it is remembered or stored, or what its pods say; null: nobody knows it. */
+  /** An older revision, as it is remembered or stored, or as its pods show it; null: unknown. */
   named(
     { api }: ControllerContext,
     workload: KubeObject,
@@ -71,7 +71,7 @@ export class Revisions {
   }
 }
 
-/** What a pod was made from, as far as it can be seen; its place is no part of that. */
+/** The template of a pod, as far as the pod shows it, without its node. */
 function templateOf({ metadata, spec }: KubeObject): Revision['template'] {
   const { nodeName: _place, ...rest } = spec;
   return { metadata: { labels: metadata.labels, annotations: metadata.annotations }, spec: rest };

@@ -13,7 +13,7 @@ export interface Look {
 /** Sizes of ReplicaSets that are to change. */
 type Sizes = ReadonlyMap<KubeObject, number>;
 
-/** What its spec asks for; its pods may be fewer or more. */
+/** The replicas in its spec; its pods may be fewer or more. */
 export const replicasIn = ({ spec }: KubeObject): number => spec.replicas ?? 1;
 
 export const totalOf = (sets: readonly KubeObject[]): number =>
@@ -28,14 +28,14 @@ export function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject):
   return difference !== 0 ? difference : a.name < b.name ? -1 : 1;
 }
 
-/** How many pods may be there beyond its replicas. */
+/** The number of pods allowed beyond its replicas. */
 export function surgeMax({ spec }: KubeObject): number {
   if (spec.strategy?.type === 'Recreate') return 0;
   const { maxSurge = '25%' } = spec.strategy?.rollingUpdate ?? {};
   return scaledCount(maxSurge, spec.replicas ?? 1, Math.ceil);
 }
 
-/** How many of its replicas may be missing. */
+/** The number of its replicas that may be missing. */
 export function unavailableMax(deployment: KubeObject): number {
   const { strategy, replicas = 1 } = deployment.spec;
   if (strategy?.type === 'Recreate' || replicas === 0) return 0;
@@ -96,13 +96,13 @@ const noteIn = ({ metadata }: KubeObject, key: string): number | null => {
   return text === undefined ? null : Number(text);
 };
 
-/** Whether somebody has scaled the Deployment since its ReplicaSets got their sizes. */
+/** True if the Deployment was scaled after its ReplicaSets got their sizes. */
 export function isScaled({ deployment, current, old }: Look): boolean {
   const sets = current ? [...old, current] : old;
   return sets.some((set) => replicasIn(set) > 0 && isSizeStale(deployment, set));
 }
 
-/** Whether a ReplicaSet has its size for another size of its Deployment. */
+/** True if the size of a ReplicaSet was computed for another size of its Deployment. */
 export function isSizeStale(deployment: KubeObject, set: KubeObject): boolean {
   const noted = noteIn(set, desiredKey);
   return noted !== null && noted !== replicasIn(deployment);
@@ -150,7 +150,7 @@ function inProportion(deployment: KubeObject, active: readonly KubeObject[]): Si
   return sizes;
 }
 
-/** How much the ReplicaSet would change by if all did alike. */
+/** The change of the ReplicaSet's size if all changed in proportion. */
 function fractionOf(deployment: KubeObject, set: KubeObject): number {
   const replicas = replicasIn(deployment);
   if (replicas === 0) return -replicasIn(set);

@@ -21,13 +21,18 @@ interface VolumeOfPod {
   readonly [field: string]: Json;
 }
 
-/** What pods are made from: the current revision is that of those which a rolling update does not reach. */
+/**
+ * The revisions to make pods from: the current one is for pods that a rolling update does not
+ * reach.
+ */
 interface Plan {
   readonly current: Revision;
   readonly update: Revision;
   /** Pods with lower numbers stay as they are, and come back so. */
   readonly updatesFrom: number;
-  /** Whether outdated pods are replaced; otherwise somebody has to delete them. */
+  /**
+   * True if outdated pods are replaced; otherwise they are replaced only after they are deleted.
+   */
   readonly rolls: boolean;
 }
 
@@ -61,7 +66,7 @@ function syncStatefulSet(context: WorkloadContext, set: KubeObject): void {
   setStatus(context.api, statefulSetKind, set, { ...found });
 }
 
-/** Whether a pod of the set may be counted on: ready for as long as is asked, and not on its way out. */
+/** True if a pod of the set is available: ready for the required time, and not terminating. */
 function isAvailable({ api }: ControllerContext, set: KubeObject, pod: KubeObject): boolean {
   const minReadySeconds: number = set.spec.minReadySeconds ?? 0;
   return !isTerminating(pod) && untilAvailable(pod, minReadySeconds, api.clock.now()) === 0;
@@ -238,7 +243,9 @@ function isOf({ name }: Revision, pod: KubeObject): boolean {
   return pod.metadata.labels?.[revisionLabel] === name;
 }
 
-/** What the status says; pods that end are ready as long as they are, and of no revision. */
+/**
+ * The counts in the status; terminating pods count as ready while they are, and for no revision.
+ */
 function countsOf(
   context: WorkloadContext,
   set: KubeObject,

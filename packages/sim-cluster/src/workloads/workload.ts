@@ -8,20 +8,22 @@ import type { DaemonBackoffs } from './daemon-backoff.ts';
 import type { JobBackoffs } from './job-backoff.ts';
 import type { Revisions } from './revisions.ts';
 
-/** What the controllers of workloads are given to work with. */
+/** The dependencies of the controllers of workloads. */
 export interface WorkloadContext extends ControllerContext {
   readonly revisions: Revisions;
   readonly jobBackoffs: JobBackoffs;
   readonly daemonBackoffs: DaemonBackoffs;
-  /** Whether what kubectl rollout reads is written: see `rolloutHistory` of a cluster. */
+  /**
+   * True if the objects that kubectl rollout reads are written: see `rolloutHistory` of a cluster.
+   */
   readonly keepsHistory: boolean;
-  /** Looks at the workload again after so long. */
+  /** Looks at the workload again after a delay. */
   again(delayMs: number): void;
   /** Settles the workload in a moment: what it has just written is known to all then. */
   lookTwice(): void;
 }
 
-/** What the controllers of all workloads share. */
+/** The interface that the controllers of all workloads share. */
 export interface WorkloadKind {
   readonly apiVersion: string;
   readonly kind: string;
@@ -29,16 +31,21 @@ export interface WorkloadKind {
   readonly resource: string;
   /** Plural name of what it creates. */
   readonly creates: 'pods' | 'replicasets';
-  /** Whether a node that is new or has changed asks for something to be done; left out: nodes do not concern it. */
+  /**
+   * True if a new or changed node requires the workload to act; left out: nodes do not concern it.
+   */
   concernsNode?(
     context: ControllerContext,
     workload: KubeObject,
     node: KubeObject,
     previous: KubeObject | null,
   ): boolean;
-  /** How long it gathers changes of what it created, and of its own status, before it looks; left out: no time. */
+  /**
+   * The time it gathers changes of its created objects, and of its own status, before it looks;
+   * left out: no time.
+   */
   readonly patienceMs?: number;
-  /** Whether what its selector matches can be its own; left out: all of it. */
+  /** True if an object that the selector matches can be its own; left out: every object can. */
   fits?(workload: KubeObject, created: KubeObject): boolean;
   /** Takes the next steps from what is stored now to what the workload's spec asks for. */
   sync(context: WorkloadContext, workload: KubeObject): void;
@@ -51,11 +58,11 @@ export const podsPerSyncMax = 500;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What a workload decides about one pod; the rest comes from its template. */
+/** The decision of a workload about one pod; the rest comes from its template. */
 export interface PodPlan {
   /** A fixed name; without one the server makes it from the workload's name. */
   readonly name?: string;
-  /** What the server begins a name with that it makes; left out: the workload's name. */
+  /** The prefix of a name that the server generates; left out: the workload's name. */
   readonly generateName?: string;
   readonly labels?: Labels;
   readonly annotations?: Labels;
@@ -64,7 +71,7 @@ export interface PodPlan {
   readonly spec?: { readonly [field: string]: Json };
 }
 
-/** Whether no pods can be made any more where the workload is; that is no failure. */
+/** True if no pods can be made in the workload's namespace any more; that is no failure. */
 export function isClosing(api: ClusterApi, { metadata }: KubeObject): boolean {
   const namespace = api.get('namespaces', '', metadata.namespace ?? '');
   return namespace !== null && isTerminating(namespace);
@@ -142,7 +149,7 @@ const hashes = new WeakMap<object, string>();
 /** Names a pod template: equal templates have equal hashes, in the letters of generated names. */
 export function templateHash(template: object): string {
   const known = hashes.get(template) ?? hashOf(template);
-  // What is frozen stays as it is.
+  // A frozen template cannot change.
   if (Object.isFrozen(template)) hashes.set(template, known);
   return known;
 }

@@ -20,7 +20,7 @@ const gatherMs: Readonly<Record<WorkloadKind['creates'], number>> = {
   replicasets: 2,
 };
 
-/** A workload that is to be settled, in keys of work; and when. */
+/** The prefix of keys for workloads to settle, and the delay. */
 const secondLook = 'second look at ';
 const secondLookMs = 10;
 
@@ -52,7 +52,7 @@ export class Workloads extends Controller {
     for (const pod of this.api.list('pods')) this.#addLeft(pod);
   }
 
-  /** A pod that its Job has left behind is let go. */
+  /** Queues a pod that its Job has left behind, to release it. */
   #addLeft(pod: KubeObject): void {
     if (isLeftByJob(this.api, pod)) this.queue.add(`pods/${keyOf(pod)}`);
   }
@@ -138,7 +138,7 @@ export class Workloads extends Controller {
   }
 }
 
-/** Whether no more than its status has changed: what did not change is one value. */
+/** True if no more than its status has changed: an unchanged part is the same value. */
 function isOnlyStatus({ metadata, spec }: KubeObject, previous: KubeObject): boolean {
   const { annotations, deletionTimestamp, labels } = previous.metadata;
   return (

@@ -16,7 +16,7 @@ export interface Rule {
   readonly namespace?: string;
 }
 
-/** What else is known of a user, by keys such as `example.com/team`. */
+/** Further attributes of a user, by keys such as `example.com/team`. */
 export type Extra = Readonly<Record<string, readonly string[]>>;
 
 export interface User {
@@ -25,17 +25,17 @@ export interface User {
   readonly extra?: Extra;
   /** Members of `system:masters` may do everything. */
   readonly groups: readonly string[];
-  /** What he may do beside what RBAC objects in the cluster grant him. */
+  /** The user's rights beside those that RBAC objects in the cluster grant. */
   readonly rules: readonly Rule[];
 }
 
 type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
-/** One change that somebody wants to make. */
+/** One requested change. */
 export interface AdmissionRequest {
   readonly operation: Operation;
   readonly resource: Resource;
-  /** How it was asked for, where a policy knows it as another version or group. */
+  /** The request as the client sent it, where a policy sees it in another version or group. */
   readonly asked?: Pick<AdmissionRequest, 'resource' | 'object' | 'oldObject'>;
   /** '' for the object itself. */
   readonly subresource: string;
@@ -52,21 +52,21 @@ export interface AdmissionRequest {
   readonly options: { readonly [member: string]: Json };
 }
 
-/** Somebody who writes through the API, and how he is told what he did not ask for. */
+/** A client that writes through the API, and the callback for its warnings. */
 export interface Writer {
   readonly user: User;
   /** True for one who deletes a collection: its objects are judged without their names. */
   readonly isCollection?: boolean;
-  /** What the request asks of the server besides, as its options say it. */
+  /** The other options of the request. */
   readonly options?: { readonly [name in 'fieldManager' | 'fieldValidation']?: string };
-  /** What webhooks have answered so far; left out: they are not asked. */
+  /** The answers of webhooks so far; left out: webhooks are not asked. */
   readonly answers?: WebhookAnswers;
   warn(text: string): void;
 }
 
 /**
- * Whether a change may be stored. Throws ApiError when it may not, and Unanswered while somebody has to be
- * asked.
+ * Judges a change before it is stored. Throws ApiError to refuse it, and Unanswered while a webhook
+ * has to be asked.
  */
 export interface Admission {
   judge(request: AdmissionRequest, writer: Writer): void;

@@ -1,4 +1,4 @@
-// Asks those who judge changes, where somebody wants one who has to be judged.
+// Asks the admission controllers, for writers whose changes are judged.
 
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';

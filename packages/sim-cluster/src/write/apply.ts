@@ -112,8 +112,9 @@ function grafted(
   return result;
 }
 
-// Where one choice shuts out others, what the manifest names counts and no more: kubectl sees to that by directives,
-// or by what was applied last, which nobody knows of an object that others keep.
+// Where one choice excludes others, only the choice in the manifest counts: kubectl ensures that
+// with directives, or with the last applied configuration, which is unknown for an object that
+// others keep.
 
 const choices = ['strategy', 'updateStrategy'];
 const rivals: Readonly<Record<string, string>> = {

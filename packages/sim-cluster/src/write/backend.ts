@@ -6,7 +6,7 @@ import type { ServedResources } from '../resources/served.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission, Writer } from './admission.ts';
 
-/** What every write needs: where objects are, what time it is, where new uids come from. */
+/** The dependencies of every write: the store, the clock, and the source of uids. */
 export interface Backend {
   readonly store: Store;
   readonly served: ServedResources;
@@ -16,7 +16,7 @@ export interface Backend {
   readonly podDice: PodDice;
   /** Who judges what writers want. */
   readonly admission: Admission;
-  /** Whether the form of what is stored is nobody's concern: see BriefWrites. */
+  /** True if the form of stored objects does not matter: see BriefWrites. */
   readonly isBrief: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Target {
 }
 
 export interface WriteOptions {
-  /** Who writes; left out: a part of the server itself, which nobody judges. */
+  /** The writer; left out: a part of the server itself, whose changes are not judged. */
   readonly writer?: Writer;
   /** True for what a part of the cluster itself makes, which is right: it is not validated. */
   readonly isTrusted?: boolean;

@@ -14,12 +14,15 @@ export interface BindingTarget {
   readonly name?: string;
 }
 
-/** How a pod is bound. */
+/** The options of a binding. */
 interface BindOptions {
   /** Of which pod of the name, and in which state, as far as it is said. */
   readonly of?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly dryRun?: boolean;
-  /** Whether nobody reads over the wire, so that nothing need be in the form of the API. */
+  /**
+   * True if no client reads over the wire, so that the stored object need not have the form of the
+   * API.
+   */
   readonly isBrief?: boolean;
 }
 

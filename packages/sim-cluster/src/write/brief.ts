@@ -1,4 +1,5 @@
-// Short writes of the cluster's own parts, for a cluster whose objects nobody reads over the wire.
+// Short writes of the cluster's own parts, for a cluster whose objects no client reads over the
+// wire.
 import { alreadyExists, conflict } from '../objects/errors.ts';
 import { equal, freeze, sharing } from '../objects/json.ts';
 import type { KubeObject, ManagedFields, ObjectMeta } from '../objects/kube-object.ts';
@@ -9,12 +10,12 @@ import type { Backend, WriteOptions } from './backend.ts';
 import { checkPlace, createObject, newMetadata, notePod } from './create.ts';
 
 /**
- * The short way of the cluster's own parts, which write most of what is written in it. What they
- * write is right, so that it is neither read as its kind nor validated, and its fields get no owner
- * beside those of its creation. Where clients read objects over the wire this would be seen: times
- * and members would not be in the form of the API. A simulation reads fields by their names.
+ * The short way for the cluster's own parts, which make most of its writes. Their writes are valid,
+ * so they are neither read as their kind nor validated, and their fields get no owner beside those
+ * of the creation. Where clients read objects over the wire this would be seen: times and members
+ * would not be in the form of the API. A simulation reads fields by their names.
  *
- * Conditions of pods that others than their kubelet write keep the long way: clients ask who has
+ * Conditions of pods that others than their kubelet write take the long way: clients ask who has
  * written them.
  */
 export class BriefWrites {
@@ -31,7 +32,7 @@ export class BriefWrites {
     this.#backend = backend;
   }
 
-  /** Writes a status or a lease; null: the long way is to be taken. */
+  /** Writes a status or a lease; null: the write has to take the long way. */
   update(
     resource: Resource,
     given: KubeObject,
@@ -149,8 +150,9 @@ export class BriefWrites {
 }
 
 /**
- * What a store freezes to which the cluster's own parts write: what is made once. Of pods, nodes and leases
- * there are many, and V8 takes a frozen object for one of another shape than those that changed.
+ * True for the objects that a store freezes when the cluster's own parts write: those that are
+ * written once. There are many pods, nodes and leases, and V8 takes a frozen object for one of
+ * another shape than those that changed.
  */
 export function freezesBriefly(resource: string, isNew: boolean): boolean {
   return isNew && !openResources.has(resource);
@@ -159,8 +161,8 @@ export function freezesBriefly(resource: string, isNew: boolean): boolean {
 const openResources = new Set(['pods', 'nodes', 'leases']);
 
 /**
- * Whether somebody asks who has made a change: when the taints of a node were written, and who wants a
- * pod to go. Of objects that clients define it is not known.
+ * True if a reader needs the author of a change: the time of a node's taints, and the component
+ * that wants a pod to leave. For custom objects that is unknown.
  */
 export function isOwnerRead(
   { storeKey, custom }: Resource,
@@ -187,17 +189,17 @@ export function withOwnersOf(next: KubeObject, { metadata }: KubeObject): KubeOb
   return { ...next, metadata: { ...rest, ...owners } };
 }
 
-/** Whether the status that this writer writes may be written the short way. */
+/** True if this writer's status may be written the short way. */
 function isShort(storeKey: string, manager: string | undefined): boolean {
   return storeKey !== 'pods' || manager === 'kubelet';
 }
 
-/** Whether a write may be the last one that an object waits for. */
+/** True if the write may be the last one that an object waits for. */
 function isEnding({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && !metadata.deletionGracePeriodSeconds;
 }
 
-/** Whether two pods of one template differ in nothing but their names. */
+/** True if two pods of one template differ only in their names. */
 function isAlike({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean {
   return (
     a.name === '' &&

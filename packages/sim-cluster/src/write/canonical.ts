@@ -40,14 +40,14 @@ export function markCanonical(object: KubeObject): KubeObject {
   return object;
 }
 
-/** Whether an object is known to be as its kind writes it, with its defaults. */
+/** True if an object is known to have the canonical form of its kind, with its defaults. */
 export function isCanonical(object: KubeObject): boolean {
   return canonicalObjects.has(object);
 }
 
 /**
- * The object as its kind writes it: members in order, empty ones left out, times normalised. What
- * it has in common with its last state needs no second reading.
+ * The object in the canonical form of its kind: members in order, empty ones left out, times
+ * normalised. The parts shared with its last state are not read again.
  */
 export function canonical(
   resource: Resource,

@@ -18,7 +18,7 @@ import { judgeCreate } from './admit.ts';
 import { type Backend, unknownManager, type WriteOptions } from './backend.ts';
 import { canonical, markCanonical, toStored, toView } from './canonical.ts';
 
-/** How often a generated name may collide before it is a 409. */
+/** The number of collisions of a generated name before it is a 409. */
 const nameAttemptsMax = 8;
 /** Longer prefixes are cut, so that the name is still a label. */
 const generatedPrefixLengthMax = 58;
@@ -51,7 +51,9 @@ export function createObject(
   return markCanonical(store.put(storage.storeKey, object, null));
 }
 
-/** As it is stored; of an Event that is stored the short way nobody looks at form or owners. */
+/**
+ * The stored form; the form and the owners of an Event that is written the short way do not matter.
+ */
 function newObject(
   backend: Backend,
   resource: Resource,
@@ -77,7 +79,10 @@ function newObject(
   });
 }
 
-/** What the creator owns: what it gave, with the defaults of the API; not what admission adds, nor a status. */
+/**
+ * The fields that the creator owns: those that it gave, with the defaults of the API; without
+ * admission's additions and without a status.
+ */
 function claimed(storage: Resource, given: KubeObject, now: number): KubeObject {
   const whole = storage.defaults?.(given) ?? storage.derive(given, '', null, now);
   if (!hasSubresource(storage, 'status')) return whole;

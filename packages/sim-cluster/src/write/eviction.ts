@@ -67,7 +67,7 @@ function deleteRequest(eviction: KubeObject, dryRunQuery: readonly string[]): De
   return { ...options, dryRun: dryRunQuery };
 }
 
-/** Pods that do not run, and those already going, are nobody's budget. */
+/** Pods that do not run, and those already terminating, count for no budget. */
 function isBeyondBudgets({ metadata, status }: KubeObject): boolean {
   const phase: string = status?.phase ?? '';
   return (

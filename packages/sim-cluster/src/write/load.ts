@@ -35,9 +35,9 @@ export interface LoadReport {
 type Item = { readonly [key: string]: Json };
 
 /**
- * Takes over objects of a real cluster, lists or single ones as `kubectl get -o json` prints
- * them, just as they are: uid, times, status and ownership are kept, only the resourceVersion is
- * given anew. No defaults, no admission. What cannot be taken is reported, never thrown. Namespaces,
+ * Takes over objects of a real cluster, lists or single ones as `kubectl get -o json` prints them,
+ * just as they are: uid, times, status and ownership are kept, and only the resourceVersion is new.
+ * No defaults, no admission. Unusable objects are reported; nothing is thrown. Namespaces,
  * PriorityClasses and the claims of pods that they name and that are not among them are made up.
  */
 export function loadObjects(backend: Backend, values: readonly unknown[]): LoadReport {
@@ -149,7 +149,7 @@ function namespaceRefusal(backend: Backend, name: string): string | null {
   }
 }
 
-/** What makes an object unusable, or null. */
+/** The fault that makes an object unusable, or null. */
 function misfitOf(resource: Resource, item: Item): string | null {
   const metadata = isObject(item.metadata) ? item.metadata : {};
   if (typeof metadata.name !== 'string' || metadata.name === '') return 'no name';
@@ -163,7 +163,7 @@ function misfitOf(resource: Resource, item: Item): string | null {
       return 'no spec.template';
     }
   }
-  // No server has stored such a thing, and whoever reads the object does not expect it.
+  // No server has stored such an object, and its readers do not expect it.
   const { data: _, ...typed } = item;
   const empty = nullItemIn(resource.custom ? { metadata } : typed);
   if (empty !== null) return `${empty} is null`;
@@ -209,7 +209,7 @@ function arranged(item: Item, storage: Resource): KubeObject {
   return { kind: storage.kind, apiVersion: apiVersionOf(storage), metadata, ...rest };
 }
 
-/** What the server itself writes as null. */
+/** The fields that the server itself writes as null. */
 const timePattern = /Time(stamp)?$/;
 
 /** Snapshots written by hand have null where nothing is. */
@@ -271,8 +271,9 @@ function podSpecIn(item: unknown): readonly KubeObject['spec'][] {
 // Claims of pods, and volumes of claims, that are not among loaded objects.
 
 /**
- * Makes up those of pods that have a node, as else no pod could take their place: nobody knows where such a
- * volume can be reached, so it is reached everywhere. Returns the keys of the claims.
+ * Makes up missing claims of pods that have a node, because otherwise no pod could take their
+ * place. The reach of such a volume is unknown, so every node reaches it. Returns the keys of the
+ * claims.
  */
 function createMissingClaims(backend: Backend, items: readonly unknown[]): readonly string[] {
   const created = new Set<string>();
@@ -283,7 +284,7 @@ function createMissingClaims(backend: Backend, items: readonly unknown[]): reado
       : `made-up-${namespace}-${name}`;
     if (volumeName === '' || backend.store.get('persistentvolumes', '', volumeName)) continue;
     const claim = claimItem(namespace, name, volumeName);
-    // Only what nobody can load is left out: a name that no object can have.
+    // A claim that cannot be loaded is left out: its name is invalid.
     if (!found && loadItem(backend, claim, []) !== null) continue;
     loadItem(backend, volumeItem(namespace, name, volumeName), []);
     created.add(`${namespace}/${name}`);

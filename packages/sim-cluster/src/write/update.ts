@@ -170,8 +170,8 @@ function nextMetadata(given: ObjectMeta, previous: ObjectMeta): ObjectMeta {
 }
 
 /**
- * Validates a prepared state and stores it. What changes nothing is not stored; a state that lets
- * go of the last finalizer of an object being deleted removes it.
+ * Validates a prepared state and stores it. A state that changes nothing is not stored; a state
+ * that removes the last finalizer of an object being deleted removes the object.
  */
 export function writeNext(
   backend: Backend,
@@ -181,7 +181,8 @@ export function writeNext(
   options: UpdateOptions = {},
 ): KubeObject {
   const storage = storageOf(resource);
-  // What did not change is taken from the last state at once: nothing below looks at it again.
+  // Unchanged parts are taken from the last state at once: the code below does not look at them
+  // again.
   const form = (object: KubeObject, known: KubeObject | null = null): KubeObject =>
     backend.isBrief && !storage.custom ? object : canonical(storage, object, known);
   const shaped = form(sharing(prepared, previous), previous);
@@ -190,7 +191,7 @@ export function writeNext(
     sharing(storage.derive(object, options.subresource ?? '', previous, now), object);
   const defaulted = derived(shaped);
   const whole = defaulted === shaped ? shaped : form(defaulted, shaped);
-  // What was loaded is stored without its defaults, which no write takes for a change.
+  // Loaded objects are stored without their defaults, which no write counts as a change.
   const before = isCanonical(previous) ? previous : derived(form(previous));
   const tracked =
     backend.isBrief && !isOwnerRead(storage, whole, before, options)

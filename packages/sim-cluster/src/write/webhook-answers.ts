@@ -1,9 +1,9 @@
-// What webhooks have said about one request. They are asked over the network while all else of a write
-// is worked out at once; so a write that needs an answer breaks off, and is worked out again, by what is
-// stored then, when the answer is there.
+// The answers of webhooks about one request. Webhooks are asked over the network, while the rest of
+// a write is worked out at once. So a write that needs an answer breaks off, and is worked out
+// again, with the objects stored by then, when the answer has arrived.
 import type { ApiError } from '../objects/errors.ts';
 
-/** What came of asking one webhook. */
+/** The result of asking one webhook. */
 export interface Said {
   /** Null: nothing stands against the request. */
   readonly refusal: ApiError | null;
@@ -29,7 +29,7 @@ export class WebhookAnswers {
     return [...this.#said].flatMap(([question, said]) => (questions.has(question) ? [said] : []));
   }
 
-  /** What was worked out the first time: for what must not be worked out anew. */
+  /** The result of the first run, for work that must not be repeated. */
   once<T>(work: () => T): T {
     this.#first ??= work();
     return this.#first as T;
