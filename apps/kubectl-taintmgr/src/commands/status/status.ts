@@ -335,7 +335,10 @@ function actionsNeeded(status: Status): readonly string[] {
     ...(evictor.name === 'nobody' && sumOf(zones, 'pending') > 0
       ? ['no controller evicts: pods stay until one runs']
       : []),
-    ...silent.map(({ leader }) => `${leader} leads no more: its heartbeat has stopped`),
+    ...silent.map(({ leader, renewedAt }) => {
+      const long = renewedAt === null ? '' : ` for ${formatDuration(at - renewedAt)}`;
+      return `${leader} has sent no heartbeat${long}: taintmgr-controller may not run`;
+    }),
     ...managers.filter((one) => isFresh(one, at)).flatMap(({ troubles }) => troubles),
     ...(tripped.length > 0
       ? [`${count(tripped.length, 'limit')} tripped: kubectl taintmgr resume`]

@@ -194,9 +194,9 @@ async function everybodySays(controller: RunningProcess, { api }: TestApi): Prom
   assert.match(pending, /^shop +web +n1 +\S+ +bad:NoExecute +pause night$/m);
   const status = await plugin('status');
   assert.match(status, /^night +\d+s ago +- +evictions of pods in namespace shop +new switches$/m);
-  assert.match(status, /^1 tainted node, 0 evictions pending, 1 paused$/m);
+  assert.match(status, /^1 tainted node, 0 evictions pending, 1 held$/m);
   const onNode = await plugin('explain', 'node', 'n1');
-  assert.match(onNode, /pods?: .*0 to evict, 1 paused, /);
+  assert.match(onNode, /^Pods: +0 of \d to evict, 1 held/m);
   const held = api.get('pods', 'shop', 'web') ?? assert.fail('the pod is gone');
   assert.equal(held.metadata.deletionTimestamp, undefined);
 }
