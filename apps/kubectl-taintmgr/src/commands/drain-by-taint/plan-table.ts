@@ -10,6 +10,7 @@ import type { NodeDrain } from '@taintmgr/core/policy';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { choicesText, count, countBy, printable } from '@taintmgr/k8s-adapter/command-line';
 import { blockerLine, blockersText, graceText, ownerText } from '@taintmgr/k8s-adapter/explain';
+import type { Tone } from '../../render/style.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 import { nameOf } from './drain.ts';
 
@@ -39,7 +40,12 @@ export function renderPlan(
     return [title, bodyOf(shown.filter(({ pod }) => nodes.has(pod.nodeName)))];
   });
   const tables = waves.length === 0 ? [bodyOf(shown)] : ofWaves;
-  const lines = [...stayingLine(pods), ...bareLine(pods), ...unreturningLine(plan)];
+  const lines = [
+    ...leavingLine(pods, now),
+    ...stayingLine(pods),
+    ...bareLine(pods),
+    ...unreturningLine(plan),
+  ];
   return [...tables, ...lines].join('\n');
 }
 
@@ -60,13 +66,34 @@ function planColumns(now: Instant, knowsBudgets: boolean): readonly Column<Plann
     ['NODE', ({ pod }) => pod.nodeName],
     ['NAMESPACE', ({ pod }) => pod.namespace],
     ['POD', ({ pod }) => pod.name],
-    ['ACTION', ({ fate }) => (fate.kind === 'leaving' ? 'wait' : fate.kind)],
+    [
+      'ACTION',
+      ({ fate }) => (fate.kind === 'leaving' ? 'wait' : fate.kind),
+      { tone: ({ fate }) => actionTones[fate.kind] ?? null },
+    ],
     ['AT', ({ fate }) => atText(fate, now)],
-    ['BLOCKED BY', (planned) => blockedText(planned, knowsBudgets)],
+    [
+      'BLOCKED BY',
+      (planned) => blockedText(planned, knowsBudgets),
+      { tone: ({ blockers }) => blockedTone(blockers) },
+    ],
     ['GRACE', ({ pod }) => graceText(pod), 'wide'],
     ['OWNER', ({ pod }) => ownerText(pod), 'wide'],
-    ['BECAUSE', becauseOf],
+    ['BECAUSE', becauseOf, { below: 'because' }],
   ];
+}
+
+const actionTones: Readonly<Partial<Record<PlannedPod['fate']['kind'], Tone>>> = {
+  hold: 'soon',
+  refuse: 'urgent',
+};
+
+/** Red where somebody must act, yellow where time helps. */
+function blockedTone(blockers: PlannedPod['blockers']): Tone | null {
+  if (blockers.length === 0) return null;
+  const isTimely = ({ verdict }: PredictedBlocker): boolean =>
+    verdict === 'resolves' || verdict === 'needsTime';
+  return blockers.every(isTimely) ? 'soon' : 'urgent';
 }
 
 function atText(fate: PlannedPod['fate'], now: Instant): string {
@@ -84,6 +111,32 @@ function becauseOf({ fate, because }: PlannedPod): string {
   // The same taint may be there with another effect.
   const reasons = [...new Set(because.map(describeReason))].join('; ');
   return goesAnyway(fate) ? `the DaemonSet controller deletes it: ${reasons}` : reasons;
+}
+
+/** `3 pods to evict (last at +1m3s), 1 held; 1 blocked by PDBs that need action`; one pod needs no sum. */
+function leavingLine(pods: readonly PlannedPod[], now: Instant): readonly string[] {
+  const rows = pods.filter(({ fate }) => isRow(fate));
+  if (rows.length < 2) return [];
+  const times = rows.flatMap(({ fate }) => (fate.kind === 'evict' ? fate.at : []));
+  const last = Math.max(now, ...times) - now;
+  const ofKind = (kind: PlannedPod['fate']['kind']): number =>
+    rows.filter(({ fate }) => fate.kind === kind).length;
+  const blocked = (...verdicts: readonly PredictedBlocker['verdict'][]): number =>
+    rows.filter(({ blockers }) => blockers.some(({ verdict }) => verdicts.includes(verdict)))
+      .length;
+  const stuck = blocked('never', 'othersAct', 'askOperator');
+  const parts = [
+    [times.length, `to evict (${last === 0 ? 'at once' : `last at +${formatDuration(last)}`})`],
+    [ofKind('hold'), 'held'],
+    [ofKind('refuse'), 'refused'],
+    [ofKind('leaving'), 'terminating'],
+    [rows.filter(({ fate }) => goesAnyway(fate)).length, 'deleted by the DaemonSet controller'],
+    [stuck, stuck === 1 ? 'needs action first' : 'need action first'],
+  ] as const;
+  const named = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
+  const all = count(rows.length, 'pod');
+  const text = named.join(', ');
+  return [times.length === rows.length ? text.replace(/^\d+/, all) : `${all}: ${text}`];
 }
 
 /** The number of pods that stay on their nodes, with the reasons. */

@@ -73,6 +73,7 @@ describe('drain-by-taint that changes nothing', () => {
     `a-1 a web evict +0s PDB web (needs action) ${noToleration}\n` +
     'a-1 a db evict +1m3s <none> tolerates maintenance=kernel:NoExecute for 1m3s\n' +
     `a-1 a agent leave +0s - the DaemonSet controller deletes it: ${noToleration}\n` +
+    '4 pods: 3 to evict (last at +1m3s), 1 deleted by the DaemonSet controller, 1 needs action first\n' +
     `1 pod stays: ${kept}\n` +
     '1 pod is of no controller, and nobody starts it again: a/bare\n';
 
@@ -84,6 +85,7 @@ describe('drain-by-taint that changes nothing', () => {
       'a-1 a bare refuse - - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); ' +
       'is not managed by a controller (--force)\n' +
       'a-1 a db refuse - - has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)\n' +
+      '4 pods: 1 to evict (at once), 3 refused, 1 needs action first\n' +
       `1 pod stays: ${kept}\n`;
     const err =
       'error: 1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; ' +

@@ -73,7 +73,8 @@ describe('the plan of a drain', () => {
       `
       NODE   NAMESPACE   POD   ACTION   AT      BLOCKED BY   BECAUSE
       n1     shop        web   evict    +0s     <none>       no toleration for maintenance=kernel:NoExecute
-      n1     shop        db    evict    +1m4s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s`,
+      n1     shop        db    evict    +1m4s   <none>       tolerates maintenance=kernel:NoExecute for 1m3s
+      2 pods to evict (last at +1m4s)`,
       null,
     ],
     [
@@ -85,7 +86,8 @@ describe('the plan of a drain', () => {
       NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
       n1     shop        agent   refuse   -     -            managed by a DaemonSet, which would recreate it (--ignore-daemonsets)
       n1     shop        bare    refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data); is not managed by a controller (--force)
-      n1     shop        web     refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)`,
+      n1     shop        web     refuse   -     -            has local storage (emptyDir), whose data would be lost (--delete-emptydir-data)
+      3 pods: 3 refused`,
       '1 pod needs --ignore-daemonsets, 2 pods need --delete-emptydir-data, 1 pod needs --force; nothing was changed',
     ],
     [
@@ -97,6 +99,7 @@ describe('the plan of a drain', () => {
       NODE   NAMESPACE   POD     ACTION   AT    BLOCKED BY   BECAUSE
       n1     shop        bare    evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute
       n1     shop        agent   leave    +0s   -            the DaemonSet controller deletes it: no toleration for maintenance=kernel:NoExecute
+      2 pods: 1 to evict (at once), 1 deleted by the DaemonSet controller
       1 pod is of no controller, and nobody starts it again: shop/bare`,
       null,
     ],
