@@ -67,14 +67,14 @@ export function checkChoices(choices: Choices): Checked {
   };
 }
 
-/** Only the semantics of kube-controller-manager have the mode that goes by pods. */
+/** Only the semantics of kube-controller-manager have the mode that decides by the pods. */
 function checkEnforcement({ settings: { config, semantics }, lifecycle }: Choices): void {
   if (lifecycle.enforcement !== 'pods' || semantics === 'upstream-1.36') return;
   const where = `--config ${config}: nodeLifecycle.enforcement`;
   throw new SettingError(where, 'pods', 'taints, or --semantics=kube-controller-manager beside it');
 }
 
-/** A rule that nobody acts on looks as if it did something. */
+/** A rule that no controller acts on only looks active. */
 function checkTaintRules({ policyObjects }: Choices, { enabled }: ChosenControllers): void {
   if (enabled.includes('node-lifecycle-controller')) return;
   const rule = policyObjects.find(({ kind }) => kind === 'NodeTaintRule');
@@ -103,7 +103,8 @@ function podWatchFor(
   const limits = limitsOf(policyObjects);
   const deviceTaints = enabled.includes(deviceController);
   const [need] = allPodsNeeds({ limits, semantics, takeover, deviceTaints });
-  // Whom somebody else evicts as soon as its node is tainted, the shadow has to have seen before.
+  // The shadow must have seen a pod before another program evicts it, which may happen as soon as the node is
+  // tainted.
   if (need === undefined) return dryRun !== 'none' && podWatch === 'auto' ? 'all' : podWatch;
   if (podWatch === 'tainted-nodes') {
     refuse('podWatch', `all or auto beside ${needTexts[need]}, which needs to know all pods`);

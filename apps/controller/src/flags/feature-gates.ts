@@ -9,7 +9,7 @@ type Gate = (typeof featureGates)[number];
 /** True for those that are on. */
 export type FeatureGates = Readonly<Record<Gate, boolean>>;
 
-/** The stage that each has come to in Kubernetes 1.36. */
+/** The stage of each gate in Kubernetes 1.36. */
 export const gateStages: Readonly<Record<Gate, 'ALPHA' | 'BETA'>> = {
   TaintTolerationComparisonOperators: 'ALPHA',
 };

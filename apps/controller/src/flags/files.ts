@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { type Kind, list } from './kind.ts';
 
-/** The kind of setting that is the path of a file. What is in it is judged by whoever reads it. */
+/** The kind of setting that is the path of a file. The reader of the file judges its content. */
 export const inputFile: Kind<string> = {
   placeholder: '<file>',
   want: 'a file that can be read',

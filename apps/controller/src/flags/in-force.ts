@@ -4,7 +4,7 @@ import { formatMillis } from './kind.ts';
 import type { Choices } from './resolve.ts';
 import { groups, type Setting, type Settings } from './settings.ts';
 
-/** The groups that say what is done; where and how it is served is nobody's business. */
+/** The groups that are published: how evictions are decided, without where and how they are served. */
 const publishedGroups = [
   'Eviction',
   'Node lifecycle',

@@ -11,11 +11,11 @@ export interface Kind<T> {
   readonly placeholder: string;
   /** The values that are allowed, to end the sentence "want ...". */
   readonly want: string;
-  /** True if it is a URL, in which somebody may write a password: no message repeats that. */
+  /** True for a URL, which may contain a password: no message repeats the value. */
   readonly isUrl?: true;
   /** Null for what is not allowed. */
   parse(text: string): T | null;
-  /** How a text that is allowed is spelled; left out or null: as it is. */
+  /** The current spelling of an allowed text; left out or null: the text is spelled correctly. */
   readonly hint?: (text: string) => string | null;
   /** Back to text that `parse` takes. */
   format(value: T): string;
@@ -204,8 +204,8 @@ export const declaration: Kind<string> = {
 export type BySignal = Readonly<Record<string, string>>;
 
 /**
- * As a kubelet's flags have it, with `<` or `=` between signal and value. The configuration file has
- * an object there, which comes to us as pairs with `=`. What the values say is judged together.
+ * As a kubelet's flags have it, with `<` or `=` between signal and value. The configuration file has an
+ * object there, which is read as pairs with `=`. The values are checked together.
  */
 export function bySignal(separator: '<' | '=', example: string): Kind<BySignal> {
   return {

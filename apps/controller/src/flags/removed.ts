@@ -84,7 +84,7 @@ export const removedGates: Readonly<Record<string, string>> = {
     'removed in 1.16: the priority class system-node-critical says it',
 };
 
-/** Throws SettingError for a flag that was removed; others are left to whoever reads the line. */
+/** Throws SettingError for a flag that was removed; the caller reads all others. */
 export function refuseRemovedFlags(argv: readonly string[]): void {
   for (const word of argv) {
     if (word === '--') return;

@@ -32,11 +32,11 @@ export interface Choices {
   readonly policyObjects: readonly PolicyObject[];
   /** The same with their manifests. */
   readonly filePolicies: readonly FilePolicy[];
-  /** The pod in which this runs; null: nobody tells, or it runs in none. */
+  /** The pod in which this process runs; null: unknown, or it runs in none. */
   readonly ownPod: Config['ownPod'];
   /** Variables that look like ours and are none. */
   readonly unknownVariables: readonly string[];
-  /** How values in an earlier spelling are spelled now. */
+  /** The current spellings of values that are given in an earlier spelling. */
   readonly hints: readonly string[];
 }
 

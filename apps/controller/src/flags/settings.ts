@@ -93,7 +93,7 @@ export function variableOf(flag: string): string {
   return `TAINTMGR_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-// Names and defaults are kube-controller-manager's where it has them. What differs says so.
+// Names and defaults are kube-controller-manager's where it has them. Differences are noted at the setting.
 
 const general = section(null, {
   config: row(inputFile, '', 'configuration file, YAML or JSON', { field: null }),

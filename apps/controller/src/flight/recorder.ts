@@ -36,8 +36,8 @@ type Answer = Pick<FlightStep, 'commands' | 'threw'>;
 const endSize = 64;
 
 /**
- * Writes down what an engine is told and what it answers, for `kubectl taintmgr simulate --replay`.
- * It never stops the engine: what cannot be written is counted.
+ * Records the events and answers of an engine, for `kubectl taintmgr simulate --replay`. It never stops the
+ * engine: what cannot be written is counted.
  */
 export class FlightRecorder {
   #file: BackgroundFile | null = null;
@@ -108,7 +108,7 @@ export class FlightRecorder {
     if (!this.active) this.#lost++;
   }
 
-  /** With the first step, so that starts that come to nothing drive out no recording of use. */
+  /** Begins with the first step, so that failed starts do not rotate away useful recordings. */
   #begin(at: Instant): void {
     const { path, backups, head } = this.#options;
     this.#file = new BackgroundFile({
@@ -147,7 +147,7 @@ interface FlightOptions {
   readonly log: Logger;
 }
 
-/** The flight recorder as it was chosen; null: nothing is to be recorded. */
+/** Starts the chosen flight recorder; null: recording is off. */
 export function startFlightRecorder(options: FlightOptions): FlightRecorder | null {
   const { settings, engine, meter, log } = options;
   const { flightRecord: path, flightRecordMaxsize, flightRecordMaxbackup, simulate } = settings;
@@ -191,9 +191,9 @@ const compressedAtOnce = 64 * 1024;
 const compressedAfterMs = 1000;
 
 /**
- * A file that is only appended to, in the background: a slow, full or broken disk holds nobody up.
- * What waits is written when the process ends, unless it is killed. With a path that ends in `.gz` it
- * is compressed, part by part, so that what was written can be read even if there is no end.
+ * A file that is appended to in the background: a slow, full or broken disk delays no other work. Pending
+ * data is written when the process ends, unless the process is killed. With a path that ends in `.gz` it is
+ * compressed, part by part, so that what was written can be read even if there is no end.
  */
 export class BackgroundFile {
   #waiting: string[] = [];
@@ -289,12 +289,15 @@ export class BackgroundFile {
     try {
       writeSync(this.#descriptor, rest, 0, rest.length, this.#offset);
     } catch {
-      // Nobody is left to be told.
+      // No reader is left.
     }
   };
 }
 
-/** `path.1` becomes `path.2`, and `path` becomes `path.1`, for nobody else to read; what is no regular file stays. */
+/**
+ * Renames `path.1` to `path.2`, and `path` to `path.1`, readable by the owner only; skips anything but
+ * regular files.
+ */
 function rotate(path: string, backups: number): void {
   if (backups === 0 || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
   for (let number = backups; number > 0; number--) {

@@ -1,7 +1,7 @@
 // Log lines that come close together, written at once: each write is a call of the system that
 // waits until it is done, and a mass eviction logs two lines for each pod.
 
-/** Takes what is to be written, sooner or later. */
+/** Takes lines that are written later. */
 export interface Batch {
   readonly write: (text: string) => void;
   /** Writes what waits now; for when there is no later. */

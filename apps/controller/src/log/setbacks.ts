@@ -3,7 +3,7 @@
 import type { Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 
-/** The same setback of a pod is said again after so long, then after twice as long, and so on. */
+/** The same setback of a pod is logged again after this time, then after twice as long, and so on. */
 const pauseMsMin: Millis = 60_000;
 const pauseMsMax: Millis = 3_600_000;
 

@@ -5,7 +5,7 @@ import { exactAnswer, type Handler } from '../server/answer.ts';
 const textType = 'text/plain; version=0.0.4; charset=utf-8';
 const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-/** Answers with the metrics of a registry, as OpenMetrics for whoever asks for that. */
+/** Answers with the metrics of a registry, as OpenMetrics where the client asks for that format. */
 export function metricsHandler(registry: Registry): Handler {
   return async ({ accept }) =>
     accept.includes('application/openmetrics-text')
@@ -26,9 +26,9 @@ interface Sample {
 }
 
 /**
- * The metrics of a registry as programs in Go write them, byte for byte: families, series and labels
- * in alphabetical order, `le` last, numbers in Go's shortest form, and families without a series
- * left out. What reads kube-controller-manager by `le` or by text finds the same here.
+ * The metrics of a registry as programs in Go write them, byte for byte: families, series and labels in
+ * alphabetical order, `le` last, numbers in Go's shortest form, and families without a series left out. A
+ * consumer that reads kube-controller-manager by `le` or by text finds the same form here.
  */
 export async function metricsText(registry: Registry, format: TextFormat): Promise<string> {
   const families = await registry.getMetricsAsJSON();

@@ -174,7 +174,7 @@ interface TalliedSeries<L extends string> {
   readonly tally: Tally;
 }
 
-/** A histogram, by its labels. Whoever measures often keeps what `of` answers. */
+/** A histogram, by its labels. Frequent callers keep the result of `of`. */
 export class Tallies<L extends string> {
   readonly #options: TalliesOptions<L>;
   readonly #series = new Map<string, TalliedSeries<L>>();

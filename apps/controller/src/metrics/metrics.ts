@@ -117,7 +117,7 @@ function featureMetrics(meter: Meter, gates: FeatureGates): void {
   }
 }
 
-/** Counts pods that somebody else evicts for a taint, by program. */
+/** Counts pods that another program evicts for a taint, by program. */
 function foreignEvictionMetrics(meter: Meter): (manager: string) => void {
   const evictions = meter.counter(
     'taintmgr_foreign_evictions_total',
@@ -289,7 +289,7 @@ function shadowMetrics(meter: Meter, report: () => ShadowReport | null): void {
 /** So many namespaces are named at most. */
 const namespacesMax = 100;
 
-/** Takes the notices of what somebody changed; makes nothing where there is no takeover. */
+/** Counts the notices of changes by others; adds no metrics without a takeover. */
 function takeoverMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) => void {
   const { takeover } = stats;
   if (!takeover) return () => {};
@@ -338,7 +338,7 @@ function takeoverMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) =>
 const lagStatistics = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 const dayMs: Millis = 86_400_000;
 
-/** `machineClock`: what this machine's clock shows now, which somebody may have set. */
+/** `machineClock`: the current time of this machine's clock, which an administrator may set. */
 function processMetrics(
   meter: Meter,
   stats: ProcessStats,
@@ -371,7 +371,7 @@ function processMetrics(
     () => {
       const { running } = stats;
       if (running === null) return [];
-      // Whoever compares has a clock that is right now. The loop's time stays as it began, also where the
+      // A client compares this value with the right time. The loop's time stays as it began, also where the
       // machine's clock was set since, or the machine slept.
       const ahead = machineClock() - running.now();
       // Pods may be read node by node: the oldest of these pictures is that of the resource.

@@ -1,7 +1,7 @@
 import type { PressureNotice } from '@taintmgr/k8s-adapter';
 import type { Meter } from './meter.ts';
 
-/** Metrics of node-pressure-controller. A dry run evicts nobody. */
+/** Metrics of node-pressure-controller. A dry run evicts no pods. */
 export function pressureMetrics(
   meter: Meter,
   { dryRun }: { readonly dryRun: boolean },

@@ -41,22 +41,22 @@ interface Tainted {
   readonly goneAt: Instant | null;
 }
 
-/** Nodes and pods are heard of in any order: for so long a taint that went explains a mark. */
+/** Events of nodes and pods arrive in any order: for this long a removed taint still explains a mark. */
 const goneMsMax: Millis = 60_000;
 /**
- * So many marks that were ours are remembered, the newest: whoever owns a pod may keep it from ending for as long
- * as they like, and pods of nodes that are read no more are heard of as gone.
+ * The number of our newest marks that are remembered: the owner of a pod may delay its end without limit, and
+ * pods of nodes that are no longer read are reported as gone.
  */
 const oursMax = 10_000;
 
 /**
- * Looks at what the machine is told for pods that somebody else marks for deletion by a taint manager.
- * The mark says whose program wrote it, so evictions of our own are not taken for foreign ones: not
- * those of a replica that has just lost leadership, nor those of before a restart. A mark that was
- * there at the first list proves nothing about who evicts now. Whoever may write the status of a pod
- * can write such a mark, in whatever name: on a pod that no taint of its node makes go it says nothing. Whoever
- * may patch a pod, as most tenants may, can rewrite its managedFields and so the name on a mark, but not make
- * one: a mark that was ours, or nobody's, says nothing of others any more.
+ * Looks in the machine's events for pods that another program marks for deletion by a taint manager. The mark
+ * says whose program wrote it, so evictions of our own are not taken for foreign ones: not those of a replica
+ * that has just lost leadership, nor those of before a restart. A mark that was there at the first list
+ * proves nothing about who evicts now. Any client that may write the status of a pod can write such a mark,
+ * in any name: a mark on a pod that no taint evicts proves nothing. Any client that may patch a pod, as most
+ * tenants may, can rewrite its managedFields and so the name on a mark, but cannot make a mark: a mark that
+ * was ours, or had no author, proves nothing about others.
  */
 export class ForeignEvictions {
   #synced = false;
@@ -71,7 +71,7 @@ export class ForeignEvictions {
   readonly #takenOver = new Set<string>();
   /** Nodes with NoExecute taints: there an unknown mark of kube-controller-manager is one for a taint. */
   readonly #tainted = new Map<string, Tainted>();
-  /** What is known of devices; null: nobody has told of any. */
+  /** The known devices; null: none were reported. */
   #devices: Devices | null = null;
   /** Marked pods that no taint explains so far, by uid. */
   readonly #unexplained = new Map<string, Pod>();
@@ -81,7 +81,7 @@ export class ForeignEvictions {
     this.#onForeign = onForeign;
   }
 
-  /** The machine, with what it is told and commands looked at in passing. */
+  /** Returns the machine, and looks at its events and commands in passing. */
   around(machine: Machine): Machine {
     return {
       nextWake: () => machine.nextWake(),
@@ -157,7 +157,7 @@ export class ForeignEvictions {
     else if (before && now - (before.goneAt ?? now) > goneMsMax) this.#tainted.delete(name);
   }
 
-  /** What makes a marked pod go may be heard of after the mark. */
+  /** The taint that evicts a marked pod may be reported after the mark. */
   #hearOfDevices(event: DeviceEvent): void {
     this.#devices ??= new Devices();
     this.#devices.handle(event);

@@ -20,11 +20,11 @@ export class OverlapError extends Error {
   override readonly name = 'OverlapError';
 }
 
-/** A case of somebody else doing the same work. */
+/** A case of another program that does the same work. */
 export interface Overlap {
   /** The words for who does it, and what to do about it. */
   readonly message: string;
-  /** False: nobody who might do it was seen, but we may not look everywhere. */
+  /** False: no such program was seen, but some places may not be read. */
   readonly isSeen: boolean;
   /** The object it is known by, for an Event; null: nothing that an Event could be about. */
   readonly subject: EventSubject | null;
@@ -34,8 +34,8 @@ const grant = 'grant it, as the roles in deploy/ do';
 const accept = 'or accept it with --allow-overlap';
 
 /**
- * The ones of these controllers that another program runs too, or may; null: none, as far as is known. What
- * others than administrators can write is no reason.
+ * The ones of these controllers that another program runs too, or may; null: none, as far as is known.
+ * Objects that others than administrators can write are no reason.
  */
 export function overlapOf(
   { upstream, taintmgr }: Evictors,

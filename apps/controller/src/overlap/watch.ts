@@ -36,7 +36,7 @@ export interface OverlapWatchOptions {
   readonly controllers: readonly ControllerName[];
   /** This installation, and what its administrator declares. */
   readonly asker: Asker;
-  /** Act all the same, and say so. */
+  /** Act in spite of the overlap, and report it. */
   readonly allow: boolean;
   /** With takeover: who evicts where is agreed, and what is let through is counted here; null: without. */
   readonly takeover: TakeoverScore | null;
@@ -48,7 +48,7 @@ export interface OverlapWatchOptions {
   readonly now?: () => Millis;
   /** Told at each look who else evicts for NoExecute taints. */
   readonly onOthers: () => void;
-  /** Counts a pod that somebody else has evicted for a taint. */
+  /** Counts a pod that another program has evicted for a taint. */
   readonly onForeign: (eviction: ForeignEviction) => void;
 }
 
@@ -68,9 +68,9 @@ const logEveryMs: Millis = 60_000;
  * several nodes they count.
  *
  * With takeover kube-controller-manager is meant to evict, in namespaces that were not handed over. Where it
- * evicts in one that was, that is logged, recorded and counted, and this replica goes on: pods that
- * kube-controller-manager was refused would go for nobody. While it stands by for another one, its
- * heartbeat says so, and kube-controller-manager is refused nothing.
+ * evicts in a namespace that was handed over, that is logged, recorded and counted, and this replica
+ * continues: otherwise no program would evict the pods that kube-controller-manager was refused. While it
+ * stands by for another one, its heartbeat says so, and kube-controller-manager is refused nothing.
  */
 export class OverlapWatch {
   readonly #options: OverlapWatchOptions;
@@ -115,7 +115,7 @@ export class OverlapWatch {
     signal.throwIfAborted();
     const watch = new OverlapWatch(options);
     const close = (): void => watch.close();
-    // Later on what is under way comes to its end, and is recorded, before this is closed.
+    // From here on, work under way ends and is recorded before the watch is closed.
     signal.addEventListener('abort', close);
     try {
       await watch.#begin();
@@ -178,7 +178,7 @@ export class OverlapWatch {
     await this.#publish(overlap.subject);
   }
 
-  /** The controllers that nobody else may run. */
+  /** The controllers that no other program may run. */
   get #exclusive(): readonly ControllerName[] {
     const { controllers, takeover } = this.#options;
     if (!takeover) return controllers;
@@ -249,8 +249,8 @@ export class OverlapWatch {
   /** Called while the machine handles an event: what follows from it waits until that is done. */
   #onForeign(eviction: ForeignEviction): void {
     const { takeover, leadership } = this.#options;
-    // While we stand by, kube-controller-manager is meant to evict everywhere.
-    // Without takeover nobody begins beside one who may evict for devices.
+    // While we stand by, kube-controller-manager is meant to evict everywhere. Without takeover, this replica
+    // never starts beside a program that may evict for devices.
     if (eviction.isForDevice && !takeover) return;
     if (takeover && (!eviction.isTakenOver || leadership.standsBackFor !== null)) return;
     this.#options.onForeign(eviction);
@@ -296,7 +296,7 @@ export class OverlapWatch {
     await this.#publish(subject);
   }
 
-  /** The number of nodes with pods that the program has marked of late. */
+  /** The number of nodes with pods that the program has marked recently. */
   #markedNodes(manager: string, nodeName: string, now: Millis): number {
     const nodes = this.#marks.get(manager) ?? new Map<string, Millis>();
     this.#marks.set(manager, nodes.set(nodeName, now));

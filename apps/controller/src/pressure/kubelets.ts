@@ -9,8 +9,8 @@ import { version } from '../version.ts';
 export type KubeletsConfig = Omit<KubeletsOptions, 'api' | 'addressOf'>;
 
 /**
- * The authority kubelets are verified by and the token they are shown, as the settings want it; null: they are
- * asked through the API server. Throws SettingError where nobody vouches for them.
+ * The authority kubelets are verified by and the token they are shown, as the settings want it; null: they
+ * are asked through the API server. Throws SettingError where no authority is given for them.
  */
 export async function kubeletsConfig(
   settings: Settings,

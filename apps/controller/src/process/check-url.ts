@@ -7,7 +7,7 @@ export class CheckError extends Error {
 }
 
 export interface CheckOptions {
-  /** So long it is asked again. */
+  /** The URL is asked again for this time. */
   readonly patienceMs?: number;
   readonly pauseMs?: number;
 }

@@ -28,7 +28,7 @@ export function engineConfig(
           ...lifecycle,
           ...lifecycleConfig(settings),
           ...(pressure && { conditionRules: pressureTaintRules(taintRulesOf(policyObjects)) }),
-          // Once node pressure is switched off nobody else takes its taints off.
+          // Once node pressure is switched off, no other controller removes its taints.
           retiredRules: pressureTaintRules([]),
         }
       : settings.takeover
@@ -53,7 +53,7 @@ export function engineConfig(
 /** kube-controller-manager marks nodes after 40 s (50 s from 1.32 on); by then we have to hold. */
 const observedGraceMsMax = 30_000;
 
-/** With takeover kube-controller-manager watches over nodes, and we look whether it is to be believed. */
+/** With takeover, kube-controller-manager watches the nodes, and this process checks its judgment. */
 function observing(config: Partial<LifecycleConfig>): Partial<LifecycleConfig> {
   const { nodeMonitorGracePeriodMs = observedGraceMsMax } = config;
   const grace = Math.min(nodeMonitorGracePeriodMs, observedGraceMsMax);

@@ -72,7 +72,7 @@ async function simulate(seed: number, { controllers }: Checked): Promise<Embedde
   });
 }
 
-/** Ends over an error nobody has thought of: said in the log's own form, and over; a new start finds its way. */
+/** Ends the process on an unexpected error, which is logged in the log's own form; a new start recovers. */
 function crashWith(log: Logger): void {
   process.on('uncaughtException', (error) => {
     log.fatal({ error: error.stack ?? String(error) }, 'crashed, which is a bug');
@@ -129,7 +129,7 @@ const knownErrors = [
   OverlapError,
 ];
 
-/** So many faults of policies are told, one line each; the others are counted. */
+/** This many faults of policies are logged, one line each; the others are counted. */
 const faultsMax = 20;
 
 /** The lines to print when the controller cannot start; null for a mistake of ours. */
@@ -152,8 +152,9 @@ const flags: readonly string[] = [
   '--semi-space-growth-factor=1',
   // The rest of it is 0.3 MB each time: to wake other threads for that takes longer than it saves.
   '--no-parallel-scavenge',
-  // Turbofan after ten times as many calls. A mass eviction is over before its code has paid for
-  // compiling it; Maglev's is nearly as quick, and what runs for days gets there all the same.
+  // Turbofan after ten times as many calls. A mass eviction is over before the cost of compiling its code is
+  // recovered; Maglev's code is nearly as quick, and a process that runs for days still gets the optimized
+  // code.
   '--invocation-count-for-turbofan=30000',
   // Maglev puts no function into another: what it compiles is smaller, which saves 5 MB of 120.
   '--no-maglev-inlining',

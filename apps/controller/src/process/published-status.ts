@@ -27,7 +27,7 @@ import type { Shadow } from '../shadow/shadow.ts';
 import type { ProcessStats, RunningController, TakeoverScore } from '../stats/process-stats.ts';
 import { version } from '../version.ts';
 
-/** The sight of others who evict; null: nobody looks. */
+/** The others that were seen to evict; null: this replica does not look. */
 interface Seen {
   readonly overlaps: Pick<OverlapWatch, 'others' | 'conditions'> | null;
   readonly shadow: Pick<Shadow, 'report'> | null;
@@ -57,7 +57,7 @@ export class PublishedStatus {
     return {
       name: taintManagerOf(settings, this.#checked.controllers.enabled),
       identity,
-      // Only the one who goes by a policy says what it comes to.
+      // Only the program that follows a policy reports its effect.
       ofPolicies: settings.dryRun === 'none' && goesByPolicies(this.#checked.controllers.enabled),
       status: (now) => this.#at(now),
     };
@@ -162,7 +162,7 @@ function standsBack(message: string): StatedStatus['conditions'][number] {
   return { type: 'StandingBack', status: 'True', reason: 'ControllersOverlap', message };
 }
 
-/** True where the status of policies and drains is written; node pressure goes by none. */
+/** True where the status of policies and drains is written; node pressure follows no policies. */
 function goesByPolicies(controllers: readonly ControllerName[]): boolean {
   return controllers.some((name) => {
     return (
@@ -174,8 +174,8 @@ function goesByPolicies(controllers: readonly ControllerName[]): boolean {
 }
 
 /**
- * The TaintManager of this process. In a dry run it has one of its own: the other is the heartbeat of
- * one that evicts, and must not beat while nobody does.
+ * The TaintManager of this process. A dry run has a separate one: the other is the heartbeat of a program
+ * that evicts, and must not beat while no program evicts.
  */
 function taintManagerOf(
   { resourceName, dryRun }: Settings,
@@ -244,10 +244,10 @@ function specText(manifest: unknown): string {
 type PublishedTakeover = NonNullable<StatedStatus['takeover']>;
 
 /**
- * `enabled` is what makes the policies refuse anything, so it is said from the first heartbeat on: before,
- * nobody would be spared while the leader begins. Where it cannot begin, as the policies are not
- * what they should be, or it stands by for somebody else (`acts` is false), it is taken back: what
- * they refuse all the same would go for nobody.
+ * `enabled` makes the policies refuse requests, so it is published from the first heartbeat on: otherwise no
+ * pod would be spared while the leader begins. It is withdrawn where the leader cannot begin because the
+ * policies are wrong, or where it stands by for another program (`acts` is false): no program would evict the
+ * pods that the policies still refuse.
  */
 function publishedTakeover(
   score: TakeoverScore,

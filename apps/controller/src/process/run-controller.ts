@@ -39,7 +39,7 @@ type OwnPod = NonNullable<Config['ownPod']>;
 export interface ControllerOptions {
   readonly cluster: ClusterConfig;
   readonly engine: Partial<Config>;
-  /** Aborted: evictions under way come to their end, then `runController` resolves. */
+  /** Aborted: evictions under way finish, then `runController` resolves. */
   readonly signal: AbortSignal;
   readonly onNotice: (notice: Notice, now: Instant) => void;
   /**
@@ -49,7 +49,7 @@ export interface ControllerOptions {
   readonly onSetback?: (error: Error, next: Millis) => void;
   /** Told at the start where there is no pod of the name that this program was given as its own. */
   readonly onOwnPodMissing?: () => void;
-  /** Told at the start where taints of devices are to be decided about, and the cluster serves no devices. */
+  /** Called at the start where taints of devices are decided about, and the cluster serves no devices. */
   readonly onNoDevices?: () => void;
   /** The transport that requests go through on their way out; left out: nothing. */
   readonly outgoing?: (transport: Transport) => Transport;
@@ -88,8 +88,8 @@ export interface ControllerOptions {
 }
 
 /**
- * Evicts pods from tainted nodes until the signal is aborted. Throws ApiError or WrongServerError
- * where at the start no waiting would help; whatever else fails is told and tried again.
+ * Evicts pods from tainted nodes until the signal is aborted. Throws ApiError or WrongServerError where at
+ * the start no waiting would help; any other failure is reported and tried again.
  */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { cluster, engine: config, signal, onNotice, onStart, outgoing, around } = options;

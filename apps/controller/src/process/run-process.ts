@@ -39,7 +39,7 @@ export interface ProcessOptions {
   readonly choices: Choices;
   readonly checked: Checked;
   readonly cluster: ClusterConfig;
-  /** Aborted: evictions under way come to their end, then `runProcess` resolves. */
+  /** Aborted: evictions under way finish, then `runProcess` resolves. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -55,7 +55,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const log = isDryRun ? options.log.child({ dryRun: settings.dryRun }) : options.log;
   logStart(options, log);
   const loopLag = new LoopLag();
-  // A lease is not held in thought.
+  // A dry run holds no lease.
   const electing = settings.leaderElect && !isDryRun;
   const stats = createStats(signal, loopLag, !electing, settings);
   const shadow = createShadow({ settings, controllers: checked.controllers.enabled, cluster, log });
@@ -188,7 +188,7 @@ function hearOthers({ running }: ProcessStats, overlaps: OverlapWatch | null): v
   running.hearOthers(isRefused ? { ...others, isRefused } : others);
 }
 
-/** Throws OverlapError where somebody else does the same work, and that is not accepted. */
+/** Throws OverlapError where another program does the same work, and that is not accepted. */
 function watchOverlaps(
   { choices, checked, cluster, signal }: ProcessOptions,
   { leadership, takeover }: ProcessStats,

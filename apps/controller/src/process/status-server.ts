@@ -55,14 +55,13 @@ export type Close = () => Promise<void>;
 
 const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const;
 const identityLookMs = 60_000;
-/** Somebody waits for the answer, and others behind him. */
+/** A client waits for the answer, and others wait behind it. */
 const reviewMsMax = 10_000;
 const healthPaths = ['/healthz', '/livez', '/readyz'];
 
 /**
- * Serves health, metrics and explanations, as the settings want it: health on a port of its own too,
- * where nobody waits behind those who come for the rest. Throws SettingError and KubeconfigError;
- * what goes wrong later is logged.
+ * Serves health, metrics and explanations as the settings say: health on a separate port too, where no probe
+ * waits behind other clients. Throws SettingError and KubeconfigError; what goes wrong later is logged.
  */
 export async function startStatusServer(options: StatusOptions): Promise<Close> {
   const routes = createRoutes(options);

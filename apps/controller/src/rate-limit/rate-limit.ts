@@ -25,7 +25,7 @@ export class FairQueue {
     if (!this.#timer) this.#letThrough();
     return () => {
       if (queue.delete(begin) && queue.size === 0) this.#waiting.delete(peer);
-      // A timer that nobody waits for would keep a process that is told to end.
+      // A timer without waiters would keep an ending process alive.
       if (this.#waiting.size === 0) this.close();
     };
   }
@@ -45,7 +45,7 @@ export class FairQueue {
       }
       const [begin] = queue;
       if (begin) queue.delete(begin);
-      // Behind all others; this loop comes to it again.
+      // Moves the peer behind all others; this loop reaches it again.
       this.#waiting.delete(peer);
       if (queue.size > 0) this.#waiting.set(peer, queue);
       begin?.();

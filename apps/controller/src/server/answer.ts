@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { disarmed } from '../log/logger.ts';
 
-/** The page that somebody wants to read. */
+/** The page that a client asks for. */
 export interface Inquiry {
   /** Without the query, `/readyz`. */
   readonly path: string;

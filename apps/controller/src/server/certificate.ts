@@ -1,4 +1,4 @@
-// Not from the door of the package: behind it is a whole cluster, which nobody needs to serve.
+// Not imported from the door of the package, which loads a whole cluster that a server does not need.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
@@ -39,8 +39,8 @@ export function readServerIdentity(files: CertificateFiles, placeOf: PlaceOf): S
 }
 
 /**
- * Reads the files again, and tells of what cannot be used: that stays as it was. A file may be empty
- * for a moment while somebody writes it.
+ * Reads the files again, and tells of what cannot be used: that stays as it was. A file may be empty for a
+ * moment while another program writes it.
  */
 export function renewServerIdentity(
   before: ServerIdentity,

@@ -13,7 +13,7 @@ export interface Checks {
 /** Past these, only a new start helps. */
 const loopLateMsMax: Millis = 60_000;
 const evictionMsMax: Millis = 300_000;
-/** Past these, somebody else had better do the work. */
+/** Past this age, another replica serves better. */
 const viewAgeMsMax: Millis = 180_000;
 /** As long as a lease lasts: by then another replica leads, if it can reach the API server. */
 const cutOffMsMax: Millis = 15_000;

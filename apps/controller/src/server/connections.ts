@@ -13,7 +13,7 @@ export type DropReason = Stage | 'crowded' | 'excess';
 /** The bounds of a connection: how many, how long, and what for. */
 export interface Connection {
   readonly socket: Socket;
-  /** The address of whoever made it. */
+  /** The address of the client. */
   readonly peer: string;
   readonly stage: Stage;
   /** True if a credential has shown who it is. */
@@ -68,7 +68,7 @@ export class Connections {
     return this.#entries.get(endsOf(socket)) ?? null;
   }
 
-  /** It has come to another stage; `isKnown` where that has turned out. */
+  /** Moves a connection to another stage; `isKnown`: a credential has now shown who the client is. */
   move(connection: Connection, stage: Stage, isKnown: boolean = connection.isKnown): void {
     const entry = this.#entryOf(connection);
     if (!entry) return;
@@ -98,7 +98,7 @@ export class Connections {
     const victim =
       oldestOfTheMost(entries.filter(({ isKnown }) => !isKnown)) ??
       oldestOfTheMost(entries.filter(({ stage }) => stage === 'idle')) ??
-      // Answers that nobody takes hold their places for long.
+      // Answers that clients do not read hold their places for long.
       oldestOfTheMost(entries, 2);
     if (victim) this.drop(victim, 'crowded');
     return victim !== null;
@@ -116,7 +116,7 @@ export class Connections {
   }
 
   #entryOf(connection: Connection): Entry | null {
-    // Whoever has a Connection has it from `admit`.
+    // Every Connection comes from `admit`.
     const entry = connection as Entry;
     return this.#entries.get(entry.key) === entry ? entry : null;
   }

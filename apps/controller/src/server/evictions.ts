@@ -9,7 +9,7 @@ import { errorAnswer, type Handler, jsonAnswer } from './answer.ts';
 const departuresMax = 500;
 const names = ['namespace', 'pod', 'node'] as const;
 
-/** Answers in JSON; the memory is read block by block, and whoever decides has the turn in between. */
+/** Answers in JSON; the memory is read block by block, so that decisions run in between. */
 export function evictionsHandler(stats: ProcessStats): Handler {
   return async ({ query }) => {
     const { running } = stats;

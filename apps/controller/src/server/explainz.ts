@@ -58,7 +58,7 @@ function unknownText(subject: Subject, running: Pick<RunningController, 'podScop
   return `${nameOf(subject)} not found${why}`;
 }
 
-/** Whoever never asks never loads the words of `kubectl taintmgr explain`. */
+/** The words of `kubectl taintmgr explain` are loaded with the first question. */
 type Words = typeof import('@taintmgr/k8s-adapter/explain');
 
 function asText(explanation: NonNullable<Explanation>, now: Instant, words: Words): Answer {

@@ -22,8 +22,8 @@ interface AuthenticationOptions {
 export type Authenticate = (request: IncomingMessage) => Promise<Identity | null>;
 
 /**
- * Finds out who asks, as kube-controller-manager does: by client certificate, else by a bearer
- * token that the API server reviews, else it is nobody in particular.
+ * Finds out who asks, as kube-controller-manager does: by client certificate, else by a bearer token that the
+ * API server reviews, else the client is anonymous.
  */
 export function createAuthenticator(options: AuthenticationOptions): Authenticate {
   const { client, cacheTtl, onError } = options;
@@ -49,7 +49,7 @@ export function createAuthenticator(options: AuthenticationOptions): Authenticat
   };
 }
 
-/** Nobody else can have it: the handshake of TCP has shown it. */
+/** The client owns the address: the handshake of TCP has shown it. */
 function addressOf({ socket }: IncomingMessage): string {
   const paced: Duplex = socket;
   return paced instanceof Paced ? paced.connection.peer : '';
@@ -107,7 +107,7 @@ interface Identity {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Whoever shows no credential. */
+/** A client without a credential. */
 const anonymous: Identity = {
   name: 'system:anonymous',
   uid: '',
@@ -117,7 +117,7 @@ const anonymous: Identity = {
 
 const everyone = 'system:authenticated';
 
-/** Somebody who has shown a credential is in the group of all who have. */
+/** A client with a credential is in the group of all authenticated users. */
 function authenticated(identity: Identity): Identity {
   const { groups } = identity;
   return groups.includes(everyone) ? identity : { ...identity, groups: [...groups, everyone] };
@@ -132,7 +132,7 @@ export interface AuthorizationOptions {
   readonly deniedTtl: Millis;
 }
 
-/** Tells whether somebody may do this at this path. Rejects when that cannot be found out. */
+/** Tells if a client may do this at this path. Rejects when that cannot be found out. */
 export type Authorize = (identity: Identity, verb: string, path: string) => Promise<boolean>;
 
 /**

@@ -68,7 +68,7 @@ export class Paced extends Duplex {
     if (held.length > 0) this.#take(held);
   }
 
-  /** That was the last request: a little of what still comes is read, and nobody looks at it. */
+  /** That was the last request: a little of the remaining input is read and ignored. */
   finish(): void {
     this.#held = nothing;
     this.#late = 0;

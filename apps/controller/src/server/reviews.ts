@@ -1,7 +1,7 @@
 import type { Millis } from '@taintmgr/core/time';
 import { TokenBucket } from '../rate-limit/rate-limit.ts';
 
-/** More is asked than the API server is to be troubled with; to be tried again in a second. */
+/** The API server would be asked too often; the client may try again in a second. */
 export class TooManyReviewsError extends Error {
   override readonly name = 'TooManyReviewsError';
   override readonly message = 'too many reviews, please try again later';
@@ -10,7 +10,7 @@ export class TooManyReviewsError extends Error {
 interface ReviewOptions<T> {
   /** The time that an answer holds. */
   readonly ttl: (answer: T) => Millis;
-  /** Tells whether somebody who got this answer is to be served before strangers, for an hour. */
+  /** Tells if a client with this answer is served before strangers, for an hour. */
   readonly isGood: (answer: T) => boolean;
   /** A clock in milliseconds that does not go back. */
   readonly now: () => number;
@@ -21,24 +21,24 @@ const answersMax = 1000;
 export const reviewLimits = {
   /** Of strangers, at once and in a second. */
   strangers: { inFlightMax: 16, perSecond: 10 },
-  /** Of one stranger: others come too. Of one sender who was let in of late: whatever strangers do. */
+  /** Of one stranger: others come too. Of one recently admitted sender: independent of strangers. */
   sender: { inFlightMax: 8, perSecond: 5 },
 } as const;
 const { strangers, sender: each } = reviewLimits;
-/** Under way in all, where a sender was let in of late, and where this very question was. */
+/** Under way in all, for a recently admitted sender, and for a question that was admitted recently. */
 const [sendersInFlightMax, inFlightMax] = [24, 32];
 const [trustedPerSecond, trustedBurst] = [50, 100];
-/** Of one sender: whoever has a token may get himself a thousand. */
+/** Of one sender: the holder of one token may get a thousand. */
 const [ownPerSecond, ownBurst] = [10, 20];
 /** The time in which a question that could not be answered is not asked again. */
 const failureMs: Millis = 1000;
-/** Whoever was let in of late does not queue with strangers. */
+/** For this time an admitted sender does not queue with strangers. */
 const trustMs: Millis = 3_600_000;
 
 /** Whom questions are from, as far as a stranger cannot choose that. */
 class Sender {
   readonly bucket = new TokenBucket(each.perSecond, each.inFlightMax);
-  /** For questions whose answer was good of late. */
+  /** For questions that were recently answered with a yes. */
   readonly trusted = new TokenBucket(ownPerSecond, ownBurst);
   inFlight = 0;
 }

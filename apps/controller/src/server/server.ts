@@ -20,7 +20,7 @@ export interface StatusServerOptions {
   readonly routes: ReadonlyMap<string, Handler>;
   /** Told of a handler that throws: a mistake of ours. */
   readonly onError: (error: unknown) => void;
-  /** Told of a connection that was ended because of whoever made it, or of others. */
+  /** Called for a connection that was ended because of its client, or of others. */
   readonly onDrop: (reason: DropReason) => void;
   /** Left out: as below. */
   readonly limits?: ServerLimits;
@@ -66,8 +66,8 @@ const readLittle = { highWaterMark: 1 } as const;
 const openingBytesMax = 17 * 1024;
 
 /**
- * Serves routes to whom the gate lets in. One request at a time for each connection, and no more
- * than one for somebody who has not said who he is. Rejects when it cannot listen.
+ * Serves routes to whom the gate lets in. Serves one request at a time for each connection, and no more than
+ * one for an unidentified client. Rejects when it cannot listen.
  */
 export async function startServer(options: StatusServerOptions): Promise<StatusServer> {
   const { host, port, limits = serverLimits, onDrop } = options;
@@ -79,7 +79,7 @@ export async function startServer(options: StatusServerOptions): Promise<StatusS
     socket.on('error', () => {});
     const connection = connections.admit(socket);
     if (!connection) return socket.destroy();
-    // Whoever says nothing costs a socket and no more: TLS begins with the first byte.
+    // A silent client costs a socket and no more: TLS begins with the first byte.
     return socket.once('readable', () => {
       if (socket.readableLength > openingBytesMax) return connections.drop(connection, 'excess');
       const leave = queue.enter(connection.peer, () => open(socket));
@@ -136,7 +136,7 @@ const headersMax = 100;
 /** Connections keeps time; it knows of handshakes too. */
 const noTimeouts = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 } as const;
 
-/** A client may show a certificate; one that nobody vouches for counts as none. */
+/** A client may show a certificate; a certificate without a trusted authority counts as none. */
 function tlsOptions({ minVersion, identity }: ServerTls): TlsOptions {
   const { cert, key, clientCa } = identity;
   if (clientCa === '') return { cert, key, minVersion };
@@ -174,7 +174,7 @@ function requestListener(
       else socket.finish();
     });
     const answered = ({ answer, isKnown }: Reply): void => {
-      // What follows a head is read as the next one, so it had better be no body.
+      // The bytes after a head are read as the next request, so a body must be excluded.
       keepAlive = isKnown && !hasBody(request);
       connections.move(connection, 'answer', isKnown);
       send(answer, keepAlive, request, response);

@@ -79,7 +79,7 @@ interface UpstreamEventsOptions {
   readonly answer: (uid: string, at: Instant | null) => void;
 }
 
-/** So many questions are under way at once; a pod beyond counts as one that somebody else removed. */
+/** The number of questions that are under way at once; a pod beyond counts as removed by another program. */
 const askedMax = 20;
 /** Of the Events about one pod. */
 const eventsMax = 50;

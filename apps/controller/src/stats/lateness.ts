@@ -3,15 +3,15 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '@taintmgr/k8s-adapter';
 import { dueAt } from './pending-evictions.ts';
 
-/** An eviction is late when its first request leaves so long after the pod was due. */
+/** An eviction is late when its first request is sent this long after the pod was due. */
 const lateAfterMs: Millis = 30_000;
-/** A pod is lost when for so long after it was due nothing was sent for it. */
+/** A pod is lost when no request was sent for it this long after it was due. */
 const lostAfterMs: Millis = 60_000;
 
 /**
- * Follows pods from their deadline to their first request. What a limit, a pause, a budget or a failed
- * try holds is not late, and the time in which this replica did not act does not count: others see
- * that nobody acted.
+ * Follows pods from their deadline to their first request. The time in which a limit, a pause, a budget or a
+ * failed try holds a pod is not late, and the time in which this replica did not act does not count: other
+ * checks report that no replica acted.
  */
 export class Lateness {
   /** By pod uid: when it is due, of those that nothing holds and for whom nothing was sent. */

@@ -15,7 +15,7 @@ export interface Waiting {
 export class PendingEvictions {
   /** By pod uid: when it is, or was, due. */
   readonly #deadlines = new Map<string, Instant>();
-  /** By command id: when it was sent, in time that nobody can set. */
+  /** By command id: the time it was sent, by the monotonic clock. */
   readonly #underWay = new Map<string, Millis>();
   readonly #wall: () => Instant;
   readonly #passed: () => Millis;

@@ -43,7 +43,7 @@ export interface ProcessStats {
 }
 
 const beatMs: Millis = 500;
-/** For so long a late beat is remembered. */
+/** A late beat is remembered for this time. */
 const memoryMs: Millis = 15_000;
 
 /** Measures the loop lag, to notice when this process stands still. */
@@ -104,7 +104,7 @@ export interface RunningController {
   lead(mayAct: boolean): void;
   /** Hears who else evicts for NoExecute taints, by the last look. */
   hearOthers(others: OtherEvictors): void;
-  /** The holder of the lease of the election; '' where nobody does, or there is none. */
+  /** The holder of the lease of the election; '' where no replica holds it, or the election is off. */
   leader(): string;
   explain(now: Instant, subject: Subject): Explanation;
   /** The state of the zones; empty without the node lifecycle. */
@@ -126,8 +126,8 @@ export interface RunningController {
   /** The scope of the pods that are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
   /**
-   * True while taints of devices are decided about here: all that takes is served, and may be read. It is so from
-   * the beginning on: nobody is to be let through while the next leader begins.
+   * True while taints of devices are decided about here: all that takes is served, and may be read. True from
+   * the beginning on: no pod is let through while the next leader begins.
    */
   decidesForDevices(): boolean;
   /** The departures that are kept; null: none are, or this replica does not lead or has not read them yet. */
@@ -138,7 +138,7 @@ export interface RunningController {
   cutOffSince(): Instant | null;
   /** For how long its next step is due and has not come. */
   lateBy(): Millis;
-  /** Its own time, which nobody can set, and which is that of `explain` and `status`. */
+  /** The monotonic time of the process, which is that of `explain` and `status`. */
   now(): Instant;
   /** The time on the cluster's clock. */
   wall(): Instant;
@@ -150,7 +150,7 @@ export interface Went {
   readonly letThrough: number;
 }
 
-/** So long one that was let through is worth a failing health check. */
+/** A pod that was let through fails the health check for this time. */
 const newsMs: Millis = 300_000;
 
 /** Counts evictions of ours, and those that kube-controller-manager was let through with. */

@@ -1,17 +1,17 @@
 // The transport in a dry run: writes are only judged, by the server or not at all.
 import type { ApiRequest, Sink, Transport } from '@taintmgr/k8s-adapter';
 
-/** The judge of what is to be written, when nothing is to change. */
+/** The judge of writes in a dry run. */
 export type DryRun = 'none' | 'client' | 'server';
 
-/** True for requests that a dry run writes all the same: nothing but what a program says of itself. */
+/** True for requests that a dry run still writes: only the status that a program publishes of itself. */
 export type Spared = (request: ApiRequest) => boolean;
 
 /**
- * The transport, changing nothing. Whatever is sent goes through here, so nothing can be forgotten.
- * `server`: the API server judges each write as ever, and says what would have come of it. `client`:
- * it hears of no write, so that rights to read are enough, and each write counts as accepted. What is
- * `spared` is sent as it is.
+ * The transport, changing nothing. Whatever is sent goes through here, so nothing can be forgotten. `server`:
+ * the API server judges each write as ever, and says what would have come of it. `client`: it hears of no
+ * write, so that rights to read are enough, and each write counts as accepted. Sends `spared` requests
+ * unchanged.
  */
 export function dryRun(
   transport: Transport,

@@ -31,7 +31,7 @@ export function observed(transport: Transport, observer: RequestObserver): Trans
   };
 }
 
-/** One request's sink, and what is to be said of it. */
+/** One request's sink, with the facts to log about the request. */
 class ObservedSink implements Sink {
   readonly #method: ApiRequest['method'];
   readonly #path: string;

@@ -50,7 +50,7 @@ export function pressureConfig(
     settings: hasThresholds ? settingsOf(settings) : null,
     pools,
     evictionsPerSecond: settings.nodePressureEvictionRate,
-    // In a dry run nobody is elected.
+    // A dry run elects no leader.
     leader: !settings.leaderElect || settings.dryRun !== 'none',
     ...(settings.dryRun !== 'none' && dryRunConfig),
   };

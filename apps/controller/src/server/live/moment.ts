@@ -1,4 +1,5 @@
-// The state of this process for the live page: the nodes that it knows, the pods that are to go, and what holds them.
+// The state of this process for the live page: the nodes that it knows, the pods due to leave, and the
+// reasons that hold them.
 import {
   type AttemptState,
   type Blocker,
@@ -75,7 +76,7 @@ function nodeOf(node: Node): LiveNode {
   return { name, zone, ready, cordoned: unschedulable, taints: taints.map(formatTaint) };
 }
 
-/** The pods of nodes from which pods may have to go, until there are enough that are to leave. */
+/** The pods of nodes from which pods may have to leave, until enough of them are due to leave. */
 function explainedIn(
   running: RunningController,
   nodes: readonly Node[],
@@ -95,7 +96,7 @@ function explainedIn(
   return all;
 }
 
-/** A pod that is to leave, on its way out, or of which nobody can tell; nothing of those that stay. */
+/** A pod that is due to leave, is leaving, or whose fate is unknown; nothing for pods that stay. */
 function podOf(explanation: PodExplanation, at: Instant): LivePod | readonly [] {
   const state = decisionName({ explanation });
   const evictor = state === 'Terminating' || state === 'Unknown' ? null : 'taintmgr-controller';

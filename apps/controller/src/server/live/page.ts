@@ -12,11 +12,11 @@ export interface PageOptions {
 }
 
 const path = '/ui';
-/** However many look, the state is made anew no more often. */
+/** The state is computed no more often than this, for any number of viewers. */
 const lookEveryMs: Millis = 2000;
 /** Those who left are read out of the memory so often. */
 const pastEveryMs: Millis = 30_000;
-/** When nobody has looked for so long, what was seen is forgotten. */
+/** The seen states are forgotten after this time without a viewer. */
 const keptMs: Millis = 60_000;
 
 const headers = {
@@ -40,7 +40,7 @@ export function pageHandlers(
   ]);
 }
 
-/** Whoever never opens it never loads it. */
+/** The page is loaded when it is first opened. */
 async function livePageAnswer(): Promise<Answer> {
   const { livePage } = await import('@taintmgr/page');
   const { html, policy } = await livePage('ui/events');
@@ -48,7 +48,7 @@ async function livePageAnswer(): Promise<Answer> {
   return { status: 200, headers: { ...headers, ...type }, body: html };
 }
 
-/** The states seen since somebody opened the page. */
+/** The states seen since the page was first opened. */
 class States {
   readonly #stats: ProcessStats;
   readonly #options: PageOptions;
@@ -57,7 +57,7 @@ class States {
   #madeAt: Millis = Number.NEGATIVE_INFINITY;
   #askedAt: Millis = Number.NEGATIVE_INFINITY;
   #pastAt: Millis = Number.NEGATIVE_INFINITY;
-  /** Whoever asks meanwhile waits for it. */
+  /** Requests that arrive meanwhile wait for this look. */
   #look: Promise<void> | null = null;
   #revision = 0;
   /** Without its time. */

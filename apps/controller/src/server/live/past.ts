@@ -5,11 +5,14 @@ import { mergeStories, pastOf } from '@taintmgr/k8s-adapter/history';
 import type { LivePast } from '@taintmgr/page';
 import type { RunningController } from '../../stats/process-stats.ts';
 
-/** So many are told of, the last ones; they are in the last blocks, of some hundred pods each. */
+/**
+ * The number of departures that are shown, the newest; they are in the last blocks, of some hundred pods
+ * each.
+ */
 const podsMax = 300;
 const blocksMax = 16;
 
-/** Null: this process keeps none, does not lead, or has not read them yet. Whoever decides has the turn in between. */
+/** Null: this process keeps none, does not lead, or has not read them yet. Decisions run in between. */
 export async function pastIn(running: RunningController): Promise<LivePast | null> {
   const kept = running.kept();
   if (!kept) return null;
