@@ -61,7 +61,10 @@ function branchPoint(): Base | null {
   return null;
 }
 
-/** By its tag, else the commit that set the version, whichever is later; null where there is none. */
+/**
+ * The last release: its tag, or the commit that set the version, the later of the two; null if
+ * there is none.
+ */
 function lastRelease(): Base | null {
   const format = ['log', '-1', '--format=%H'];
   const set = git(...format, '-G"version":', '--', 'packages/core/package.json') || null;
@@ -81,7 +84,7 @@ function releaseTag(): string | null {
 function git(...args: readonly string[]): string | null {
   const { status, stdout } = spawnSync('git', args, {
     encoding: 'utf8',
-    // Nobody is there to type a password, or to wait for a remote that does not answer.
+    // No user can type a password here, or wait for a remote that does not answer.
     env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
     timeout: 60_000,
   });

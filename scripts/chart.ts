@@ -1,4 +1,5 @@
-// Writes what of the chart is made from other sources: npm run chart. A test says when it is to be run.
+// Writes the parts of the chart that come from other sources: npm run chart. A test fails when they
+// are out of date.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import configSchema from '../apps/controller/config.schema.json' with { type: 'json' };

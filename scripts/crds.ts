@@ -1,4 +1,5 @@
-// Writes deploy/crds from the tables of the kinds: npm run crds. A test says when it is to be run.
+// Writes deploy/crds from the tables of the kinds: npm run crds. A test fails when they are out of
+// date.
 import { writeFileSync } from 'node:fs';
 import { yamlOf } from '../apps/kubectl-taintmgr/src/render/yaml.ts';
 import { customResourceDefinitions } from '../packages/k8s-adapter/src/doors/kinds.ts';

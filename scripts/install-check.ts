@@ -83,7 +83,7 @@ async function manifestOf(tarball: string): Promise<Manifest> {
   return JSON.parse(text);
 }
 
-/** What registries say of a package: its versions, and where each is. */
+/** The registry's document about a package: its versions, and the place of each. */
 function packumentOf(
   folder: string,
   { file, manifest }: { readonly file: string; readonly manifest: Manifest },
@@ -100,14 +100,18 @@ function packumentOf(
   return { name, 'dist-tags': { latest: version }, versions };
 }
 
-// Which of Node's own modules a program loads, also those that nobody asked for.
+// Records the built-in modules of Node that a program loads, including those that it did not ask
+// for.
 const watching = `
 process.on('exit', () => {
   require('node:fs').writeFileSync(__filename + '.json', JSON.stringify(process.moduleLoadList));
 });
 `;
 
-/** What Node has for the web, which takes 14 MB and comes with `import` of its module for HTTP, used or not. */
+/**
+ * The web modules of Node that a program loads. They take 14 MB and come with an `import` of Node's
+ * HTTP module, used or not.
+ */
 async function webModules(folder: string, run: Run): Promise<readonly string[]> {
   // A file is left in the folder.
   const hook = join(folder, 'watching.cjs');

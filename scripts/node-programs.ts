@@ -1,7 +1,7 @@
-// The Node that goes into programs for other machines: from the npm packages that hold nothing else, of
-// the version that runs here, and only with the checksums that stand in scripts/node-programs.json.
+// The Node that goes into programs for other machines: from the npm packages that hold nothing
+// else, of the version that runs here, and only with the checksums in scripts/node-programs.json.
 //
-//   npx node scripts/node-programs.ts     writes them anew, for the Node that this runs on
+//   npx node scripts/node-programs.ts     rewrites them, for the Node that this runs on
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

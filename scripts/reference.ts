@@ -1,4 +1,4 @@
-// Writes docs/reference from the source: npm run reference. A test says when it is to be run.
+// Writes docs/reference from the source: npm run reference. A test fails when it is out of date.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -42,7 +42,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-/** What of it is not a table. */
+/** The introduction before the tables. */
 const intro = `The controller writes a line for each thing that happens, to stderr: as text, or with \`--logging-format=json\` as one JSON
 object. Scripts should read JSON, and go by keys: a key means the same in every line, and one that is not in this table does
 not compile. Messages (\`msg\`) are for people and may change.

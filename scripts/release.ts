@@ -27,7 +27,7 @@ try {
 async function main(flags: ReleaseFlags): Promise<void> {
   checkTag(manifest.version, process.env);
   if (flags.publish.length > 0) {
-    // What was made and nothing else: each file has to be as its checksum says.
+    // The release and nothing else: each file has to match its checksum.
     const release = releaseOf(flags, readChecksums(flags.folder));
     return publish(release, releasePlan(release), flags.publish, print);
   }

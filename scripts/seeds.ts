@@ -11,7 +11,7 @@ import { plots, type StoryName } from '../packages/k8s-adapter/test/seeds/plots.
 import { hunt, sabotages } from '../packages/k8s-adapter/test/seeds/sabotages.ts';
 
 const progressEvery = 50;
-/** So many of the last things that were done are told of a failure. */
+/** The number of last actions shown for a failure. */
 const actionsShown = 12;
 const seedMax = 2 ** 31 - 1;
 const jobsMax = 64;
@@ -118,7 +118,7 @@ function inThread(
   });
 }
 
-/** What was done to the world, without what came of it: that is written further in. */
+/** The actions on the world, without their results, which are indented. */
 function actionsOf(transcript: readonly string[]): readonly string[] {
   return transcript.filter((line) => /^\S+ +\S+ {2}(?! |VIOLATED|config)/.test(line));
 }

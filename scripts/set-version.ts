@@ -19,7 +19,7 @@ export function withVersion(text: string, version: string): string {
   return text.replace(names, `$1${version}`);
 }
 
-// deploy/helm is made anew by npm run chart, which npm run version calls.
+// npm run chart, which npm run version calls, regenerates deploy/helm.
 if (import.meta.main) {
   const { version } = JSON.parse(readFileSync('packages/core/package.json', 'utf8'));
   for (const file of naming) writeFileSync(file, withVersion(readFileSync(file, 'utf8'), version));

@@ -1,4 +1,5 @@
-// Writes deploy/takeover from the policies of the adapter: npm run takeover. A test says when it is to be run.
+// Writes deploy/takeover from the policies of the adapter: npm run takeover. A test fails when it
+// is out of date.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { yamlOf } from '../apps/kubectl-taintmgr/src/render/yaml.ts';
 import { takeoverManifests } from '../packages/k8s-adapter/src/index.ts';

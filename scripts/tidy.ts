@@ -1,5 +1,6 @@
-// What the linter cannot say about this repository: one line for each fault, exit 1 if there is any.
-// npm run tidy -- --write writes the floors in ARCHITECTURE.md first; --files [FOLDER] lists what each file is for.
+// Checks rules of this repository that the linter cannot: one line for each fault, exit 1 if there
+// is any. npm run tidy -- --write writes the floors in ARCHITECTURE.md first; --files [FOLDER]
+// lists what each file is for.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { floorsFaults, guideFaults, withFloors } from './tidy/architecture.ts';

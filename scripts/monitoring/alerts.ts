@@ -7,7 +7,7 @@ interface Alert {
   readonly name: string;
   readonly expr: string;
   readonly for: string;
-  /** critical: pods stay or go that should not. warning: somebody should look today. */
+  /** critical: pods stay or go that should not. warning: a person should look today. */
   readonly severity: 'critical' | 'warning';
   readonly summary: string;
   readonly description: string;

@@ -87,7 +87,7 @@ interface Row {
   readonly panels: readonly Panel[];
 }
 
-/** What the variables of the dashboard choose. */
+/** The selection that the variables of the dashboard make. */
 const chosen = 'cluster=~"$cluster",namespace=~"$namespace"';
 const of = (name: string, more = ''): string => `${name}{${chosen}${more && `,${more}`}}`;
 const rate = (name: string, more?: string): string => `rate(${of(name, more)}[$__rate_interval])`;

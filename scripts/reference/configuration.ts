@@ -11,7 +11,7 @@ interface DescribedKind {
   readonly description: string;
   readonly names: string;
   readonly fields: readonly Field[];
-  /** What has to hold for it as a whole. */
+  /** The rules for the configuration as a whole. */
   readonly rules: readonly string[];
 }
 
@@ -96,7 +96,7 @@ function shown(kind: string, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What is refused, in the words in which it is. */
+/** The refusals, in the words of their errors. */
 function rulesPart(fields: readonly Field[], rules: readonly string[]): readonly string[] {
   const rows = [
     ...rules.map((message) => ['', sentence(message)]),
@@ -133,12 +133,12 @@ interface Schema {
 interface Field {
   /** `spec.limits[].pods`; `{}` stands for any key. */
   readonly path: string;
-  /** What may stand there, in words. */
+  /** The allowed values, in words. */
   readonly kind: string;
   readonly default: unknown;
   readonly isRequired: boolean;
   readonly description: string;
-  /** What has to hold between it and what is below it. */
+  /** The rules between the field and the fields below it. */
   readonly rules: readonly string[];
 }
 

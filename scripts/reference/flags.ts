@@ -79,7 +79,7 @@ function pluginPart(): string {
   ].join('\n\n');
 }
 
-/** Those that do something, in the order of the help; what nobody types is left out. */
+/** The runnable commands, in the order of the help, without internal ones. */
 function leavesOf(command: PluginCommand): readonly PluginCommand[] {
   const shown = command.commands.filter((one) => !one.name().startsWith('_'));
   return shown.flatMap((one) => (one.commands.length === 0 ? [one] : leavesOf(one)));

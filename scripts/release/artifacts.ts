@@ -1,4 +1,4 @@
-// What a release has made: files with their sizes and checksums.
+// The files of a release, with their sizes and checksums.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

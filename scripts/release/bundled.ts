@@ -1,4 +1,4 @@
-// Which npm packages a program has in it: what esbuild reads when it bundles the program, and its page.
+// The npm packages in a program: those that esbuild reads when it bundles the program and its page.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ export interface BundledPackage {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = 'packages/page/src/browser/main.tsx';
 
-/** What the programs are bundled from: files, from the root of the repository. */
+/** The entry points of the bundled programs: files, from the root of the repository. */
 export const programs = {
   controller: ['apps/controller/src/main.ts'],
   'kubectl-taintmgr': [
@@ -30,7 +30,10 @@ export const programs = {
   ],
 } as const;
 
-/** What is bundled from `entries`, with the page that such a program holds; each version once, by name. */
+/**
+ * The packages bundled from `entries`, with the page that such a program holds; each version once,
+ * by name.
+ */
 export async function bundledPackages(
   entries: readonly string[],
 ): Promise<readonly BundledPackage[]> {
@@ -66,7 +69,7 @@ async function inputsOf(
   return usedInputs(metafile);
 }
 
-/** What something is left of in the bundle. */
+/** The inputs that contribute to the bundle. */
 function usedInputs({ outputs }: Metafile): readonly string[] {
   return Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([file, { bytesInOutput }]) =>
@@ -161,7 +164,7 @@ export interface Sbom {
   readonly dependencies: readonly Dependency[];
 }
 
-/** Which program, and what it is made of. */
+/** A program and its sources. */
 interface Program {
   readonly name: string;
   readonly version: string;

@@ -15,7 +15,7 @@ export interface ReleaseFlags {
   readonly archives?: string | undefined;
   /** Makes everything two times, and compares. */
   readonly twice: boolean;
-  /** What is published; empty in a dry run, which makes a release and publishes nothing. */
+  /** The targets to publish to; empty in a dry run, which makes a release and publishes nothing. */
   readonly publish: readonly Target[];
 }
 
@@ -102,7 +102,7 @@ export function emptyFolder(folder: string, root: string): void {
   writeFileSync(join(folder, marker), '');
 }
 
-/** Whether `inner` is `outer` or somewhere in it; both are absolute. */
+/** True if `inner` is `outer` or within it; both are absolute. */
 function isWithin(outer: string, inner: string): boolean {
   const path = relative(outer, inner);
   return path.split(sep)[0] !== '..' && !isAbsolute(path);

@@ -148,7 +148,10 @@ async function makeChart(to: string, say: Say): Promise<readonly string[]> {
   return [file];
 }
 
-/** What is not the same in two releases of the same sources; one line that says so where all is. */
+/**
+ * The differences between two releases of the same sources, or one line that says that there are
+ * none.
+ */
 export function differences(
   first: readonly Artifact[],
   second: readonly Artifact[],
@@ -163,7 +166,7 @@ export function differences(
 // The tarballs that go to the npm registry.
 const notices = 'THIRD-PARTY-NOTICES';
 
-/** What a package.json has, as far as it is changed here. */
+/** A package.json, with the fields that change here. */
 type Manifest = Readonly<Record<string, unknown>>;
 
 interface Packing {
@@ -174,8 +177,8 @@ interface Packing {
   /** `OWNER/NAME` on GitHub: npm compares the provenance with it. */
   readonly repository: string;
   /**
-   * Of a program, what is bundled in it. All that it needs is, so whoever installs it is not sent for
-   * anything else: its package.json names no dependencies, and the notices go with it.
+   * Of a program, what is bundled in it. All its dependencies are bundled, so an installation needs
+   * no other package: its package.json names no dependencies, and the notices are included.
    */
   readonly bundled?: readonly BundledPackage[] | undefined;
 }
@@ -201,7 +204,9 @@ export function packPackage({ folder, to, repository, bundled }: Packing): strin
   }
 }
 
-/** What only serves the repository is left out, and of a program what is bundled. */
+/**
+ * Leaves out the fields that only serve the repository, and for a program the bundled dependencies.
+ */
 function publishedManifest(manifest: Manifest, isProgram: boolean): Manifest {
   const { scripts, devDependencies, dependencies, files, ...rest } = manifest;
   const shipped = Array.isArray(files) ? files : [];

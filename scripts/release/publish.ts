@@ -1,17 +1,17 @@
-// Runs the plan of a release, or asks whether it would succeed. What a release that stopped half-way has
-// brought to its place is not brought there again.
+// Runs the plan of a release, or asks whether it would succeed. Artifacts that an interrupted
+// release has already published are not published again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { run } from './run.ts';
 
 type Print = (text: string) => void;
-/** What the place that a step goes to has of this version. */
+/** The state of this version at the target of a step. */
 type Presence = 'nothing' | 'this' | 'another';
 
 /**
- * Publishes what goes to `wanted`. Throws before the first step where not all of it can be published,
- * and where a step fails: repeated, it goes on from there.
+ * Publishes to `wanted`. Throws before the first step if a part cannot be published, and when a
+ * step fails; a second run continues from there.
  */
 export function publish(
   { version, folder }: Release,
@@ -103,7 +103,7 @@ function output([program, ...args]: CommandLine): string {
   return status === 0 ? stdout.trim() : '';
 }
 
-/** What git would list as changed or new, such as `?? mac/`. */
+/** The files that git lists as changed or new, such as `?? mac/`. */
 function uncommittedFiles(): readonly string[] {
   const listed = run('.', 'git', 'status', '--porcelain').trimEnd();
   return listed === '' ? [] : listed.split('\n');
@@ -138,7 +138,7 @@ export interface Step {
   /** Where it goes, for people. */
   readonly to: string;
   readonly command: CommandLine;
-  /** How to see whether it was done before, where that can be seen. */
+  /** Checks whether the step was done before, where that can be seen. */
   readonly already?: Already;
 }
 
@@ -146,9 +146,9 @@ export interface Step {
 interface Already {
   /** Prints what is there of this version; nothing, or a failure, where nothing is. */
   readonly command: CommandLine;
-  /** What has to be there. */
+  /** The file that must exist. */
   readonly file: string;
-  /** What the command prints of the file: `sha512-BASE64`, or all of it. */
+  /** The output of the command: `sha512-BASE64` of the file, or the whole file. */
   readonly prints: 'integrity' | 'text';
 }
 
@@ -166,12 +166,12 @@ export function releasePlan(release: Release): readonly Step[] {
   ];
 }
 
-/** `next` for what is not final: nobody gets it who does not ask for it. */
+/** `next` for prereleases: only those who ask for one get it. */
 function distTag(version: string): string {
   return version.includes('-') ? 'next' : 'latest';
 }
 
-/** What others depend on first, so that nobody finds a package whose dependencies are missing. */
+/** Dependencies first, so that no published package lacks its dependencies. */
 const packageOrder = [
   'core',
   'sim-cluster',
@@ -260,7 +260,9 @@ function githubSteps({ version, repository, folder, files }: Release): readonly 
   ];
 }
 
-/** Its index takes a change by pull request only, from a fork, which somebody of krew looks at. */
+/**
+ * The krew index takes changes only by pull request from a fork, which a krew maintainer reviews.
+ */
 function krewSteps({ folder, files, version }: Release): readonly Step[] {
   if (!files.includes('taintmgr.yaml') || distTag(version) === 'next') return [];
   return [

@@ -1,4 +1,5 @@
-// Whether the guides are true: what they name exists, and their floors are those that tidy keeps.
+// Checks that the guides are true: the things they name exist, and their floors are those that tidy
+// enforces.
 import { posix } from 'node:path';
 import { houses } from './floors.ts';
 import type { Fault, Tree } from './tree.ts';

@@ -66,7 +66,7 @@ export function tooLong(tree: Tree): readonly Fault[] {
   });
 }
 
-/** Nobody else has the home folders of the machine on which something was written. */
+/** Home folders name the machine on which a text was written. */
 export function namesAMachine(tree: Tree): readonly Fault[] {
   const isProse = /\.(ts|mjs|md|json|yaml|yml)$/;
   return tree.files

@@ -175,7 +175,7 @@ function roomOf(
   return null;
 }
 
-/** What the room is called that the file is in, if it is that one. */
+/** The name of the room that the file is in, or null if the file is elsewhere. */
 function nameOf(room: string, inside: string): string | null {
   if (!/\/$|NAME$/.test(room)) return inside === room ? room : null;
   const pattern = room.replace('NAME', '[^/]+');

@@ -1,7 +1,7 @@
 // Lists what each source file says at its head that it is for: npm run tidy -- --files [FOLDER]
 import { type Fault, sourcesOf, type Tree } from './tree.ts';
 
-/** What is listed, and has to say what it is for: no tests, no test data, no settings of tools. */
+/** The files that must state their purpose: no tests, no test data, no settings of tools. */
 function listed(tree: Tree): readonly string[] {
   const rooms = /^(packages|apps|tools)\/[^/]+\/(src|scripts)\/|^(scripts|bench)\//;
   return sourcesOf(tree).filter((file) => rooms.test(file) && !file.includes('/test/'));

@@ -1,8 +1,9 @@
-// Which source file imports which, types and lazy imports included; and that none do in a circle.
+// The imports among source files, including types and lazy imports, and the check that none form a
+// circle.
 import { posix } from 'node:path';
 import { type Fault, sourcesOf, type Tree, withoutComments } from './tree.ts';
 
-/** What each file imports from its own package, by paths from the root. */
+/** The imports of each file from its own package, by paths from the root. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
 const specifier = /\b(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;

@@ -1,9 +1,10 @@
-// Whether a picture in the documentation is as old as what it shows: the page, the scenario, and what came of that.
+// Checks that the pictures in the documentation are as recent as their sources: the page, the
+// scenario, and its result.
 import { createHash } from 'node:crypto';
 import { type Fault, type Tree, withoutComments } from './tree.ts';
 
 const folder = 'docs/scenarios';
-/** What drew the pictures, in one number: written with them by `npm run pictures`. */
+/** One checksum of the pictures' sources: `npm run pictures` writes it with them. */
 export const drawnFile = `${folder}/pictures.sha256`;
 const pictures = ['zone-outage', 'losses'].flatMap((name) => [
   `${name}-light.png`,
@@ -12,7 +13,7 @@ const pictures = ['zone-outage', 'losses'].flatMap((name) => [
 const scenario = ['three-zones.yaml', 'zone-outage.yaml'];
 const live = /^packages\/page\/src\/(browser|model)\/live\//;
 
-/** What pictures are drawn by, that is here. */
+/** The sources of the pictures in the repository. */
 export function drawnBy(tree: Tree): string {
   const page = tree.files.filter((file) => {
     return /^packages\/page\/src\/(browser|model)\//.test(file) && !live.test(file);
@@ -24,7 +25,7 @@ export function drawnBy(tree: Tree): string {
   return `${hash.digest('hex')}\n`;
 }
 
-/** What the scenario prints, which a test holds against the command. */
+/** The output of the scenario, which a test compares with the command's. */
 function answerIn(readme: string): string {
   return new RegExp(`^\\$ .*--script ${scenario[1]}[^]*?\`\`\``, 'm').exec(readme)?.[0] ?? '';
 }

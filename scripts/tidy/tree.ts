@@ -23,7 +23,7 @@ export function treeOf(texts: Readonly<Record<string, string>>): Tree {
   return { files: Object.keys(texts).sort(), read: (file) => texts[file] ?? '' };
 }
 
-/** What git knows and does not ignore, as it is on disk. */
+/** The files that git knows and does not ignore, as they are on disk. */
 export function repository(root: string): Tree {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,

@@ -13,7 +13,7 @@ interface Stream {
 
 /** One process of the client under test; each of its lives is a run of its own. */
 export interface Replica {
-  /** It starts anew and knows nothing; what it asked before is on its way still. */
+  /** Starts a new run without knowledge; earlier requests are still on their way. */
   beginRun(): void;
   /** From now on nothing reaches it. */
   blind(): void;
@@ -23,7 +23,7 @@ export interface Replica {
   client(line: Exchange): Exchange;
 }
 
-/** What is known of a replica: which run it is in, and what it watches. */
+/** The facts about a replica: its current run, and its watches. */
 interface Life {
   run: number;
   readonly streams: Set<Stream>;
@@ -100,12 +100,15 @@ export class ApiHistory {
     };
   }
 
-  /** The line of somebody else: what changes by its requests is not the work of the client. */
+  /** The line of another program: changes by its requests are not the client's work. */
   bystander(exchange: Exchange): Exchange {
     return (request, sink) => this.#as(null, () => exchange(request, sink));
   }
 
-  /** A stream that goes on without an end and without an event: what it does not send is not known. */
+  /**
+   * Stalls the request's stream, which continues without an end and without an event: the client
+   * does not learn its changes.
+   */
   stall(request: ApiRequest): void {
     const stream = this.#streamOf.get(request);
     if (!stream?.period) return;
@@ -130,12 +133,15 @@ export class ApiHistory {
   #unblind({ run, streams }: Life): void {
     for (const stream of streams) {
       if (stream.period?.to == null) continue;
-      // What it receives only now may be from long ago.
+      // Changes that it receives only now may be from long ago.
       stream.period = this.known.begin(run, stream.resource, this.#now(), stream.endedAt);
     }
   }
 
-  /** What was sent before the end is received when it is let through, and nothing after that. */
+  /**
+   * The client receives the changes sent before the end once its traffic is let through, and
+   * nothing after that.
+   */
   #noteEnd(stream: Stream): void {
     if (stream.period?.to != null) stream.endedAt = this.#now();
   }
@@ -207,7 +213,7 @@ interface Taps {
   ended(isWhole: boolean): void;
 }
 
-/** The sink, but for whoever wants to see first what goes into it. */
+/** The sink with taps that see everything first. */
 function tapped(sink: ResponseSink, taps: Taps): ResponseSink {
   return {
     head: (status, headers) => {
@@ -230,14 +236,17 @@ function tapped(sink: ResponseSink, taps: Taps): ResponseSink {
   };
 }
 
-/** Whether an event of a watch, in either format, is an error. */
+/** True if an event of a watch, in either format, is an error. */
 function beginsWithError(event: string | Uint8Array): boolean {
   const head =
     typeof event === 'string' ? event : Buffer.from(event.subarray(0, 16)).toString('latin1');
   return head.startsWith('{"type":"ERROR"') || head.startsWith('\n\u0005ERROR', 4);
 }
 
-/** What is sent to change an object, and what may have been sent before for the same purpose. */
+/**
+ * The requests that change an object, each with the earlier requests that may have served the same
+ * purpose.
+ */
 const attempts: Readonly<Record<string, readonly CallKind[]>> = {
   changeNode: ['readNode', 'changeNode'],
   changeNodeStatus: ['readNode', 'readLease', 'changeNodeStatus'],
@@ -279,7 +288,7 @@ class CallLog {
     for (const one of before.slice(0, before.indexOf(read)).reverse()) {
       if (one.run !== call.run || one.endedAt === null || !isAbout(one, call)) continue;
       if (!attempts[call.kind]?.includes(one.kind)) continue;
-      // What succeeded was another change, and what led to it led to that.
+      // A success completed another change, and the calls before it led to that one.
       if (one.kind === call.kind && one.succeeded) break;
       // One read leads to an attempt; the read before it led to another one.
       if (one.kind !== call.kind && one.kind === first.kind) continue;

@@ -1,6 +1,6 @@
 import type { ApiRequest } from '@taintmgr/sim-cluster';
 
-/** What a client does with pods, nodes and leases, as its requests show. */
+/** The actions of a client on pods, nodes and leases, as its requests show them. */
 export type CallKind =
   | 'listNodes'
   | 'watchNodes'
@@ -27,9 +27,9 @@ export type CallKind =
   | 'watchNamespaces'
   | 'other';
 
-/** What a client asks of the API, as one request shows it. */
+/** A request of a client to the API. */
 export interface Call {
-  /** Which life of the client it belongs to, from 1. */
+  /** The client's run that it belongs to, from 1. */
   readonly run: number;
   readonly kind: CallKind;
   /** `namespace/name` of a pod, the name of a node, '' for neither. */
@@ -41,7 +41,7 @@ export interface Call {
   servedAt: number | null;
   /** When the client had its answer, or the loss of it; null: not yet. */
   endedAt: number | null;
-  /** Whether the answer was a 2xx. */
+  /** True if the answer was a 2xx. */
   succeeded: boolean;
 }
 

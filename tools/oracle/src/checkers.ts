@@ -64,7 +64,7 @@ export class Checkers {
     this.#ending = [new EvictionRateChecker(evidence), ...(terms.elected ? [leadership] : [])];
   }
 
-  /** What was found so far, in the order in which it was found. */
+  /** The violations found so far, in the order of their discovery. */
   get violations(): readonly Violation[] {
     return this.#violations;
   }

@@ -1,4 +1,4 @@
-// What drains write on nodes: for which taint they evict, and that they are alive.
+// The marks that drains write on nodes: the taint that they evict for, and a sign of life.
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from './api-history.ts';
 import type { ObjectHistory, State } from './object-history.ts';
@@ -24,7 +24,7 @@ export interface SeenDrain {
 }
 
 const annotation = 'taintmgr.dev/drain';
-/** A drain that has given no sign of life for so long is not at work. */
+/** The time without a sign of life after which a drain is not at work. */
 const staleMs = 60_000;
 
 /** The drains of nodes, and until when a client has to leave pods to them. */
@@ -47,12 +47,12 @@ export class DrainMarks {
       JSON.stringify(markOf(one, id)) === JSON.stringify(mark);
     const before = states.findLastIndex((one, at) => at < index && !isSame(one));
     const writtenAt = states[before + 1]?.at ?? state.at;
-    // Whoever starts anew gives it the whole time.
+    // A client that restarts gives the drain the whole time.
     const began = this.#apiHistory.known.firstOf(run, 'nodes') ?? writtenAt;
     return { heartbeat: mark.heartbeat ?? '', until: Math.max(writtenAt, began) + staleMs };
   }
 
-  /** Whether the node then showed no other sign of life of a drain for the taint than that one. */
+  /** True if the node then showed no other sign of life of a drain for the taint than that one. */
   isUnmoved(nodeName: string, at: number, { id }: NoExecuteTaint, heartbeat: string): boolean {
     return this.#history.during(this.#history.node(nodeName), at, at).some((state) => {
       const mark = markOf(state, id);

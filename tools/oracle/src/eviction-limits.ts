@@ -25,10 +25,10 @@ interface RemovedInScopes extends Removed {
 const resumeAnnotation = 'taintmgr.dev/resume-limits';
 
 /**
- * Within any window no more pods of a scope are made to leave than was promised, whoever of the replicas
- * does it and however often it starts anew; one always may. Counted in its favour: pods that came after a
- * taint of their node do not count, pods that it cannot have known in time count as there, and after
- * somebody's request to resume was answered the windows begin anew.
+ * Within any window no more pods of a scope are made to leave than was promised, by all replicas
+ * together and however often they restart; one pod always may leave. Counted in the client's
+ * favour: pods that came after a taint of their node do not count, pods that it cannot have known
+ * in time count as there, and after a request to resume was answered the windows start over.
  */
 export class EvictionWindowChecker extends Checker<Evidence> {
   #removed: RemovedInScopes[] = [];
@@ -56,7 +56,7 @@ export class EvictionWindowChecker extends Checker<Evidence> {
     const isLeaving = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined;
     if (!isLeaving || previous.metadata.deletionTimestamp !== undefined) return;
     const decidedAt = apiHistory.calls.chainOf(by)[0]?.sentAt ?? by.sentAt;
-    // What was under way when everything began anew was let go before.
+    // Decisions from before the reset had passed the old windows.
     if (decidedAt <= this.#resumedAt || mayBeLate(this.evidence, previous, at)) return;
     const scopes = terms.windows.map((term) =>
       scopeOf(this.evidence.history, term.per, previous, at),
@@ -211,7 +211,7 @@ export class PolicyLimitChecker extends Checker<Evidence> {
     if (change.change.resource === 'pods') this.#observePod(change);
   }
 
-  /** Everything begins anew once a request to resume is answered. */
+  /** The windows start over once a request to resume is answered. */
   #observeLease({ change: { object, previous } }: ObservedChange): void {
     const asked = previous?.metadata.annotations?.[resumeAnnotation] !== undefined;
     if (asked && object.metadata.annotations?.[resumeAnnotation] === undefined) this.#removed = [];
@@ -261,14 +261,14 @@ export class PolicyLimitChecker extends Checker<Evidence> {
     report({ invariant: 'limit of a policy', at: last.at, evidence });
   }
 
-  /** Whether whoever decided it surely knew the policy, which is for every taint of the node. */
+  /** True if the run surely knew the policy, which is for every taint of the node. */
   #isCounted(
     { spec }: StoredPolicy,
     since: number,
     { run, decidedAt, pod, node }: RemovedFromNode,
   ): boolean {
     const known = this.evidence.apiHistory.known.inTurnUpTo(run, 'policies', decidedAt);
-    // What was decided in the very instant in which it came may have been decided before.
+    // A decision at the very instant of the policy's arrival may have preceded it.
     return (
       known > since && spec.match?.taints === undefined && matches(spec.match, pod, node, null)
     );

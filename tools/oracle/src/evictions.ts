@@ -229,7 +229,10 @@ export class EvictionChecker extends Checker<Evidence> {
     return { ...verdict, never: isHeld ? 'paused' : 'kept' };
   }
 
-  /** When the pod has to go for a taint, by whichever policy may have been known: the earliest. */
+  /**
+   * The earliest time at which the pod has to go for a taint, by any policy that may have been
+   * known.
+   */
   #deadline(
     { run, decidedAt }: Decision,
     pod: KubeObject,
@@ -297,7 +300,7 @@ export class GraceChecker extends Checker<Evidence> {
     if (resource !== 'pods' || !by || !isRemoval(by) || !previous) return;
     if (previous.metadata.deletionTimestamp !== undefined) return;
     if (type !== 'DELETED' && object.metadata.deletionTimestamp === undefined) return;
-    // Nobody waits for containers that have ended.
+    // Containers that have ended need no time to stop.
     if (['Succeeded', 'Failed'].includes(previous.status?.phase)) return;
     const given = type === 'DELETED' ? 0 : (object.metadata.deletionGracePeriodSeconds ?? 0);
     const own: number = previous.spec.terminationGracePeriodSeconds ?? defaultSeconds;
@@ -337,7 +340,7 @@ export class GraceChecker extends Checker<Evidence> {
 /** Changes of health that the budget's status may not show yet. */
 const statusLagMs = 1000;
 
-/** Whether the budget is one for this pod. */
+/** True if the budget covers this pod. */
 export function selectedBy(budget: KubeObject, pod: KubeObject): boolean {
   return isSelected(budget.spec.selector, pod);
 }
@@ -365,7 +368,9 @@ export class BudgetChecker extends Checker<Evidence> {
     if (!asks && (isSpec || healthyBefore !== healthyAfter)) this.#shakenAt.set(namespace, at);
   }
 
-  /** Whether each taint that the client may have gone by lets its pods go by the budgets only. */
+  /**
+   * True if each taint that the client may have acted on lets its pods go only within the budgets.
+   */
   #asksBudgets(at: number, pod: KubeObject, { run, sentAt }: Call): boolean {
     const { history, terms, apiHistory, policies } = this.evidence;
     if (terms.policies.length === 0 && !terms.clusterPolicies) return terms.mode === 'evict';

@@ -8,7 +8,7 @@ import type { PolicyHistory } from './policies.ts';
 import type { TaintStarts } from './taint-starts.ts';
 import type { Terms, Violation } from './terms.ts';
 
-/** What the checkers look at. */
+/** The evidence that the checkers look at. */
 export interface Evidence {
   readonly api: ClusterApi;
   readonly terms: Terms;

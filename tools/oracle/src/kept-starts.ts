@@ -14,9 +14,9 @@ import { clockTime } from './terms.ts';
 const writtenMs = 5000;
 
 /**
- * What the client writes down as the start of a taint is never before it began; and it is written
- * down where the taint does not say it itself and a pod waits for its time to pass, so that another
- * run of the client does not begin anew.
+ * The client never records a start of a taint before its real start. It records the start where the
+ * taint has no time and a pod waits for its time to pass, so that another run of the client does
+ * not start over.
  */
 export class KeptStartsChecker extends Checker<Evidence> {
   /** Called at the end of a time in which client and API worked undisturbed. */
@@ -45,7 +45,7 @@ export class KeptStartsChecker extends Checker<Evidence> {
     }
   }
 
-  /** Whether its time has not come, by any taint. */
+  /** True if its time has not come, by any taint. */
   #isWaiting(pod: KubeObject, node: State, at: number): boolean {
     const { starts } = this.evidence;
     return (
@@ -81,7 +81,10 @@ export class KeptStartsChecker extends Checker<Evidence> {
     }
   }
 
-  /** With the time given back by pauses that are gone: whoever starts anew cannot know of them. */
+  /**
+   * Includes the time given back by pauses that are gone: a client that restarts cannot know of
+   * them.
+   */
   #earliest(
     { run, sentAt }: Call,
     nodeName: string,
@@ -97,7 +100,7 @@ export class KeptStartsChecker extends Checker<Evidence> {
   }
 }
 
-/** What is written for the pods of one namespace names that after the taint. */
+/** An entry for the pods of one namespace names the namespace after the taint. */
 function taintOf({ object }: State, id: string): NoExecuteTaint | undefined {
   return noExecuteTaints(object).find((taint) => taint.id === id.split(' ')[0]);
 }

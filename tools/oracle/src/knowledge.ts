@@ -1,4 +1,4 @@
-// What a client can know of the objects it follows, and up to which instant.
+// A client's possible knowledge of the objects it follows, and up to which instant.
 
 /** The collections a client follows. */
 export type Followed = 'nodes' | 'pods' | 'leases' | 'policies' | 'pauses' | 'rules' | 'namespaces';
@@ -14,7 +14,7 @@ export interface Period {
 /** Within this time after a gap the changes that were missed have all come. */
 const catchUpMs = 1000;
 
-/** What each run of a client could know, by the lists and watches that reached it. */
+/** The possible knowledge of each run of a client, by the lists and watches that reached it. */
 export class Knowledge {
   readonly #periods: Period[] = [];
 
@@ -37,8 +37,8 @@ export class Knowledge {
   }
 
   /**
-   * The same for a client that acts on each change as it comes: what it missed comes one by one, so
-   * right after a gap it may not know the latest changes. How long ago is for others to judge.
+   * The same for a client that acts on each change as it comes: missed changes arrive one by one,
+   * so right after a gap it may not know the latest ones. The caller judges how long ago that was.
    */
   inTurnUpTo(run: number, resource: Followed, at: number): number {
     const periods = this.#before(run, resource, at).sort((a, b) => a.from - b.from);
@@ -61,7 +61,7 @@ export class Knowledge {
     return first?.from ?? null;
   }
 
-  /** Whether that run knew everything as of some instant in [from, to). */
+  /** True if that run knew everything as of some instant in [from, to). */
   within(run: number, resource: Followed, from: number, to: number): boolean {
     return this.#before(run, resource, to).some(
       (period) => period.from < to && (period.to ?? Number.POSITIVE_INFINITY) >= from,

@@ -10,11 +10,11 @@ import { clockTime, isRemoval, type Violation } from './terms.ts';
 /** Who holds the lease from one instant on. */
 interface Tenure {
   readonly at: number;
-  /** The run that wrote itself into it; null: nobody holds it. */
+  /** The run that wrote itself into it; null: no holder. */
   readonly run: number | null;
 }
 
-/** What only the leader may send. */
+/** The calls that only the leader may send. */
 const leading: readonly CallKind[] = [
   'markPod',
   'changePodStatus',
@@ -28,10 +28,10 @@ const heartbeats = 'kube-node-lease';
 const renewedMsMax = 10_500;
 
 /**
- * Of several replicas only the one that holds the lease acts: at the moment at which it sends a
- * write, nobody else has taken the lease, it has not been given back, and it was renewed not long
- * ago, so that nobody else can have taken it by the time at which the write arrives. All this goes
- * by the time of the API, whatever clocks the replicas have.
+ * Of several replicas only the one that holds the lease acts: when it sends a write, no other
+ * replica has taken the lease, the lease has not been released, and it was renewed recently, so
+ * that no other replica can have taken it before the write arrives. All times are those of the API,
+ * independent of the replicas' clocks.
  */
 export class LeadershipChecker {
   readonly #apiHistory: ApiHistory;
@@ -47,7 +47,7 @@ export class LeadershipChecker {
 
   observe({ at, change: { type, resource, object }, by }: ObservedChange): void {
     if (resource !== 'leases' || object.metadata.namespace === heartbeats) return;
-    // A lease that nobody has ever held is a record of something, and elects nobody.
+    // A lease that never had a holder is a record of something else, and elects no leader.
     const { holderIdentity } = object.spec;
     if (holderIdentity === undefined) return;
     const holder: string = type === 'DELETED' ? '' : holderIdentity;
@@ -56,7 +56,10 @@ export class LeadershipChecker {
     if (run !== null) this.#renewals.set(run, [...(this.#renewals.get(run) ?? []), at]);
   }
 
-  /** Each run has a name of its own. What one sends while it receives another's change is taken for that change. */
+  /**
+   * Each run has a different name. A request that a run sends while it receives another run's
+   * change is taken for that change.
+   */
   #runOf(holder: string, by: Call | null): number | null {
     const run = this.#runs.get(holder) ?? by?.run ?? null;
     if (run !== null) this.#runs.set(holder, run);
@@ -67,7 +70,7 @@ export class LeadershipChecker {
   atEnd(): void {
     for (const { kind, run, sentAt: at, target } of this.#apiHistory.calls.all) {
       if (!leading.includes(kind)) continue;
-      // Whoever held it at some time of the same instant may have sent it then.
+      // A run that held the lease at some time of the same instant may have sent the write then.
       const first = this.#tenures.findLastIndex((tenure) => tenure.at < at);
       const holders = this.#tenures
         .slice(Math.max(0, first))
@@ -95,7 +98,7 @@ export class LeadershipChecker {
  * may have known. All pods of its namespace are its replicas, and the one in which it runs works.
  */
 export class OwnReplicaChecker extends Checker<Evidence> {
-  /** Whose removal each run has asked for, by uid. */
+  /** The pods whose removal each run has asked for, by uid. */
   readonly #asked = new Map<string, number>();
 
   observe({ at, change, by }: ObservedChange): void {
@@ -119,7 +122,7 @@ export class OwnReplicaChecker extends Checker<Evidence> {
     this.evidence.report({ invariant: 'keeps its last replica', at, evidence });
   }
 
-  /** Whether there is no replica beside this one that works now. */
+  /** True if no other replica works now. */
   isLast({ metadata }: KubeObject): boolean {
     const { api, terms } = this.evidence;
     if (metadata.namespace !== terms.own?.namespace) return false;
@@ -138,7 +141,10 @@ export class OwnReplicaChecker extends Checker<Evidence> {
     });
   }
 
-  /** Whether it worked in each of its states of that time that counts, each with those of its node. */
+  /**
+   * For each counted state of the pod in that time: true if the pod worked, given the state of its
+   * node.
+   */
   #worked(
     uid: string,
     from: number,

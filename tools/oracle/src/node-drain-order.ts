@@ -3,7 +3,7 @@ import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import { marksOf } from './drain-marks.ts';
 
 const minute = 60_000;
-/** What a client may not have heard of yet. */
+/** The time for which a client may not have heard of a change. */
 const unheardMs = 200_000;
 /** A write that was begun in time may come so late, tried again and again. */
 const lateMs = 150_000;
@@ -41,7 +41,7 @@ export class NodeDrainOrder {
     }
   }
 
-  /** The taint of a drain comes to a node that had no mark of it. */
+  /** Judges the first taint of a drain on a node without a mark of the drain. */
   begun(
     sentAt: number,
     { metadata: { name } }: KubeObject,
@@ -80,7 +80,9 @@ export class NodeDrainOrder {
       this.#report('keeps its last pods', `${id}: ${name} before ${before.metadata.name}`);
   }
 
-  /** A node of a later wave that was begun with after `since`, by a drain that nobody has edited. */
+  /**
+   * A node of a later wave that was begun after `since`, by a drain whose spec was never edited.
+   */
   #laterBegun(since: number, id: string, name: string, specs: readonly Spec[]): string | undefined {
     const drain = this.#api.get('nodedrains.taintmgr.dev', '', id);
     const [spec, edited] = specs;
@@ -105,7 +107,7 @@ export class NodeDrainOrder {
     );
   }
 
-  /** Whether the status says that it has begun with the node: then it goes on with it. */
+  /** True if the status says that the drain has begun the node and therefore continues with it. */
   #isUnderWay(id: string, name: string): boolean {
     return this.#statesOf(id).some((one) => one.name === name && one.startedAt !== undefined);
   }
@@ -124,7 +126,10 @@ export class NodeDrainOrder {
     return this.#api.get('nodedrains.taintmgr.dev', '', id)?.status?.nodeStates ?? [];
   }
 
-  /** Whether a step before the node was never done, and no time was over that lets it go on. */
+  /**
+   * True if a step before the node was never done, and no timeout has passed that would allow the
+   * drain to continue.
+   */
   #misses(at: number, { beforeNode = [] }: Spec, id: string, node: string): boolean {
     const since = this.#begunAt.get(`${id} ${node}`) ?? at;
     const isOver = at - since >= 45_000 - clockMs;
@@ -147,7 +152,9 @@ interface Step {
   readonly onTimeout?: string;
 }
 
-/** Whether a window was open lately; each is as `N`, every N minutes,, and lasts whole minutes. */
+/**
+ * Whether a window was open recently; each is as `N`, every N minutes,, and lasts whole minutes.
+ */
 function mayBeOpen({ windows = [] }: Spec, at: number): boolean {
   if (windows.length === 0) return true;
   return windows.some(({ schedule, duration }: { schedule: string; duration: string }) => {
@@ -167,7 +174,7 @@ function waveOf({ waves = [] }: Spec, name: string): number {
   return index < 0 ? waves.length : index;
 }
 
-/** Whether the pod is in the last group of a drain that takes all pods of a node. */
+/** True if the pod is in the last group of a drain that takes all pods of a node. */
 function isLast({ pods, tolerations }: Spec, { metadata }: KubeObject): boolean {
   if (tolerations !== 'Ignore') return false;
   return (pods?.last ?? []).some(
@@ -178,7 +185,7 @@ function isLast({ pods, tolerations }: Spec, { metadata }: KubeObject): boolean 
   );
 }
 
-/** Whether a drain makes such pods leave, whatever else it says. */
+/** True if a drain always makes such pods leave. */
 export function isToGo({ metadata, status }: KubeObject): boolean {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.kind ?? '';
   const isOver = ['Succeeded', 'Failed'].includes(status?.phase);

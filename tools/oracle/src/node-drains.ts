@@ -13,10 +13,13 @@ const resource = 'nodedrains.taintmgr.dev';
 const returnsMax = 4;
 /** Of fewer replicas than this some may not have been there yet. */
 const replicasMin = 4;
-/** A client may not have heard of a change for so long: a watch that stalls is found out after 150 s. */
+/**
+ * The time for which a client may not have heard of a change: a stalled watch is found out after
+ * 150 s.
+ */
 const unheardMs = 200_000;
 
-/** A drain may take so long after its window has opened. */
+/** The time that a drain may take after its window has opened. */
 const beginsMs = 120_000;
 
 interface Taint {
@@ -25,16 +28,16 @@ interface Taint {
   readonly effect: string;
 }
 
-/** What a NodeDrain said from an instant on. */
+/** A NodeDrain's spec from an instant on. */
 interface Version {
   readonly at: number;
   readonly spec: KubeObject['spec'];
 }
 
-/** What others have last done to a node's cordon and taints, and what the client has. */
+/** The last writes of others to a node's cordon and taints, and those of the client. */
 interface NodeRecord {
   isCordonOfOthers: boolean;
-  /** The taints that the client has put on and nobody has touched since. */
+  /** The taints that the client has added and no other program has touched since. */
   readonly ours: Set<string>;
   object: KubeObject | null;
 }
@@ -50,10 +53,13 @@ export class NodeDrainCheckers {
   readonly #order: NodeDrainOrder;
   /** Drains that were over their limit, by name, and at which instant. */
   readonly #suspects = new Map<string, number>();
-  /** How many pods of an owner a life of the client has made to leave a node, for a version of a drain. */
+  /**
+   * The number of an owner's pods that a run of the client has made to leave a node, for a version
+   * of a drain.
+   */
   readonly #returns = new Map<string, { times: number; replicas: number }>();
 
-  /** True once somebody else has marked a pod as a taint manager does. */
+  /** True once another program has marked a pod as a taint manager does. */
   #hasOthers = false;
 
   constructor(api: ClusterApi, apiHistory: ApiHistory = new ApiHistory(api.clock)) {
@@ -69,7 +75,10 @@ export class NodeDrainCheckers {
     return this.#violations;
   }
 
-  /** After a time without trouble, in which people hold nobody back: what is not over waits for a reason. */
+  /**
+   * Judges after a quiet time, in which no person holds a drain back: an unfinished drain needs a
+   * reason.
+   */
   atRest(): void {
     for (const { metadata, spec, status } of this.#api.list(resource)) {
       if (metadata.deletionTimestamp) this.#report('is undone', `${metadata.name} is still there`);
@@ -118,7 +127,7 @@ export class NodeDrainCheckers {
     this.#versions.set(metadata.name, versions);
   }
 
-  /** What a drain of the name said lately, as far as a client may still go by it. */
+  /** The recent specs of a drain of that name that a client may still act on. */
   #recent(name: string, at: number): readonly KubeObject['spec'][] {
     const versions = this.#versions.get(name) ?? [];
     return versions
@@ -257,7 +266,10 @@ export class NodeDrainCheckers {
     }
   }
 
-  /** Drains that were at work on the node when a request was sent: nobody calls back one that comes late. */
+  /**
+   * Drains that were at work on the node when a request was sent: a late request cannot be called
+   * back.
+   */
   #atWork(nodeName: string, sentAt: number): readonly string[] {
     const state = this.#history.node(nodeName).findLast(({ at }) => at <= sentAt);
     const node = state?.object;
@@ -325,7 +337,7 @@ function isMarked({ status }: KubeObject): boolean {
   return conditions.some(({ reason }) => reason === 'DeletionByTaintManager');
 }
 
-/** Whether the pod may stay beside the taint of a drain for ever. */
+/** True if the pod may stay beside the taint of a drain for ever. */
 function tolerates(
   { spec: { tolerations = [] } }: KubeObject,
   { taint }: KubeObject['spec'],
@@ -362,7 +374,7 @@ function keyOf(text: string): string {
   return text.replace(/=[^:]*/, '');
 }
 
-/** Whether a NodeDrain is for a node by its name or its labels. */
+/** True if a NodeDrain selects a node by its name or its labels. */
 function isFor({ nodes, nodeSelector }: KubeObject['spec'], { metadata }: KubeObject): boolean {
   if (nodes) return nodes.includes(metadata.name);
   const wanted: Readonly<Record<string, string>> = nodeSelector?.matchLabels ?? {};

@@ -36,7 +36,10 @@ interface Expression {
   readonly values?: readonly string[];
 }
 
-/** Whether a LabelSelector matches an object; none, and one with an operator that is unknown, match nothing. */
+/**
+ * True if a LabelSelector matches an object; no selector, and one with an unknown operator, match
+ * nothing.
+ */
 export function isSelected(selector: KubeObject['selector'], object: KubeObject): boolean {
   if (!selector) return false;
   const labels = new Map<string, string>(Object.entries(object.metadata.labels ?? {}));
@@ -60,7 +63,9 @@ function meets(label: string | undefined, { operator, values = [] }: Expression)
   }
 }
 
-/** Whether pods of this namespace are decided about by the client; of one that is gone they are not. */
+/**
+ * True if the client decides about the pods of this namespace; false for a namespace that is gone.
+ */
 export function isHandedOver(namespace: KubeObject | null): boolean {
   return namespace?.metadata.labels?.['taintmgr.dev/takeover'] === 'enabled';
 }

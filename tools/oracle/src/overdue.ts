@@ -17,7 +17,7 @@ import { clockTime, policyFor } from './terms.ts';
 export class OverdueChecker extends Checker<Evidence> {
   /** By node uid, taint and appearance: the latest that the start can be. */
   readonly #finalStarts = new Map<string, number>();
-  /** Whether a pod is one that the client keeps, as its own last replica. */
+  /** True if the client keeps the pod, as its own last replica. */
   readonly #isLast: (pod: KubeObject) => boolean;
   readonly #calm: { readonly from: number; readonly to: number }[] = [];
 
@@ -108,7 +108,7 @@ export class OverdueChecker extends Checker<Evidence> {
     return Math.min(...sinces);
   }
 
-  /** How long all pods together may wait for the limits. */
+  /** The time that all pods together may wait for the limits. */
   #queueMs(podCount: number): number {
     const { rates } = this.evidence.terms;
     return (podCount * 1000) / Math.min(...rates.map(({ podsPerSecond }) => podsPerSecond), 1000);

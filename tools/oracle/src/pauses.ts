@@ -1,11 +1,12 @@
-// The pauses that a client is told of, and those of the cluster: which hold a pod, and what time they give back.
+// The pauses given to a client, and those of the cluster: the pods they hold, and the time they
+// give back.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from './api-history.ts';
 import { zoneOf } from './lifecycle/zones.ts';
 import { hasLabels } from './policies.ts';
 import { StoredSets, type Version } from './stored-sets.ts';
 
-/** What a pause covers. */
+/** The scope of a pause. */
 export type PauseScope =
   | { readonly kind: 'all' }
   | { readonly kind: 'node'; readonly name: string };
@@ -29,7 +30,7 @@ export class Pauses {
     for (const pause of open) pause.to = at;
   }
 
-  /** Whether the deadlines on that node stood still at that instant, and had before. */
+  /** True if the deadlines on that node stood still before that instant and at it. */
   covers(nodeName: string, at: number): boolean {
     return this.#pauses.some(
       ({ scope, from, to }) =>
@@ -69,7 +70,7 @@ interface PauseSpec {
   readonly until?: string;
 }
 
-/** What a pause may be for: a taint of a node; of a pod in this namespace, null: of all pods. */
+/** The subject of a pause: a taint of a node, and a pod in this namespace; null: all pods. */
 interface PauseSubject {
   readonly node: KubeObject | null;
   readonly taintKey: string;
@@ -99,7 +100,7 @@ export class PauseHistory {
     this.#pauses = new StoredSets(api, apiHistory, { resource, followed: 'pauses', read });
   }
 
-  /** Whether a run had read the pauses by then. */
+  /** True if a run had read the pauses by then. */
   isRead(run: number, at: number): boolean {
     return this.#pauses.isRead(run, at);
   }
@@ -109,7 +110,9 @@ export class PauseHistory {
     return this.#pauses.all.find(({ items }) => items.length > 0)?.at ?? null;
   }
 
-  /** Whether every set of pauses that whoever decided then may have known holds such pods back. */
+  /**
+   * True if every set of pauses that the run may have known at its decision holds such pods back.
+   */
   holds(run: number, decidedAt: number, subject: PauseSubject): boolean {
     return this.#pauses
       .known(run, decidedAt)
@@ -136,8 +139,8 @@ export class PauseHistory {
   }
 
   /**
-   * The same of those that were gone by then as that run must have known, without the time of the others and of
-   * `policies` that nobody can read: whoever starts anew finds those.
+   * The same for the pauses that were gone by then, as that run must have known, without the time
+   * of the others and of unreadable `policies`: a client that restarts finds those.
    */
   goneSpans(
     run: number,
@@ -217,7 +220,7 @@ function joined(spans: readonly Span[]): readonly Span[] {
   return result;
 }
 
-/** What of the one is not in the others. */
+/** The parts of the first spans that are not in the others. */
 function without(spans: readonly Span[], others: readonly Span[]): readonly Span[] {
   return others.reduce<readonly Span[]>(
     (left, { from, to }) =>

@@ -1,4 +1,5 @@
-// The plain rule of eviction policies, computed anew from the objects in the API, and which of them a client may have gone by.
+// The plain rule of eviction policies, computed independently from the objects in the API, and the
+// policies that a client may have acted on.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from './api-history.ts';
 import { StoredSets, type Version } from './stored-sets.ts';
@@ -43,13 +44,13 @@ interface Selector {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What is promised of a pod and a taint while certain policies are there. */
+/** The promises about a pod and a taint while certain policies are there. */
 interface TermInForce extends PolicyTerm {
   /** The pod stays. */
   readonly keeps: boolean;
   /** As kube-controller-manager does it: time counts from when the taint came, whatever it says. */
   readonly isUpstream: boolean;
-  /** A pod that does not tolerate the taint stays for so long, in milliseconds. */
+  /** The stay of a pod that does not tolerate the taint, in milliseconds. */
   readonly defaultTolerationMs: number;
 }
 
@@ -70,8 +71,8 @@ function storedPolicy({ metadata, spec }: KubeObject): StoredPolicy {
 }
 
 /**
- * What holds where these policies are all there are. `labels`: of the pod's namespace; null: nobody
- * knows them, and the pod stays where they may matter.
+ * The term in force if these policies are all there are. `labels`: of the pod's namespace; null:
+ * unknown, and the pod stays where they may matter.
  */
 function termInForce(
   terms: Terms,
@@ -110,7 +111,7 @@ function inOrder(a: StoredPolicy, b: StoredPolicy): number {
   return (b.spec.priority ?? 0) - (a.spec.priority ?? 0) || (a.name < b.name ? -1 : 1);
 }
 
-/** Whether a policy is for this pod, by any taint of this key. */
+/** True if a policy matches this pod, by any taint of this key. */
 export function matches(
   { taints, namespaces, podSelector, nodeSelector }: NonNullable<PolicySpec['match']> = {},
   { metadata }: KubeObject,
@@ -125,7 +126,7 @@ export function matches(
   );
 }
 
-/** Whether the labels are as the selector asks for. */
+/** True if the selector matches the labels. */
 export function hasLabels({ matchLabels = {} }: Selector = {}, labels: Labels = {}): boolean {
   return Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }
@@ -137,7 +138,7 @@ export function millisOf(duration: string): number {
   return Number(number) * (unit === 's' ? 1000 : 60_000);
 }
 
-/** A pod, its node and a taint of it, as somebody may have known them. */
+/** A pod, its node and a taint of it, as a client may have known them. */
 interface Subject {
   readonly pod: KubeObject;
   readonly node: KubeObject | null;
@@ -170,12 +171,12 @@ export class PolicyHistory {
     });
   }
 
-  /** Whether a run had read the policies, or does not have to. */
+  /** True if a run had read the policies, or does not have to. */
   isKnown(run: number, decidedAt: number): boolean {
     return !this.#terms.clusterPolicies || this.#policies.isRead(run, decidedAt);
   }
 
-  /** All that may have been in force for whoever decided then in that run. */
+  /** All terms that may have been in force for a decision of that run. */
   inForce(run: number, decidedAt: number, subject: Subject): readonly TermInForce[] {
     if (!this.#terms.clusterPolicies) return [termInForce(this.#terms, [], subject, null)];
     const labels = this.#labelsKnown(run, decidedAt, subject.pod.metadata.namespace ?? '');
@@ -194,7 +195,10 @@ export class PolicyHistory {
     return policy && version ? { policy, since: version.from } : null;
   }
 
-  /** When deadlines stood still for what nobody can read, of the policies that may be there for that run. */
+  /**
+   * The times at which deadlines stood still because of unreadable policies that may be there for
+   * that run.
+   */
   unreadableSpans(run: number, at: number): readonly Pick<Version<StoredPolicy>, 'from' | 'to'>[] {
     const known = this.#policies.known(run, at).flat();
     return this.#policies.versions
@@ -215,7 +219,7 @@ export class PolicyHistory {
     return first?.at ?? null;
   }
 
-  /** The labels that a namespace may have had for that run; null: nobody could know them. */
+  /** The labels that a namespace may have had for that run; null: unknown. */
   #labelsKnown(
     run: number,
     decidedAt: number,

@@ -2,19 +2,28 @@
 import type { ApiRequest, Change, ClusterApi, Exchange, ResponseSink } from '@taintmgr/sim-cluster';
 import { clockTime, type Violation } from './terms.ts';
 
-/** What is promised by a client that makes pods leave nodes short of memory. */
+/** The promises of a client that makes pods leave nodes short of memory. */
 export interface PressureTerms {
   /** With less than this available a node is short of memory, in bytes. */
   readonly memoryAvailableMin: number;
-  /** What a node says it saw longer ago, or so far ahead, is not believed; in milliseconds. */
+  /**
+   * The greatest age of a node's sample, and its greatest lead, that the client trusts; in
+   * milliseconds.
+   */
   readonly sampleAgeMsMax: number;
-  /** How long after a node was last seen short of it pods may be made to leave, in milliseconds. */
+  /**
+   * The time after a node was last seen short of memory in which pods may be made to leave, in
+   * milliseconds.
+   */
   readonly memoryMs: number;
-  /** How long a node may be short of it in quiet times though a pod could leave, in milliseconds. */
+  /**
+   * The time that a node may be short of memory in quiet times though a pod could leave, in
+   * milliseconds.
+   */
   readonly boundMs: number;
 }
 
-/** What the client has read of a node's memory. */
+/** A reading of a node's memory by the client. */
 interface Look {
   readonly at: number;
   readonly availableBytes: number;
@@ -135,7 +144,10 @@ function removedBy({ method, path }: ApiRequest): string | null {
   return isRemoval ? `${ns}/${name}` : null;
 }
 
-/** What a summary says; null for a text that is none, and for one from too long ago or ahead. */
+/**
+ * The available memory in a summary; null for an invalid text, and for a sample too long ago or
+ * ahead.
+ */
 function availableIn(text: string, at: number, ageMsMax: number): number | null {
   try {
     const { availableBytes, time }: Memory = JSON.parse(text)?.node?.memory ?? {};

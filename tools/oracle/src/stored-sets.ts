@@ -1,4 +1,4 @@
-// Which objects of a kind there were in the cluster, and which of them a client may have gone by.
+// The objects of a kind in the cluster, and those that a client may have acted on.
 import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from './api-history.ts';
 import type { Followed } from './knowledge.ts';
@@ -20,9 +20,11 @@ export interface Version<T> {
 interface SetOptions<T> {
   readonly resource: string;
   readonly followed: Followed;
-  /** What of an object counts; as long as that stays as it is, nothing has changed. */
+  /**
+   * Returns the relevant part of an object; while that part stays the same, nothing has changed.
+   */
   readonly read: (object: KubeObject) => T;
-  /** What is there before anybody reports anything. */
+  /** The objects that exist before the first report. */
   readonly first?: readonly KubeObject[];
 }
 
@@ -46,12 +48,12 @@ export class StoredSets<T extends { readonly name: string }> {
     return this.#sets;
   }
 
-  /** Whether a run had read them by then. */
+  /** True if a run had read them by then. */
   isRead(run: number, at: number): boolean {
     return this.#apiHistory.known.upTo(run, this.#options.followed, at) > Number.NEGATIVE_INFINITY;
   }
 
-  /** All sets that whoever decided then in that run may have gone by. */
+  /** All sets that a decision of that run may have been based on. */
   known(run: number, decidedAt: number): readonly (readonly T[])[] {
     const known = this.#apiHistory.known.inTurnUpTo(run, this.#options.followed, decidedAt);
     return this.#sets
@@ -77,7 +79,7 @@ export class StoredSets<T extends { readonly name: string }> {
     return versions;
   }
 
-  /** Whether that run heard of a version before `by`, while it was there. */
+  /** True if that run heard of a version before `by`, while it was there. */
   heard(run: number, { from, to }: Version<T>, by: number): boolean {
     return this.#apiHistory.known.within(run, this.#options.followed, from, Math.min(to, by));
   }

@@ -1,4 +1,4 @@
-// The plain rule of deadlines by taints and tolerations, computed anew.
+// The plain rule of deadlines by taints and tolerations, computed independently.
 import type { KubeObject } from '@taintmgr/sim-cluster';
 
 /** A NoExecute taint of a node, with its name as kubectl writes it. */
@@ -7,7 +7,7 @@ export interface NoExecuteTaint {
   readonly id: string;
   readonly key: string;
   readonly value: string;
-  /** Milliseconds since the epoch; null: nobody wrote it. */
+  /** Milliseconds since the epoch; null: not set. */
   readonly timeAdded: number | null;
 }
 

@@ -13,7 +13,7 @@ const writtenKey = 'taintsWrittenAt';
 /** And the pauses that are gone, from which pods that came later have time back. */
 const pausesKey = 'pauses';
 
-/** What the client has written on the node about since when taints count. */
+/** The starts of taints that the client has written on the node. */
 export function keptStarts(state: State): Readonly<Record<string, number>> {
   const { [writtenKey]: _, [pausesKey]: _gone, ...starts } = annotationOf(state);
   return Object.fromEntries(
@@ -21,7 +21,7 @@ export function keptStarts(state: State): Readonly<Record<string, number>> {
   );
 }
 
-/** Whether what is written there is of the taints as they are, by when the server had them written. */
+/** True if the record is about the present taints, by the time at which the server wrote it. */
 export function speaksOfPresentTaints(state: State): boolean {
   const written = Date.parse(String(annotationOf(state)[writtenKey] ?? ''));
   const owners = state.object?.metadata.managedFields ?? [];
@@ -105,8 +105,8 @@ export class TaintStarts {
   }
 
   /**
-   * What a run has found written down of the taint when it began, for pods of a namespace: from then on
-   * it counts from there at least. -Infinity: nothing that holds of the taint as it is in that state.
+   * The start of the taint that a run found recorded when it began, for pods of a namespace: it
+   * counts from there at the earliest. -Infinity: no record holds for the taint in that state.
    */
   inherited(
     run: number,
@@ -120,7 +120,7 @@ export class TaintStarts {
     const began = this.#apiHistory.known.firstOf(run, 'nodes');
     const found = began === null ? -1 : states.findLastIndex(({ at }) => at <= began);
     const first = states[found];
-    // What changed in that very instant it may have seen either way.
+    // Changes in that very instant may have come before or after its list.
     if (!first || found > index || first.at === began || !speaksOfPresentTaints(first))
       return Number.NEGATIVE_INFINITY;
     const isSame = (one: State): boolean =>
@@ -189,7 +189,7 @@ interface Condition {
   readonly lastTransitionTime?: string;
 }
 
-/** Whether the pod may be taken to have come to its node after a taint of it: it does not count then. */
+/** True if the pod may have come to its node after a taint of it: such a pod does not count. */
 export function mayBeLate(
   { history, starts }: { readonly history: ObjectHistory; readonly starts: TaintStarts },
   pod: KubeObject,
@@ -206,7 +206,10 @@ export function mayBeLate(
     );
 }
 
-/** Whether it surely came later than every taint that makes it go, and that run knew of them by then. */
+/**
+ * True if it surely came later than every taint that makes it go, and that run knew of them by
+ * then.
+ */
 export function isSurelyLate(
   { starts, apiHistory }: { readonly starts: TaintStarts; readonly apiHistory: ApiHistory },
   pod: KubeObject,

@@ -1,9 +1,9 @@
 import type { Call } from './call.ts';
 
-/** What is promised of how pods leave. Times in milliseconds. */
+/** The promises about the departure of pods. Times in milliseconds. */
 export interface PolicyTerm {
   readonly mode: 'delete' | 'evict' | 'evict-then-delete';
-  /** With `evict-then-delete`: budgets are asked for so long after the deadline. */
+  /** With `evict-then-delete`: the time after the deadline in which budgets are asked. */
   readonly deleteAfterMs: number;
   /** A taint younger than this is not acted on. */
   readonly minTaintAgeMs: number;
@@ -11,7 +11,7 @@ export interface PolicyTerm {
   readonly gracePeriodSeconds: number | null;
 }
 
-/** What is promised of a client that evicts pods, beside the plain rule. Times in milliseconds. */
+/** The promises of a client that evicts pods, beside the plain rule. Times in milliseconds. */
 export interface Terms extends PolicyTerm {
   /** For taints of a key; the first that names it counts. */
   readonly policies: readonly (Partial<PolicyTerm> & { readonly key: string })[];
@@ -23,7 +23,7 @@ export interface Terms extends PolicyTerm {
   readonly holdsFullDisruption: boolean;
   /** On a view older than this nothing is evicted without a look at pod and node before. */
   readonly cacheAgeMsMax: number;
-  /** Everything due is done so long after the last trouble, limits not counted. */
+  /** The time after the last trouble by which everything due is done, limits not counted. */
   readonly recoveryMs: number;
   /** Only the replica that holds the lease of the election acts. */
   readonly elected: boolean;
@@ -57,14 +57,14 @@ export const evictionDefaults: Terms = {
   clockMs: 0,
 };
 
-/** A pod that a client runs in; it may come to run in another. */
+/** A pod that a client runs in; the client may move to another pod. */
 export interface OwnPod {
   readonly namespace: string;
   /** Null: in none. */
   name: string | null;
 }
 
-/** What is promised of the pods that a taint of that key makes leave. */
+/** The promises about pods that a taint of that key makes leave. */
 export function policyFor(terms: Terms, key: string): PolicyTerm {
   return { ...terms, ...terms.policies.find((policy) => policy.key === key) };
 }

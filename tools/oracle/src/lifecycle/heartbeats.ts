@@ -11,7 +11,7 @@ interface Beat {
 
 /**
  * When heartbeats of each node reached the API: the node was created, its kubelet posted its status
- * or renewed its lease. What the client under watch writes is none.
+ * or renewed its lease. Writes of the client under test do not count.
  */
 export class Heartbeats {
   readonly #beats = new Map<string, Beat[]>();

@@ -65,7 +65,7 @@ export class LifecycleCheckers {
     ];
   }
 
-  /** What was found so far, in the order in which it was found. */
+  /** The violations found so far, in the order of their discovery. */
   get violations(): readonly Violation[] {
     return this.#violations;
   }

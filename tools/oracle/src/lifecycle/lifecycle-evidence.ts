@@ -6,7 +6,7 @@ import type { LifecycleTerms } from './lifecycle-terms.ts';
 import type { RuleHistory } from './rule-history.ts';
 import type { Zones } from './zones.ts';
 
-/** What the checkers of the node lifecycle look at. */
+/** The evidence that the checkers of the node lifecycle look at. */
 export interface LifecycleEvidence {
   readonly terms: LifecycleTerms;
   readonly history: ObjectHistory;

@@ -1,7 +1,7 @@
 /**
- * What is promised of a node lifecycle controller, for its checkers. The first part is its
- * configuration under the names of kube-controller-manager's flags, the second what the judge
- * allows for. Times in milliseconds, rates in nodes per second.
+ * The promises of a node lifecycle controller, for its checkers. The first part is its
+ * configuration under the names of kube-controller-manager's flags, the second the allowances of
+ * the judge. Times in milliseconds, rates in nodes per second.
  */
 export interface LifecycleTerms {
   readonly nodeMonitorGraceMs: number;
@@ -15,15 +15,18 @@ export interface LifecycleTerms {
   /** Of a zone without a ready node while other zones have some; 0 for a client that holds it. */
   readonly fullDisruptionRate: number;
 
-  /** So many nodes may be tainted at once where nobody was for long. */
+  /** The number of nodes that may be tainted at once after a long time without any. */
   readonly burst: number;
   /** So many tokens one node may cost its zone: 2 for a client that now and then taints twice. */
   readonly tokensPerNode: number;
-  /** So long after a change the client may act by what was before: a monitor pass and a little. */
+  /**
+   * The time after a change in which the client may still act on the state before: a monitor pass
+   * and a little more.
+   */
   readonly lagMs: number;
   /** On a view older than this nothing is held against a node. */
   readonly cacheAgeMsMax: number;
-  /** So long after it fell due a duty may be undone in quiet times; rates are counted apart. */
+  /** The time after which a duty must be done in quiet times; rates are counted apart. */
   readonly boundMs: number;
   /** The same for the pods of unreachable nodes; Infinity for a client that may hold back while all nodes are unreachable. */
   readonly podBoundMs: number;

@@ -1,9 +1,9 @@
-// The plain rule of node conditions, computed anew.
+// The plain rule of node conditions, computed independently.
 
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import { type Condition, conditionOf } from '../objects.ts';
 
-/** What the Ready condition of a node says; `absent` without one, or without a node. */
+/** The status of a node's Ready condition; `absent` without one, or without a node. */
 export type Readiness = 'True' | 'False' | 'Unknown' | 'absent';
 
 interface Taint {
@@ -24,7 +24,7 @@ export const kubeletConditionTypes = [
   'PIDPressure',
 ] as const;
 
-/** Which NoSchedule taint a condition stands for. */
+/** The NoSchedule taint of each condition. */
 const conditionTaints: readonly (readonly [type: string, status: string, key: string])[] = [
   ['Ready', 'False', notReady],
   ['Ready', 'Unknown', unreachable],
@@ -35,7 +35,7 @@ const conditionTaints: readonly (readonly [type: string, status: string, key: st
 ];
 const unschedulable = 'node.kubernetes.io/unschedulable';
 const noScheduleKeys = new Set([...conditionTaints.map(([, , key]) => key), unschedulable]);
-/** Which NoExecute taint an unhealthy node has. */
+/** The NoExecute taint of an unhealthy node. */
 const unhealthyKeys: Readonly<Record<Readiness, string | null>> = {
   True: null,
   False: notReady,
@@ -43,7 +43,7 @@ const unhealthyKeys: Readonly<Record<Readiness, string | null>> = {
   absent: null,
 };
 
-/** What the node says of itself, or others say of it. */
+/** The readiness of the node in its status, whether its kubelet or a controller wrote it. */
 export function readinessOf(node: KubeObject | null): Readiness {
   const status = node && conditionOf(node, 'Ready')?.status;
   return status === 'True' || status === 'False' || status === 'Unknown' ? status : 'absent';
@@ -63,13 +63,13 @@ export function unhealthyTaints(node: KubeObject | null): readonly string[] {
     .map(({ key }) => key);
 }
 
-/** Whether the node is unreachable and has the taint of one that is not ready, or the reverse. */
+/** True if the node is unreachable and has the taint of one that is not ready, or the reverse. */
 export function hasWrongUnhealthyTaint(node: KubeObject | null): boolean {
   const wanted = unhealthyKeys[readinessOf(node)];
   return wanted !== null && unhealthyTaints(node).some((key) => key !== wanted);
 }
 
-/** Whether the NoSchedule taints are those that the conditions and `unschedulable` ask for. */
+/** True if the NoSchedule taints match the conditions and `unschedulable`. */
 export function areConditionTaintsRight(node: KubeObject): boolean {
   const wanted = conditionTaints
     .filter(([type, status]) => conditionOf(node, type)?.status === status)
@@ -82,7 +82,7 @@ export function areConditionTaintsRight(node: KubeObject): boolean {
   );
 }
 
-/** Whether the taint is one that a node lifecycle controller gives and takes. */
+/** True if a node lifecycle controller adds and removes the taint. */
 export function isLifecycleTaint(taint: Taint): boolean {
   const isUnhealthyKey = taint.key === notReady || taint.key === unreachable;
   return isConditionTaint(taint) || (taint.effect === 'NoExecute' && isUnhealthyKey);

@@ -21,11 +21,11 @@ import {
 /** A node at one instant. */
 interface Look {
   readonly node: KubeObject;
-  /** Whether it has had no heartbeat for longer than its grace period. */
+  /** True if it has had no heartbeat for longer than its grace period. */
   readonly isUnheard: boolean;
 }
 
-/** What may not last, with the name of the invariant. */
+/** The states that may not last, each with the name of its invariant. */
 const faults: readonly (readonly [invariant: string, holds: (look: Look) => boolean])[] = [
   [
     'unreachable node not Unknown',
@@ -99,7 +99,8 @@ export class LastingFaultChecker extends Checker<LifecycleEvidence> {
     const { heartbeats, terms, zones } = this.evidence;
     const isNew = readinessOf(node) === 'absent';
     const grace = isNew ? terms.nodeStartupGraceMs : terms.nodeMonitorGraceMs;
-    // While no node at all was ready no heartbeats could be expected; all begin anew afterwards.
+    // While no node at all was ready, no heartbeats could be expected; all periods start over
+    // afterwards.
     const lastBeat = Math.max(
       heartbeats.last(node.metadata.name, at),
       zones.lastExit(at),
@@ -150,7 +151,7 @@ export class FalseAlarmChecker extends Checker<LifecycleEvidence> {
     }
   }
 
-  /** Whether everything the client can have acted on said that the node is healthy. */
+  /** True if every state that the client can have acted on said that the node is healthy. */
   #wasHealthy(nodeName: string, by: Call, at: number): boolean {
     const { history, terms, apiHistory } = this.evidence;
     const known = this.#knownUpTo(by, 'nodes', apiHistory.calls.begunAt(by));
@@ -183,8 +184,8 @@ const stopped = ['NodeStatusUnknown', 'Kubelet stopped posting node status.'] as
 const never = ['NodeStatusNeverUpdated', 'Kubelet never posted node status.'] as const;
 
 /**
- * What the client writes into the four conditions of a kubelet is Unknown and nothing else, for all
- * four at once, with the reasons that people search for, and with the last heartbeat left in place.
+ * The client writes only Unknown into the four conditions of a kubelet, for all four at once, with
+ * the reasons that people search for, and leaves the last heartbeat in place.
  */
 export class UnknownConditionChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
@@ -336,7 +337,7 @@ export class UnmarkedPodChecker extends Checker<LifecycleEvidence> {
   }
 }
 
-/** Whether the node was Unknown at that instant, and Ready at its last heartbeat. */
+/** True if the node was Unknown at that instant, and Ready at its last heartbeat. */
 function wasUnreachable(states: readonly State[], at: number): boolean {
   const index = states.findLastIndex((state) => state.at <= at);
   const node = states[index]?.object ?? null;

@@ -1,4 +1,4 @@
-// Which taint rules there were in the cluster, and what each asks for on a node.
+// The taint rules in the cluster, and the taints that each asks for on a node.
 
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from '../api-history.ts';
@@ -10,7 +10,7 @@ import { StoredSets } from '../stored-sets.ts';
 export interface StoredRule {
   readonly name: string;
   readonly spec: RuleSpec;
-  /** False: it says something that the client cannot know, which goes by what it said before. */
+  /** False: the client cannot read the rule and uses its previous version. */
   readonly isReadable: boolean;
 }
 
@@ -47,7 +47,9 @@ export class RuleHistory {
     this.#rules = new StoredSets(api, apiHistory, { resource, followed: 'rules', read });
   }
 
-  /** What a rule may have said for whoever decided then in that run; null: it may have been gone. */
+  /**
+   * The possible versions of a rule for a decision of that run; null: the rule may have been gone.
+   */
   known(run: number, decidedAt: number, name: string): readonly (StoredRule | null)[] {
     const known = this.#rules.known(run, decidedAt).flatMap((rules) => {
       const rule = rules.find((one) => one.name === name) ?? null;
@@ -63,7 +65,7 @@ export class RuleHistory {
     return rule && version ? { rule, since: version.from } : null;
   }
 
-  /** Whether there ever was one. */
+  /** True if there ever was a rule. */
   get areUsed(): boolean {
     return this.#rules.versions.length > 0;
   }
@@ -89,12 +91,12 @@ export class RuleHistory {
   }
 }
 
-/** Whether the node is one that the rule is for. */
+/** True if the rule selects the node. */
 export function isSelected({ spec }: StoredRule, node: KubeObject | null): boolean {
   return node !== null && hasLabels(spec.nodeSelector, node.metadata.labels);
 }
 
-/** Whether the condition of the rule is as the rule has it. */
+/** True if the node's condition is as the rule asks for. */
 export function holdsOn({ spec }: StoredRule, node: KubeObject | null): boolean {
   const { type, status = 'True' } = spec.condition;
   return node !== null && conditionOf(node, type)?.status === status;
@@ -107,12 +109,12 @@ export function saidSince({ spec }: StoredRule, node: KubeObject | null): number
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
 
-/** How long the condition has to hold, or to be over. */
+/** The time that the condition has to hold, or to be over. */
 export function waitOf({ spec }: StoredRule, holds: boolean): number {
   return millisOf((holds ? spec.holds : spec.clear) ?? '0s');
 }
 
-/** How many nodes may carry its taint where it is for so many. */
+/** The greatest number of nodes that may carry its taint in a pool of that size. */
 export function nodesMaxOf({ spec: { maxNodes } }: StoredRule, pool: number): number {
   if (maxNodes === undefined) return Number.POSITIVE_INFINITY;
   return typeof maxNodes === 'number'
@@ -120,18 +122,18 @@ export function nodesMaxOf({ spec: { maxNodes } }: StoredRule, pool: number): nu
     : Math.floor((Number(maxNodes.slice(0, -1)) * pool) / 100);
 }
 
-/** Whether two taints say the same, whenever they were added. */
+/** True if two taints are equal apart from their times. */
 export function isSameTaint(one: RuleTaint, other: RuleTaint): boolean {
   const isSameValue = (one.value ?? '') === (other.value ?? '');
   return one.key === other.key && one.effect === other.effect && isSameValue;
 }
 
-/** How a node's note names a taint. */
+/** The key of a taint in a node's note. */
 export function markOf({ key, effect }: RuleTaint): string {
   return `${key}:${effect}`;
 }
 
-/** Which rule put which taint on a node, by the node's note. */
+/** The rule of each taint on a node, by the node's note. */
 export function marksOn(node: KubeObject | null): Readonly<Record<string, string>> {
   const text = node?.metadata.annotations?.['taintmgr.dev/owned-taints'];
   return text === undefined ? {} : JSON.parse(text);

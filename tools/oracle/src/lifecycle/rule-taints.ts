@@ -31,10 +31,11 @@ interface Write {
 }
 
 /**
- * A taint that a rule asks for comes when its condition has held for so long, on a node that the rule is
- * for, no more of them than it allows, and not again where somebody has taken it off. It is taken off
- * when the condition has been over for so long, or the rule is for that node no more. Taints that no
- * rule has put on are left alone. Judged by what the client could know when it began to write.
+ * The client adds a rule's taint when its condition has held for the rule's time, on a selected
+ * node, on no more nodes than the rule allows, and not again after another program has removed the
+ * taint. The client removes it when the condition has been over for the rule's time, or the rule no
+ * longer selects the node. Taints that no rule has added stay. Judged by what the client could know
+ * when it began to write.
  */
 export class RuleTaintChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
@@ -102,7 +103,7 @@ export class RuleTaintChecker extends Checker<LifecycleEvidence> {
     return name === undefined ? [] : this.evidence.rules.known(run, decidedAt, name);
   }
 
-  /** Whether the rule wants its taint on the node as it is in that state; or wants it no more. */
+  /** True if the rule wants its taint on the node in that state; or no longer wants it. */
   #isDue(
     { run, decidedAt, nodeName }: Write,
     rule: StoredRule,
@@ -130,7 +131,10 @@ export class RuleTaintChecker extends Checker<LifecycleEvidence> {
     return states[other + 1]?.at ?? state.at;
   }
 
-  /** Whether fewer nodes carried its taint than may, by what the client surely knew. */
+  /**
+   * True if fewer nodes than allowed carried its taint, by the knowledge that the client surely
+   * had.
+   */
   #hasRoom({ run, decidedAt, at, nodeName }: Write, rule: StoredRule): boolean {
     const { history, apiHistory } = this.evidence;
     const from = apiHistory.known.inTurnUpTo(run, 'nodes', decidedAt);
@@ -161,15 +165,15 @@ function ruleTaints(node: KubeObject | null): readonly RuleTaint[] {
   return taintsOf(node).filter((taint) => !isLifecycleTaint(taint));
 }
 
-/** So long after it is due a taint may be missing, or there still; rules with no room look again. */
+/** The time after which a due taint must be added or removed; rules without room look again. */
 const lateMs = 60_000;
-/** Whoever has asked for nothing for so long is gone. */
+/** The time without a request after which a run is gone. */
 const recentMs = 60_000;
 
 /**
- * In quiet times each rule's taint is on every node whose condition has held for long enough, as far as
- * the rule has room, and on no node where it has been over for long enough. What a rule put on goes
- * when it is deleted or changed while the client runs.
+ * In quiet times each rule's taint is on every node whose condition has held for long enough, as
+ * far as the rule has room, and on no node where it has been over for long enough. A rule's taints
+ * go when the rule is deleted or changed while the client runs.
  */
 export class LastingRuleChecker extends Checker<LifecycleEvidence> {
   /** Judges the undisturbed time from `calmSince` to `now`. */
@@ -211,7 +215,7 @@ export class LastingRuleChecker extends Checker<LifecycleEvidence> {
     }
   }
 
-  /** Whether the rule has long wanted its taint off the node. */
+  /** True if the rule has long wanted its taint off the node. */
   #isOver(
     node: KubeObject,
     name: string,

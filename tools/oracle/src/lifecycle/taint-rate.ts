@@ -16,7 +16,7 @@ interface Tainting {
   readonly at: number;
 }
 
-/** What is sent to write the conditions of a node. */
+/** The requests that lead to a write of a node's conditions. */
 const writing: readonly CallKind[] = ['readNode', 'readLease', 'changeNodeStatus'];
 /** The longest wait before a write that failed is tried again. */
 const retryMsMax = 30_000;
@@ -92,7 +92,7 @@ export class TaintRateChecker extends Checker<LifecycleEvidence> {
   #isOpen(tainting: Tainting): boolean {
     const { run, zone, at } = tainting;
     const { zones, apiHistory } = this.evidence;
-    // A client that stood still for a while sees the zones as they were before, when it goes on.
+    // A client that was suspended sees the zones as they were before, when it resumes.
     const from = Math.min(at - this.#slackMs, apiHistory.known.upTo(run, 'nodes', at));
     if (apiHistory.known.firstAt(run) >= from || zones.wasOpen(zone, from, at)) return true;
     return Number.isFinite(from) && this.#inflowUnseen(tainting, from) > 0;
@@ -117,8 +117,8 @@ interface Wait {
 }
 
 /**
- * An unhealthy node gets its NoExecute taint when its zone has let through as many nodes as were waiting
- * with it: later only by the bound. A zone that stands still lets nobody through.
+ * An unhealthy node gets its NoExecute taint when its zone has let through as many nodes as were
+ * waiting with it: later only by the bound. A zone that stands still lets no node through.
  */
 export class WaitingNodeChecker extends Checker<LifecycleEvidence> {
   /** Judges the undisturbed time from `calmSince` to `now`. */

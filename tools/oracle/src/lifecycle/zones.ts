@@ -17,7 +17,7 @@ interface Counts {
   others: number;
 }
 
-/** What a node counts for: nothing in `zone` when it is excluded. */
+/** The zone that counts a node: nothing in `zone` when the node is excluded. */
 interface Membership {
   readonly zone: string;
   readonly counts: keyof Counts | null;
@@ -80,7 +80,7 @@ export class Zones {
     return inflow;
   }
 
-  /** Whether at some instant from `from` to `to` the zone was one whose nodes may be tainted. */
+  /** True if at some instant from `from` to `to` the nodes of the zone could be tainted. */
   wasOpen(zone: string, from: number, to: number): boolean {
     return this.#spans(zone).some(({ at, end, rate }) => rate > 0 && at <= to && end >= from);
   }

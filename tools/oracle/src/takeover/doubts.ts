@@ -12,15 +12,18 @@ import { managers, type TakeoverHistory } from './takeover-history.ts';
 const tooMany = { share: 0.5, min: 3 } as const;
 /** So far apart they are silent at once, however nodes are looked at. */
 const atOnceMs = 12_000;
-/** For so long after the last of them was heard their pods are held: 30 s and 60 s. */
+/**
+ * The time after the last of their heartbeats for which the pods of silent nodes are held: 30 s and
+ * 60 s.
+ */
 const heldMs = 89_000;
 /** From one heartbeat of a leader that is well to the next. */
 const beatMs = 12_000;
-/** What a leader hears that is well it hears within this time. */
+/** A healthy leader hears everything within this time. */
 const heardMs = 2_500;
 const followed: readonly Followed[] = ['nodes', 'leases', 'pods', 'namespaces', 'pauses'];
 
-/** What has to be held, and for what. */
+/** A doubt that must hold pods, and its reason. */
 interface Doubt {
   readonly why: string;
   /** Null: all of them. */
@@ -63,7 +66,7 @@ export class DoubtsChecker {
   }
 
   #judge(at: number, by: Call, { status }: KubeObject): void {
-    // A heartbeat that does not decide makes nobody refuse anything.
+    // A heartbeat of a client that does not decide causes no refusal.
     if (status?.takeover?.enabled !== true) return;
     const hold = status.takeover.holdReadiness;
     for (const { why, nodes, since } of this.#doubts(by.sentAt, at)) {
@@ -84,7 +87,8 @@ export class DoubtsChecker {
     const isDown = ({ downAt }: UnheardNode): boolean => downAt <= sentAt;
     const down = all.filter(isDown);
     if (down.length === 0) return tooManyOf(all, sentAt);
-    // Who did not hear everything for a while gives all nodes time anew, and finds them down after that.
+    // A leader that did not hear everything for a while gives all nodes their time again, and finds
+    // them down after that.
     const since = sentAt - unheardMs - heardMs;
     const zones = this.#holdsFullDisruption ? [...new Set(down.map(({ zone }) => zone))] : [];
     const dead = zones
@@ -97,7 +101,7 @@ export class DoubtsChecker {
     ];
   }
 
-  /** Whether it led from then on, wrote every heartbeat in time, and heard everything. */
+  /** True if it led from then on, wrote every heartbeat in time, and heard everything. */
   #isWell({ run, sentAt }: Call, since: number): boolean {
     const beats = this.#history.during(managers, 'taintmgr', since - beatMs, sentAt);
     const isRegular = beats.every(({ at, by }, index) => {
@@ -131,10 +135,13 @@ function tooManyOf(all: readonly UnheardNode[], sentAt: number): readonly Doubt[
 const unheardMs = 38_000;
 /** Within this time of a change of a node it is published. */
 const learnedMs = 3_000;
-/** Who hears a node again that was silent for so long may give all of them time anew. */
+/**
+ * A leader that hears again from a node that was silent for this time may give all nodes their time
+ * again.
+ */
 const comebackMs = 20_000;
 
-/** What is known of a node from one instant on. */
+/** The facts about a node from one instant on. */
 interface Face {
   readonly at: number;
   readonly uid: string;
@@ -151,7 +158,9 @@ interface UnheardNode {
   readonly zone: string;
   /** Its last sign of life. */
   readonly heardAt: number;
-  /** Whether it gave none for so long, was ready before, and nothing since gave it time anew. */
+  /**
+   * True if it gave none for that time, was ready before, and nothing has restarted its time since.
+   */
   readonly isNews: boolean;
   /** From then on it counts as down, if it stays silent or not ready. */
   readonly downAt: number;

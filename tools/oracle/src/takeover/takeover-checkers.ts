@@ -21,11 +21,14 @@ import {
   TakeoverHistory,
 } from './takeover-history.ts';
 
-/** What somebody else changes so often is left as it is. */
+/** The client stops repairing an object that others change this often. */
 const mends = { max: 5, withinMs: 600_000 } as const;
 /** From one heartbeat to the next, and a little. */
 const beatMs = 16_000;
-/** What becomes of many unreachable nodes at once is held for so long, and zones are looked at. */
+/**
+ * The time for which pods of many simultaneously unreachable nodes are held, and zones are looked
+ * at.
+ */
 const holdMs = 150_000;
 
 /**
@@ -60,7 +63,7 @@ export class TakeoverCheckers {
     return this.#violations;
   }
 
-  /** How many pods kube-controller-manager was refused so far. */
+  /** The number of pods that kube-controller-manager was refused so far. */
   get refused(): number {
     return this.#vetoes.refusals.size;
   }
@@ -97,7 +100,7 @@ export class TakeoverCheckers {
     this.#violations.push({ invariant: 'readiness held for nothing', at, evidence });
   }
 
-  /** When nobody decides any more, and kube-controller-manager has begun anew at `since`. */
+  /** No client decides any more, and kube-controller-manager has restarted at `since`. */
   atGone(since: number): void {
     this.#spared.atGone(since);
   }
@@ -113,7 +116,7 @@ export class TakeoverCheckers {
   }
 }
 
-/** Nobody knows the clock of the API server better than this. */
+/** The clock of the API server is known no more exactly than this. */
 const clockMs = 1_050;
 /** Within this time of a pause being known it is in what is published. */
 const publishedMs = 15_000;
@@ -191,12 +194,12 @@ class OurActsChecker {
   }
 }
 
-/** Whether no pod at all is to be marked not ready. */
+/** True if no pod may be marked not ready. */
 function holdsReadiness({ spec: { readiness, scope = {} } }: KubeObject): boolean {
   return readiness === true && Object.keys(scope).length === 0;
 }
 
-/** Whether deadlines of pods of that namespace stand still, on every node and for every taint. */
+/** True if deadlines of pods of that namespace stand still, on every node and for every taint. */
 function holdsDeadlines({ spec }: KubeObject, namespace: string): boolean {
   const { deadlines = true, scope = {} } = spec;
   const { namespaces = [], ...others } = scope;
@@ -204,18 +207,18 @@ function holdsDeadlines({ spec }: KubeObject, namespace: string): boolean {
   return deadlines && isWide && (namespaces.length === 0 || namespaces.includes(namespace));
 }
 
-/** So long after a refusal an Event says why the pod stays: 20 a second are looked at. */
+/** The time by which an Event says why a refused pod stays: 20 a second are looked at. */
 const recordedMs = 60_000;
-/** So long after an eviction was called off its mark is gone. */
+/** The time by which the mark of a cancelled eviction is gone. */
 const unmarkedMs = 60_000;
-/** What kube-controller-manager takes for a pod that is due. */
+/** The time that kube-controller-manager takes to act on a due pod. */
 const dueMs = 20_000;
 const heldReason = 'TaintManagerEvictionHeld';
 /** The hold of a zone, with what ends it. */
 const zoneHold =
   /deadlines are paused by the hold of (?:zone (\S+) until one of its nodes|the nodes without a zone until one of them) is ready$/;
 
-/** Looks at the pods that are there when nothing has been wrong for a while, or when nobody decides. */
+/** Looks at the remaining pods after an undisturbed time, or when no client decides. */
 class SparedPodsChecker {
   readonly #api: ClusterApi;
   readonly #apiHistory: ApiHistory;
@@ -268,8 +271,8 @@ class SparedPodsChecker {
       if (!since.every(({ object }) => isHandedOver(object))) continue;
       const { at: refusedAt } = this.#vetoes.refusals.get(uid) ?? { at: 0 };
       const isRefused = refusedAt > Math.max(calmSince, this.#changedAt(pod));
-      // Whoever began later than a taint may know of no start but its own. What was refused beside the
-      // end of its last taint is held by nothing.
+      // A run that began later than a taint may know of no start but its own. A pod refused at
+      // about the end of its last taint is held by nothing.
       const knownAt = Math.max(refusedAt, beganAt + this.#waitOf(pod));
       if (isRefused && now - knownAt > recordedMs && !recorded.has(uid)) {
         const evidence = `${nameOf(pod)} was refused at ${clockTime(refusedAt)}, and is there`;
@@ -283,7 +286,10 @@ class SparedPodsChecker {
     }
   }
 
-  /** Nobody has decided for so long that nothing is refused; kube-controller-manager began at `since`. */
+  /**
+   * No client has decided for long enough that nothing is refused; kube-controller-manager
+   * restarted at `since`.
+   */
   atGone(since: number): void {
     const now = this.#api.clock.now();
     for (const pod of this.#present()) {
@@ -306,7 +312,7 @@ class SparedPodsChecker {
     else if (byUs && !isMarked(previous)) this.#marked.set(uid, this.#api.clock.now());
   }
 
-  /** Those that nobody has deleted. */
+  /** The pods on nodes, without terminating ones. */
   #present(): readonly KubeObject[] {
     return this.#api
       .list('pods')
@@ -330,7 +336,7 @@ class SparedPodsChecker {
     const { namespace, name } = involvedObject ?? {};
     const head = `taintmgr decides about Pod ${namespace}/${name}, not kube-controller-manager: `;
     if (!message.startsWith(head) || message.length === head.length) return false;
-    // What a zone holds that is down is named by the zone.
+    // The message about a zone that is down names the zone.
     const [isZone, zone = ''] = zoneHold.exec(message) ?? [];
     if (isZone) return this.#zones.has(zone);
     if (message.includes('deadlines are paused by the hold ')) return false;
@@ -354,11 +360,14 @@ function partOf(object: KubeObject | null): string {
   ]);
 }
 
-/** What kube-controller-manager asks: to mark a pod before it deletes it, or to mark it not ready. */
+/**
+ * A request of kube-controller-manager: to mark a pod before it deletes it, or to mark it not
+ * ready.
+ */
 interface Asked {
   readonly policy: PolicyName;
   readonly pod: KubeObject;
-  /** Whether a pod with these conditions has what was asked for. */
+  /** True if a pod with these conditions has what was asked for. */
   readonly isDone: (conditions: readonly Condition[]) => boolean;
 }
 
@@ -380,9 +389,9 @@ const freshMs = 60_000;
 const byPolicy = "ValidatingAdmissionPolicy 'taintmgr-";
 
 /**
- * Lead all requests of kube-controller-manager through `line`. What it was allowed shows in the pods, what
- * it was refused in the answers; what should have come of it follows from the label of the namespace, the
- * heartbeat, the policies, and the API server's clock.
+ * Lead all requests of kube-controller-manager through `line`. The pods show the allowed requests,
+ * and the answers the refused ones; the expected answers follow from the label of the namespace,
+ * the heartbeat, the policies, and the API server's clock.
  */
 class VetoChecker {
   /** By uid of the pod, the latest. */
@@ -452,7 +461,7 @@ class VetoChecker {
     };
   }
 
-  /** What it asked for is stored. */
+  /** Its request was stored. */
   #observe({ resource, type, object }: Change): void {
     const asked = this.#asked;
     if (!asked || resource !== 'pods' || type !== 'MODIFIED') return;
@@ -494,7 +503,10 @@ class VetoChecker {
 
 type Beat = KubeObject['status'] | null;
 
-/** Somebody decides: the heartbeat is within a minute of the time that the API server gives the request. */
+/**
+ * True if a client decides: the heartbeat is within a minute of the time that the API server gives
+ * the request.
+ */
 function isFresh(beat: Beat, at: number): boolean {
   const renewedAt = Date.parse(beat?.renewTime ?? '');
   return beat?.takeover?.enabled === true && Math.abs(wholeSecond(at) - renewedAt) <= freshMs;
@@ -522,7 +534,7 @@ function marksOf(pod: KubeObject): readonly Condition[] {
   return pod.status?.conditions ?? [];
 }
 
-/** Whether this condition goes before a deletion for a taint. */
+/** True if this condition precedes a deletion for a taint. */
 function isMark({ type, status, reason }: Condition): boolean {
   return type === 'DisruptionTarget' && status === 'True' && reason === 'DeletionByTaintManager';
 }

@@ -1,4 +1,5 @@
-// What decides whether the API server refuses kube-controller-manager something, as it was at every instant.
+// The state that decides whether the API server refuses a request of kube-controller-manager, at
+// every instant.
 import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from '../api-history.ts';
 import type { Call } from '../call.ts';
@@ -30,7 +31,7 @@ const compiledMs = 2_100;
 /** Every version of namespaces, pauses, policies, bindings and heartbeats since the beginning. */
 export class TakeoverHistory {
   readonly #versions = new Map<string, Version[]>();
-  /** The spec of each policy and binding as it first was: nobody has edited it by then. */
+  /** The spec of each policy and binding as first written, before any edit. */
   readonly #written = new Map<string, string>();
   readonly #apiHistory: ApiHistory;
   readonly #now: () => number;
@@ -69,7 +70,7 @@ export class TakeoverHistory {
     );
   }
 
-  /** Whether a policy, its binding and the kind of its parameter stood as they should for a while. */
+  /** True if a policy, its binding and the kind of its parameter were correct for a while. */
   stands(name: PolicyName, at: number): boolean {
     const from = at - compiledMs;
     const kind = this.during(definitions, managers, from, at);
@@ -83,14 +84,14 @@ export class TakeoverHistory {
     );
   }
 
-  /** Whether there may still be somebody who acts by that policy and its binding. */
+  /** True if an API server may still act on that policy and its binding. */
   mayStand(name: PolicyName, at: number): boolean {
     return policyKinds.every((resource) =>
       this.during(resource, name, at - compiledMs, at).some(({ object }) => object !== null),
     );
   }
 
-  /** What of a policy and its binding is not as it first was, by name. */
+  /** The differences of a policy and its binding from their first versions, by name. */
   faults(name: PolicyName, at: number): readonly string[] {
     return policyKinds
       .filter((resource) => {
@@ -100,7 +101,7 @@ export class TakeoverHistory {
       .map((resource) => `${resource}/${name}`);
   }
 
-  /** How often the client has written an object since then. */
+  /** The number of the client's writes of an object since then. */
   writes(key: string, since: number): number {
     const versions = this.#versions.get(key) ?? [];
     return versions.filter(({ at, by }) => at >= since && by !== null).length;
@@ -115,7 +116,7 @@ export class TakeoverHistory {
     const key = `${resource}/${object.metadata.name}`;
     const isPolicy = policyKinds.some((kind) => kind === resource);
     const isSame = canonical(object.spec) === canonical(previous?.spec);
-    // What the API server finds out about the types of a policy is written into its status.
+    // The API server writes the results of a policy's type check into its status.
     if (isPolicy && type === 'MODIFIED' && isSame) return;
     const by = this.#apiHistory.actor;
     if (isPolicy && type === 'ADDED' && !this.#written.has(key))

@@ -48,7 +48,7 @@ interface Row extends Served {
   /** Of the API server, meanwhile. */
   readonly serverCpuMs: number;
   readonly rssBytes: number;
-  /** What of it was there when it waited. */
+  /** The memory of the idle process. */
   readonly idleBytes: number;
   /** Null: it writes no Events. */
   readonly recorded: (Recorded & { readonly cpuMs: number }) | null;
@@ -138,7 +138,7 @@ function printRates(means: ReadonlyMap<string, Row>, pods: number): void {
   printTable(['', ...measured, ...counted], rows);
 }
 
-/** What was asked until the last pod began to go, and how often. */
+/** The requests until the last pod began to go, and their counts. */
 function printRequests(means: ReadonlyMap<string, Row>, pods: number): void {
   for (const [title, { requests }] of means) {
     const counts = Object.entries(requests).toSorted(([, one], [, other]) => other - one);

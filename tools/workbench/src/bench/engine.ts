@@ -71,7 +71,7 @@ class EngineCase implements Case {
   close(): void {}
 }
 
-/** What one would write in an afternoon. */
+/** A simple implementation that takes an afternoon to write. */
 class TwinCase implements Case {
   readonly #pods = new Map<string, Pod>();
   readonly #timers = new Map<string, NodeJS.Timeout>();

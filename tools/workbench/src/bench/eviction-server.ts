@@ -5,20 +5,20 @@ import type { ApiServer } from '@taintmgr/api-server';
 import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
 import { createApi, serveParent } from './served-api.ts';
 
-/** What came of a taint on all nodes. */
+/** The result of a taint on all nodes. */
 export interface Served {
   /** When the first write about a pod came, after the nodes were tainted. */
   readonly askedMs: number;
   /** When the first and the last pod began to terminate. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** How many requests began until then, by verb and resource, e.g. `patch pods`. */
+  /** The number of requests begun until then, by verb and resource, e.g. `patch pods`. */
   readonly requests: Readonly<Record<string, number>>;
 }
 
-/** What came afterwards. */
+/** The later results. */
 export interface Recorded {
-  /** How many pods an Event stands about. */
+  /** The number of pods with an Event. */
   readonly events: number;
   /** When the last of these was written, after the last pod began to terminate. */
   readonly ms: number;

@@ -7,7 +7,7 @@ import { Child, ForeignChild, measured } from './measure.ts';
 export interface Evictor {
   /** `flags` are of Node. */
   readonly start: (kubeconfig: string, flags?: readonly string[]) => Promise<Child>;
-  /** Whether it writes an Event about each pod. */
+  /** True if it writes an Event about each pod. */
   readonly records: boolean;
 }
 
@@ -17,11 +17,11 @@ export const bare = 'bare request loop';
 export const json = '--kube-api-content-type=application/json';
 export const protobuf = '--kube-api-content-type=application/vnd.kubernetes.protobuf';
 
-/** What Node is given to run what is not built. */
+/** The arguments of Node to run the source. */
 export const source: readonly string[] = ['-C', '@taintmgr/source'];
 const app = `${import.meta.dirname}/../../../../apps/controller`;
 
-/** What Node is given to run the controller. */
+/** The arguments of Node to run the controller. */
 export function controllerProgram(isBuilt = true): readonly string[] {
   return isBuilt ? [`${app}/dist/main.js`] : [...source, `${app}/src/main.ts`];
 }

@@ -133,13 +133,13 @@ async function requestLoop(kubeconfig: string, watched: string | null): Promise<
     await send('PATCH', `${path}/status`, patch, markOf(uid));
     await send('DELETE', path, 'application/json', { preconditions: { uid } });
   });
-  // What a watch has not been read of when it is closed may fill the window of its connection for good.
+  // Unread data of a closed watch may fill the window of its connection for good.
   const nodes = open('GET', '/api/v1/nodes?watch=true', undefined, connected());
   let heard = '';
   let hasBegun = false;
   nodes.on('data', (chunk: string) => {
     heard += chunk;
-    // What was on its way when the watch was closed comes all the same.
+    // Data on its way when the watch was closed still arrives.
     if (hasBegun || !heard.includes('NoExecute')) return;
     hasBegun = true;
     nodes.close();

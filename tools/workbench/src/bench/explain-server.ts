@@ -26,7 +26,7 @@ async function serve(pods: number): Promise<Served> {
   await installDefinitions(api, customResourceDefinitions());
   for (const [resource, object] of controllerObjects()) {
     const created = api.create(resource, object);
-    // What a status says is taken by an update of it only.
+    // Only an update of the status changes the status.
     if ('status' in object) api.update(resource, { ...created, status: object.status }, 'status');
   }
   return { node, kubeconfig: served.kubeconfig };

@@ -1,8 +1,9 @@
-// How long the kubectl plugin takes to start, and to answer about a node of 500 pods and of 5,000, with
-// policies and the published status of a controller, beside kubectl itself, over HTTPS: as the npm
-// package has it, as krew has it, and as it runs in a clone. In parentheses the time of the processor.
-// Each round runs all that stand in one line of the table, so that what else the machine does is alike
-// for them. npm run bench -- explain; alone it takes --pods 500,5000 --rounds 15 --package-only
+// Measures the time that the kubectl plugin takes to start, and to answer about a node of 500 pods
+// and of 5,000, with policies and the published status of a controller, beside kubectl itself, over
+// HTTPS: as the npm package has it, as krew has it, and as it runs in a clone. In parentheses the
+// time of the processor. Each round runs all programs of one line of the table, so that other load
+// on the machine is alike for them. npm run bench -- explain; alone it takes --pods 500,5000
+// --rounds 15 --package-only
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const app = join(root, 'apps/kubectl-taintmgr');
 const plugin = 'kubectl-taintmgr';
 
-/** What is timed, in each form of the plugin that there is, and beside it what kubectl does. */
+/** The timed commands, in each form of the plugin, beside the same action of kubectl. */
 const lines: readonly (readonly [plugin: string, kubectl: string])[] = [
   ['--help', '--help'],
   ['version --client', 'version --client'],
@@ -47,7 +48,7 @@ async function compare(counts: readonly number[], rounds: number, forms: Forms):
     const server = new Child('-C', '@taintmgr/source', program, `${pods}`);
     const served = await server.next<Served>();
     try {
-      // What is said of the start does not depend on pods.
+      // The time of the start does not depend on pods.
       const asked = lines.filter(([line]) => pods === counts[0] || line.includes('NODE'));
       await compareOn(served, asked, rounds, forms, `${pods} pods`);
     } finally {
@@ -97,7 +98,7 @@ async function compareOn(
   printTable([title, ...Object.keys(forms), 'kubectl', 'what kubectl does', 'Node alone'], rows);
 }
 
-/** What npm would install, without any node_modules. */
+/** The files that npm would install, without any node_modules. */
 function npmPackage(directory: string): string {
   const folder = join(directory, 'package');
   mkdirSync(folder);

@@ -1,5 +1,5 @@
-// Somebody who may reach a port and nothing else. Arguments: idle|pipelined|body|lines PORT SECONDS.
-// Says on stdout, as JSON, how often it has connected.
+// A client that may reach a port and nothing else. Arguments: idle|pipelined|body|lines PORT
+// SECONDS. Says on stdout, as JSON, how often it has connected.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import tls from 'node:tls';
@@ -11,7 +11,7 @@ const pipelinedRequests = 900;
 const endlessConnections = 300;
 /** Not where others come from: a pod has an address of its own. */
 const localAddress = '127.0.0.2';
-/** Whoever is hung up on comes again after this. */
+/** The pause before a rejected peer connects again. */
 const againMs = 50;
 
 let connected = 0;

@@ -1,7 +1,7 @@
-// What others can do to the controller: 1,000 connections that say nothing, 50 connections with 900
-// pipelined requests with a token each, 300 with an endless body or empty lines, and a kubelet that
-// answers with 230 MB. How long /livez takes meanwhile, and how much memory the process came to. npm
-// run bench -- floods; alone it takes --seconds 15
+// Measures the harm that others can do to the controller: 1,000 connections that say nothing, 50
+// connections with 900 pipelined requests with a token each, 300 with an endless body or empty
+// lines, and a kubelet that answers with 230 MB. Prints the time that /livez takes meanwhile, and
+// the greatest memory of the process. npm run bench -- floods; alone it takes --seconds 15
 import { get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -96,7 +96,10 @@ async function flood(kind: string, { secure }: Ports): Promise<void> {
   await peer.end();
 }
 
-/** How much memory a controller takes that asks the kubelet of one node, which answers so much. */
+/**
+ * The memory of a controller that asks the kubelet of one node, which answers with so many
+ * megabytes.
+ */
 async function kubelet(megabytes: number): Promise<number> {
   const api = createApi();
   api.create('nodes', node('hostile'));

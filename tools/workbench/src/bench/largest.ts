@@ -16,7 +16,7 @@ import type { Order, Rates, Report } from './largest/server.ts';
 import type { Size } from './largest/world.ts';
 import { mega, printTable, short } from './measure.ts';
 
-/** What the controller has used and holds. */
+/** The resources that the controller has used and holds. */
 interface Usage {
   readonly cpuMs: number;
   readonly rssBytes: number;
@@ -55,7 +55,7 @@ class Feeder {
     this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
   }
 
-  /** What has happened; changes since the last time. */
+  /** The events so far; changes are those since the last report. */
   async report(): Promise<Report> {
     this.order({ kind: 'report' });
     return nextOf<Report>(this.#lines);

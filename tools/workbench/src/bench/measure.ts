@@ -81,7 +81,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   process.stdout.write('\n');
 }
 
-/** What a process has used since it began; memory at its largest. */
+/** The resources that a process has used since it began; memory at its largest. */
 export interface Usage {
   readonly cpuMs: number;
   readonly rssBytes: number;
@@ -89,7 +89,9 @@ export interface Usage {
 
 /** Linux knows it of every process; elsewhere the process itself has to tell. */
 const isKnown = process.platform === 'linux';
-/** What a process is to be started with whose usage is asked for: nothing, where that changes nothing. */
+/**
+ * The arguments of Node for a process whose usage is asked for; empty where they change nothing.
+ */
 export const measured: readonly string[] = isKnown
   ? []
   : ['--import', `${import.meta.dirname}/usage.mjs`];
@@ -106,7 +108,7 @@ export class Child {
   /** The last lines of its stderr. */
   readonly #lastLines: string[] = [];
 
-  /** Runs Node. What it says on stderr is passed on only where it ends too early. */
+  /** Runs Node. Its stderr is passed on only if it ends too early. */
   constructor(...command: readonly string[]) {
     this.#child = this.start(command);
     const { stdout, stderr } = this.#child;
@@ -142,7 +144,7 @@ export class Child {
     await this.#unlessItEnds(heard);
   }
 
-  /** What it has used so far; it was started with `measured`. */
+  /** The usage so far; the process was started with `measured`. */
   async usage(): Promise<Usage> {
     if (isKnown && this.#child.pid !== undefined) return usageOf(this.#child.pid);
     const answer = once(this.#child, 'message');

@@ -26,21 +26,21 @@ import { type Child, mega, printTable, short, usageOf } from './measure.ts';
 // A real API server that bench/real.ts fills with nodes and pods, and what is asked of it meanwhile.
 // It has to be one without nodes: the namespaces of the bench are emptied.
 
-/** What came of a taint on all nodes. */
+/** The result of a taint on all nodes. */
 interface Gone {
   /** When the first and the last pod began to terminate, after the first node was tainted. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** How many requests the server answered until then, by verb and resource, e.g. `PATCH pods`. */
+  /** The number of requests answered until then, by verb and resource, e.g. `PATCH pods`. */
   readonly requests: Readonly<Record<string, number>>;
 }
 
 /** Metadata only: the server writes less, and this process reads less. */
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const watchedMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
-/** What fills and empties the cluster sends so many requests at once. */
+/** The number of concurrent requests that fill and empty the cluster. */
 const atOnce = 16;
-/** After so long without a pod that begins to terminate nothing more is waited for. */
+/** The time without another terminating pod after which the wait ends. */
 const quietMsMax = 60_000;
 
 interface Named {
@@ -60,7 +60,7 @@ class RealCluster {
     this.#headers = headers;
   }
 
-  /** Throws where the cluster has nodes already: it may be somebody's. */
+  /** Throws where the cluster has nodes already: it may be in use. */
   static async open(kubeconfig: string): Promise<RealCluster> {
     const { access } = await loadKubeconfig({ kubeconfig });
     const { headers, tls } = await access.authorize();
@@ -129,7 +129,8 @@ class RealCluster {
 
   /**
    * When the first and the last of so many pods began to terminate. An API server ends the watch of
-   * whoever is slower than it for a while, as this process may be: it goes on where it was.
+   * a client that is slower than it for a while, as this process may be: the next watch continues
+   * at the same place.
    */
   async #watchGone(from: string, count: number, start: number): Promise<[number, number]> {
     const seen = new Set<string>();
@@ -174,7 +175,7 @@ class RealCluster {
     return (items ?? []).map(({ metadata }: Named) => metadata.name);
   }
 
-  /** What is there already is left as it is. */
+  /** Existing objects stay as they are. */
   async #create(path: string, body: object): Promise<void> {
     await this.#send('POST', path, { body, allowed: 409 });
   }
@@ -235,7 +236,7 @@ interface Row extends Gone {
   /** Null: it is not known which process the API server is. */
   readonly serverCpuMs: number | null;
   readonly rssBytes: number;
-  /** What of it was there when it waited. */
+  /** The memory of the idle process. */
   readonly idleBytes: number;
 }
 
@@ -261,7 +262,7 @@ if (values.peer.length > 0 && values['peer-says'] === '') {
   end('--peer-says: name words that a peer writes to stderr once it is ready');
 }
 const program = controllerProgram();
-// Nobody renews leases here, and no node is to fail.
+// No kubelet renews leases here, and no node may fail.
 const steady = '--node-monitor-grace-period=1h';
 const evictors = new Map<string, Evictor>([
   [bare, evictor('bare')],

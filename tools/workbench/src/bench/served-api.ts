@@ -20,13 +20,13 @@ process.once('exit', () => {
 });
 const admin: User = { name: 'admin', groups: ['system:masters'], rules: [] };
 
-/** An API server in real time, for somebody who may do everything. */
+/** An API server in real time, for a client that may do everything. */
 export function createApi(options: Partial<ApiServerOptions> = {}): ApiServer {
   const [clock, random] = [new RealClock(), seededRandom(1)];
   return new ApiServer({ clock, random, tokens: new Map([[token, admin]]), ...options });
 }
 
-/** A cluster in real time that takes custom resources, and in which nobody acts on pods. */
+/** A cluster in real time that takes custom resources, and in which no controller acts on pods. */
 export function quietCluster(): ServedCluster {
   const cluster = new ServedCluster({
     clock: new RealClock(),

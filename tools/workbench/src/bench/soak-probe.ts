@@ -2,12 +2,12 @@
 // is doing, once for each line it gets there.
 import { Socket } from 'node:net';
 
-/** How a process is doing. */
+/** The state of a process. */
 export interface Reading {
   /** Of live objects, after garbage collection. */
   readonly heapBytes: number;
   readonly rssBytes: number;
-  /** Whether they keep the process alive or not. */
+  /** The open sockets, whether they keep the process alive or not. */
   readonly sockets: number;
   readonly cpuMs: number;
   /** Of Node about this program, e.g. of listeners that pile up. */

@@ -1,9 +1,10 @@
-// The whole controller as a process, for a long time: both controllers, 500 changes a second, nodes that are
-// tainted and untainted, policies and pauses that come and go, an API server with faults, and somebody
-// who reads its metrics. --takeover: with takeover in place of the node lifecycle. A line each minute,
-// and at the end whether memory stayed flat, connections were kept in bounds, no rejection was left
-// unhandled (it ends the process) and every pod left that was due.
-// node -C @taintmgr/source tools/workbench/src/bench/soak.ts [--minutes 30] [--seed 1] [--takeover] [--log FILE]
+// The whole controller as a process, for a long time: both controllers, 500 changes a second, nodes
+// that are tainted and untainted, policies and pauses that come and go, an API server with faults,
+// and a reader of its metrics. --takeover: with takeover in place of the node lifecycle. A line
+// each minute, and at the end whether memory stayed flat, connections were kept in bounds, no
+// rejection was left unhandled (it ends the process) and every pod left that was due. node -C
+// @taintmgr/source tools/workbench/src/bench/soak.ts [--minutes 30] [--seed 1] [--takeover] [--log
+// FILE]
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -42,10 +43,10 @@ const faultEveryMs = 5_000;
 const downMs = 1_000;
 /** A controller that waits sends few requests: what is left of a fault then would pile up. */
 const faultMs = 3_000;
-/** How late a pod may leave on a good day. */
+/** The greatest delay of a pod's departure without faults. */
 const graceMs = 10_000;
 
-/** What goes wrong, each for a few requests and not for long; chosen with equal chance. */
+/** The faults, each for a few requests and a short time; chosen with equal chance. */
 const faults: readonly FaultRule[] = [
   { fault: { kind: 'answer', code: 500 }, times: 20 },
   { fault: { kind: 'answer', code: 429 }, times: 20 },
@@ -105,7 +106,7 @@ class Churn {
     this.#api.faults.breakStreams();
   }
 
-  /** How many pods should have left for a while. */
+  /** The number of pods that should have left a while ago. */
   overdue(): number {
     const latest = Date.now() - graceMs;
     return this.#api.list('pods').filter(({ metadata, spec }) => {
@@ -285,16 +286,16 @@ const program = fileURLToPath(new URL('../../../../apps/controller/src/main.ts',
 const probe = fileURLToPath(new URL('./soak-probe.ts', import.meta.url));
 const logLinesMax = 20;
 const answerMsMax = 10_000;
-/** What somebody who looks after it would ask for. */
+/** The paths that an operator would ask for. */
 const paths = ['/metrics', '/readyz?verbose', '/statusz', '/explainz?node=n1'];
 
 /** The controller's process, with a line to what is preloaded into it. */
 class Subject {
-  /** How it ended; null: it runs. */
+  /** The way it ended; null: it runs. */
   ended: string | null = null;
   /** Its last words. */
   readonly log: string[] = [];
-  /** How many of our requests to its server came to nothing, since it answered the first. */
+  /** The number of unanswered requests to its server, since it answered the first. */
   unanswered = 0;
   #hasAnswered = false;
   readonly #port: number;

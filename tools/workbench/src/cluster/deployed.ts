@@ -1,5 +1,6 @@
-// Runs the taintmgr-controller that somebody deploys into the cluster: kubelets here start no containers, so
-// what the Deployment says is a process on this machine, with its arguments, its environment and its account.
+// Runs the taintmgr-controller that is deployed into the cluster: kubelets here start no
+// containers, so the Deployment becomes a process on this machine, with its arguments, its
+// environment and its account.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +12,7 @@ import type { KubeObject, User } from '@taintmgr/sim-cluster';
 const namespace = 'taintmgr-system';
 const name = 'taintmgr-controller';
 const main = fileURLToPath(new URL('../../../../apps/controller/src/main.ts', import.meta.url));
-/** Somebody else may have the ports that a pod has for itself. */
+/** The ports of a pod may be taken on this machine. */
 const anyPorts = ['--secure-port=0', '--healthz-port=0'];
 /** Before a container that has ended is started again. */
 const restartMs = 2000;
@@ -25,7 +26,7 @@ export const controllerUser: User = serviceAccountUser(namespace, name);
 export class DeployedController {
   readonly #kubeconfig: string;
   readonly #unsubscribe: () => void;
-  /** What runs or is to run, as text. */
+  /** The process that runs or should run, as text. */
   #wanted: string | null = null;
   #child: ChildProcess | null = null;
   #restart: NodeJS.Timeout | null = null;

@@ -15,14 +15,14 @@ import { controllerToken, controllerUser, DeployedController } from './deployed.
 import { type ClusterFlags, parseClusterFlags } from './options.ts';
 import { readSnapshot, reportLines } from './snapshot-file.ts';
 
-// A kube-controller-manager that nobody can configure, as in a managed cluster: it evicts.
+// A kube-controller-manager that users cannot configure, as in a managed cluster: it evicts.
 
 /** Its controllers are users of their own, as on kubeadm. */
 const managerName = 'system:serviceaccount:kube-system:node-controller';
 const managerRole = 'system:controller:node-controller';
 const managerVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
-/** What it may do, by objects that kubectl shows. */
+/** The rights of its controllers, as objects that kubectl shows. */
 const managerRules = [
   {
     verbs: managerVerbs,
@@ -54,7 +54,7 @@ async function startManager({
   return manager;
 }
 
-/** What works in the cluster beside the API server. */
+/** The parts that run in the cluster beside the API server. */
 const workbenchTopologies: Readonly<
   Record<ClusterFlags['topology'], Pick<EmbeddedOptions, 'topology' | 'without' | 'adopt'>>
 > = { ...topologies, snapshot: { adopt: true } };

@@ -46,7 +46,7 @@ async function parseChunks(chunks: AsyncIterable<string>): Promise<Parsed> {
   return documents;
 }
 
-/** What a file held, and the parts of it that are not even text of its format. */
+/** The contents of a file, and the parts of it that are not even text of its format. */
 interface Parsed {
   readonly values: readonly unknown[];
   /** `item 7: Unexpected token ...` */
@@ -199,7 +199,7 @@ class YamlSplitter implements Splitter {
   readonly #shell: string[] = [];
   /** Null outside `items`. */
   #item: string[] | null = null;
-  /** What stands before the dash of each item; null before the first. */
+  /** The text before the dash of each item; null before the first. */
   #indent: string | null = null;
 
   constructor(documents: Documents) {
@@ -259,7 +259,7 @@ class YamlSplitter implements Splitter {
 /** The others are counted. */
 const linesMax = 20;
 
-/** What could not be taken from a snapshot, one line each, then the counts. */
+/** The objects that could not be loaded from a snapshot, one line each, then the counts. */
 export function reportLines(
   file: string,
   report: LoadReport,

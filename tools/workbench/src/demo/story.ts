@@ -1,7 +1,7 @@
 // The hour that the demo plays: what happens when, as docs/scenarios/demo.yaml has it.
 import type { Millis } from '@taintmgr/core/time';
 
-/** Something that happens, as the audience is told it. */
+/** An event of the demo, with the words for the audience. */
 export interface Scene {
   /** Minutes after the beginning; the scenario does it at that time. */
   readonly minute: number;

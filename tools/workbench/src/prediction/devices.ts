@@ -94,7 +94,7 @@ const uses: readonly Use[] = [
   use('r-9', 'no-device-ever', { k: forEver }),
 ];
 
-/** How long pods of the tainted node tolerate its taint. */
+/** The toleration times of pods for the tainted node's taint. */
 const nodeSeconds: Readonly<Record<string, Seconds>> = {
   'node-first': { k: 30 },
   'device-first': { k: 75 },
@@ -173,7 +173,7 @@ function stored(api: ClusterApi, kind: string, name: string, namespace = ''): Ku
   return found;
 }
 
-/** One slice for each device of the driver's own taints: they are written anew one by one. */
+/** One slice for each device of the driver's own taints: they are rewritten one by one. */
 function publish(device: string, taints: readonly string[]): Omit<Act, 'at'> {
   const written = taints.map((key) => ({ key, effect: 'NoExecute' }));
   const devices = [{ name: device, ...(written.length > 0 && { taints: written }) }];

@@ -25,7 +25,7 @@ import {
   type VirtualClock,
 } from '@taintmgr/sim-cluster';
 
-/** Whoever evicts in a run, on the clock of the cluster. */
+/** The evictor of a run, on the clock of the cluster. */
 export interface Evictor {
   start(): void;
   /** Moves time to `instant`; what is due on the way has been done when it returns. */
@@ -62,7 +62,7 @@ const devicePaths = {
   devicetaintrules: `${deviceGroup}/v1beta2/devicetaintrules`,
 };
 
-/** How taintmgr-controller runs, as its flags say it. */
+/** The settings of taintmgr-controller, as its flags. */
 type OurSettings = Pick<Partial<Config>, 'mode' | 'semantics' | 'deviceTaints' | 'takeover'>;
 
 /** The legacy mode: pods of nodes that are not ready are deleted, and no taints are written. */
@@ -95,7 +95,7 @@ export function oursRestarted(settings: OurSettings): MakeEvictor {
   };
 }
 
-/** Whoever starts knows what is written down, and nothing else of the one before. */
+/** A new controller knows what its predecessor has written, and nothing else. */
 class OurController {
   readonly #cluster: ServedCluster;
   readonly #clock: VirtualClock;
@@ -103,7 +103,7 @@ class OurController {
   readonly #settings: OurSettings;
   readonly #legacy: LegacySettings | undefined;
   #driver: VirtualDriver | null = null;
-  /** What ends its requests when it is killed. */
+  /** Ends its requests when it is killed. */
   #hangUps: (() => void)[] = [];
   #renewal: Timer | null = null;
 
@@ -178,7 +178,7 @@ class OurController {
   }
 }
 
-/** What its leader publishes, as far as predictions go by it. */
+/** The status that its leader publishes, as far as predictions depend on it. */
 function statusOf(
   machine: Engine,
   settings: OurSettings,
@@ -290,7 +290,7 @@ function claim({ api }: Pick<ServedCluster, 'api'>, clock: VirtualClock): void {
 interface UpstreamManagerOptions {
   readonly cluster: ServedCluster;
   readonly clock: VirtualClock;
-  /** How its API server is reached. */
+  /** The connection to its API server. */
   readonly exchange: Exchange;
   /** The token it logs in with. */
   readonly token: string;
@@ -301,7 +301,7 @@ const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 const managerLease = 'kube-controller-manager';
 const managerSeed = 7;
 
-/** What drives one of its loops. */
+/** The driver of one of its loops. */
 interface LoopDriver extends Pick<VirtualDriver, 'runUntil' | 'nextWake'> {
   feed(input: { readonly kind: 'start' | 'stop' }): void;
 }

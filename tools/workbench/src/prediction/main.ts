@@ -37,7 +37,7 @@ function rowOf(name: string, stories: readonly PodStory[]): readonly string[] {
   ];
 }
 
-/** What was foretold wrongly shortly before, a line for each. */
+/** The pods with a wrong recent prediction, a line for each. */
 function wrongLines(stories: readonly PodStory[]): readonly string[] {
   return stories.flatMap((story) => {
     const verdict = judge(story, 'last');

@@ -36,19 +36,22 @@ import {
   type Scenario,
 } from './scenario.ts';
 
-/** What was said of a pod at one moment. */
+/** The prediction for a pod at one moment. */
 export interface Prediction {
   readonly at: Instant;
   readonly decision: string;
   readonly deadline: Instant | null;
   readonly isBlocked: boolean;
-  /** When it goes by a limit that holds it; left out: none does, or nobody can tell. */
+  /**
+   * The time at which it leaves despite a limit that holds it; left out: no limit does, or the time
+   * is unknown.
+   */
   readonly expectedAt?: Instant;
   /** When it is deleted whatever budgets say; null: never. */
   readonly deletedAt: Instant | null;
 }
 
-/** What was said of a pod, and what became of it. */
+/** The predictions for a pod, and its real fate. */
 export interface PodStory {
   readonly pod: CastPod;
   /** In order; none from before the last change that it depends on. */
@@ -70,7 +73,7 @@ interface NodeDocument {
   }[];
 }
 
-/** What a run shows: who was named as the evictor, and the story of each pod. */
+/** The result of a run: the evictor's name, and the story of each pod. */
 export interface PredictionRun {
   readonly named: readonly string[];
   readonly stories: readonly PodStory[];
@@ -104,7 +107,7 @@ interface Loss {
   readonly knownAt: number;
 }
 
-/** What a run has beside the scenario. */
+/** The circumstances of a run beside the scenario. */
 export interface Circumstances {
   /** The API server keeps no state but the present one; a real one keeps those of five minutes. */
   readonly forgets?: boolean;
@@ -114,9 +117,9 @@ export interface Circumstances {
   readonly installs?: boolean;
   /** Others that are. */
   readonly policies?: readonly KubeObject[];
-  /** All evictions are paused for so long. */
+  /** The span in which all evictions are paused. */
   readonly pause?: Span;
-  /** No pod can be deleted or evicted for so long: the API server answers 500. */
+  /** The span in which no pod can be deleted or evicted: the API server answers 500. */
   readonly outage?: Span;
   /** Nodes whose kubelets stop, and when that is known for sure. */
   readonly lost?: readonly Loss[];
@@ -321,8 +324,8 @@ class PredictionStage {
   }
 
   /**
-   * What is overdue is due now: where requests fail nobody can tell when the next one goes through, and
-   * under a limit it is its turn.
+   * An overdue pod is due now: where requests fail, the time of the next success is unknown, and
+   * under a limit its turn has come.
    */
   #dueAt(at: Instant, deadline: Instant): Instant {
     const { outage, isShared } = this.#circumstances;

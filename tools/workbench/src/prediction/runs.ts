@@ -46,8 +46,8 @@ interface PredictionCase {
 }
 
 /**
- * kube-controller-manager keeps what it goes by in its memory, so much of it can only be found in past
- * states: where these are gone, what pods tolerated before somebody edited them is unknown.
+ * kube-controller-manager keeps its view in memory, so much of it can only be found in past states:
+ * where these are gone, the tolerations of pods before an edit are unknown.
  */
 export const predictionCases: readonly PredictionCase[] = [
   {
@@ -177,7 +177,7 @@ export function playCase(one: PredictionCase, given?: Scenario): Promise<Predict
   return playPredictions(one.make, one.circumstances, given ?? one.scenario ?? usual);
 }
 
-/** How one pod's prediction turned out. */
+/** The result of one pod's prediction. */
 type Verdict =
   /** Foretold to go: `error` is by how much it went later. */
   | { readonly kind: 'evicted'; readonly error: Millis }
@@ -192,7 +192,7 @@ type Verdict =
 /** Predictions are good to so much. */
 const errorMsMax: Millis = 1_500;
 
-/** Whether a verdict is what it should be; null: it does not count. */
+/** True if a verdict is as expected; null: it does not count. */
 export function isRight(verdict: Verdict): boolean | null {
   if (verdict.kind === 'atOnce') return null;
   if (verdict.kind === 'wrong') return false;
@@ -212,13 +212,16 @@ export function judge({ predictions, removedAt }: PodStory, which: 'first' | 'la
   return said.isBlocked || isLater ? { kind: 'held' } : wrong(said);
 }
 
-/** What budgets hold goes when they are asked no longer, and what limits hold when it is its turn. */
+/**
+ * A pod held by a budget goes when budgets are no longer asked, and one held by a limit when its
+ * turn has come.
+ */
 function expectedAt(said: Prediction, deadline: Instant): Instant {
   const { isBlocked, deletedAt } = said;
   return said.expectedAt ?? (isBlocked && deletedAt !== null ? deletedAt : deadline);
 }
 
-/** `Blocked`: its deletion was refused, and nobody tries again. */
+/** `Blocked`: its deletion was refused, and no controller tries again. */
 function stays({ decision }: Prediction): boolean {
   return decision === 'Keep' || decision === 'Blocked';
 }
@@ -229,7 +232,7 @@ function wrong(said: Prediction): Verdict {
   return { kind: 'wrong', said: `${decision}${when}`, isKeep: stays(said) };
 }
 
-/** What a run comes down to. */
+/** The score of a run. */
 export interface Score {
   readonly counted: number;
   readonly right: number;

@@ -1,4 +1,5 @@
-// What happens in a prediction run: nodes, pods of every kind, policies of each action, and what people do to them.
+// The events of a prediction run: nodes, pods of every kind, policies of each action, and the
+// actions of people on them.
 import {
   type ClusterApi,
   type Json,
@@ -53,14 +54,14 @@ export interface CastPod {
   readonly object?: (made: KubeObject, nodeUid: string) => KubeObject;
 }
 
-/** Somebody gives a node the taints that it is to have from then on. */
+/** A user gives a node the taints that it has from then on. */
 interface Tainting {
   readonly at: number;
   readonly node: string;
   readonly taints: readonly string[];
 }
 
-/** Somebody does something else, which matters to some of the pods. */
+/** A user does something else, which matters to some of the pods. */
 export interface Act {
   readonly at: number;
   readonly pods: readonly string[];
@@ -94,13 +95,13 @@ const taintings: readonly Tainting[] = [
   { at: 10, node: 'z-4', taints: ['k:NoExecute', 'k2:NoExecute'] },
   { at: 21, node: 'z-4', taints: ['k:NoExecute'] },
   { at: 10, node: 'z-5', taints: ['k:NoExecute'] },
-  // A taint that evicts nobody, but renews the time at which taints were written.
+  // A taint that evicts no pod, but renews the time at which taints were written.
   { at: 28, node: 'z-5', taints: ['k:NoExecute', 'spare:NoSchedule'] },
 ];
 
 const forEver = null;
 
-/** What is played where no seed is given: pods of every kind, in the order of their nodes. */
+/** The scenario without a seed: pods of every kind, in the order of their nodes. */
 export const usual: Scenario = {
   pods: [...onOne(), ...onTwo(), ...onThree(), ...onFour(), ...onFive()],
   taintings,
@@ -239,7 +240,7 @@ export function tolerating(seconds: Seconds): readonly TimedToleration[] {
   }));
 }
 
-/** The pod as somebody creates it, on its node at once. */
+/** The pod as a user creates it, on its node at once. */
 export function objectOf(
   { name, node, tolerations, object }: CastPod,
   nodeUid: string,
@@ -270,13 +271,14 @@ function ofDaemonSet(made: KubeObject): KubeObject {
 const podCount = 45;
 const nodes = ['z-1', 'z-2', 'z-3', 'z-4', 'z-5'];
 const keys = ['k', 'k2'];
-/** A taint that evicts nobody is written beside those that do. */
+/** A taint that evicts no pod is written beside those that do. */
 const idle = 'spare:NoSchedule';
 const lastActSeconds = 70;
 
 /**
- * A scenario of as many pods as the usual one. Taints are written in odd seconds and pods in even ones:
- * of what comes in one second nobody can tell which came first. So nothing comes in that of a restart.
+ * A scenario of as many pods as the usual one. Taints are written in odd seconds and pods in even
+ * ones: the order of events within one second is unknown. So no event falls into the second of a
+ * restart.
  */
 export function drawScenario(seed: number): Scenario {
   const draw = new Draw(seededRandom(seed));

@@ -16,12 +16,12 @@ import { bytesOf, type Form, type Kind, namespaceNames, type ObjectRef, World } 
 interface Watch {
   readonly kind: Kind;
   readonly form: Form;
-  /** Whose pods these are; null: of all. */
+  /** The node of these pods; null: all nodes. */
   readonly node: number | null;
   readonly stream: ServerHttp2Stream;
 }
 
-/** What somebody wrote. */
+/** A write of another program. */
 type Write =
   | { readonly kind: 'nodeStatus' }
   | { readonly kind: 'nodeTaints'; readonly noExecute: boolean }
@@ -56,7 +56,7 @@ class Collections {
     this.#bookmarks.unref();
   }
 
-  /** How many bytes wait for clients to read them. */
+  /** The number of bytes that wait for clients to read them. */
   get unread(): number {
     return Array.from(this.#watches, ({ stream }) => stream.writableLength).reduce(
       (sum, bytes) => sum + bytes,
@@ -326,7 +326,7 @@ class Heart {
   }
 }
 
-/** What the feeder is told, one line each. */
+/** The orders to the feeder, one line each. */
 export type Order =
   /** So many changes each second from now on. */
   | ({ readonly kind: 'rates' } & Rates)
@@ -334,7 +334,7 @@ export type Order =
   | { readonly kind: 'fail' }
   | { readonly kind: 'report' };
 
-/** What it answers to `report`. */
+/** The answer to `report`. */
 export interface Report {
   /** Changes that were sent since the last report. */
   readonly changes: number;
@@ -348,7 +348,7 @@ export interface Report {
   readonly cpuMs: number;
 }
 
-/** What waits in all streams of a connection; beyond it Node refuses new ones. */
+/** The data waiting in all streams of a connection; beyond it Node refuses new ones. */
 const sessionMegabytes = 1000;
 
 const [nodes = 0, pods = 0, failing = 0, tolerationSeconds = 0] = process.argv.slice(2).map(Number);

@@ -3,7 +3,7 @@
 import { encodeFrame } from '@taintmgr/api-server';
 import { hex } from '../cluster-objects.ts';
 
-/** Which place holds what. Each is as wide as what comes into it. */
+/** The placeholders. Each is as wide as the value that replaces it. */
 const marks = {
   version: '9999999999',
   app: '@ap',
@@ -17,7 +17,10 @@ const marks = {
 const past = '2026-01-01T00:00:00Z';
 const image = 'registry.example.com/shop/service';
 
-/** What a manager owns of an object, about as long as kubelets and controllers leave it. */
+/**
+ * The entry of a manager in an object's managedFields, about as long as kubelets and controllers
+ * leave it.
+ */
 function managed(manager: string, fields: number, subresource?: string): object {
   return {
     manager,
@@ -42,10 +45,10 @@ function toleration(name: string, tolerationSeconds: number): object {
   return { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds };
 }
 
-/** How a pod is at a time. */
+/** The state of a pod at a time. */
 interface PodState {
   readonly isReady: boolean;
-  /** Somebody is about to remove it. */
+  /** A client is about to remove it. */
   readonly isMarked: boolean;
 }
 
@@ -288,7 +291,7 @@ function markedLease(now: string): object {
 // without holding any. A place is a mark of fixed width that stands in the object wherever its value
 // does, in JSON and in protobuf alike.
 
-/** What is filled in, by the mark that stands for it; a value is as wide as its mark. */
+/** The values by the marks that stand for them; a value is as wide as its mark. */
 type Values = Readonly<Record<string, string>>;
 
 interface Place {
@@ -328,7 +331,7 @@ class Template {
   }
 }
 
-/** How an object is written: alone, or as an event of a watch. */
+/** The form of a written object: alone, or as an event of a watch. */
 export type Form = 'object' | 'json' | 'protobuf';
 
 /** An object with marks, in all forms; each is made when it is first asked for. */
@@ -363,13 +366,13 @@ export function bytesOf(form: Form, type: string, object: object): Buffer {
   );
 }
 
-/** How large the cluster is, and how much of it fails. */
+/** The size of the cluster, and of the part that fails. */
 export interface Size {
   readonly nodes: number;
   readonly pods: number;
   /** Nodes of the zone that will fail. */
   readonly failing: number;
-  /** How long pods stay on a lost node. */
+  /** The time that pods stay on a lost node. */
   readonly tolerationSeconds: number;
 }
 
@@ -400,7 +403,7 @@ export class World {
   readonly #versions: Readonly<Record<Kind, Uint32Array>>;
   /** The second in which a node was heard of last: its lease, its status. */
   readonly #beats: Readonly<Record<'nodes' | 'leases', Uint32Array>>;
-  /** Nodes that somebody has written to. */
+  /** Nodes that a client has written. */
   readonly #written = new Map<number, object>();
   readonly #podForms: readonly Forms[];
   readonly #nodeForms = new Map<number, Forms>();
@@ -503,7 +506,7 @@ export class World {
     this.#touch({ kind: 'pods', index });
   }
 
-  /** Somebody has written a node. */
+  /** Stores a client's write of a node. */
   put(index: number, node: Readonly<Record<string, unknown>>): void {
     this.#touch({ kind: 'nodes', index });
     const metadata = { ...Object(node.metadata), resourceVersion: marks.version };
