@@ -40,8 +40,8 @@ const pageLimit = 500;
 const listAttemptsMax = 3;
 
 /**
- * Single requests for commands: JSON in, JSON out. What comes back is what the server sent, to be
- * read with care by the caller. Throws ApiError and ConnectionError.
+ * Single requests for commands: JSON in, JSON out. Returns the server's answer, which the caller
+ * reads with care. Throws ApiError and ConnectionError.
  */
 export class ApiClient {
   readonly #options: ApiClientOptions;
@@ -61,7 +61,7 @@ export class ApiClient {
   ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
     const answer = await this.#answer(request);
     const { body } = answer;
-    // What shorter answers lead to is asked for before this one is read.
+    // Requests that follow from shorter answers are sent before this one is read.
     if (body.length > longText) await new Promise(setImmediate);
     const value = this.#asked(request, parseJson(body));
     return { value, serverTime: httpDate(answer.headers.date) };
@@ -109,7 +109,9 @@ export class ApiClient {
     return answer;
   }
 
-  /** What was asked for; a failure is one whatever its HTTP status, as kubectl takes it. */
+  /**
+   * Returns the requested value; a failure is a failure whatever its HTTP status, as in kubectl.
+   */
   #asked(request: ApiRequest, value: unknown): unknown {
     const status = statedFailure(value);
     if (status) throw refusal(request, status);
@@ -175,7 +177,7 @@ export class ApiClient {
       const onToken = (token: string): void => {
         if (token === '' || next || !isWanted()) return;
         next = ask(token, () => !hasFailed && isWanted());
-        // Until somebody waits for it.
+        // Until a caller waits for it.
         next.catch(() => undefined);
       };
       const asked = limit;
@@ -188,7 +190,7 @@ export class ApiClient {
         onToken(token);
         return { items: read.items, next };
       } catch (error) {
-        // What comes after it is asked for anew, or of no use any more.
+        // Later pages are requested again, or no longer needed.
         hasFailed = true;
         if (!(error instanceof TooLongError) || limit === 1 || !isWanted()) throw error;
         limit = limit === 0 ? pageLimit : Math.trunc(limit / 2);
@@ -210,7 +212,7 @@ export class ApiClient {
   ): Promise<ListPage<T>> {
     const reader = new ListReader({ ...options, request });
     const { body } = await this.#answer(request, reader);
-    // What came as a whole, or not as JSON.
+    // An answer that came as a whole, or not as JSON.
     if (body !== '') reader.push(body);
     const page = reader.end();
     if (page.kind === 'refused') throw refusal(request, page.status);

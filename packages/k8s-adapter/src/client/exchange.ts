@@ -1,4 +1,4 @@
-// One request and its whole answer as a promise.
+// A request and its whole answer as a promise.
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { Answer } from '../proto/answer.ts';
 import { AnswerCollector, type ExchangeInput, type TextReader } from '../proto/exchange.ts';

@@ -36,7 +36,7 @@ export interface FindOptions {
   readonly asker?: Asker | null;
   /** The wait for a second look; left out: 3 s, in which a living leader renews. */
   readonly secondLookMs?: Millis;
-  /** Aborted: nobody waits for a second look any more. */
+  /** Aborted: no caller waits for a second look any more. */
   readonly signal?: AbortSignal;
 }
 
@@ -79,9 +79,9 @@ export class EvictorSearch {
   }
 
   /**
-   * Looks once, and a second time a moment later only where that shows more. What may not be read is
-   * `unknown`; throws ApiError and ConnectionError for anything else. `published`: what leaders publish,
-   * where somebody reads that already.
+   * Looks once, and a second time a moment later only where that shows more. An unreadable part is
+   * `unknown`; throws ApiError and ConnectionError for anything else. `published`: the statuses
+   * that leaders publish, where the caller reads them already.
    */
   async find(published: Promise<Published> = readPublished(this.#client)): Promise<Evictors> {
     const first = await this.#look(published);
@@ -153,7 +153,7 @@ async function readControlPlane(client: Client): Promise<Look['controlPlane']> {
   };
 }
 
-/** None where there is no such kind, or no right. */
+/** Empty where there is no such kind, or no right. */
 async function readPublished(client: Client): Promise<Published> {
   const list = listOf(await readIfAllowed(client, listRequest(taintManagersPath), 'list them'));
   if (list.kind === 'forbidden') return { all: [], now: 0 };

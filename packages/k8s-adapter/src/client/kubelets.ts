@@ -15,7 +15,10 @@ export interface KubeletsOptions {
   readonly api: Transport;
   /** Null: nothing is known of it. */
   readonly addressOf: (nodeName: string) => KubeletAddress | null;
-  /** The authorities that vouch for the certificates of kubelets. They are verified in any case. */
+  /**
+   * The authorities that vouch for the certificates of kubelets. The certificates are verified in
+   * any case.
+   */
   readonly ca: NonNullable<TlsMaterial['ca']>;
   /** The account whose tokens kubelets are shown. */
   readonly serviceAccount: ServiceAccountName;

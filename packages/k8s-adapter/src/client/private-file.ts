@@ -19,9 +19,10 @@ const mode = 0o600;
 const openAlready = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/;
 
 /**
- * Makes a file anew and opens it for writing. A file, or a link to one, that stands there is replaced:
- * whoever made it could go on reading, or have us write elsewhere. A device or a pipe stays what it is, as does what
- * the process has open. Throws where the file cannot be made, and for a pipe of another user than `us` and root.
+ * Replaces a file and opens it for writing. An existing file, or a link to one, is replaced: its
+ * creator could continue to read it, or make us write elsewhere. A device or a pipe stays what it
+ * is, as does what the process has open. Throws where the file cannot be made, and for a pipe of
+ * another user than `us` and root.
  */
 export function openPrivate(path: string, us: number | undefined = process.getuid?.()): number {
   if (openAlready.test(path)) return openSync(path, 'w');

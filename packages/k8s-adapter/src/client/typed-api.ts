@@ -4,7 +4,7 @@ import type { ApiRequest } from '../proto/requests.ts';
 import type { Transport } from '../transport/sink.ts';
 import { exchange } from './exchange.ts';
 
-/** One of the classes of @kubernetes/client-node, e.g. CoreV1Api. */
+/** A class of @kubernetes/client-node, e.g. CoreV1Api. */
 export type TypedApi<T> = new (configuration: Configuration) => T;
 
 /** Stands for the server in the typed API's URLs; where it really is the transport knows. */

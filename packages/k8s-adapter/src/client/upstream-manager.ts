@@ -34,15 +34,18 @@ export interface UpstreamLoopOptions {
   readonly identity?: string;
   /** The way it watches over nodes, as the node-lifecycle-controller does; left out: not at all. */
   readonly nodes?: Partial<LifecycleConfig>;
-  /** False: it evicts nobody, as with --controllers=*,-taint-eviction-controller. Left out: it evicts. */
+  /**
+   * False: it evicts no pods, as with --controllers=*,-taint-eviction-controller. Left out: it
+   * evicts.
+   */
   readonly taintEviction?: boolean;
 }
 
 /**
- * A loop that does what the taint-eviction-controller does to the letter, defects included: the machine
- * of core with those semantics, with requests and Events of its own. It marks a pod before it
- * deletes it, and where it may not, it tries five times and forgets the pod. Its timers are in its
- * memory: another loop knows none of them.
+ * A loop that does what the taint-eviction-controller does to the letter, defects included: the
+ * machine of core with those semantics, with requests and Events of its own. The loop marks a pod
+ * before it deletes it; where it may not mark the pod, it tries five times and forgets the pod. Its
+ * timers are in its memory: another loop knows none of them.
  */
 export function upstreamLoop(options: UpstreamLoopOptions): Loop {
   const { identity, random, nodes, taintEviction = true } = options;
@@ -67,7 +70,7 @@ export interface UpstreamManagerOptions extends Omit<UpstreamLoopOptions, 'ident
   readonly devices?: { readonly rules: boolean };
 }
 
-/** It waits for its API server as the program does. */
+/** The loop waits for its API server as the program does. */
 const patienceMs: Millis = Number.POSITIVE_INFINITY;
 
 /** The same as a running program, in real time. */
@@ -109,7 +112,7 @@ export class UpstreamManager {
   }
 }
 
-/** Whether it acts: what one of its loops is elected for, the other does too. */
+/** The leadership: when one of its loops is elected, the other acts too. */
 class Term {
   #held: boolean;
   #tell: (held: boolean) => void = () => {};

@@ -31,7 +31,7 @@ import { policiesPath } from '../proto/requests.ts';
 type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch'>;
 
 export interface ClusterPolicyOptions extends Shared {
-  /** Those of files: an object of the cluster with the same name does not count. */
+  /** Policies of files: an object of the cluster with the same name does not count. */
   readonly files: readonly PolicyObject[];
   /** The part that reads the pods that policies count; null: all pods are read anyway. */
   readonly allPods: AllPodsPolicies | null;
@@ -67,11 +67,11 @@ function followingSource(
     path: policiesPath(resource),
     selectors: {},
     mayBeAbsent: true,
-    // Without drains everything else goes on.
+    // Without drains everything else continues.
     mayBeForbidden: kind === 'NodeDrain',
     project: (value) => readFollowed(kind, value),
   });
-  /** Those that hold evictions because they cannot be followed. */
+  /** The objects that hold evictions because they cannot be followed. */
   const holding = new Set<string>();
   return apartFromPods(
     sourceOfMany(reflector, (change) => {
@@ -82,7 +82,7 @@ function followingSource(
       const object = { ...change.item, kind, isInFile: inFiles.has(change.item.name) };
       const before = followed.get(kind, object.name);
       followed.put(object);
-      // What only its status says is no news, but of a drain, which another leader goes on from.
+      // A change of the status only is no news, except of a drain, which another leader continues.
       const isSame = kind !== 'NodeDrain' && before !== null && saysTheSame(before, object);
       return object.isInFile || isSame ? [] : effectsOf(kind, change, holding);
     }),
@@ -130,7 +130,7 @@ type Effects = readonly (Event | SourceEffect)[];
 export class AllPodsPolicies {
   readonly #pods: PodSource;
   readonly #needing = new Set<string>();
-  /** Those that the machine has not heard of. */
+  /** Policies that the machine does not know yet. */
   readonly #waiting = new Map<string, PolicyUpsert>();
 
   constructor(pods: PodSource) {
@@ -147,8 +147,8 @@ export class AllPodsPolicies {
   }
 
   /**
-   * The source of drains: while one is not over, all pods are read. It reaches the machine at once,
-   * which begins with no node whose pods are not known.
+   * The source of drains: while one is not over, all pods are read. A drain reaches the machine at
+   * once, which begins with no node whose pods are not known.
    */
   drains(source: Source): Source {
     return {

@@ -19,7 +19,7 @@ import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 
 type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists'>;
 
-/** What is read of devices: the kinds that the cluster serves, and which of them may not be read. */
+/** The device resources: the kinds that the cluster serves, and those that may not be read. */
 export class DeviceSight {
   readonly paths: DevicePaths;
   readonly #hidden = new Set<DeviceResource>();
@@ -42,9 +42,10 @@ export class DeviceSight {
 }
 
 /**
- * A source for each kind that is served. One that may not be read holds up nothing else: the machine is told, and
- * then decides about no device. What they bring is read again before a pod goes for it (pod-removal.ts), so that
- * their age is no reason to look again at pods that go for taints of their nodes.
+ * A source for each kind that is served. A kind that may not be read holds up nothing else: the
+ * machine is told, and then decides about no device. Their objects are read again before a pod
+ * leaves because of one (pod-removal.ts), so that their age is no reason to look again at pods that
+ * leave because of taints of their nodes.
  */
 export function deviceSources(sight: DeviceSight, shared: Shared): readonly Source<DeviceEvent>[] {
   return servedKinds(sight.paths).map(([kind, path]) => {

@@ -62,7 +62,7 @@ export function drainStatus(state: NodeDrainState): DrainStatus {
   };
 }
 
-/** What the next leader has to know comes first: none begins while there are more than can be listed. */
+/** The next leader's needs come first: no node begins while there are more than can be listed. */
 function listed(nodes: NodeDrainState['nodes']): NodeDrainState['nodes'] {
   if (nodes.length <= nodesMax) return nodes;
   return nodes.toSorted((a, b) => rank(a) - rank(b)).slice(0, nodesMax);
@@ -78,7 +78,7 @@ export function drainConditions(state: NodeDrainState): readonly StatedCondition
   const { phase, blockers, podsStaying, staying, fallback } = state;
   const fallbacks = fallback === '' ? [] : [fallback];
   if (phase === 'Drained' && podsStaying > 0) {
-    // Whoever waits for this goes on to end the machine, and its pods with it.
+    // A program that waits for this ends the machine next, and its pods with it.
     const message = onOneLine(['every node is drained', staying, ...fallbacks].join('; '));
     return [{ type: 'Drained', status: 'False', reason: 'PodsStay', message }];
   }

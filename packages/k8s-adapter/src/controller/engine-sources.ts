@@ -54,11 +54,14 @@ export interface SourceOptions {
   readonly clusterPolicies?: boolean;
   /** And NodeDrains; false when left out. */
   readonly nodeDrains?: boolean;
-  /** The TaintManager that remembers pauses for whoever starts when they are gone; left out: none does. */
+  /**
+   * The TaintManager that remembers pauses for a later start when they are gone; left out: none
+   * does.
+   */
   readonly remembering?: string;
   /** Read only the pods that something may have to be done about; left out: all of them. */
   readonly podWatch?: Partial<PodWatch>;
-  /** The pod in which this runs: all pods are read while its node needs that. Left out: none is told. */
+  /** The pod in which this runs: all pods are read while its node needs that. Left out: unknown. */
   readonly ownPod?: Config['ownPod'];
   /** List once, watch nothing, change nothing. */
   readonly readOnly?: boolean;
@@ -139,7 +142,10 @@ type Shared = Pick<
   'random' | 'watch' | 'streamLists' | 'protobuf' | 'reportsEarly'
 >;
 
-/** First lists are told object by object: the largest are not held twice, nor taken in all at once. */
+/**
+ * First lists are reported object by object: the largest are not held twice, nor taken in all at
+ * once.
+ */
 function sharedOptions(options: SourceOptions): Shared {
   const { random, readOnly = false, streamLists = true, protobuf = false } = options;
   return { random, watch: !readOnly, streamLists, protobuf, reportsEarly: true };
@@ -162,8 +168,8 @@ function podReflector(
 }
 
 /**
- * The pods of nodes that need it. Those of one node come as a list and then a watch: the API server
- * has an index by node for lists, and goes through all pods for the beginning of a watch.
+ * The pods of nodes that need it. The pods of one node come as a list and then a watch: the API
+ * server has an index by node for lists, and walks all pods for the beginning of a watch.
  */
 function podsByNode(options: SourceOptions, podWatch: Partial<PodWatch>): PodSource {
   const newReflector: NewReflector = (nodeName, id) => {
@@ -230,7 +236,7 @@ function policySource(objects: readonly PolicyObject[]): Source {
     nextWake: () => null,
     status: () => [],
     isCutOff: () => false,
-    // Nobody changes it while we run.
+    // A file does not change while we run.
     heardAt: () => Number.POSITIVE_INFINITY,
   };
 }

@@ -115,7 +115,7 @@ function subjectKeyOf({ subject }: ClusterEvent): string {
 /** A map of bounded size that forgets what was not asked for the longest time. */
 export class RecentMap<T> {
   readonly #entries = new Map<string, T>();
-  /** Goes on from what was forgotten last: to begin anew would pass over all that are gone. */
+  /** Continues from the last forgotten entry: a new start would pass over all that are gone. */
   readonly #oldest = this.#entries.keys();
   readonly #sizeMax: number;
 

@@ -52,7 +52,7 @@ interface Purpose {
 /** As few at once, where that is enough; as many, where it takes them to be done in time. */
 const inFlightMin = 10;
 const inFlightMax = 100;
-/** All that waits after a burst is to be written within a minute, with some to spare. */
+/** Events that wait after a burst are written within a minute, with some to spare. */
 const catchUpMs: Millis = 30_000;
 /** An Event takes about 1 kB, and a burst of 20,000 evictions loses none. */
 const waitingMax = 25_000;
@@ -72,8 +72,8 @@ const failuresMax = 12;
  * many at once as it takes to be done within half a minute; a stop writes what waits before it is
  * over. Events about anything else are few and wait for nothing.
  *
- * Namespaces take turns. One in which Events fail, as for its admission webhook, is asked with one Event at a
- * time, less and less often, and keeps no other waiting.
+ * Namespaces take turns. A namespace in which Events fail, as for its admission webhook, gets one
+ * Event at a time, less and less often, and keeps no other waiting.
  */
 export class EventRecorder {
   #effects: EventRecorderEffect[] = [];
@@ -86,7 +86,7 @@ export class EventRecorder {
   /** When the server may be asked again, whatever the namespace. */
   #pausedUntil: Instant = Number.NEGATIVE_INFINITY;
   readonly #namespaces: EventNamespaces;
-  /** When a stop gives up what still waits; null: it goes on. */
+  /** The time at which a stop gives up the waiting Events; null: no stop is under way. */
   #endsAt: Instant | null = null;
   /** Not told yet. */
   #dropped = 0;
@@ -116,7 +116,7 @@ export class EventRecorder {
     return this.#calls.size === 0 && (this.#endsAt === null || this.#waitingCount === 0);
   }
 
-  /** True if nothing is under way, waits or is to be reported. */
+  /** True if nothing is under way, waits or has to be reported. */
   get rests(): boolean {
     return this.#calls.size === 0 && this.#waitingCount === 0 && this.#dropped === 0;
   }
@@ -172,7 +172,7 @@ export class EventRecorder {
     return this.#proceed(now);
   }
 
-  /** Gives up calls whose time is up, and goes on after a pause. */
+  /** Gives up calls whose time is up, and continues after a pause. */
   tick(now: Instant): readonly EventRecorderEffect[] {
     this.#expire(now);
     return this.#proceed(now);
@@ -224,14 +224,14 @@ export class EventRecorder {
     return next;
   }
 
-  /** The number that may be under way: as many as come to an end while all that wait are written in time. */
+  /** The number that may be under way: as many as end while all that wait are written in time. */
   #room(): number {
     const withinMs = this.#endsAt === null ? catchUpMs : lastWordsMs / 2;
     const needed = Math.ceil((this.#waitingPeak * (this.#answerMs ?? 0)) / withinMs);
     return Math.max(inFlightMin, Math.min(inFlightMax, needed));
   }
 
-  /** Time is up: a process that is told to end has to. */
+  /** Time is up: a process that is asked to end has to. */
   #giveUp(now: Instant): void {
     this.#dropped += this.#waitingCount;
     this.#waiting.clear();
@@ -345,7 +345,10 @@ export class EventRecorder {
   }
 }
 
-/** Tells whether others may be written all the same: an admission webhook is asked about some namespaces, and answers with 500. */
+/**
+ * True if others may still be written: an admission webhook is asked about some namespaces, and
+ * answers with 500.
+ */
 function isOfNamespace({ status }: Failure): boolean {
   return status !== null && status >= 500 && status !== 503;
 }
@@ -358,7 +361,7 @@ type WriteResult = 'written' | 'exists' | 'expired' | 'later' | 'refused';
 function writeResult(answer: Answer, isNew: boolean): WriteResult {
   if (succeeded(answer)) return 'written';
   const { status } = failureOf(answer);
-  // Its name is nobody else's: an earlier attempt went through though we never heard of it.
+  // Its name is unique: an earlier attempt succeeded though no answer came.
   if (isNew && status === 409) return 'exists';
   if (!isNew && status === 404) return 'expired';
   const passes = status === null || laterStatuses.includes(status) || status >= 500;
@@ -422,14 +425,14 @@ class EventNamespaces {
     const known = this.#sick.get(namespace);
     if (!known && !this.#hasRoom(now)) return false;
     const { until, backoff } = known ?? { until: now, backoff: new Backoff(this.#random) };
-    // Others that were under way fail for the same reason; one pause is enough for them all.
+    // Others that were under way fail for the same reason; one pause is enough for all of them.
     if (now >= until) {
       this.#sick.set(namespace, { until: now + backoff.next(now, atLeast), backoff });
     }
     return true;
   }
 
-  /** Those are forgotten that have had their time, and nothing under way. */
+  /** Forgets namespaces whose time is over, and that have nothing under way. */
   #hasRoom(now: Instant): boolean {
     if (this.#sick.size < sickMax) return true;
     for (const [namespace, { until }] of this.#sick) {
@@ -441,7 +444,7 @@ class EventNamespaces {
 
 /** A queue in which first come is first served, and some come back to its head. */
 export class EventQueue<T> {
-  /** Those that came back, the next one last. */
+  /** Events that came back, the next one last. */
   readonly #returned: T[] = [];
   #items: T[] = [];
   /** The number of items that are gone. */
@@ -483,7 +486,7 @@ export class EventQueue<T> {
   }
 }
 
-/** Those that wait, by namespace: each gives one, and is the last then. */
+/** Events that wait, by namespace: each namespace gives one, and is the last then. */
 class EventLanes<T> {
   readonly #queues = new Map<string, EventQueue<T>>();
   #length = 0;

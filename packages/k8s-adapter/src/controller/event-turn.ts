@@ -2,7 +2,9 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 
 /** So many requests of commands under way are a burst; fewer leave room for Events between them. */
 const burstFrom = 8;
-/** A burst is over when nothing happens for so long: answers that come together leave short gaps. */
+/**
+ * A burst is over when nothing happens for this time: answers that come together leave short gaps.
+ */
 const lullMs: Millis = 250;
 /** Longer where answers are owed: a slow server lets requests begin in waves, a stuck one none. */
 const slowLullMs: Millis = 5000;
@@ -13,9 +15,9 @@ const requestsPerEvent = 9;
 const creditMax = 10;
 
 /**
- * When Events about pods have their turn. They yield to the requests of commands, as both compete for the
- * same connection and the same server: while a burst lasts they wait, and nobody is evicted later
- * for them. A burst that does not end gives them one request for each nine of commands.
+ * When Events about pods have their turn. Events yield to the requests of commands, as both compete
+ * for the same connection and the same server: while a burst lasts they wait, and delay no
+ * eviction. A burst that does not end gives them one request for each nine of commands.
  */
 export class EventTurn {
   #underWay = 0;
@@ -38,7 +40,7 @@ export class EventTurn {
     this.#credit = Math.min(creditMax, this.#credit + 1 / requestsPerEvent);
   }
 
-  /** A request of a command has come to its end; the next one begins in a moment. */
+  /** A request of a command has ended; the next one begins in a moment. */
   ended(now: Instant): void {
     if (this.#underWay >= burstFrom) this.#busyAt = now;
     this.#underWay -= 1;

@@ -56,7 +56,7 @@ const hungUp = `${leadsNoMore}; whether its last request was carried out is not 
  * that very instant: after a standstill another one may be at it. There is one place where requests
  * leave, so no command can forget to ask. As soon as the replica may not act, what is under way is
  * hung up too: it may still wait in a queue of ours, for a connection or its turn, and must not
- * leave it later. Events are recorded all the same; they change nothing.
+ * leave it later. Events are still recorded; they change nothing.
  */
 export class Executor<C extends { readonly kind: string }, N> {
   #effects: ExecutorEffect<N>[] = [];
@@ -120,7 +120,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     if (this.rests && this.#recorder.rests) return [];
     // After a standstill of this process an answer may have lain here for long: it is too late.
     this.#giveUp(now, this.#calls.expire(now));
-    // Whether Events have their turn by now is found out when they are due.
+    // The turn of Events is checked when they are due.
     if (input.id.startsWith('event/')) {
       this.#effects.push(...this.#recorder.receive(now, input));
       return this.#hangUpIfDeposed(now);

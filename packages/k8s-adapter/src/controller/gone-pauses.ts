@@ -19,11 +19,11 @@ export interface GonePausesOptions extends Pick<ReflectorOptions<unknown>, 'rand
 }
 
 /**
- * What the leader has written down last is read once, at the start. A pause of which it says that it
- * held, and that is there no more, or holds something else, ended at some time since: the engine is
- * told that it was there and is gone now. So pods have back all the time in which it may have held
- * them; they go later than they might, never earlier. Where nothing can be read, because the kind is
- * not installed or the right is missing, nothing is known of such pauses.
+ * The last record of the leader is read once, at the start. A recorded pause that held, and that is
+ * gone now or holds something else, ended at some time since: the engine is told that it was there
+ * and is gone now. So pods have back all the time in which it may have held them; they go later
+ * than they might, never earlier. Where nothing can be read, because the kind is not installed or
+ * the right is missing, nothing is known of such pauses.
  */
 export class GonePauses implements Source {
   readonly #options: GonePausesOptions;

@@ -28,7 +28,8 @@ export type LeaderEffect =
 /**
  * With takeover a new leader acts only when the policies stood as they should and its heartbeat was
  * written, once since it leads: before, kube-controller-manager is refused nothing. From then on it
- * acts, whatever becomes of them: pods that kube-controller-manager was refused would go for nobody.
+ * acts, regardless of their fate: otherwise no program would evict the pods that
+ * kube-controller-manager was refused.
  */
 export class LeaderDuties {
   readonly #publisher: StatusPublisher | null;
@@ -125,7 +126,7 @@ export class LeaderDuties {
     return this.#publisher?.resign(now) ?? [];
   }
 
-  /** Writes the departures a last time, once everything that was begun has come to its end. */
+  /** Writes the departures a last time, once everything that was begun has ended. */
   end(now: Instant): readonly LeaderEffect[] {
     return this.#keeper?.end(now) ?? nothing;
   }

@@ -64,7 +64,7 @@ export interface LoopSettings {
   readonly mayAct?: MayAct;
 }
 
-/** Hears all that the machine is told, and all notices; `now` is the time on the cluster's clock. */
+/** Takes all inputs of the machine, and all notices; `now` is the time on the cluster's clock. */
 interface LoopWitness<E, N> extends KeptWitness {
   hear(now: Instant, event: E): void;
   observe(now: Instant, notice: N): void;
@@ -122,7 +122,7 @@ export type LoopNotice =
 export interface RunningLoop<E, N> {
   /** True if it was stopped and no request is under way any more. */
   readonly closed: boolean;
-  /** Takes one input and answers what is to be done, in this order. `now` never goes back. */
+  /** Takes one input and returns the actions in order. `now` never goes back. */
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N>[];
   /**
    * Tells the machine of an event of which nothing comes; false: something may, or there is another reason

@@ -28,9 +28,9 @@ type LoopEffect<N> = ExecutorEffect<N> | LeaderEffect | ElectionEffect;
 type Leadership = Extract<LoopEvent, { kind: 'leadership' }>;
 
 /**
- * The whole controller without its I/O: what is read feeds the machine, and what the machine commands
- * becomes requests whose outcomes come back to it as events. Whoever holds it sends the requests,
- * reports what is heard, and calls with a tick at nextWake(); an extra tick is harmless.
+ * The whole controller without its I/O: what is read feeds the machine, and what the machine
+ * commands becomes requests whose outcomes come back to it as events. Its holder sends the
+ * requests, reports their answers, and calls with a tick at nextWake(); an extra tick is harmless.
  */
 export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   implements RunningLoop<E, N | LoopNotice>
@@ -86,7 +86,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#phase === 'stopped' && this.#executor.idle && this.#duties.idle && isOver;
   }
 
-  /** The holder of the lease of the election; '' where nobody is known to, or there is none. */
+  /** The holder of the lease of the election; '' where none is known, or there is no election. */
   leader(now: Instant): string {
     return this.#election?.holder(now) ?? '';
   }
@@ -192,7 +192,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
         this.#read(now, input);
         break;
       case 'stop':
-        // What is under way comes to its end, so that its outcome is known; nothing new begins.
+        // Requests under way end, so that their outcome is known; nothing new begins.
         this.#phase = 'stopped';
         this.#perform(now, this.#executor.stop(now));
         this.#perform(now, this.#duties.resign(now));
@@ -210,14 +210,14 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
         if (isLeadership(input.event)) {
           this.#wake.forgetOthers();
           this.#lead(now, input.event.held, this.#elected);
-          // Whether it acts is published, and with takeover others are refused by that.
+          // The leader's state is published, and with takeover others are refused because of it.
           if (this.synced) this.#perform(now, this.#duties.hurry(now));
         } else this.#pass(now, input.event);
         break;
       case 'clockStep': // a matter of elections and clocks, which have taken it already
         break;
       default:
-        // Most of what is heard is of the executor's requests, and concerns nobody else.
+        // Most inputs are of the executor's requests, and concern no other part.
         if (!this.#executor.owns(input.id)) this.#read(now, input);
         this.#perform(now, this.#executor.receive(now, input));
         this.#perform(now, this.#duties.receive(now, input));
@@ -225,8 +225,9 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   /**
-   * This computer may have been suspended: what we know may be older than it seems, and only the server
-   * knows what time it is. Until it says so the machine hears of nothing, which it would date wrongly.
+   * This computer may have been suspended: the known state may be older than it seems, and only the
+   * server knows the time. Until it says so the machine hears of nothing, which it would date
+   * wrongly.
    */
   #step(now: Instant, by: Millis): void {
     this.#view.doubt(now);
@@ -272,7 +273,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   /**
-   * The lease is given back when what was begun has come to its end, and not before; Events change
+   * The lease is given back when everything that was begun has ended, and not before; Events change
    * nothing, and may be written after that.
    */
   #resign(now: Instant): void {
@@ -287,7 +288,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#allowed && this.#elected && this.#duties.isReady;
   }
 
-  /** The machine leads while we are elected, and while whoever runs us lets it. */
+  /** The machine leads while we are elected, and while our caller lets it. */
   #lead(now: Instant, allowed: boolean, elected: boolean): void {
     this.#allowed = allowed;
     this.#elected = elected;
@@ -295,7 +296,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     const isNews = held !== this.#held || !this.#election;
     this.#held = held;
     if (isNews) this.#pass(now, { kind: 'leadership', held });
-    // What is under way must not go on either.
+    // Requests under way must not continue either.
     if (!held) this.#perform(now, this.#executor.tick(now));
   }
 
@@ -383,13 +384,13 @@ function isLeadership(event: OfKind): event is Leadership {
 /** For no longer than this: who is away from the server hears of nothing new anyway. */
 const holdMsMax: Millis = 10_000;
 
-/** Whoever may log in may ask for it, and it costs the server next to nothing. */
+/** Every authenticated client may ask for it, and it costs the server next to nothing. */
 const timeRequest = getRequest('/version');
 
 /**
- * Keeps events from the machine while nobody knows what the cluster's clock shows: what the
- * machine sees for the first time it dates, and a taint dated by a clock that stood still would make
- * pods go early by as long.
+ * Keeps events from the machine while the cluster's time is unknown. The machine dates events that
+ * it sees for the first time, and a taint dated by a clock that stood still would make pods leave
+ * early by as much.
  */
 class Hold<E extends { readonly kind: string }> {
   #serial = 0;
@@ -443,7 +444,7 @@ interface Heard {
 /** Tells when the API server answers again that did not answer. */
 export class ServerAbsence {
   #heardAt: Instant = Number.POSITIVE_INFINITY;
-  /** True if a request has come to nothing since then: that time has passed does not say so. */
+  /** True if a request has failed since then: passing time alone does not show it. */
   #isMissed = false;
   /** The requests whose answers have begun: what breaks off then was answered. */
   readonly #answered = new Set<string>();
@@ -465,7 +466,7 @@ export class ServerAbsence {
     return isBack;
   }
 
-  /** Nobody says when a request is hung up. */
+  /** A request that is hung up is not reported. */
   #note(id: string): void {
     if (this.#answered.size >= answeredMax) this.#answered.clear();
     this.#answered.add(id);
@@ -474,9 +475,9 @@ export class ServerAbsence {
 
 /** Where it is read, when it has to be. */
 interface WakeSite {
-  /** When its machine is to be called, by that which is known of all the others; null: never. */
+  /** The next call of its machine, from the state of all the others; null: never. */
   readonly withMachine: (others: Instant | null) => Instant | null;
-  /** When any of the others is to be called. */
+  /** The next call of any of the others. */
   readonly ofOthers: () => Instant | null;
 }
 
@@ -506,8 +507,8 @@ class LoopWake {
   }
 
   /**
-   * For how long a tick is due that has not come. What becomes known may have been due for days, and for
-   * the tick it is only now.
+   * For how long a tick is due that has not come. An event that becomes known may have been due for
+   * days, and for the tick it is only now.
    */
   lateBy(now: Instant): Millis {
     const wake = this.next();

@@ -143,7 +143,7 @@ function sinceText(since: Instant): string {
   return since % 1000 === 0 ? formatTime(since) : formatTimeMillis(since);
 }
 
-/** It grows all the time, and is written once a minute. */
+/** The length grows all the time, and is written once a minute. */
 function wholeMinutes(length: Millis): Millis {
   return length - (length % 60_000);
 }

@@ -20,7 +20,7 @@ interface PolicyStatusOptions {
   readonly clock: WallClock;
 }
 
-/** A status that is to be written. */
+/** A status to write. */
 export interface PolicyWrite {
   readonly kind: FollowedKind;
   readonly name: string;
@@ -52,16 +52,16 @@ const failedMs: Millis = 10_000;
 const slowMs: Millis = 60_000;
 
 /**
- * Every few seconds, of NodeDrains each second, it is worked out how each object should have its
- * status, and those that have it otherwise are written, one after another, first whoever waits longest. What counts as what an
- * object has is what was written last; before the first write, what was read. So nothing is written
- * twice, also not by the next leader, and what somebody else writes there stands until there is
- * something new to say, for a minute at most: two that disagree do not write all the time.
+ * Every few seconds, of NodeDrains each second, the wanted status of each object is computed.
+ * Objects with another status are written, one after another, the longest wait first. The last
+ * written status counts as the status of an object; before the first write, the one that was read.
+ * So nothing is written twice, also not by the next leader. A status of another writer stands until
+ * there is something new to say, for a minute at most: two that disagree do not write all the time.
  *
  * A NodeDrain that is new, or was edited, has its status at once: what has still to leave stands there before anything
  * leaves, so that the next leader can count what left.
  *
- * Nothing waits for it. What is refused is tried again once a minute, for all objects of the kind.
+ * Nothing waits for it. A refused write is tried again once a minute, for all objects of the kind.
  */
 export class PolicyStatuses {
   readonly #options: PolicyStatusOptions;
@@ -90,7 +90,7 @@ export class PolicyStatuses {
     this.#lookAt ??= now;
   }
 
-  /** We do not any more. What others write meanwhile is read. */
+  /** Ends the writing. Statuses that others write meanwhile are read. */
   end(): void {
     this.#lookAt = null;
     this.#queue = [];
@@ -150,7 +150,7 @@ export class PolicyStatuses {
     const until = now + wait;
     const failed = { status: undefined, sentAt: now, notBefore: until, object: null };
     this.#written.set(keyOf(write), { uid, ...failed });
-    // It is gone, or another has its name, which we are about to hear.
+    // The object is gone, or another has its name, of which we will hear soon.
     const isGone = (why === 'notInstalled' && !isOfKind) || isTestFailed(failure);
     if (isGone) return null;
     if (why === 'failed' && failure.status !== 409) this.#notBefore = until;
@@ -167,7 +167,7 @@ export class PolicyStatuses {
     return false;
   }
 
-  /** Works out anew what is to be written of some of them. */
+  /** Computes again the statuses to write of some of them. */
   #look(now: Instant, isMeant: (object: FollowedObject) => boolean): void {
     this.#drainsAt = now + drainLookMs;
     const { followed, counts, clock } = this.#options;

@@ -89,7 +89,7 @@ function polled(
     nextWake: () => earliest([nodes.nextWake(), poller.nextWake()]),
   };
 
-  /** Tells whether a node is to be asked may change with its labels. */
+  /** Starts or ends the polling of a node, as its labels may change. */
   function follow(now: Instant, event: PressureEvent): void {
     if (event.kind === 'pressureNodeGone') poller.delete(event.name);
     if (event.kind !== 'pressureNode') return;

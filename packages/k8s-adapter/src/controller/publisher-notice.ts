@@ -4,9 +4,9 @@ import { asRecord, parseJson } from '../proto/json.ts';
 
 /** The reports about the TaintManager that a leader publishes. */
 export type PublisherNotice =
-  /** It was written, for the first time since we lead or since it could not be. */
+  /** The status was written, for the first time since we lead or since it could not be. */
   | { readonly kind: 'statusPublished'; readonly name: string }
-  /** It could not be written; reported once for as long as it goes on alike. */
+  /** The status could not be written; reported once for as long as the failure stays the same. */
   | {
       readonly kind: 'statusNotPublished';
       readonly name: string;
@@ -17,7 +17,10 @@ export type PublisherNotice =
     }
   /** The status of a policy, taint rule or pause could be written again. */
   | { readonly kind: 'policiesPublished'; readonly resource: string }
-  /** It could not be; reported once for as long as it goes on alike for some of the kind. */
+  /**
+   * Statuses could not be written; reported once for as long as the failure stays the same for some
+   * of the kind.
+   */
   | {
       readonly kind: 'policiesNotPublished';
       readonly resource: string;
@@ -26,8 +29,8 @@ export type PublisherNotice =
     };
 
 /**
- * The API has no such kind; its definition is older and drops what takeover goes by; it will not have it
- * from us; anything else, which may pass.
+ * The API has no such kind; its definition is older and drops the fields that takeover needs; the
+ * write is refused to us; anything else, which may pass.
  */
 export type Obstacle = 'notInstalled' | 'outdated' | 'refused' | 'failed';
 

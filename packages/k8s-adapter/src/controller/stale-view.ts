@@ -4,14 +4,16 @@ import type { Source } from '../pod-watch/source.ts';
 
 type Watched = Pick<Source<never>, 'isCutOff' | 'heardAt'>;
 
-/** A watch may be cut off for so long, as it is when the server ends it, before we call it so. */
+/** A watch may be cut off this long, as it is when the server ends it, before we report it. */
 const gapMsMax: Millis = 5_000;
 const ageMsMaxDefault: Millis = 10_000;
-/** What was missed comes within this time: half of it may be a taint whose end is in the other half. */
+/**
+ * Missed changes come within this time: half of it may be a taint whose end is in the other half.
+ */
 const catchUpMs: Millis = 1_000;
 /** A tick that comes so late shows that this process stood still. */
 export const lateMsMin: Millis = 1_000;
-/** A process that is late all the time, or whose watches break all the time, must act all the same. */
+/** A process that is always late, or whose watches always break, must still act. */
 const restEveryMs: Millis = 10_000;
 
 /**
@@ -53,7 +55,7 @@ export class StaleView {
   look(now: Instant): boolean | null {
     let cutOff = 0;
     for (const source of this.#sources) if (source.isCutOff()) cutOff += 1;
-    // One after the other comes back, each with what was missed of it.
+    // The watches return one after the other, each with its missed changes.
     if (cutOff < this.#cutOff) this.#rest(now);
     this.#cutOff = cutOff;
     this.#gapSince = cutOff > 0 ? (this.#gapSince ?? now) : null;
@@ -96,7 +98,7 @@ export class StaleView {
     const oldest = now - this.#ageMsMax;
     return this.#sources.some((source) => {
       const heardAt = source.heardAt(nodeName) ?? Number.NEGATIVE_INFINITY;
-      // What says nothing of single pods is always of now: see apartFromPods.
+      // A source that says nothing of single pods is always current: see apartFromPods.
       const isBlind = this.#cutOff > 0 && heardAt <= now && source.isCutOff();
       return heardAt < oldest || isBlind;
     });

@@ -28,7 +28,7 @@ export function dated(
   });
 }
 
-/** The conditions of a status as somebody has written it. */
+/** The conditions of a status as they were written. */
 export function conditionsIn(status: unknown): readonly DatedCondition[] {
   return asList(asRecord(status).conditions).filter(isDated);
 }

@@ -35,7 +35,7 @@ export interface PublishOptions {
   readonly status: (now: Instant) => StatedStatus;
   /** The counts of policies, taint rules and pauses, whose status is written too; left out: it is not. */
   readonly policyCounts?: (now: Instant) => PolicyCounts;
-  /** Those of the cluster, as they are read; the loop of the engine knows them. */
+  /** The objects of the cluster, as they are read; the loop of the engine knows them. */
   readonly followed?: FollowedObjects;
 }
 
@@ -63,7 +63,7 @@ const pauseMsMin: Millis = 5_000;
 const hurryMsMin: Millis = 1_000;
 /** Until what was refused, or is not there, is tried again. */
 const slowMs: Millis = 60_000;
-/** Nobody waits for a heartbeat for longer, a resignation least of all. */
+/** A heartbeat is waited for no longer, least of all by a resignation. */
 const callMsMax: Millis = 5_000;
 const bytesMax = 1_000_000;
 
@@ -73,11 +73,11 @@ const bytesMax = 1_000_000;
  * more: it is created, and then the status written. A replica that does not lead sends nothing, and
  * what is under way when it stops leading is hung up.
  *
- * Between heartbeats the status of policies is written where it has to be: see PolicyStatuses. One
- * request is under way at a time.
+ * Between heartbeats the status of policies is written where it has to be: see PolicyStatuses. At
+ * most one request is under way.
  *
- * The last status says that nobody leads any more; it is one request, sent only where the one before
- * went through. Whatever fails concerns nobody else: there is another heartbeat to come.
+ * The last status says that there is no leader any more; it is one request, sent only where the one
+ * before succeeded. A failure concerns no other part: there will be another heartbeat.
  */
 export class StatusPublisher {
   #effects: StatusPublisherEffect[] = [];
@@ -119,7 +119,10 @@ export class StatusPublisher {
     return earliest([this.#calls.nextWake(), ...due]);
   }
 
-  /** We lead from now on, or not any more. What we have not read yet we say nothing of at first. */
+  /**
+   * We lead from now on, or not any more. At first nothing is said of objects that are not read
+   * yet.
+   */
   lead(now: Instant, held: boolean, isSynced: boolean): readonly StatusPublisherEffect[] {
     if (!held) return this.#depose();
     if (this.#since !== null || this.#resigned) return this.#drain();
@@ -169,7 +172,7 @@ export class StatusPublisher {
     return this.#drain();
   }
 
-  /** The last status, and nothing after it. What is under way comes to its end before. */
+  /** The last status, and nothing after it. A write under way ends before. */
   resign(now: Instant): readonly StatusPublisherEffect[] {
     if (this.#resigned) return [];
     this.#resigned = true;
@@ -295,7 +298,7 @@ export class StatusPublisher {
   }
 }
 
-/** One period on; what a standstill made us miss is not made up for. */
+/** The next period; a standstill is not made up for. */
 function nextDue(now: Instant, due: Instant): Instant {
   const next = due + periodMs * Math.ceil((now + 1 - due) / periodMs);
   return Math.max(next, now + pauseMsMin);

@@ -1,4 +1,4 @@
-// The work that a command comes to: a task of one or more requests, a Kubernetes Event, or a notice.
+// The work of a command: a task of one or more requests, a Kubernetes Event, or a notice.
 
 import type { Outcome } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
@@ -17,7 +17,7 @@ import { asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
 import { PageWalk } from '../proto/page-walk.ts';
 import { type ApiRequest, getRequest } from '../proto/requests.ts';
 
-/** Everything that carrying out a command comes to. */
+/** Every form of work for a command. */
 type Work<N> =
   | Task<N>
   | { readonly kind: 'event'; readonly event: ClusterEvent }
@@ -29,7 +29,7 @@ export interface Task<N> {
   readonly kind: 'task';
   /** Of its command. */
   readonly id: string;
-  /** Runs the command. Nobody resumes it after its end, or after the replica has been deposed. */
+  /** Runs the command. It is not resumed after its end, or after the replica has been deposed. */
   readonly steps: Steps<Outcome, N>;
   /** The news for people when it begins; left out: nothing. */
   readonly begun?: N;
@@ -40,7 +40,7 @@ export interface Task<N> {
   readonly deposed?: (message: string, isHungUp: boolean) => Outcome;
   /** The news for people at the end; null, or left out: nothing. */
   readonly ended?: (outcome: Outcome, took: Millis) => N | null;
-  /** A stop lets it come to its end; left out: no further request of it goes out. */
+  /** A stop lets it end; left out: no further request of it goes out. */
   readonly outlastsStop?: true;
 }
 
@@ -99,8 +99,9 @@ export function* write(request: ApiRequest): Steps {
 export type Change = (found: Responded, wall: Instant) => ApiRequest | Outcome;
 
 /**
- * Reads an object and writes what `change` makes of it, guarded by what was read. Refused with 409 because
- * somebody else was quicker, the object is read and looked at again, `conflictsMax` times at most.
+ * Reads an object and writes what `change` makes of it, guarded by what was read. Refused with 409
+ * because another writer was quicker, the object is read and looked at again, `conflictsMax` times
+ * at most.
  */
 export function* readModifyWrite(
   read: (conflicts: number) => ApiRequest,

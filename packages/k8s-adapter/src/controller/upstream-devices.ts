@@ -55,12 +55,12 @@ type CommandNotice = MarkingPod | DeviceEvictionFinished;
 /** The reports of an UpstreamDeviceLoop. */
 export type UpstreamDeviceNotice = LoopNotice | CommandNotice;
 
-/** What the machine hears beside what its loop tells it. */
+/** The events that the machine gets beside those of its loop. */
 export type UpstreamDeviceHeard =
   | DeviceEvent
   | ClaimingPodEvent
   | MarkingPod
-  /** Whoever elects says so. */
+  /** Reported by the elector. */
   | { readonly kind: 'leadership'; readonly held: boolean };
 
 type DeleteForDevices = Extract<UpstreamDeviceCommand, { kind: 'deleteForDevices' }>;
@@ -69,7 +69,9 @@ type ApplyRuleStatus = Extract<UpstreamDeviceCommand, { kind: 'applyRuleStatus' 
 /** Its name as a controller: of Events, of fields that it owns, and in the word for who sends its requests. */
 export const deviceTaintEviction = 'device-taint-eviction-controller';
 
-/** It acts from the beginning; who elects tells it by an event `leadership`. */
+/**
+ * The loop acts from the beginning; its elector reports the leadership by an event `leadership`.
+ */
 export class UpstreamDeviceLoop extends ControlLoop<
   UpstreamDeviceHeard,
   UpstreamDeviceCommand,
@@ -147,8 +149,8 @@ function* deleteForDevices({ pod }: DeleteForDevices): Steps<Outcome, MarkingPod
 }
 
 /**
- * The patch that client-go makes of the pod's status as read and as it is to be: of a condition that is there only
- * what differs, and with others beside it their order. Null: nothing differs.
+ * The patch that client-go makes from the pod's status as read and as wanted: only the differences
+ * of an existing condition, and with others beside it their order. Null: nothing differs.
  */
 function markRequest(
   pod: DeleteForDevices['pod'],

@@ -1,4 +1,4 @@
-// Follows collections of a cluster and tells each change as it comes: for whoever records it.
+// Follows collections of a cluster and reports each change as it comes, for recorders.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Random } from '../proto/backoff.ts';
 import type { ItemChange } from '../proto/inventory.ts';
@@ -7,7 +7,7 @@ import { Reflector, type ReflectorEffect, type ReflectorInput } from '../proto/r
 import type { Selectors } from '../proto/requests.ts';
 import type { LoopAction, LoopInput, LoopNotice, RunningLoop } from './loop-parts.ts';
 
-/** One collection that is followed. */
+/** A collection that is followed. */
 export interface WatchedCollection {
   /** Its name in notices, one of its own. */
   readonly resource: string;
@@ -23,7 +23,10 @@ export type WatchNotice =
   | { readonly kind: 'gone'; readonly resource: string; readonly uid: string }
   /** Nothing is heard of a collection any more; all that happened up to `heardAt` was told. */
   | { readonly kind: 'lost'; readonly resource: string; readonly heardAt: Instant }
-  /** It is heard of again; what happened meanwhile was told before, or is told in the next moment. */
+  /**
+   * The collection is followed again; earlier changes were reported before, or are reported in the
+   * next moment.
+   */
   | { readonly kind: 'regained'; readonly resource: string };
 
 interface Followed {
@@ -31,7 +34,7 @@ interface Followed {
   isLost: boolean;
 }
 
-/** It decides nothing and changes nothing. */
+/** The loop decides nothing and changes nothing. */
 export class WatchLoop implements RunningLoop<never, WatchNotice> {
   readonly #followed: readonly Followed[];
   #unread: number;
@@ -79,7 +82,7 @@ export class WatchLoop implements RunningLoop<never, WatchNotice> {
       }
     }
     const isBack = this.#followed.some(({ isLost }, index) => wasLost[index] && !isLost);
-    // Whoever waits need not wait his time out.
+    // A waiting reflector need not wait its time out.
     return isBack ? [...actions, ...this.#feed(now, { kind: 'returned' })] : actions;
   }
 

@@ -1,5 +1,5 @@
-// The door of those who ask about pods that left: who evicted them, and why. It is a door of its own so that who
-// explains pods that are there loads no merging of sources, and nothing of the leader's memory.
+// The door of those who ask about pods that left: who evicted them, and why. A separate door, so
+// that explanations of present pods load no merging of sources, and no memory of the leader.
 
 export type { DepartureDocument, DepartureList } from '../explain/answers.ts';
 export {

@@ -18,7 +18,7 @@ export interface CordonAndTaint extends DrainRunName {
   /** Names the drain on nodes that no earlier run of it has changed. */
   readonly id: string;
   readonly cordon: boolean;
-  /** The user or program that drains; '': nobody knows. */
+  /** The user or program that drains; '': unknown. */
   readonly by: string;
 }
 
@@ -26,7 +26,7 @@ export interface CordonAndTaint extends DrainRunName {
 export interface NodeChanges {
   readonly cordoned: boolean;
   readonly tainted: boolean;
-  /** Of this run, or of the earlier one that it goes on with; null: there is nothing to undo. */
+  /** Of this run, or of the earlier one that it continues; null: there is nothing to undo. */
   readonly id: string | null;
 }
 
@@ -52,9 +52,9 @@ export function cordoning(wanted: CordonAndTaint): NodeChange<NodeChanges> {
 
 /**
  * Taints a node, if it is not, and writes down on it that it was this drain, and that it is at work
- * there: in one write, so that nobody else evicts for the taint in between. Refused while another
- * drain is at work there, and where this one was undone. The API server's time dates the taint: the clock
- * of whoever drains may be wrong, and pods would go early by as much, or late.
+ * there: in one write, so that no other program evicts for the taint in between. Refused while
+ * another drain is at work there, and where this one was undone. The API server's time dates the
+ * taint: the drainer's clock may be wrong, and pods would leave early by as much, or late.
  */
 export function tainting(wanted: CordonAndTaint, before?: DoneBefore): NodeChange<NodeChanges> {
   return (node, at) => {
@@ -63,7 +63,7 @@ export function tainting(wanted: CordonAndTaint, before?: DoneBefore): NodeChang
     const mark = markOf(node.marks, wanted.taint);
     if (before === 'marked' && !mark) return { kind: 'refused', message: undoneThere };
     const missing = missingOn(node, wanted);
-    // A node that the drain has cordoned before, somebody has uncordoned since.
+    // A node that the drain has cordoned before was uncordoned since.
     const isFirst = mark?.cordoned !== true;
     const result = { ...missing, cordoned: !before && isFirst && missing.cordoned };
     const { taints, set } = result.tainted ? taintSet(node, wanted, at) : untouched;
@@ -125,7 +125,7 @@ function marksWith(
     cordoned: changes.cordoned || before?.cordoned === true,
     ...set,
   };
-  // Put on anew, the taint is another one: the former one is not to come back.
+  // A taint that is put on again is another one: the former one must not come back.
   const others = changes.tainted && before ? passedOn(marks, before) : marks;
   return [...others.filter((one) => one !== before), mark];
 }

@@ -18,7 +18,7 @@ export interface DrainMark {
   readonly cordoned: boolean;
   /** The taint that gave way; null: none. */
   readonly replaced: TaintObject | null;
-  /** The user or program that runs the drain; '': nobody knows. */
+  /** The user or program that runs the drain; '': unknown. */
   readonly by: string;
   /** The run that is at work there; null: none is, or not yet. */
   readonly work: DrainWork | null;

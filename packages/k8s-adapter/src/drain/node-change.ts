@@ -38,7 +38,7 @@ export interface NodePatch {
 export type NodeChange<T> = (node: DrainableNode, at: Instant) => ChangedNode<T>;
 
 export type ChangedNode<T> =
-  /** `patch` null: the node is as it is to be. */
+  /** `patch` null: the node is as wanted. */
   | { readonly kind: 'changed'; readonly patch: NodePatch | null; readonly result: T }
   | RefusedChange;
 
@@ -46,7 +46,7 @@ export type ChangedNode<T> =
 export interface RefusedChange {
   readonly kind: 'refused';
   readonly message: string;
-  /** Another run goes on with the same drain; left out: none does. */
+  /** Another run continues the same drain; left out: none does. */
   readonly takenOver?: true;
 }
 
@@ -65,7 +65,9 @@ export function drainableNode(object: unknown): DrainableNode {
   };
 }
 
-/** One PATCH for all of it, refused with 409 when the node is no longer at its resourceVersion. */
+/**
+ * A single PATCH for all of it, refused with 409 when the node is no longer at its resourceVersion.
+ */
 export function patchNodeRequest(
   { name, resourceVersion }: DrainableNode,
   { taints, unschedulable, marks }: NodePatch,
@@ -90,7 +92,7 @@ export function formatTaintObject({
   return formatTaint({ key, value, effect });
 }
 
-/** True for the very taint that the drain has put on, false for one that was put on anew. */
+/** True for the very taint that the drain has put on, false for one that was put on again. */
 export function isTaintOf({ taint, tainted }: DrainMark, there: TaintObject): boolean {
   if (!tainted || formatTaintObject(there) !== formatTaint(taint)) return false;
   // The API keeps whole seconds.

@@ -20,7 +20,7 @@ export interface NodeUndone {
   readonly left: readonly string[];
 }
 
-/** True for the mark of a drain that is to be undone. */
+/** True for the mark of a drain to undo. */
 export type IsMeant = (mark: DrainMark) => boolean;
 
 /** The marks of a name: the id of a drain, or its taint with its effect or without. */
@@ -42,8 +42,8 @@ const drainManagers = ['kubectl-taintmgr', 'taintmgr-controller'];
 const nothingUndone: NodeUndone = { uncordoned: false, untainted: false, left: [] };
 
 /**
- * Takes back what drains have set on a node, and only that: what somebody else has changed since is
- * left. One write for all of it.
+ * Takes back the changes of drains on a node, and only those: later changes by others are left. A
+ * single write for all of it.
  */
 export function undoing(isMeant: IsMeant): NodeChange<NodeUndone> {
   return (node) => undone(node, isMeant);
@@ -95,7 +95,7 @@ type CordonFate =
   | { readonly kind: 'off' }
   /** Another drain still counts on it: it is the one to take it off. */
   | { readonly kind: 'inherited'; readonly heir: DrainMark }
-  /** The drain's was taken off, and somebody has cordoned the node since. */
+  /** The drain's cordon was taken off, and others have cordoned the node since. */
   | { readonly kind: 'foreign'; readonly manager: string };
 
 function cordonFate(

@@ -10,10 +10,10 @@ export type Opening =
   | { readonly kind: 'open'; readonly until: Instant }
   /** `until` null: they never open again. */
   | { readonly kind: 'closed'; readonly until: Instant | null; readonly message: string }
-  /** They cannot be read, in words. */
+  /** The windows cannot be read, in words. */
   | { readonly kind: 'unreadable'; readonly message: string };
 
-/** One that is open is enough; one that cannot be read closes all. */
+/** One open window is enough; one that cannot be read closes all. */
 export function openingAt(windows: readonly DrainWindow[], at: Instant): Opening {
   const all = windows.map((window, i) => openingOf(window, `spec.windows[${i}]`, at));
   const unreadable = all.find(({ kind }) => kind === 'unreadable');

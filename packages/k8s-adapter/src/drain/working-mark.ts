@@ -7,10 +7,10 @@ import type { DrainableNode, NodeChange, RefusedChange } from './node-change.ts'
 /** The message of a drain that stops on a node whose mark is gone. */
 export const undoneThere = 'somebody has undone the drain there';
 
-/** One run of a drain. */
+/** A run of a drain. */
 export interface DrainRunName {
   readonly taint: Taint;
-  /** Distinguishes this run from an earlier one that it goes on with. */
+  /** Distinguishes this run from an earlier one that it continues. */
   readonly run: string;
 }
 
@@ -28,8 +28,8 @@ export function renewing({ run, taint }: DrainRunName): NodeChange<undefined> {
 }
 
 /**
- * Shows that the drain has ended on a node. Where it has left no pods that were to go, whoever else
- * evicts may do so at once; otherwise after the time that people have to undo it.
+ * Shows that the drain has ended on a node. Where it has left none of its pods, other programs may
+ * evict at once; otherwise after the time that people have to undo it.
  */
 export function ending({ run, taint }: DrainRunName, isDrained: boolean): NodeChange<undefined> {
   return ({ marks }) => {

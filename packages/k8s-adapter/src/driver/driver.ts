@@ -12,7 +12,7 @@ import { LoopClock, type MachineClocks, Runner } from './runner.ts';
 export interface DriveOptions<E = Event, N extends OfKind = Notice> {
   readonly loop: RunningLoop<E, N>;
   readonly transport: Transport;
-  /** Aborted: watches end at once, evictions under way come to their end, then `drive` resolves. */
+  /** Aborted: watches end at once, evictions under way end, then `drive` resolves. */
   readonly signal: AbortSignal;
   /** Called for each notice, in order; `wall` is what the cluster's clock shows. */
   readonly onNotice: (notice: N, wall: Instant) => void;
@@ -118,7 +118,9 @@ class Driver<E, N extends OfKind> {
     });
   }
 
-  /** One timer, set anew only for an earlier instant: coming too early costs a harmless tick. */
+  /**
+   * A single timer, set again only for an earlier instant: coming too early costs a harmless tick.
+   */
   #arm(): void {
     const wake = this.#options.loop.nextWake();
     if (wake === null || wake >= this.#armedFor) return;

@@ -2,7 +2,10 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Compression } from '../history/segment.ts';
 
-/** A block has 65,536 characters before it is packed; whoever writes more wants our memory, or our time. */
+/**
+ * A block has 65,536 characters before it is packed; a larger one is an attack on our memory, or
+ * our time.
+ */
 const lengthMax = 2 ** 18;
 
 /** Text packed by gzip, as base64. */

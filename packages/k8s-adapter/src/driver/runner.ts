@@ -1,4 +1,5 @@
-// Performs the actions of a loop and hands it the outcomes, and keeps the loop's time, which nobody can set.
+// Performs the actions of a loop and hands it the outcomes, and keeps the loop's time, which cannot
+// be set.
 import type { Event } from '@taintmgr/core';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Notice } from '../controller/engine-loop.ts';
@@ -8,7 +9,7 @@ import { InputSink, type Transport } from '../transport/sink.ts';
 
 /** The clocks of a machine. */
 export interface MachineClocks {
-  /** Time that passes; nobody can set it. A machine that is suspended may not count that time. */
+  /** Time that passes; it cannot be set. A machine that is suspended may not count that time. */
   monotonic(): Millis;
   /** Time that people set. */
   wall(): Instant;
@@ -23,10 +24,10 @@ const realClocks: MachineClocks = {
 const stepMsMin: Millis = 500;
 
 /**
- * The loop's time, which nobody can set: the wall clock of the start, and from then on only what
- * passes. So it never goes back or jumps, whatever is done to the wall clock. That the two come
- * apart is still worth knowing: either somebody has set the clock, or the machine was suspended;
- * they look the same from inside.
+ * The loop's time, which cannot be set: the wall clock of the start, and from then on only passing
+ * time. So it never goes back or jumps, whatever is done to the wall clock. A difference between
+ * the two is still worth knowing: either the clock was set, or the machine was suspended; they look
+ * the same from inside.
  */
 export class LoopClock {
   readonly #clocks: MachineClocks;

@@ -7,7 +7,7 @@ const ourName = 'taintmgr-controller';
 
 /** The one whose rules count, as far as is known. */
 export interface Actor {
-  /** `both`: whoever comes first; `unknown`: nobody can tell, and somebody may. */
+  /** `both`: the faster of the two; `unknown`: some program may, and it is unknown which. */
   readonly name: typeof managerName | typeof ourName | 'both' | 'nobody' | 'unknown';
   /** By whose rules pods go, or would. */
   readonly rules: typeof managerName | typeof ourName | 'both';
@@ -53,7 +53,7 @@ export function actorOf({ upstream, taintmgr }: Evictors): Actor {
   return { ...byOurs, name: 'nobody', sure: true };
 }
 
-/** It lives, and most of its kind do this work: its flags alone are not to be seen. */
+/** The controller lives, and most of its kind do this work: only its flags cannot be seen. */
 function mayWell(verdict: Extract<DutyVerdict, { kind: 'unknown' }>): boolean {
   const hints: readonly Evidence['kind'][] = ['embedded', 'events'];
   return verdict.who !== null || verdict.evidence.some(({ kind }) => hints.includes(kind));

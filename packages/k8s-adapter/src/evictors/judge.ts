@@ -34,7 +34,7 @@ export interface LeaseSight {
 /** `uncertain`: neither seen to change, nor renewed lately by the API server's time. */
 export type LeaseLife = 'alive' | 'stale' | 'released' | 'uncertain';
 
-/** One thing that was seen, or could not be. */
+/** An observation, or a failure to observe. */
 export type Evidence =
   | {
       readonly kind: 'lease';
@@ -42,7 +42,10 @@ export type Evidence =
       readonly life: LeaseLife;
       /** The time since it was renewed, by the API server's time; null: not known. */
       readonly age: Millis | null;
-      /** Whoever may write leases in its namespace may have written it; left out: that is proof. */
+      /**
+       * Any client that may write leases in its namespace may have written it; left out: it is
+       * proof.
+       */
       readonly isUnproven?: true;
     }
   | { readonly kind: 'noLease'; readonly name: string }
@@ -78,22 +81,22 @@ export type Evidence =
   /** Marks of evictions on pods of several nodes, which no single kubelet can write. */
   | { readonly kind: 'seen'; readonly text: string }
   /**
-   * Events of taint-eviction-controller about pods that it has evicted. Whoever may write Events may
-   * have written them: they are a hint and no proof.
+   * Events of taint-eviction-controller about pods that it has evicted. Any client that may write
+   * Events may have written them: they are a hint and no proof.
    */
   | { readonly kind: 'events'; readonly pods: number; readonly age: Millis }
-  /** A pod of our own on a Node of our own with a taint: whether somebody else has evicted it. */
+  /** A pod of our own on a Node of our own with a taint: true if another program has evicted it. */
   | { readonly kind: 'probe'; readonly evicted: boolean; readonly age: Millis }
   /** The administrator says whether it does the duty; `by`: the flag or the TaintManager that has it. */
   | { readonly kind: 'declared'; readonly by: string; readonly runs: boolean }
-  /** It has no pod of its own in this kind of cluster; `version` is the API server's. */
+  /** kube-controller-manager has no pod in this kind of cluster; `version` is the API server's. */
   | { readonly kind: 'embedded'; readonly version: string }
   /** We may not look; `right` is what it takes. */
   | { readonly kind: 'forbidden'; readonly right: string };
 
 /**
- * The verdict about a duty of ours: somebody else does it, or not, or nobody knows. `unknown` is what nobody could
- * see, with whoever may be doing it where at least that is known; it is never as good as
+ * The verdict about a duty of ours: another program does it, or none, or it is unknown. `unknown`:
+ * not observable, with the possible programs where at least they are known; it is never as good as
  * `doesNotAct`.
  */
 export type DutyVerdict =
@@ -113,21 +116,24 @@ export interface Evictors {
 }
 
 /**
- * The proof in the evidence about one duty of kube-controller-manager. What a tenant or a single kubelet can
- * write is not in here, and what is absent proves nothing.
+ * The proof in the evidence about one duty of kube-controller-manager. Evidence that a tenant or a
+ * single kubelet can write is not included, and missing evidence proves nothing.
  */
 interface Proof {
   /** Evictions were seen whose marks no single kubelet can write. */
   readonly seen: boolean;
-  /** True if it has evicted a pod that was made for that purpose; null: nobody has tried. */
+  /** True if it has evicted a pod that was made for that purpose; null: not tried. */
   readonly probe: boolean | null;
-  /** True if it does the duty, by the flags of its pods: any replica may come to lead. */
+  /** True if it does the duty, by the flags of its pods: any replica may become the leader. */
   readonly flags: boolean | null;
   /** The same by its administrator. */
   readonly declared: boolean | null;
 }
 
-/** The first row that holds decides. Where none does nobody knows, and nobody knowing is not nobody. */
+/**
+ * The first row that holds decides. Where none does it is unknown, and that is not the same as no
+ * program.
+ */
 const rows: readonly (readonly [proof: Partial<Proof>, kind: DutyVerdict['kind']])[] = [
   [{ seen: true }, 'acts'],
   [{ probe: true }, 'acts'],
@@ -152,7 +158,7 @@ export function judgeDuty(evidence: readonly Evidence[]): DutyVerdict {
     : { kind, who, evidence };
 }
 
-/** The same with more evidence about taint eviction, which is judged anew. */
+/** The same with more evidence about taint eviction, which is judged again. */
 export function withEvidence(evictors: Evictors, more: readonly Evidence[]): Evictors {
   const { upstream } = evictors;
   const { evidence } = upstream['taint-eviction-controller'];
@@ -229,7 +235,7 @@ function runs(one: Evidence, work: readonly string[]): one is Acting {
   return one.kind === 'lease' && one.life === 'alive' && shares(one.lease.controllers, work);
 }
 
-/** One that does not say what it runs may run everything. */
+/** A program that does not name its controllers may run all of them. */
 function shares(controllers: readonly string[] | undefined, work: readonly string[]): boolean {
   return controllers === undefined || controllers.some((name) => work.includes(name));
 }
@@ -254,11 +260,14 @@ export interface Installation {
   readonly renewedAt: Instant | null;
   /** True if it said at the end that it stopped leading. */
   readonly isResigned: boolean;
-  /** Those that run. */
+  /** The controllers that run. */
   readonly controllers: readonly string[];
   /** The score it has kept of others who evict, in a dry run; null: it keeps no score. */
   readonly shadow: object | null;
-  /** The part of its work that kube-controller-manager runs, as its administrator says; null: nobody says. */
+  /**
+   * The part of its work that kube-controller-manager runs, as its administrator says; null: not
+   * declared.
+   */
   readonly declared: readonly Duty[] | null;
   /** The work that it has seen kube-controller-manager do for taints, beyond doubt; null: nothing. */
   readonly sees: string | null;
@@ -273,10 +282,12 @@ export const taintController = 'taint-eviction-controller';
 /** The one that evicts for taints of devices. A declaration that does not name it says nothing of it. */
 export const deviceController: Duty = 'device-taint-eviction-controller';
 
-/** That another program evicts for taints, as its marks on pods of several nodes show. */
+/** Another program evicts for taints, as its marks on pods of several nodes show. */
 export const evictedByOther = { type: 'EvictedByOther', reason: 'SeveralNodes' } as const;
 
-/** It writes every 10 s: so long after the last time nobody knows whether it still runs. */
+/**
+ * A leader writes every 10 s: this long after the last time it is unknown whether it still runs.
+ */
 const freshMs: Millis = 30_000;
 
 /** Tells whether it leads, as far as its heartbeat shows. */

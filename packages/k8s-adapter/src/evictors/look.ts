@@ -39,7 +39,10 @@ export interface Asker {
   readonly manager: string;
   /** The controllers that it runs. */
   readonly controllers: readonly string[];
-  /** The part of its work that kube-controller-manager runs, as its administrator says; null: nobody says. */
+  /**
+   * The part of its work that kube-controller-manager runs, as its administrator says; null: not
+   * declared.
+   */
   readonly declared: readonly Duty[] | null;
 }
 
@@ -56,7 +59,7 @@ export interface Look {
   readonly published: { readonly all: readonly Installation[]; readonly now: Instant };
   /** The API server's gitVersion, where no pods are there; null: it was not asked, or does not say. */
   readonly version: string | null;
-  /** Null: whoever asks is no installation, and believes what leaders declare. */
+  /** Null: the caller is no installation, and believes the declarations of leaders. */
   readonly asker: Asker | null;
 }
 
@@ -94,8 +97,8 @@ export class LookMemory {
   }
 
   /**
-   * The words of a TaintManager on the holder of a lease, now or of late, as two installations of one name
-   * write theirs in turn; null: none names the holder.
+   * The words of a TaintManager on the holder of a lease, now or recently, as two installations of
+   * one name write theirs in turn; null: none names the holder.
    */
   named(
     lease: LeaseSight,
@@ -146,10 +149,11 @@ function onePod(pod: unknown, duty: Duty, isProven: boolean): Evidence {
 }
 
 /**
- * Whoever may create pods in kube-system is an administrator, but for kubelets: each makes mirrors of its
- * static pods, with whatever labels and flags, on its own node alone. A mirror is believed on a node of the
- * control plane, whose label no kubelet can write. That the lease names the node is no proof: whoever breaks into
- * a node has the tokens of its pods as well, and add-ons in kube-system may write leases there.
+ * A client that may create pods in kube-system is an administrator, except for kubelets: each makes
+ * mirrors of its static pods, with any labels and flags, on its own node alone. A mirror is
+ * believed on a node of the control plane, whose label no kubelet can write. The node's name in the
+ * lease is no proof: an intruder on a node has the tokens of its pods as well, and add-ons in
+ * kube-system may write leases there.
  */
 function isProof(pod: unknown, controlPlane: readonly string[]): boolean {
   const { metadata, spec } = asRecord(pod);
@@ -160,10 +164,10 @@ function isProof(pod: unknown, controlPlane: readonly string[]): boolean {
   return !isMirror || controlPlane.includes(asText(asRecord(spec).nodeName));
 }
 
-/** A pod may take so long to end after its time. */
+/** The time that a pod may take to end after its deadline. */
 const endMsMax: Millis = 60_000;
 
-/** A pod that has ended, or should have for long: its node is gone, and nobody says so. */
+/** A pod that has ended, or should have long ago: its node is gone, and this is not reported. */
 function isOver(pod: unknown, serverTime: Instant | null): boolean {
   const { metadata, status } = asRecord(pod);
   if (['Succeeded', 'Failed'].includes(asText(asRecord(status).phase))) return true;
@@ -224,7 +228,7 @@ function evidenceOf(
   return { kind: 'lease', lease, life, age };
 }
 
-/** Nobody but administrators may write leases there; the second one is that of the manifests. */
+/** Only administrators may write leases there; the second one is that of the manifests. */
 const provenNamespaces: readonly string[] = ['kube-system', 'taintmgr-system'];
 
 /**
@@ -241,7 +245,7 @@ function installationEvidence(look: Look, memory: LookMemory, now: Millis): read
   const ownLease = leases.find(isOwn);
   if (ownLease) memory.noteOwn(ownLease);
   const leading = published.all.filter((one) => isLeading(one, published.now));
-  // Whose own lease is not among these is the leader of his TaintManager himself.
+  // A caller whose own lease is not among these is the leader of its TaintManager itself.
   const others = leading.filter(({ name }) => name !== asker?.manager || ownLease);
   const seen = leases
     .filter((lease) => !isOwn(lease))
@@ -285,7 +289,7 @@ function workOf({ controllers }: Installation): Work {
   return controllers.length > 0 ? controllers : undefined;
 }
 
-/** A dry run evicts nobody. */
+/** A dry run evicts no pods. */
 function isLeading(one: Installation, now: Instant): boolean {
   return isFresh(one, now) && one.shadow === null;
 }
@@ -295,7 +299,7 @@ function isOf({ name, holder }: LeaseSight, manager: string, leader: string): bo
   return holder === leader || name === manager || name === `${manager}-controller`;
 }
 
-/** Whoever copies a holder's name into a lease of his own makes no second installation. */
+/** A copy of a holder's name in another lease makes no second installation. */
 function onceEach(seen: readonly LeaseEvidence[]): readonly LeaseEvidence[] {
   const inOrder = [...seen].sort((a, b) => rankOf(a) - rankOf(b));
   return inOrder.filter((one, index) => {
@@ -385,7 +389,7 @@ export function comparesNumbers(flags: ManagerFlags): boolean {
   return (own ?? lastGate(flags, 'AllAlpha')) === 'true';
 }
 
-/** What names the controller first decides, else `*` does. */
+/** The first value that names the controller decides, else `*` does. */
 function chosen({ controllers }: ManagerFlags, duty: Duty): FlagVerdict {
   const entry = controllers.find((name) => canonical(name.replace(/^-/, '')) === duty);
   const runs = entry === undefined ? controllers.includes('*') : !entry.startsWith('-');
@@ -417,7 +421,7 @@ function isVariable(word: string): boolean {
   return /^\$|^--(controllers|feature-gates)=.*\$/.test(word);
 }
 
-/** One state of a lease, and since when we have been seeing it. */
+/** A state of a lease, and since when we have been seeing it. */
 interface Sighting {
   readonly resourceVersion: string;
   /** On our monotonic clock. */
@@ -432,11 +436,11 @@ const toleratedLeases = 2;
 const clockErrorMax: Millis = 24 * 3_600_000;
 
 /**
- * Judges whether the holders of leases are alive, seen by change and never by our clock. A lease that
- * changes between two looks is renewed, whatever any clock says; one that does not change for its
- * own duration is not. Only the first look at a lease has nothing to compare with: it goes by the
- * API server's time, never by ours, and is `uncertain` where the holder's clock may be wrong, until
- * a second look.
+ * Judges whether the holders of leases are alive, seen by change and never by our clock. A lease
+ * that changes between two looks is renewed, whatever any clock says; one that does not change for
+ * its own duration is not. Only the first look at a lease has nothing to compare with: it uses the
+ * API server's time, never ours, and is `uncertain` where the holder's clock may be wrong, until a
+ * second look.
  */
 class LeaseLives {
   readonly #seen = new Map<string, Sighting>();
@@ -456,7 +460,7 @@ class LeaseLives {
     if (now - known.since > lease.duration) return 'stale';
     if (known.cameWhileLooking) return 'alive';
     const life = byServerTime(serverTime, lease);
-    // It has not moved since we looked, so what it says of old is believed.
+    // The lease has not moved since we looked, so its earlier content is believed.
     return life === 'uncertain' && serverTime !== null ? 'stale' : life;
   }
 }

@@ -14,7 +14,7 @@ export interface ReadSettings {
   readonly lifecycle: Partial<LifecycleConfig>;
   /** True if policies and pauses of the cluster count. */
   readonly followsCluster: boolean;
-  /** Those that could not be used, as `name=value`. */
+  /** The settings that could not be used, as `name=value`. */
   readonly unusable: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const defaultSettings: ReadSettings = {
 
 /** Reads them by their names; those that change no prediction are left out. Never throws. */
 export function readSettings(settings: Readonly<Record<string, string>>): ReadSettings {
-  // Whose rules hold decides what else is allowed.
+  // The chosen rules decide what else is allowed.
   const names = Object.keys(settings).sort((a, b) => rankOf(a) - rankOf(b));
   const unusable: string[] = [];
   let read = defaultSettings;
@@ -71,7 +71,7 @@ function isAllowed(config: Partial<Config>): boolean {
   }
 }
 
-/** True for the way and the speed at which it is run: no prediction goes by these. */
+/** True for the way and the speed at which it is run: no prediction depends on these. */
 function isWithoutEffect(name: string): boolean {
   return withoutEffect.has(name) || prefixesWithoutEffect.test(name);
 }
@@ -90,7 +90,7 @@ interface Chosen {
   readonly followsCluster?: boolean;
 }
 
-/** Null: the value cannot be read. Whether it is allowed the engine says. */
+/** Null: the value cannot be read. The engine says whether it is allowed. */
 type SettingReader = (text: string) => Chosen | null;
 
 /** A value; null: the text is none. */

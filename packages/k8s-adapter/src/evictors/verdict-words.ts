@@ -12,16 +12,16 @@ import {
 
 /** The ones who would evict the pods of a NoExecute taint here, beside the one who asks. */
 export type TaintEvictors =
-  /** Somebody does: `text` says who, `advice` what to do about it. */
+  /** A program does: `text` names it, `advice` says what to do about it. */
   | {
       readonly kind: 'acts';
       readonly agent: Agent;
       readonly text: string;
       readonly advice: string;
     }
-  /** That is proved or declared, as `text` says. */
+  /** No program does, by proof or declaration, as `text` says. */
   | { readonly kind: 'nobody'; readonly text: string }
-  /** Somebody may: `text` says who, or why that is not known; `advice` how to find out. */
+  /** A program may: `text` names it, or says why it is unknown; `advice` how to find out. */
   | {
       readonly kind: 'unknown';
       readonly agent: Agent;
@@ -37,8 +37,9 @@ const ours: Agent = 'taintmgr-controller';
 const forTaints = 'for NoExecute taints here';
 
 /**
- * The answer for those who want to put a NoExecute taint on a node and keep budgets: with `acts` and
- * with `unknown` somebody else may take its pods at once. Texts are clauses without a full stop.
+ * The answer for callers that want to put a NoExecute taint on a node and keep budgets: with `acts`
+ * and with `unknown` another program may take its pods at once. Texts are clauses without a full
+ * stop.
  */
 export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintEvictors {
   const verdict = manager[duty];
@@ -72,8 +73,9 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
 }
 
 /**
- * The answer for the engine, which puts NoExecute taints on nodes only where it is known that nobody acts. A lease
- * that proves nothing does not count here: the leader acts beside it all the same, and a tenant is to stop no drain.
+ * The answer for the engine, which puts NoExecute taints on nodes only where it is known that no
+ * other program acts. A lease that proves nothing does not count here: the leader acts beside it
+ * anyway, and a tenant must not stop a drain.
  */
 export function otherEvictors(evictors: Evictors): OtherEvictors {
   const { taintmgr } = evictors;
@@ -106,7 +108,7 @@ export function verdictText(verdict: DutyVerdict, acts = 'evicts'): string {
   }
 }
 
-/** Tells how to have kube-controller-manager leave these duties to somebody else. */
+/** Tells how to make kube-controller-manager leave these duties to others. */
 export function switchOff(names: readonly Duty[], evidence: readonly Evidence[]): string {
   const gate = evidence
     .flatMap((one) => (one.kind === 'pod' && one.says !== null ? [one.says] : []))
@@ -132,7 +134,7 @@ function absenceReason(evidence: readonly Evidence[]): string {
     : 'it shows no pod, and nobody renews its lease';
 }
 
-/** The words of somebody who may be anybody. */
+/** The words of an unverified writer. */
 function hintsOf(one: Evidence): readonly string[] {
   if (one.kind !== 'events') return [];
   return [`Events of ${duty} say that it has evicted, last ${ago(one.age)}`];
@@ -194,7 +196,7 @@ function basisText(evidence: readonly Evidence[]): string {
 
 /**
  * The difference between the words of an administrator and the sight; null: none. Events may be of
- * whoever may write some, and are named all the same.
+ * any client that may write some, and are named nevertheless.
  */
 export function contradictionText(evidence: readonly Evidence[]): string | null {
   const declared = evidence.find((one) => one.kind === 'declared');

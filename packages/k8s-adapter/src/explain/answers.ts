@@ -6,7 +6,10 @@ import type { Gap } from '../history/departure.ts';
 import type { EmptyingState } from './emptying.ts';
 import type { Claim, Story } from './history-model.ts';
 
-/** The fate of a pod; `Held`: by a pause; `Blocked`: its deletion was refused and is not tried again; `Unknown`: nobody can tell for want of rights. */
+/**
+ * The fate of a pod; `Held`: by a pause; `Blocked`: its deletion was refused and is not tried
+ * again; `Unknown`: rights are missing.
+ */
 export type DecisionName = 'Evict' | 'Keep' | 'Held' | 'Blocked' | 'Terminating' | 'Unknown';
 
 /** The same as of a later moment: by then a pod may be gone. */
@@ -14,7 +17,7 @@ export type FateName = DecisionName | 'Gone';
 
 /** The places that replacements find where assumed taints evict pods. */
 export type ReplacementsDocument =
-  /** Why nobody knows. */
+  /** The reason why it is unknown. */
   | { readonly unknown: string }
   | {
       readonly pods: number;
@@ -24,7 +27,7 @@ export type ReplacementsDocument =
         /** Left out: no node takes it, `because` says why. */
         readonly node?: string;
         readonly because?: string;
-        /** Something that nobody has looked at. */
+        /** An aspect that was not looked at. */
         readonly ignores?: 'volumes' | 'devices';
       }[];
     };
@@ -33,11 +36,13 @@ export type ReplacementsDocument =
 interface AnswerHead<K extends string> {
   readonly apiVersion: 'taintmgr.dev/v1alpha1';
   readonly kind: K;
-  /** When the cluster was read, by the clock of whoever asked. */
+  /** The time at which the cluster was read, by the caller's clock. */
   readonly observedAt: string;
   /** The moment that the answer is about; left out: `observedAt`. */
   readonly asOf?: string;
-  /** Left out: nothing is assumed, nobody was asked, or no pod that leaves is replaced. */
+  /**
+   * Left out: nothing is assumed, places were not looked for, or no pod that leaves is replaced.
+   */
   readonly replacements?: ReplacementsDocument;
   /** Who acts on NoExecute taints; `sure`: it was seen, not inferred. */
   readonly evictor: EvictorDocument['evictor'];
@@ -88,7 +93,7 @@ export interface WorkloadAnswer extends AnswerHead<'WorkloadExplanation'>, Limit
   };
   readonly workload: {
     readonly kind: string;
-    /** The number of pods that it is meant to have; left out: nobody says. */
+    /** The number of pods that it is meant to have; left out: unknown. */
     readonly wanted: number | undefined;
     readonly ready: number;
     /** The number that stays ready until others are; left out: unknown. */
@@ -119,11 +124,11 @@ export interface WorkloadBudget {
   readonly desired: number;
   readonly expected: number;
   readonly leaving: readonly string[];
-  /** Those that it refuses now. */
+  /** The pods that it refuses now. */
   readonly refused: readonly string[];
-  /** Those that nobody asks it about. */
+  /** The pods about which it is not asked. */
   readonly notAsked?: readonly string[];
-  /** It lets no pod go even if all are healthy. */
+  /** The budget lets no pod go even if all are healthy. */
   readonly neverAllows?: true;
   /** Other budgets over the same pods. */
   readonly overlaps?: readonly string[];
@@ -136,7 +141,7 @@ export interface ListAnswer<D extends object> {
   readonly items: readonly D[];
 }
 
-/** One of several nodes. `evictor`: where a drain acts on it. */
+/** A node among several. `evictor`: where a drain acts on it. */
 interface NodeRow extends NodeDocument, Partial<EvictorDocument> {
   readonly name: string;
   readonly uid: string;
@@ -179,7 +184,10 @@ export interface NodeDocument extends MaintenanceDocument {
   /** Next to go first; left out: they were not read, as no taint is in question. */
   readonly pods: readonly PodDocument[] | undefined;
   readonly summary: TallyDocument | undefined;
-  /** When it has no pods left but its own; left out: nobody leaves it. `drained`: while a drain is at work. */
+  /**
+   * The time at which only its own pods are left; left out: no pod leaves it. `drained`: while a
+   * drain is at work.
+   */
   readonly empty?: EmptyingDocument;
   readonly drained?: EmptyingDocument;
   /** The way out for pods of a machine that seems to be dead; left out: it is not, or no pod waits for it. */
@@ -190,7 +198,7 @@ export interface NodeDocument extends MaintenanceDocument {
 
 /** A pod whose deletion was refused and is not tried again. */
 export interface GivenUpDocument {
-  /** Those whose rules cover deletions of pods; null: they may not be read. */
+  /** The webhooks whose rules cover deletions of pods; null: they may not be read. */
   readonly mayRefuse?: {
     readonly policies: readonly string[] | null;
     readonly webhooks: readonly string[] | null;
@@ -292,7 +300,7 @@ export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
   readonly estimate?: true;
   /** Why; the first reason decides. */
   readonly because: readonly ReasonDocument[];
-  /** Nobody recreates the pod. */
+  /** The pod is not recreated. */
   readonly unmanaged?: true;
   /** Why it has no node yet, as its condition PodScheduled says; left out: it has one. */
   readonly pending?: {
@@ -406,7 +414,7 @@ export interface TallyDocument {
   readonly terminating: number;
   readonly evict: number;
   readonly keep: number;
-  /** Left out: of each somebody can tell. */
+  /** Left out: the fate of each is known. */
   readonly unknown?: number;
   readonly gone?: number;
   readonly held?: number;
@@ -440,7 +448,7 @@ export interface LimitsDocument {
 export interface DepartureList {
   readonly apiVersion: 'taintmgr.dev/v1alpha1';
   readonly kind: 'DepartureList';
-  /** When the cluster was read, by the clock of whoever asked. */
+  /** The time at which the cluster was read, by the caller's clock. */
   readonly observedAt: string;
   /** By when they were asked to leave, the earliest first. */
   readonly items: readonly DepartureDocument[];

@@ -17,8 +17,8 @@ type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'polic
   Pick<ForecastSurvey, 'devices'>;
 
 /**
- * An engine with the hypothetical taints, and one without them where there are any. Both live on from
- * one reading to the next: they remember since when a taint is there that does not say so itself.
+ * An engine with the hypothetical taints, and one without them where there are any. Both live on
+ * from one reading to the next: they remember the start of a taint that does not name it.
  */
 export class AskedEngines {
   readonly #question: Question;
@@ -28,7 +28,7 @@ export class AskedEngines {
   #present: Engine | null = null;
   #drained = new Map<string, Drained>();
   #pods = new Set<string>();
-  /** Nodes of replicas of ours about which nobody asks. */
+  /** Nodes of replicas of ours that are not asked about. */
   #besides = new Set<string>();
   #policies: ClusterPolicies | undefined;
   /** The pauses that the holds of zones are. */
@@ -93,7 +93,7 @@ export class AskedEngines {
     }
   }
 
-  /** Whoever runs with other settings than before is another one, and what it has seen is not known. */
+  /** A controller with other settings than before is another one, and its memory is unknown. */
   #setUp(config: Partial<Config>): void {
     if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
     this.#config = config;
@@ -158,7 +158,7 @@ export class AskedEngines {
   }
 }
 
-/** That what the earlier events told of is there no more, as far as the later ones do not. */
+/** Events for objects of the earlier events that are gone in the later ones. */
 function goneBetween(
   earlier: readonly DeviceEvent[],
   later: readonly DeviceEvent[],
@@ -206,8 +206,8 @@ export function besides(
 }
 
 /**
- * As taintmgr-controller runs; what cannot be seen asks budgets. It keeps the last of its replicas where these
- * were read.
+ * As taintmgr-controller runs; what cannot be seen asks budgets. The controller keeps the last of
+ * its replicas where these were read.
  */
 function engineConfig(evictor: Evictor, knowsReplicas: boolean): Partial<Config> {
   const { settings, asksBudgets } = evictor;

@@ -17,7 +17,7 @@ export interface DeadNode {
   readonly stuck: readonly PodReport[];
   /** Of those the ones that must not run twice: of StatefulSets, or with PersistentVolumeClaims. */
   readonly alone: readonly PodReport[];
-  /** True: somebody has said already that the machine is off. */
+  /** True: the machine is marked as off already. */
   readonly isOutOfService: boolean;
   /** True: a cloud provider's controller has said that the machine is shut down. */
   readonly isShutDown: boolean;
@@ -28,7 +28,10 @@ export interface DeadNode {
 /** The taint of cloud providers' controllers on nodes whose machine is shut down. */
 const shutDownKey = 'node.cloudprovider.kubernetes.io/shutdown';
 
-/** Tells whether the node of a report is dead as far as anybody can see; null: it is not, or nobody waits for it. */
+/**
+ * Tells whether the node of a report is dead as far as can be seen; null: it is not, or no pod
+ * waits for it.
+ */
 export function deadNodeOf(
   { facts, pods, attachments }: Pick<NodeReport, 'facts' | 'pods' | 'attachments'>,
   at: Instant,

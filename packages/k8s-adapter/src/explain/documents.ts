@@ -143,7 +143,7 @@ export function maintenanceDocument(node: NodeFacts['node']): MaintenanceDocumen
   };
 }
 
-/** What a controller would make of a node, as far as one look can show. */
+/** The health of a node as a controller would judge it, as far as one look can show. */
 function healthDocument({ health }: Forecast): NonNullable<NodeDocument['health']> {
   const { unreachableAt, place, taintAt, because } = health;
   return {
@@ -271,7 +271,7 @@ export function countsDocument(nodes: readonly NodeReport[]): CountsDocument {
   return { ...document, ...(notCounted === nodes.length && unknown), nodesNotCounted };
 }
 
-/** What holds an eviction back. */
+/** The blocker of an eviction. */
 export function blockerDocument(blocker: PredictedBlocker): BlockerDocument {
   const { code, verdict, message, budgets, remedy, operatorSign } = blocker;
   return {
@@ -369,7 +369,7 @@ export function requestDocument({
   };
 }
 
-/** Those who ask that a pod be moved; `-`: nobody does. */
+/** Those that ask for the pod to be moved; `-`: none. */
 export function requestersText(requests: readonly EvictionRequest[]): string {
   const names = requests.filter(isOpenRequest).map(({ requester }) => requester);
   return names.length === 0 ? '-' : printable([...new Set(names)].join(', '));
@@ -410,7 +410,7 @@ export function nodesEvictorDocument(
   return first && isOne ? first : evictorDocument(evictor);
 }
 
-/** Where nothing is tainted or drained nobody evicts anything. */
+/** Where nothing is tainted or drained no program evicts. */
 function isConcerned({ drains, taints }: NodeReport): boolean {
   return drains.length > 0 || taints.length > 0;
 }
@@ -420,7 +420,7 @@ function nodesText(nodes: readonly NodeReport[]): string {
   return names.length <= namedMax ? names.join(', ') : count(names.length, 'node');
 }
 
-/** Whether a drain still runs its marks do not say. */
+/** The marks of a drain do not say if it still runs. */
 function drainsText(drains: NodeReport['drains']): string {
   const [objects, others] = [true, false].map((isObject) =>
     drains.filter(({ by }) => (by === nodeDrainer) === isObject),

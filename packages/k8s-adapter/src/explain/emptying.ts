@@ -14,8 +14,9 @@ import {
 import { blockerText, isOpenEnded } from './words.ts';
 
 /**
- * Ways a node gets empty, the strongest obstacle first: `lost` pods cannot end while the kubelet is silent, `stays` nobody
- * evicts them, `unknown` nobody can tell, `held` something outside time decides, `leaving` all end by themselves.
+ * Ways a node gets empty, the strongest obstacle first: `lost` pods cannot end while the kubelet is
+ * silent, `stays` no program evicts them, `unknown` the fate is unknown, `held` something outside
+ * time decides, `leaving` all end without intervention.
  */
 export type EmptyingState = 'lost' | 'stays' | 'unknown' | 'held' | 'leaving' | 'empty';
 
@@ -56,8 +57,9 @@ const slackMs: Millis = 60_000;
 const order: readonly EmptyingState[] = ['lost', 'stays', 'unknown', 'held', 'leaving'];
 
 /**
- * Tells when the node of a report is empty; null: nobody leaves it, or its pods were not read. `at` is the moment that
- * is asked about, `isLater` whether that is not the present: pods due before are gone then.
+ * Tells when the node of a report is empty; null: no pod leaves it, or its pods were not read. `at`
+ * is the moment that is asked about, `isLater` whether that is not the present: pods due before are
+ * gone then.
  */
 export function emptyingOf(
   { taints, drains, pods }: Pick<NodeReport, 'taints' | 'drains' | 'pods'>,

@@ -62,7 +62,7 @@ export class Explained<D extends object = object> implements AnswerContext {
   /** All that was read for the answer. */
   readonly survey: ForecastSurvey;
   readonly question: Question;
-  /** The places that replacements find; null: not looked for, or nobody is replaced. */
+  /** The places that replacements find; null: not looked for, or no pod is replaced. */
   readonly room: Room | null;
   /** The answer as values: node by node, pod by pod. */
   readonly report: Report;
@@ -96,7 +96,10 @@ export class Explained<D extends object = object> implements AnswerContext {
     return this.#document;
   }
 
-  /** The lines that a reader should know before believing the answer, and the things that somebody has to see to. */
+  /**
+   * The lines that a reader should know before believing the answer, and the things that need a
+   * person.
+   */
   get notes(): Notes {
     const { warnings, notes } = notesOn(this.survey, this.report, this.question);
     const room = this.room ? roomNotes(this.room) : { warnings: [], notes: [] };
@@ -114,15 +117,19 @@ export class Explained<D extends object = object> implements AnswerContext {
     return new Explained(this.#subject, survey, this.question, this.#memory, this.room);
   }
 
-  /** Reads the cluster anew for the same question, and remembers what it saw before. Throws as the question did. */
+  /**
+   * Reads the cluster again for the same question, and remembers what it saw before. Throws as the
+   * question did.
+   */
   again(way: Way): Promise<Explained<D>> {
     return tell(way, this.#subject, this.question, this.#memory);
   }
 }
 
 /**
- * Asks about a subject. What `question` leaves out is as things are now. Throws ApiError (NotFound where there is no
- * such object), ConnectionError, and UsageError for a subject that there is not.
+ * Asks about a subject. Parts that `question` leaves out are as things are now. Throws ApiError
+ * (NotFound where there is no such object), ConnectionError, and UsageError for a subject that
+ * there is not.
  */
 export async function explainSubject<D extends object>(
   way: Way,
@@ -185,7 +192,7 @@ export async function withReader<T>(
   if (way instanceof ClusterReader) return await work(way);
   if (way instanceof ApiClient) return await work(readerOf(way));
   const { server } = way;
-  // Others may ask by the same access meanwhile: it is not closed.
+  // Other callers may use the same access meanwhile: it is not closed.
   const authorize = (): Promise<Authorization> => way.authorize();
   const access = { server, authorize, rejected: (): void => way.rejected() };
   const transport = new HttpTransport(access, userAgent);

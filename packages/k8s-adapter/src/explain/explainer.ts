@@ -15,37 +15,37 @@ import { type LimitedTime, LimitForecast } from './limit-forecast.ts';
 import { hypotheticalNode, isWhatIf, type Question } from './question.ts';
 import { UpstreamForecast } from './upstream-forecast.ts';
 
-/** Who makes a pod go; null: nobody does, or nobody can tell. */
+/** The program that makes a pod leave; null: none does, or it is unknown. */
 export type PodEvictor =
   | 'taintmgr-controller'
   | 'kube-controller-manager'
   | 'drain-by-taint'
   | null;
 
-/** What is said of a pod, by the rules of the one who evicts it. */
+/** The verdict on a pod, by the rules of its evictor. */
 export interface Judged {
   readonly explanation: PodExplanation;
   readonly evictor: PodEvictor;
-  /** Whether its time is an estimate: timers of kube-controller-manager are in its memory. */
+  /** True when its time is an estimate: timers of kube-controller-manager are in its memory. */
   readonly isEstimate: boolean;
   /** The budget policy of the drain that evicts the pod; left out: no drain does, or its policy is not known and budgets are asked. */
   readonly drainBudgets?: BudgetPolicy | undefined;
-  /** What limits of taintmgr-controller do to it; null: nothing, as far as anybody can tell. */
+  /** The effect of taintmgr-controller's limits on it; null: none, as far as is known. */
   readonly limit: LimitedTime | null;
 }
 
 /** The same without limits. */
 type JudgedAlone = Omit<Judged, 'limit'>;
 
-/** What is read before anybody is asked. */
+/** The facts that are read before the engines are asked. */
 type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'past'> &
   Pick<ForecastSurvey, 'crowd' | 'limits' | 'budgets' | 'leases' | 'replicas' | 'nodeDrains'> &
   Pick<ForecastSurvey, 'zoneNodes' | 'devices'>;
 
 /**
- * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that one
- * acts or is compared with. It never acts. What it has seen before it remembers, as since when a taint
- * is there that does not say so itself.
+ * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that
+ * one acts or is compared with. Never acts. Remembers earlier readings, such as the start of a
+ * taint that does not name it.
  */
 export class Explainer {
   readonly #question: Question;
@@ -53,13 +53,13 @@ export class Explainer {
   #evictor: Evictor | null = null;
   #upstream: UpstreamForecast | null = null;
   #upstreamPresent: UpstreamForecast | null = null;
-  /** What limits do; null: they do nothing. */
+  /** The effect of limits; null: none. */
   #limits: LimitForecast | null = null;
-  /** What was read last; null: nothing yet. */
+  /** The last reading; null: nothing yet. */
   #given: Given | null = null;
   /** The same if tolerations with Lt and Gt count otherwise; null: whether they do is known, or there are none. */
   #other: Explainer | null = null;
-  /** What drains do in the place of the one who evicts; null: nothing was read yet. */
+  /** The effect of drains in the place of the evictor; null: nothing was read yet. */
   #byDrains: LeftToDrains | null = null;
   #latest: Instant = Number.NEGATIVE_INFINITY;
 
@@ -145,7 +145,7 @@ export class Explainer {
     return judged && this.#withDevices(now, facts, judged).explanation;
   }
 
-  /** What kube-controller-manager would do about a pod; null where that was not asked. */
+  /** The fate of a pod under kube-controller-manager; null where that was not asked. */
   compared(now: Instant, facts: PodFacts, ours: PodExplanation): Comparison | null {
     if (!this.#question.compare) return null;
     const decision = this.#upstream?.decisionOn(now + this.#question.after, facts);
@@ -182,7 +182,8 @@ export class Explainer {
       evictor: isNamed && ours.decision.kind !== 'keep' ? 'taintmgr-controller' : null,
       isEstimate: false,
     };
-    // With takeover whose namespace is not taken over is kube-controller-manager's, and nobody else is.
+    // With takeover a pod belongs to kube-controller-manager when its namespace is not taken over,
+    // and no other pod does.
     const isTheirs = takesOver ? isLeftToManager(ours.decision) : rules !== 'taintmgr-controller';
     const byTaints = isTheirs ? upstream?.decisionOn(at, facts) : null;
     const theirs = this.#withLegacy(byTaints, facts);
@@ -196,8 +197,8 @@ export class Explainer {
   }
 
   /**
-   * The same with the taints of its devices, where kube-controller-manager decides about these: whichever comes
-   * first counts, and what comes later is told beside it.
+   * The same with the taints of its devices, where kube-controller-manager decides about these: the
+   * first of them counts, and a later one is reported beside it.
    */
   #withDevices(at: Instant, facts: PodFacts, judged: JudgedAlone): JudgedAlone {
     const { devices } = this.#given ?? {};
@@ -229,7 +230,7 @@ export class Explainer {
     return { explanation, evictor, isEstimate: false };
   }
 
-  /** In the legacy mode pods go without a taint too; whichever comes first counts. */
+  /** In the legacy mode pods leave without a taint too; the first of the two counts. */
   #withLegacy(decision: Decision | null | undefined, facts: PodFacts): Decision | null {
     const { evictor, nodes, leases, zoneNodes = null, at = 0 } = this.#given ?? {};
     const isAsked = evictor && isLegacy(evictor);
@@ -310,7 +311,7 @@ function comparesAny({ pod }: PodFacts): boolean {
   return pod.tolerations.some(({ operator }) => operator === 'Lt' || operator === 'Gt');
 }
 
-/** The second of two decisions of a kind, where a pod goes by it at another time. */
+/** The second of two decisions of a kind, where a pod leaves by it at another time. */
 function thenAtAnotherTime(decision: Decision, then: Decision | null): Decision | null {
   const isOther = then?.kind === 'evict' && !isAboutThen(decision, then);
   return isOther ? then : null;
@@ -322,14 +323,14 @@ function upstreamOf(name: Evictor['name'], takesOver: boolean): PodEvictor {
 }
 
 /**
- * Whether the engine leaves the pod to kube-controller-manager for one of its taints, as its namespace is not
- * taken over. What another taint comes to does not change that.
+ * True when the engine leaves the pod to kube-controller-manager for one of its taints, as its
+ * namespace is not taken over. Another taint does not change that.
  */
 export function isLeftToManager({ because }: Decision): boolean {
   return because.some(({ code }) => code === 'NotTakenOver');
 }
 
-/** A pod that is on no known node goes by nobody's rules. */
+/** The rules of no program apply to a pod that is on no known node. */
 function isNowhere({ because }: Decision): boolean {
   const [reason] = because;
   return reason?.code === 'NotBound' || reason?.code === 'NodeUnknown';
@@ -367,13 +368,13 @@ function isEarlier(one: Decision | null, other: Extract<Decision, { kind: 'evict
   return one?.kind === 'evict' && one.deadline < other.deadline;
 }
 
-/** Whether both go at the same time, as far as times in whole seconds can tell. */
+/** True when both leave at the same time, as far as times in whole seconds can tell. */
 function isAboutThen(ours: Decision, theirs: Decision): boolean {
   if (ours.kind !== 'evict' || theirs.kind !== 'evict') return false;
   return Math.abs(ours.deadline - theirs.deadline) <= 1000;
 }
 
-/** Whether ours comes first; at the same time the one that asks no budgets wins. */
+/** True when ours comes first; at the same time the program that asks no budgets wins. */
 function isSooner(ours: Decision, theirs: Decision): boolean {
   if (ours.kind !== 'evict' || isAboutThen(ours, theirs)) return false;
   return theirs.kind !== 'evict' || ours.deadline < theirs.deadline;

@@ -54,8 +54,8 @@ function actOf({ kind, who }: Claim): string {
 }
 
 /**
- * Those that say something else than the first: what is evicted by the Eviction API, somebody evicts by it, and of a
- * NodeDrain that taintmgr-controller carries out its Events say only who it is.
+ * Claims that contradict the first one. The Eviction API has an unnamed caller, and the Events of a
+ * NodeDrain that taintmgr-controller carries out only name it.
  */
 export function contradictions([best, ...others]: readonly Claim[]): readonly Claim[] {
   const usesApi = best?.kind === 'taintmgr' || best?.kind === 'drain';
@@ -85,7 +85,7 @@ function mergedClaim(claims: readonly Claim[]): Claim {
   const detail = sorted.find((one) => one.detail !== '')?.detail ?? '';
   const times = sorted.flatMap(({ at }) => at ?? []);
   const sources = new Map(sorted.flatMap((one) => one.sources.map((from) => [from.name, from])));
-  // The first: whoever marks asks again when the pod is slow to go.
+  // The first: a program that marks a pod asks again when the pod is slow to leave.
   return { ...first, detail, at: earliest(times), sources: [...sources.values()] };
 }
 

@@ -20,7 +20,7 @@ export function departureList(
   };
 }
 
-/** One story; times that are null are left out. */
+/** Returns one story; times that are null are left out. */
 export function departureDocument(story: Story): DepartureDocument {
   const { namespace, pod, uid, node, owner, state, askedAt, goneAt, by, others, hints } = story;
   const { taint, policy, leaving, moments, successor, unknown } = story;

@@ -17,7 +17,7 @@ export class FlightDepartures {
   readonly #witness = new Witness('flight record');
   /** The lead of the cluster's clock over the record's times. */
   #ahead: Millis = 0;
-  /** Those without an answer, by id. */
+  /** Removals without an answer, by id. */
   readonly #asked = new Map<string, { readonly command: Removal; readonly at: Instant }>();
   /** The departures that the witness has told so far. */
   readonly #told = new HistorySearch({});

@@ -1,4 +1,4 @@
-// Which source is about which pod: pods of one name follow one another, and Events may name only the name.
+// Assigns sources to pods: pods of one name follow one another, and Events may name only the name.
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Departure, Owner } from '../history/departure.ts';
 import { groupBy } from '../text/count.ts';
@@ -6,7 +6,7 @@ import { compare } from './history-claims.ts';
 import type { HistorySources } from './history-model.ts';
 import type { EventTrace, PodTrace } from './history-traces.ts';
 
-/** One pod, and all that is about it. */
+/** A pod, and all that is about it. */
 export interface Instance {
   readonly namespace: string;
   readonly name: string;
@@ -17,12 +17,12 @@ export interface Instance {
   readonly events: readonly EventTrace[];
   /** Of its owner, that it has deleted the pod. */
   readonly deletions: readonly EventTrace[];
-  /** '': nobody says. */
+  /** '': unknown. */
   readonly node: string;
   /** About its node. */
   readonly ofNode: readonly EventTrace[];
   readonly owner: Owner | null;
-  /** An Event says that somebody made it leave. */
+  /** An Event says that a program made it leave. */
   readonly isMarked: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Draft {
   readonly deletions: EventTrace[];
 }
 
-/** Nobody scales a ReplicaSet down more often within seconds. */
+/** A ReplicaSet is not scaled down more often within seconds. */
 const scalingsMax = 5;
 /** Events are dated to the second, and watches lag. */
 const slackMs: Millis = 5_000;
@@ -54,7 +54,8 @@ export class Instances {
   constructor({ departures, pods, events }: HistorySources) {
     const own = unique(events ?? []);
     this.#owners = ownersIn(own);
-    // Those of nodes are in the namespace default: whoever may create Events elsewhere knows nothing of nodes.
+    // Events of nodes are in the namespace default: a client that may create Events elsewhere knows
+    // nothing of nodes.
     const ofNodes = own.filter(({ kind, namespace }) => kind === 'Node' && namespace === 'default');
     this.#ofNodes = groupBy(ofNodes, ({ name }) => name);
     const drafts = new Map<string, Draft>();
@@ -79,7 +80,7 @@ export class Instances {
       const found = namesakes.get(`${namespace}/${name}`)?.nearest(at);
       return found ?? draftOf(namespace, name, '');
     };
-    // Which pod it is goes by what was known before: none of these changes it.
+    // The choice of the pod depends on earlier knowledge: none of these changes it.
     const nameless = aboutPods.filter(({ uid }) => uid === '');
     const placed = nameless.flatMap((event) => {
       return shared(event, (at) => heirOf(event.namespace, event.name, at));
@@ -145,7 +146,7 @@ interface TimeOfDraft {
   readonly at: Instant;
 }
 
-/** The pods of one name: thousands, where somebody makes Events of as many uids. */
+/** The pods of one name: thousands, where a client makes Events of as many uids. */
 class Namesakes {
   readonly #leaving: readonly TimeOfDraft[];
   readonly #coming: readonly TimeOfDraft[];

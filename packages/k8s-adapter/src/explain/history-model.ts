@@ -7,9 +7,10 @@ import type { EventTrace, NodeTrace, PodTrace } from './history-traces.ts';
 /** Where a statement comes from. */
 export interface Source {
   /**
-   * `record`: what a leader of taintmgr-controller has written down. `deletion`: what only the API server writes on a
-   * pod, such as deletionTimestamp. All others can be written by whoever has a right that many have: a `condition`
-   * with pods/status, an `event` with create events, a `node` with patch nodes.
+   * `record`: what a leader of taintmgr-controller has written down. `deletion`: fields that only
+   * the API server writes on a pod, such as deletionTimestamp. All others can be written by any
+   * client with a common right: a `condition` with pods/status, an `event` with create events, a
+   * `node` with patch nodes.
    */
   readonly kind: 'record' | 'deletion' | 'condition' | 'event' | 'node' | 'request' | 'pod';
   /** As it stands in brackets: `Event Preempted of default-scheduler`. */
@@ -19,7 +20,7 @@ export interface Source {
 /** `workload`: its owner deleted it, as when it is scaled down. `nodeLost`: who deletes pods of nodes that are lost. */
 export type ClaimKind = EvictorKind | 'workload' | 'nodeLost';
 
-/** That somebody made the pod leave. */
+/** The claim that a program made the pod leave. */
 export interface Claim {
   readonly kind: ClaimKind;
   /** The noun after `by`. */
@@ -28,7 +29,7 @@ export interface Claim {
   readonly detail: string;
   /** Null: it does not say when. */
   readonly at: Instant | null;
-  /** Those that say so, the most reliable first. */
+  /** The sources that say so, the most reliable first. */
   readonly sources: readonly Source[];
 }
 
@@ -44,16 +45,16 @@ export interface Moment {
 /** The next pod of the owner of one that left. */
 export interface Successor {
   readonly pod: string;
-  /** '': nobody says. */
+  /** '': unknown. */
   readonly uid: string;
-  /** '': none yet, or nobody says. */
+  /** '': none yet, or unknown. */
   readonly node: string;
   readonly createdAt: Instant | null;
   readonly boundAt: Instant | null;
   readonly readyAt: Instant | null;
-  /** Null: nobody says. */
+  /** Null: unknown. */
   readonly isReady: boolean | null;
-  /** Others of its owner left within the same seconds: one of those that came then may be meant. */
+  /** Others of its owner left within the same seconds: any of those that came then may be meant. */
   readonly isOneOfSeveral: boolean;
   readonly source: Source;
 }
@@ -92,11 +93,11 @@ export interface StoryTaint {
   /** False: it is the only one that it can have been. */
   readonly isSaid: boolean;
   readonly since: Instant | null;
-  /** The program that put it on; null: nobody says. */
+  /** The program that put it on; null: unknown. */
   readonly setBy: string | null;
 }
 
-/** One pod that left or is leaving. */
+/** A pod that left or is leaving. */
 export interface Story {
   readonly namespace: string;
   readonly pod: string;
@@ -111,7 +112,7 @@ export interface Story {
   readonly goneAt: Instant | null;
   /** Who made it leave; null: no source says. */
   readonly by: Claim | null;
-  /** Other sources say that it was somebody else. */
+  /** Other sources name another program. */
   readonly others: readonly Claim[];
   /** The hints at the evictor, where only the way is known. */
   readonly hints: readonly string[];

@@ -8,7 +8,7 @@ import { type Instance, unique } from './history-instances.ts';
 import type { HistorySources, Moment, ToldDeparture } from './history-model.ts';
 import type { EventTrace, NodeTrace, PodTrace } from './history-traces.ts';
 
-/** So long before a pod was asked to leave, what happened to its node may have to do with it. */
+/** The time before a pod was asked to leave in which events of its node may have caused it. */
 const beforeMs: Millis = 3_600_000;
 
 /** In their order. */
@@ -100,7 +100,7 @@ function recordMoments(departure: ToldDeparture, gaps: readonly Gap[]): readonly
     }),
     ...refusals.flatMap(({ firstAt, lastAt, words, count: times, status }) => {
       const code = status === undefined ? '' : ` (${status})`;
-      // Refusals of a pod that is not let go yet are written down within a minute.
+      // Refusals of a pod that is still refused are written down within a minute.
       const isLate = accepted === undefined || gaps.some((gap) => isCut(gap, firstAt, lastAt));
       const least = isLate ? 'at least ' : '';
       return moment(firstAt, `refused ${least}${count(times, 'time')}${code}: ${words}`, lastAt);

@@ -41,8 +41,8 @@ export interface Past {
 }
 
 /**
- * The last of those who left, `most` in all, of each namespace its share. Those who are still on their way out, or of whom no source says when they left,
- * are not among them.
+ * The last of those who left, `most` in all, of each namespace its share. Pods that are still on
+ * their way out, or for which no source names a time, are not among them.
  */
 export function pastOf(
   stories: readonly Story[],
@@ -78,7 +78,10 @@ interface Left {
   readonly at: Instant;
 }
 
-/** So many of each namespace have room: whoever may create Events in one can make up any number there. */
+/**
+ * The number of each namespace that has room: a client that may create Events in one can make up
+ * any number there.
+ */
 function shareOf(ofEach: readonly (readonly Left[])[], most: number): number {
   let [room, open] = [most, ofEach.length];
   for (const { length } of ofEach.toSorted((one, other) => one.length - other.length)) {
@@ -89,7 +92,7 @@ function shareOf(ofEach: readonly (readonly Left[])[], most: number): number {
   return most;
 }
 
-/** Those that have no room in the share of their namespace, though others who left before them have. */
+/** Pods without room in the share of their namespace, though earlier pods of others have room. */
 function unlisted(all: readonly Left[], since: Instant): Past['gaps'] {
   const later = all.filter(({ at }) => at >= since).sort((one, other) => one.at - other.at);
   const [first, last] = [later[0], later.at(-1)];

@@ -30,7 +30,7 @@ export interface HistoryRead {
   readonly namespace: string | null;
 }
 
-/** Of these nobody learns who left. The API server leaves them out. */
+/** These Events tell nothing about pods that left. The API server leaves them out. */
 const noise = ['Pulled', 'Pulling', 'Created', 'Started', 'BackOff', 'Unhealthy', 'FailedMount'];
 const telling = noise.map((reason) => `reason!=${reason}`).join(',');
 
@@ -43,7 +43,8 @@ export async function readHistory(
 ): Promise<HistoryRead> {
   const managers = reader.taintManagers();
   const recording = managers.then((all) => recordsOf(reader, all, scope));
-  // Failures are told in the order of the code: one here is thrown where the promise is awaited.
+  // Failures are reported in the order of the code: one here is thrown where the promise is
+  // awaited.
   recording.catch(() => undefined);
   const namespace = await readableNamespace(reader, scope);
   // Pods come last: who is not among them and has Events, is gone.
@@ -66,7 +67,7 @@ export async function readHistory(
   return { sources: { ...sources, nodes }, records, namespace };
 }
 
-/** That of the fallback, where there is one and not all Events may be read. */
+/** The namespace of the fallback, where there is one and not all Events may be read. */
 async function readableNamespace(
   reader: ClusterReader,
   { namespace, fallback }: HistoryScope,
@@ -83,7 +84,7 @@ async function readableNamespace(
   );
 }
 
-/** They are in the namespace default, which whoever reads another may not read. */
+/** The Events are in the namespace default, which a reader of another namespace may not read. */
 async function nodeEvents(reader: ClusterReader): Promise<readonly unknown[]> {
   const ofNodes = `involvedObject.kind=Node,${telling}`;
   return await unless(403, () => reader.events('default', ofNodes), []);
@@ -149,7 +150,7 @@ const usualLease: LeaseName = { namespace: 'taintmgr-system', name: 'taintmgr-co
 /** Where a controller that runs outside of the cluster keeps it by default. */
 const outsideLease: LeaseName = { namespace: 'kube-system', name: 'taintmgr-controller' };
 
-/** Those of the leases that leaders publish, or else of the usual ones. */
+/** Records of the leases that leaders publish, or else of the usual ones. */
 async function recordsOf(
   reader: ClusterReader,
   managers: readonly TaintManager[],

@@ -18,7 +18,7 @@ export interface Records {
   readonly found: 'read' | 'none' | 'forbidden';
   /** The namespaces where it was looked. */
   readonly namespaces: readonly string[];
-  /** When the leader wrote last; null: nobody has written any. */
+  /** The time of the leader's last write; null: there was none. */
   readonly savedAt: Instant | null;
 }
 
@@ -29,7 +29,7 @@ interface Query {
   readonly since?: Instant;
 }
 
-/** So many of the latest are told. */
+/** The number of the latest departures to report. */
 const departuresMax = 500;
 
 /** Reads the records of the controllers with these leases. */

@@ -25,7 +25,10 @@ import { momentsOf } from './history-moments.ts';
 import { Births } from './history-successors.ts';
 import type { EventTrace, NodeTrace } from './history-traces.ts';
 
-/** One story for each pod, by when it was asked to leave, the earliest first; those without a time come first. */
+/**
+ * Returns one story for each pod, by when it was asked to leave, the earliest first; those without
+ * a time come first.
+ */
 export function mergeStories(sources: HistorySources): readonly Story[] {
   const instances = new Instances(sources);
   const told = instances.all.flatMap((instance) => {
@@ -123,8 +126,8 @@ function removalOf({ ofNode }: Instance): EventTrace | undefined {
 }
 
 /**
- * No kubelet has stopped it and nobody has marked it: pods of a Node that is gone are deleted within two minutes, which
- * leaves no trace. `at`: when the Node was removed.
+ * No kubelet has stopped it and no program has marked it: pods of a Node that is gone are deleted
+ * within two minutes, which leaves no trace. `at`: when the Node was removed.
  */
 function removedWith(instance: Instance): Claim | null {
   const removed = removalOf(instance);
@@ -221,7 +224,7 @@ function taintsThen(trace: NodeTrace | null, askedAt: Instant | null): readonly 
 
 const removerUnknown = 'who removed the Node: the audit log of the API server names users';
 
-/** Events are kept for an hour, where nobody has changed that. */
+/** Events are kept for an hour, by default. */
 const eventsKeptMs: Millis = 3_600_000;
 
 function unknownOf(story: Omit<Story, 'unknown'>, sources: HistorySources): readonly string[] {
@@ -254,8 +257,8 @@ function unknownOf(story: Omit<Story, 'unknown'>, sources: HistorySources): read
 }
 
 /**
- * That it was to go, said at another time than it went: somebody else was faster, or deleted it later. The API server
- * alone changes the reason of a condition that is there and leaves its time.
+ * A condition with another time than the departure: another program was faster, or deleted the pod
+ * later. The API server alone changes the reason of a condition that is there and leaves its time.
  */
 function isApart({ kind, at, sources }: Claim, asked: Instant | null): boolean {
   if (at === null || asked === null || kind === 'evictionApi' || kind === 'taintmgr') return false;
@@ -266,7 +269,7 @@ function isApart({ kind, at, sources }: Claim, asked: Instant | null): boolean {
 /** Marks and deletions of one act are some milliseconds apart, and dated to the second. */
 const apartMs: Millis = 5_000;
 
-/** A leader writes an eviction of its own down within so long. */
+/** A leader writes down its own eviction within this time. */
 const recordedWithinMs: Millis = 60_000;
 
 const notRecorded =

@@ -25,7 +25,10 @@ const togetherMs: Millis = 2_000;
 export class Births {
   /** By namespace and owner, by when they came. */
   readonly #births: ReadonlyMap<string, readonly Birth[]>;
-  /** By namespace and uid: whoever may create Events somewhere may name the uid of a pod elsewhere. */
+  /**
+   * By namespace and uid: a client that may create Events in one namespace may name the uid of a
+   * pod elsewhere.
+   */
   readonly #byUid: ReadonlyMap<string, Birth>;
   readonly #taken = new Set<Birth>();
 
@@ -147,7 +150,7 @@ function birthsIn(
   const ofPod = scheduled.get(`${namespace}/${pod}`) ?? [];
   const times = message.startsWith('(combined') ? [lastAt] : [...new Set([firstAt, lastAt])];
   return times.map((at) => {
-    // It may be bound within the second in which it was created.
+    // The successor may be bound within the second in which it was created.
     const later = ofPod.filter((one) => one.firstAt >= at);
     const [bound] = later.toSorted((a, b) => a.firstAt - b.firstAt);
     const node = /to (\S+)$/.exec(bound?.message ?? '')?.[1] ?? '';

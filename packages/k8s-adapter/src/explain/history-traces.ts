@@ -22,7 +22,7 @@ export interface PodTrace {
   readonly boundAt: Instant | null;
   /** Since when it is ready; null: it is not. */
   readonly readyAt: Instant | null;
-  /** When its grace period is over; null: nobody has deleted it. */
+  /** The end of its grace period; null: it was not deleted. */
   readonly deletionTimestamp: Instant | null;
   readonly graceMs: Millis | null;
   readonly finalizers: readonly string[];
@@ -33,7 +33,10 @@ export interface PodTrace {
   readonly message: string;
 }
 
-/** An Event, with the names of whoever reports it. Whoever may create Events can write one like it. */
+/**
+ * An Event, with the names of its reporter. Any client that may create Events can write one like
+ * it.
+ */
 export interface EventTrace {
   readonly namespace: string;
   readonly kind: string;
@@ -56,7 +59,7 @@ export interface NodeTrace {
   readonly taints: readonly Taint[];
   /** Who wrote spec.taints last: all taints are one field, so another of them may be meant. */
   readonly taintsWritten: Write | null;
-  /** Who cordoned it; null: nobody has, or that is not said. */
+  /** The program that cordoned it; null: none has, or it is unknown. */
   readonly cordoned: Write | null;
   /** The drains that have left marks on it. */
   readonly drains: readonly { readonly id: string; readonly taint: string; readonly by: string }[];
@@ -113,7 +116,10 @@ function ownerOf({ ownerReferences }: JsonRecord): Owner | null {
 /** Pods and Nodes have no others; of an Event the API server takes any, of several lines too. */
 const objectName = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 
-/** Reads a v1 Event; null: it does not say when, or names no pod that there can be. What it tells of has begun when it is created. */
+/**
+ * Reads a v1 Event; null: it does not say when, or names no pod that there can be. The reported
+ * action has begun when the Event is created.
+ */
 export function eventTrace(object: unknown): EventTrace | null {
   const event = asRecord(object);
   const metadata = asRecord(event.metadata);

@@ -1,4 +1,5 @@
-// A story in words, as somebody on call reads it: the answer, the times, what came instead, what nobody says.
+// A story in words, for a person on call: the answer, the times, the replacement, and the unknown
+// parts.
 import { formatDuration, formatTime, type Instant } from '@taintmgr/core/time';
 import { listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
@@ -26,10 +27,13 @@ function ofToday(text: string, today: string): string {
   return today === '' ? text : text.replaceAll(`${today}T`, '');
 }
 
-/** So many lines of times; whoever may create Events can write as many as they like. */
+/** The number of lines of times; a client that may create Events can write any number. */
 const timesMax = 200;
 
-/** One line each, cut in the middle with counts: what leaders and the API server say themselves stays. */
+/**
+ * Returns one line each, cut in the middle with counts: statements of leaders and the API server
+ * stay.
+ */
 function timesText(moments: readonly Moment[], day: string): readonly string[] {
   const lines: string[] = [];
   let left = 0;
@@ -110,7 +114,7 @@ export function evictedByText({ by }: Story): string {
   return by === null ? '' : `${by.who}${saysText(by)}`;
 }
 
-/** Where nothing but Events names the pod: whoever may create Events can write them of any. */
+/** Where only Events name the pod: a client that may create Events can write them of any pod. */
 function eventsText({ state, moments }: Story): string {
   const isOfEvents = moments.every(
     ({ source }) => source.kind === 'event' || source.kind === 'node',

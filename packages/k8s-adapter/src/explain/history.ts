@@ -34,7 +34,7 @@ export type HistorySubject =
 
 /** An option that is left out narrows nothing. */
 export interface HistoryOptions {
-  /** Those that were asked to leave then or later; left out: all that is known. */
+  /** Pods that were asked to leave then or later; left out: all known ones. */
   readonly since?: Instant;
   /** The departures in flight records, beside what leaders keep in the cluster: `FlightDepartures`; left out: none. */
   readonly flights?: readonly ToldDeparture[];
@@ -56,18 +56,19 @@ export interface History {
   readonly refused: readonly string[];
   /** Where it was looked, in words. */
   readonly looked: string;
-  /** False: Events may not be read, so without records nobody tells of pods that are gone. */
+  /** False: Events may not be read, so without records pods that are gone are unknown. */
   readonly readsEvents: boolean;
   /**
-   * The API server's answer that there is no such node or workload (any more); null: there is, nobody may say, or
-   * neither is asked about.
+   * The API server's answer that there is no such node or workload (any more); null: there is, the
+   * right is missing, or neither is asked about.
    */
   readonly missing: ApiError | null;
 }
 
 /**
- * Reads all that a cluster still has about pods that left or are leaving, and merges it: what `kubectl taintmgr
- * history` says. What may not be read is left out and named in `refused`. Throws ApiError and ConnectionError.
+ * Reads all that a cluster still has about pods that left or are leaving, and merges it: what
+ * `kubectl taintmgr history` says. An unreadable source is left out and named in `refused`. Throws
+ * ApiError and ConnectionError.
  */
 export async function history(
   way: Way,
@@ -85,7 +86,7 @@ export async function history(
   });
 }
 
-/** A pod of which leaders keep a record is told by that. */
+/** The record of a leader precedes the flight record of the same pod. */
 function withFlights(read: HistoryRead, { flights = [] }: HistoryOptions): HistoryRead {
   const { departures } = read.sources;
   const kept = new Set(departures.map(({ uid }) => uid));
@@ -176,7 +177,7 @@ function withoutNode(
   ];
 }
 
-/** Of a pod that is told of, those from when something happened to it. */
+/** For a reported pod, the gaps from when something happened to it. */
 function gapsAbout(
   stories: readonly Story[],
   gaps: readonly Gap[],

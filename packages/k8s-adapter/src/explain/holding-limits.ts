@@ -20,7 +20,7 @@ interface Limits {
 
 const noLimits: Limits = { tripped: [], counting: [] };
 
-/** Those that count pods which are to go, by their names. */
+/** Limits that count pods which have to leave, by their names. */
 function limitsOn({ limits, nodes }: ForecastSurvey, pods: readonly PodReport[]): Limits {
   if (!limits || limits.tripped.length + limits.counting.length === 0) return noLimits;
   const byName = new Map(nodes.map(({ node }) => [node.name, node] as const));
@@ -36,7 +36,7 @@ function limitsOn({ limits, nodes }: ForecastSurvey, pods: readonly PodReport[])
   };
 }
 
-/** What is to be said of limits: that they hold pods back, and until when. */
+/** The notes on limits: that they hold pods back, and until when. */
 export function limitNotes(survey: ForecastSurvey, pods: readonly PodReport[]): readonly string[] {
   const { tripped, counting } = limitsOn(survey, pods);
   const notes = [

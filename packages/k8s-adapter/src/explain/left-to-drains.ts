@@ -1,4 +1,4 @@
-// What drains at work do with the pods that are left to them.
+// The effect of drains at work on the pods that are left to them.
 import {
   type Decision,
   type Event,
@@ -31,7 +31,7 @@ interface Plan {
   readonly config: DrainConfig;
 }
 
-/** What pods and drains are on nodes. */
+/** The pods and drains on nodes. */
 interface Site {
   readonly now: Instant;
   readonly nodes: readonly NodeFacts[];
@@ -39,25 +39,31 @@ interface Site {
   readonly policies: ClusterPolicies;
   /** The NodeDrains at work; of other drains only the marks are known. Left out: none. */
   readonly nodeDrains?: readonly NodeDrain[] | undefined;
-  /** Whether tolerations with Lt and Gt count. */
+  /** True when tolerations with Lt and Gt count. */
   readonly comparisonOperators: boolean;
-  /** Who keeps the last ready replica of its own; left out: nobody. */
+  /** Keeps its last ready replica; left out: no replica is kept. */
   readonly own?: PlanInput['own'];
 }
 
 /** A drain at work on a node. */
 export interface ActingDrain {
   readonly id: string;
-  /** Who runs it; '': nobody knows. */
+  /** The program that runs it; '': unknown. */
   readonly by: string;
 }
 
-/** Whether drains at work keep the others who evict from the pods of their taints: none evicts, or it heeds them. */
+/**
+ * True when other evictors leave the pods of a working drain's taints to it: none evicts, or they
+ * respect it.
+ */
 export function leavesToDrains({ heedsDrains, name }: Evictor): boolean {
   return heedsDrains === true || name === 'nobody';
 }
 
-/** The drains with a NoExecute taint that make pods of a node go, in the place of whoever else would. */
+/**
+ * The drains with a NoExecute taint that make pods of a node leave, in the place of any other
+ * evictor.
+ */
 export function drainsInstead(
   now: Instant,
   { node, annotations }: NodeFacts,
@@ -88,7 +94,10 @@ export class LeftToDrains {
     this.#policies = policyEvents(site.policies);
   }
 
-  /** What the drain does to which the engine leaves a pod; null: nothing, or less soon than the engine. */
+  /**
+   * The decision of the drain to which the engine leaves a pod; null: none, or later than the
+   * engine's.
+   */
   decisionOn({ pod }: PodFacts, engineSays: Decision): Decision | null {
     const left = engineSays.because.find(isLeft);
     const planned = left && this.#planFor(left.taint, pod.nodeName).planned.get(pod.uid);
@@ -98,9 +107,9 @@ export class LeftToDrains {
   }
 
   /**
-   * What the drains do with a pod for whose taints nobody else evicts: the times of policies do not count there, and
-   * what has ended goes, pods of DaemonSets too. Null: no such drain has a say. How old a taint is that does not say
-   * so, only the engine knows.
+   * The decision of the drains on a pod for whose taints no other program evicts. The times of
+   * policies do not count there, and finished pods leave too, also those of DaemonSets. Null: no
+   * such drain has a say. Only the engine knows the age of a taint that does not name its start.
    */
   decisionBeside({ pod }: PodFacts, engineSays: Decision): DrainDecision | null {
     const { kind, because } = engineSays;
@@ -168,7 +177,7 @@ function mayGoByDrain(reason: Reason | undefined): boolean {
   return reason?.code === 'ReturningDaemonSetPod' || reason?.code === 'ToleratedForever';
 }
 
-/** That the drain keeps a pod, and why; null: it does not. */
+/** The drain's decision to keep a pod, and why; null: it does not keep it. */
 function keptIn({ pod: { phase }, fate, because }: PlannedPod): Decision | null {
   if (fate.kind !== 'keep') return null;
   // A pod that was given time to finish is left where it is once it has finished.
@@ -187,19 +196,19 @@ function decisionIn({ fate, because }: PlannedPod): Decision | null {
   return { kind: 'pause', remaining, because };
 }
 
-/** Whether a drain comes before what the engine does for other taints. */
+/** True when a drain comes before the engine's eviction for other taints. */
 function isFirst(drain: Decision, engine: Decision): boolean {
   if (engine.kind === 'keep') return true;
   if (drain.kind !== 'evict') return false;
   return engine.kind !== 'evict' || drain.deadline < engine.deadline;
 }
 
-/** Whether a reason is the taint of a drain, by which the engine would not evict. */
+/** True when a reason is the taint of a drain, by which the engine would not evict. */
 function isOfDrain(reason: Reason): reason is Extract<Reason, { asExecuted?: true }> {
   return 'asExecuted' in reason && reason.asExecuted === true;
 }
 
-/** Whether a reason says why a pod waits or stays that would go by the next one. */
+/** True when a reason says why a pod waits or stays that would leave by the next one. */
 function isNote(code: Reason['code']): boolean {
   return code === 'Paused' || code === 'ReturningDaemonSetPod';
 }
@@ -207,8 +216,9 @@ function isNote(code: Reason['code']): boolean {
 type Left = Extract<Reason, { code: 'LeftToDrain' | 'NotTakenOver' }>;
 
 /**
- * Whether the engine leaves the pod to a drain. Where its namespace is not taken over it leaves it to
- * kube-controller-manager, which does nothing for a taint of another effect: only a drain does.
+ * True when the engine leaves the pod to a drain. Where its namespace is not taken over it leaves
+ * it to kube-controller-manager, which does nothing for a taint of another effect: only a drain
+ * does.
  */
 function isLeft(reason: Reason): reason is Left {
   if (reason.code === 'NotTakenOver') return !isExecuted(reason.taint);
@@ -281,7 +291,7 @@ export class Drained {
   }
 }
 
-/** Whether a reason says what the pod tolerates. */
+/** True when a reason names the pod's tolerations. */
 function isByTolerations(reason: Reason): reason is Extract<Reason, { asExecuted?: true }> {
   return ['NoToleration', 'TolerationExpires', 'ToleratedForever'].includes(reason.code);
 }
@@ -290,7 +300,7 @@ function executed(taint: Taint): Taint {
   return { ...taint, effect: 'NoExecute' };
 }
 
-/** Whether a drain makes the pod go, and nobody else, be it after a pause. */
+/** True when only a drain makes the pod leave, even after a pause. */
 export function isByDrain({ because }: Pick<Decision, 'because'>): boolean {
   const decisive = because.find(({ code }) => code !== 'Paused');
   return decisive !== undefined && 'asExecuted' in decisive && decisive.asExecuted === true;

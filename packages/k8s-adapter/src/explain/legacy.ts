@@ -6,22 +6,22 @@ import type { Evictor } from '../survey/evictors.ts';
 import type { NodeFacts, PodFacts } from '../survey/facts.ts';
 import type { LeaseRenewal } from '../survey/lease-renewal.ts';
 
-/** Whether the controller that acts deletes the pods of nodes that are not ready. */
+/** True when the acting controller deletes the pods of nodes that are not ready. */
 export function isLegacy({ settings }: Evictor): boolean {
   if (!settings?.watchesNodes || settings.engine.semantics !== 'upstream-1.36') return false;
   return settings.lifecycle.enforcement === 'pods';
 }
 
-/** Whether a node may lose its pods by it. */
+/** True when a node may lose its pods by it. */
 export function isNotReady({ ready }: NodeFacts): boolean {
   return ready.status !== 'True' && ready.since !== null;
 }
 
 /**
- * What becomes of a pod: it goes so long after its node said that it is not ready, or was last heard
- * of, and no earlier than so long after the controller began. The nodes of a zone wait for each other,
- * so it may be later. The controller looks once in a period: it sees a change half of one late on
- * average, and that the time is over half of one later. Null: it stays.
+ * The decision on a pod: it leaves this long after its node said that it is not ready, or was last
+ * heard of, and no earlier than this long after the controller began. The nodes of a zone wait for
+ * each other, so it may be later. The controller looks once in a period: it sees a change half of
+ * one late on average, and that the time is over half of one later. Null: it stays.
  */
 export function legacyDecision(
   evictor: Evictor,
@@ -44,8 +44,8 @@ export function legacyDecision(
 }
 
 /**
- * Whether the zone of a node loses no pods for now: all zones are down, or its rate is 0. Null: the other nodes may
- * not be seen, and nobody can tell.
+ * True when the zone of a node loses no pods for now: all zones are down, or its rate is 0. Null:
+ * the other nodes may not be seen, so it is unknown.
  */
 export function isStopped(
   at: Instant,

@@ -23,19 +23,19 @@ import type { PodFacts } from '../survey/facts.ts';
 import type { RateInUse } from '../survey/taint-managers.ts';
 import { leastOf } from '../text/count.ts';
 
-/** What a limit does to one pod. */
+/** The effect of a limit on one pod. */
 export interface LimitedTime {
   /** As `resume` takes it. */
   readonly id: string;
-  /** It stays shut until evictions are resumed. */
+  /** The limit stays shut until evictions are resumed. */
   readonly tripped: boolean;
-  /** When the pod goes by it; null: nobody can tell. */
+  /** The time at which the pod leaves by it; null: unknown. */
   readonly goesAt: Instant | null;
-  /** It surely does not go earlier, as far as the limit is concerned. */
+  /** The pod surely does not leave earlier, as far as the limit is concerned. */
   readonly notBefore: Instant;
 }
 
-/** What is known of a cluster whose evictions are limited. */
+/** The known state of a cluster whose evictions are limited. */
 export interface LimitedCluster {
   readonly now: Instant;
   readonly config: Partial<Config>;
@@ -43,19 +43,22 @@ export interface LimitedCluster {
   readonly events: readonly Event[];
   readonly nodes: readonly Node[];
   readonly pods: readonly PodFacts[];
-  /** What limits have counted; null: nothing is written. */
+  /** The counts of the limits; null: nothing is written. */
   readonly record: LimitRecord | null;
-  /** What the leader publishes of rates. */
+  /** The rates that the leader publishes. */
   readonly rates: readonly RateInUse[];
-  /** Whether budgets hold a pod back that is to be evicted. */
+  /** True when budgets hold back a pod that is due to be evicted. */
   readonly isBlocked: (facts: PodFacts) => boolean;
 }
 
-/** So far ahead nobody knows what comes. */
+/** Beyond this time the future is unknown. */
 const aheadMsMax: Millis = 6 * 3_600_000;
 /** So many times pods may ask their limits, all in all. */
 const asksMax = 200_000;
-/** What budgets have refused has had its turn, and takes nobody's place when it asks again. */
+/**
+ * A pod that budgets have refused has had its turn, and takes no other pod's place when it asks
+ * again.
+ */
 const anything = {
   ...{ key: '', operator: 'Exists', value: '', effect: '' },
   tolerationSeconds: null,
@@ -68,11 +71,11 @@ const endMsMax: Millis = 60_000;
 const waitMsMin: Millis = 1_000;
 
 /**
- * What the controller's engine would do from now on if nothing happened but what it does itself: each
- * eviction is accepted at once, and another pod is ready in its place; one that budgets hold back stays
- * until they are asked no more.
- * Pods that start at present are ready as well, and those that end are gone. What its limits have
- * counted so far is read where it keeps that; how much of a rate is used up it keeps to itself.
+ * Runs the controller's engine from now on as if only its own actions happened: each eviction is
+ * accepted at once, and another pod is ready in its place; a pod that budgets hold back stays until
+ * they are no longer asked. Pods that start at present are ready as well, and those that end are
+ * gone. The limits' counts are read where the controller keeps them; the used part of a rate is not
+ * published.
  */
 export class LimitForecast {
   readonly #cluster: LimitedCluster;
@@ -80,7 +83,7 @@ export class LimitForecast {
   readonly #facts: ReadonlyMap<string, PodFacts>;
   readonly #hits = new Map<string, LimitHit>();
   readonly #wentAt = new Map<string, Instant>();
-  /** Of each zone, '' all, a node that nobody has to leave. */
+  /** Of each zone, '' all, a node that no pod has to leave. */
   readonly #homes: ReadonlyMap<string, string>;
   /** Pods that are set aside until they are deleted, whatever budgets say; the first of them first. */
   readonly #aside: { readonly pod: Pod; readonly until: Instant }[] = [];
@@ -120,7 +123,7 @@ export class LimitForecast {
     this.#play();
   }
 
-  /** What limits do to a pod; null: nothing, or it does not go. */
+  /** The effect of limits on a pod; null: none, or it does not leave. */
   of(uid: string): LimitedTime | null {
     const hit = this.#hits.get(uid);
     if (!hit) return null;
@@ -132,7 +135,7 @@ export class LimitForecast {
     return { id: limitId(hit), tripped, goesAt, notBefore };
   }
 
-  /** Whether no time that passes makes room for it, but others that become available. */
+  /** True when no passing time makes room for it, only other pods that become available. */
   #waitsForPods(uid: string): boolean {
     const attempt = this.#explained(uid)?.attempt ?? null;
     return attempt?.kind === 'queued' && attempt.hit !== null && attempt.roomAt === null;
@@ -150,7 +153,7 @@ export class LimitForecast {
     });
   }
 
-  /** Whether budgets are asked about it, and refuse. */
+  /** True when budgets are asked about it, and refuse. */
   #isHeld(uid: string): boolean {
     const facts = this.#facts.get(uid);
     if (!facts || !this.#cluster.isBlocked(facts)) return false;
@@ -158,7 +161,7 @@ export class LimitForecast {
     return budgets.kind !== 'ignore' && !this.#isPastBudgets(uid);
   }
 
-  /** Whether budgets have been asked about it for long enough. */
+  /** True when budgets have been asked about it for long enough. */
   #isPastBudgets(uid: string): boolean {
     const { deletedAt = null } = this.#explained(uid) ?? {};
     return deletedAt !== null && deletedAt <= this.#latest;
@@ -204,7 +207,7 @@ export class LimitForecast {
     }
   }
 
-  /** Those that wait for room. */
+  /** The number of pods that wait for room. */
   get #waiting(): number {
     return this.#hits.size - this.#wentAt.size;
   }
@@ -256,7 +259,9 @@ export class LimitForecast {
   }
 }
 
-/** Those that end after their eviction are among the evicted while that counts, and not unavailable. */
+/**
+ * Pods that end after their eviction are among the evicted while that counts, and not unavailable.
+ */
 function countedIn({ now, events }: LimitedCluster): (facts: PodFacts) => boolean {
   const limits = events.flatMap((event) =>
     event.kind === 'policyUpsert' ? event.policy.limits.filter(isWindowed) : [],
@@ -291,7 +296,7 @@ interface WaitingPod {
   readonly dueAt: Instant;
 }
 
-/** What is known of rates. */
+/** The known state of rates. */
 interface KnownRates {
   readonly now: Instant;
   readonly policies: readonly EvictionPolicy[];
@@ -318,8 +323,9 @@ function withRates(record: LimitRecord, known: KnownRates): LimitRecord {
 }
 
 /**
- * Whether a pod that is due, and that budgets refuse, has had its turn: it takes nobody's place when it
- * asks again. Of a namespace the one that was due first goes first, and so does who is refused.
+ * True when a pod that is due, and that budgets refuse, has had its turn: it takes no other pod's
+ * place when it asks again. Of a namespace the one that was due first goes first, and so does who
+ * is refused.
  */
 function hadTurn(one: WaitingPod, known: KnownRates): boolean {
   const { now, policies, published, waiting } = known;

@@ -34,7 +34,7 @@ import { ago, comparesTaint, isUnwritten, numbersGate, operatorSignText } from '
 
 /** Lines that a reader should know before believing an answer. */
 export interface Notes {
-  /** Rights that are missing, and things that somebody has to see to. */
+  /** Missing rights, and things that need a person. */
   readonly warnings: readonly string[];
   /** Assumptions, estimates, and what others do. */
   readonly notes: readonly string[];
@@ -75,7 +75,9 @@ export function notesOn(survey: ForecastSurvey, report: Report, question: Questi
   };
 }
 
-/** What of its settings is not known here, and what of the cluster it does not follow. */
+/**
+ * The unknown settings of the controller, and the objects of the cluster that it does not follow.
+ */
 function settingNotes({ evictor: { settings }, policies }: ForecastSurvey): readonly string[] {
   if (!settings) return [];
   const notes = settings.unusable.map((text) => {
@@ -109,7 +111,7 @@ function unsureNotes({ unsure = [] }: ForecastSurvey): readonly string[] {
   );
 }
 
-/** Whose pods stay as far as the controller is concerned, and go all the same. */
+/** The pods that the controller keeps, and that leave nevertheless. */
 function drainNotes({ at, nodes, evictor: { heedsDrains } }: ForecastSurvey): readonly string[] {
   if (!heedsDrains) return [];
   return runningDrains(nodes)
@@ -121,7 +123,7 @@ function drainNotes({ at, nodes, evictor: { heedsDrains } }: ForecastSurvey): re
     .map(printable);
 }
 
-/** Whose pods stay as far as taints say, and go when it is their node's turn. */
+/** The pods that stay as far as taints say, and leave when it is their node's turn. */
 function awaitedNotes({ nodes }: ForecastSurvey): readonly string[] {
   return awaitedDrains(nodes)
     .slice(0, drainsMax)
@@ -143,7 +145,7 @@ function queueNotes({ evictor }: ForecastSurvey, nodes: readonly NodeReport[]): 
   ];
 }
 
-/** Whose rules the answer follows, and how far it can be trusted, where a pod is to go. */
+/** The rules that the answer follows, and its reliability, where a pod has to leave. */
 function evictorNotes(
   { evictors, evictor }: ForecastSurvey,
   pods: readonly PodReport[],
@@ -174,7 +176,7 @@ function evictorNotes(
   return [...doubt, ...(isEstimated ? [`times with ~ are ${estimates}`] : [])].map(printable);
 }
 
-/** What can be done about taints of devices, and what of them is not known. */
+/** The possible actions for taints of devices, and their unknown parts. */
 function deviceNotes(devices: PodDevices, pods: readonly PodReport[]): readonly string[] {
   const ofDevices = pods.flatMap(({ explanation: { decision } }) =>
     decision.kind === 'keep' ? [] : decision.because.flatMap((one) => deviceOf(one) ?? []),
@@ -194,7 +196,10 @@ function deviceOf(reason: Reason): { readonly source: DeviceTaintSource } | unde
   return 'device' in reason ? reason.device : undefined;
 }
 
-/** What can be done for pods that go for taints of these sources: nobody can tolerate them any more. */
+/**
+ * The possible actions for pods that leave because of taints of these sources: such taints can no
+ * longer be tolerated.
+ */
 export function deviceAdvice(sources: readonly DeviceTaintSource[]): readonly string[] {
   const names = (kind: DeviceTaintSource['kind']): readonly string[] => [
     ...new Set(sources.flatMap((source) => (source.kind === kind ? source.name : []))),
@@ -226,7 +231,10 @@ function laterNotes(pods: readonly PodReport[], { after }: Question): readonly s
   ];
 }
 
-/** One line for each NoExecute taint that pods tolerate by Lt or Gt, where that may make a difference. */
+/**
+ * Returns one line for each NoExecute taint that pods tolerate by Lt or Gt, where that may make a
+ * difference.
+ */
 function numberNotes(evictor: Evictor, nodes: readonly NodeReport[]): readonly string[] {
   const names = new Map<string, string[]>();
   const whys = new Map<string, string>();
@@ -260,7 +268,7 @@ function whyOf(toleration: Toleration, taint: Taint, evictor: Evictor): string |
     : null;
 }
 
-/** Whether the value of the taint can be compared with a number. */
+/** True when the value of the taint can be compared with a number. */
 function isBeyond(taint: Taint, sign: number): boolean {
   const [operator, value] = sign > 0 ? ['Gt', `${-(2n ** 63n)}`] : ['Lt', `${2n ** 63n - 1n}`];
   const { key, effect } = taint;
@@ -288,7 +296,7 @@ function gateText(evictor: Evictor): string | null {
   return comparesNumbers === true ? null : off('kube-controller-manager');
 }
 
-/** What keeps pods from leaving until a person acts. */
+/** The holds that keep pods from leaving until a person acts. */
 export function heldWarnings(pods: readonly PodReport[]): readonly string[] {
   return [
     ...eachBudget(
@@ -303,14 +311,14 @@ export function heldWarnings(pods: readonly PodReport[]): readonly string[] {
   ].map(printable);
 }
 
-/** What others see to. */
+/** The blockers that others resolve. */
 function verdictNotes(pods: readonly PodReport[]): readonly string[] {
   const isOperators = ({ verdict, budgets }: PredictedBlocker): boolean =>
     verdict === 'othersAct' && budgets.length > 0;
   return [...eachBudget(pods, isOperators, operatorText), ...interceptedTexts(pods)].map(printable);
 }
 
-/** One line for each thing that a webhook says. */
+/** Returns one line for each statement of a webhook. */
 function interceptedTexts(pods: readonly PodReport[]): readonly string[] {
   return Array.from(
     refusedPods(pods, ({ code, message }) => (code === 'Intercepted' ? message : null)),
@@ -318,7 +326,7 @@ function interceptedTexts(pods: readonly PodReport[]): readonly string[] {
   );
 }
 
-/** One line for each policy that refuses. */
+/** Returns one line for each policy that refuses. */
 function deniedTexts(pods: readonly PodReport[]): readonly string[] {
   const refused = refusedPods(pods, ({ code, message }) => {
     const denial = code === 'Denied' ? policyDenial(message) : null;
@@ -347,7 +355,7 @@ function refusedPods(
   return refused;
 }
 
-/** One line for each set of budgets that blocks a pod in such a way. */
+/** Returns one line for each set of budgets that blocks a pod in such a way. */
 function eachBudget(
   pods: readonly PodReport[],
   isMeant: (blocker: PredictedBlocker) => boolean,
@@ -360,7 +368,7 @@ function eachBudget(
   return [...texts.values()];
 }
 
-/** A budget that lets nobody go, however long one waits. */
+/** A budget that lets no pod go, at any time. */
 function shutText(names: string, blocker: PredictedBlocker): string {
   const { message, budgets, operatorSign } = blocker;
   const why = `PDB ${names}: ${message.replace(/[.]$/, '')}`;
@@ -435,7 +443,7 @@ function keyOf(budgets: readonly Budget[]): string {
 
 const files = 'the --policy files of taintmgr-controller';
 
-/** What is to be said where they are not simply those of the cluster. */
+/** The notes on policies that are not simply those of the cluster. */
 export function sourceNotes(
   { ofController, unknown, isIgnored }: PoliciesInForce,
   { policies }: OwnSettings,

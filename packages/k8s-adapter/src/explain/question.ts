@@ -18,7 +18,10 @@ export interface Question {
   readonly compare: boolean;
   /** Policies as though taintmgr-controller were given them; readManifest reads them. */
   readonly policies: readonly PolicyObject[];
-  /** Finds places for the replacements of pods that assumed taints evict; left out: nobody looks for places. */
+  /**
+   * Finds places for the replacements of pods that assumed taints evict; left out: places are not
+   * looked for.
+   */
   readonly findRoom?: FindRoom;
 }
 
@@ -40,7 +43,7 @@ export interface Replacement {
   readonly node: string | null;
   /** Why no node takes it, in kube-scheduler's words; null: one does. */
   readonly why: string | null;
-  /** The aspect that nobody has looked at; null: none. */
+  /** The aspect that was not looked at; null: none. */
   readonly ignores: 'volumes' | 'devices' | null;
 }
 
@@ -85,12 +88,12 @@ export function readQuestion(flags: QuestionFlags): Question {
   };
 }
 
-/** Whether something other than the present is asked about. */
+/** True when a situation other than the present is asked about. */
 export function isWhatIf({ with: added, without }: Question): boolean {
   return added.length + without.length > 0;
 }
 
-/** Whether the pods of a node are asked about. */
+/** True when the pods of a node are asked about. */
 export function mattersIn(question: Question, now: Instant): (facts: NodeFacts) => boolean {
   return (facts) => isWhatIf(question) || losesPods(facts, now);
 }
@@ -118,7 +121,7 @@ function withTaint(taints: readonly Taint[], added: Taint, now: number): readonl
   return [...others, { ...added, timeAdded: now }];
 }
 
-/** Whether a taint is one of those that a pattern names. */
+/** True when a pattern matches the taint. */
 export function matchesTaint(pattern: TaintPattern, { key, value, effect }: Taint): boolean {
   return (
     pattern.key === key &&

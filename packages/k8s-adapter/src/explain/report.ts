@@ -28,35 +28,41 @@ import { present } from './question.ts';
 export interface PodReport {
   readonly facts: PodFacts;
   readonly explanation: PodExplanation;
-  /** Who makes it go; null: nobody does, or nobody can tell. */
+  /** The program that makes it leave; null: none does, or it is unknown. */
   readonly evictor: PodEvictor;
-  /** True: the pod has to go and nobody here evicts pods. */
+  /** True: the pod has to leave and no program here evicts pods. */
   readonly lacksEvictor: boolean;
   /** True: the pod is due before the moment asked about, and nothing blocks the pod as of now. */
   readonly isGone: boolean;
-  /** Whether its time is an estimate. */
+  /** True when its time is an estimate. */
   readonly isEstimate: boolean;
-  /** What limits do to it; null: nothing. The time left is by them, where they tell it. */
+  /** The effect of limits on it; null: none. The time left is by them, where they tell it. */
   readonly limit: LimitedTime | null;
   /** Without the hypothetical taints; null where there are none, or its node may not be read. */
   readonly present: PodExplanation | null;
-  /** What kube-controller-manager would do; null where that was not asked. */
+  /** The decision of kube-controller-manager; null where that was not asked. */
   readonly upstream: Comparison | null;
-  /** What becomes of it if Lt and Gt count otherwise than is taken; null: the same, or that is known. */
+  /** The decision if Lt and Gt count otherwise than assumed; null: the same, or that is known. */
   readonly otherwise: Decision | null;
-  /** What would hold its eviction back. */
+  /** The predicted blockers of its eviction. */
   readonly blockers: readonly PredictedBlocker[];
-  /** The budgets that have a say in its eviction, where it is to be evicted; none where they could not be read. */
+  /**
+   * The budgets that have a say in its eviction, where it will be evicted; none where they could
+   * not be read.
+   */
   readonly budgets: readonly Budget[];
   /** True: the evictor asks budgets, or may. */
   readonly asksBudgets: boolean;
-  /** Whether its budgets are known, or nobody asks them. */
+  /** True when its budgets are known, or are not asked. */
   readonly knowsBudgets: boolean;
   /** When it is deleted whatever its budgets say; null: never, or none of them holds it. */
   readonly deletedAt: Instant | null;
-  /** That somebody is asked to move it. */
+  /** The requests to move it. */
   readonly requests: readonly EvictionRequest[];
-  /** What becomes of it for its devices alone, where kube-controller-manager decides; left out: it uses no claim. */
+  /**
+   * The verdict on it for its devices alone, where kube-controller-manager decides; left out: it
+   * uses no claim.
+   */
   readonly devices?: DeviceVerdict;
 }
 
@@ -67,28 +73,28 @@ export interface NodeReport {
   /** Next to go first; null where they were not read because no taint is in question. */
   readonly pods: readonly PodReport[] | null;
   readonly leaseRenewedAt: Instant | null;
-  /** How far its clock and the API server's are apart; null: nothing shows that they are. */
+  /** The difference between its clock and the API server's; null: no sign of any. */
   readonly clock: string | null;
-  /** The drains that make its pods go in the place of whoever else would, or alone. */
+  /** The drains that make its pods leave in the place of any other evictor, or alone. */
   readonly drains: readonly ActingDrain[];
   readonly zone: ZoneCount | null;
   /** The volumes that are attached to it while it is dead; null: we may not see them; left out: not asked. */
   readonly attachments?: readonly Attachment[] | null;
   /**
-   * How the node and its zone are doing; null where the others of its zone may not be seen. Its
+   * The state of the node and its zone; null where the others of its zone may not be seen. Its
    * health is known where its lease was looked for, which is where its pods were.
    */
   readonly forecast: Forecast | null;
 }
 
-/** How a zone is doing, as its nodes have it. */
+/** The state of a zone, as its nodes show it. */
 interface ZoneCount {
   readonly name: string;
   readonly nodes: number;
   readonly notReady: number;
 }
 
-/** How the pods of a node, or of several, are about to go. */
+/** The numbers of pods of a node, or of several, by their fate. */
 export interface Tally {
   readonly pods: number;
   readonly terminating: number;
@@ -100,7 +106,7 @@ export interface Tally {
   readonly keep: number;
   /** Refused, and not tried again; left out: none. */
   readonly blocked?: number;
-  /** Nobody can tell for want of rights; left out: of each somebody can. */
+  /** The pods whose fate is unknown as rights are missing; left out: there are none. */
   readonly unknown?: number;
   /** Time left to the first and the last that goes; null: none does. */
   readonly next: Millis | null;
@@ -227,12 +233,15 @@ function reportPod(
   };
 }
 
-/** Whether kube-controller-manager decides about the devices of the pod. */
+/** True when kube-controller-manager decides about the devices of the pod. */
 function isTheirs({ byOurs }: PodDevices, { explanation: { decision } }: Judged): boolean {
   return !byOurs || isLeftToManager(decision);
 }
 
-/** What can be said of a pod whose node may have taints that we may not read: whether anything could make it go. */
+/**
+ * The explanation of a pod whose node may have taints that we may not read: if anything could make
+ * it leave.
+ */
 function ofHiddenNode(explanation: PodExplanation, pod: Pod): PodExplanation {
   const { nodeName, phase, mirror, optedOut } = pod;
   const [found] = explanation.decision.because;
@@ -247,7 +256,7 @@ function ofHiddenNode(explanation: PodExplanation, pod: Pod): PodExplanation {
   return { ...explanation, decision: { kind: 'keep', because: [reason] } };
 }
 
-/** What a webhook said to our own controller, as long as the pod is due. */
+/** A webhook's message to our own controller, as long as the pod is due. */
 function interceptedBy(
   { intercepted, at }: ForecastSurvey,
   { evictor, explanation: { decision } }: Judged,
@@ -257,7 +266,7 @@ function interceptedBy(
   return isDue && evictor === 'taintmgr-controller' ? intercepted?.get(uid) : undefined;
 }
 
-/** Whether whoever evicts a pod asks budgets, or may: what cannot be seen is assumed to. */
+/** True when the pod's evictor asks budgets, or may: an unseen setting is assumed to ask. */
 function asksBudgets({ evictor }: ForecastSurvey, judged: Judged): boolean {
   if (judged.evictor === 'drain-by-taint') return judged.drainBudgets?.kind !== 'ignore';
   const [reason] = judged.explanation.decision.because;
@@ -282,7 +291,7 @@ function deletedAt(
   return limit.goesAt === null ? null : Math.max(at, limit.goesAt);
 }
 
-/** Those that are to go first. */
+/** Pods that leave first. */
 function byTimeLeft(a: PodReport, b: PodReport): number {
   const left = a.explanation.remaining ?? Number.POSITIVE_INFINITY;
   const right = b.explanation.remaining ?? Number.POSITIVE_INFINITY;
@@ -307,7 +316,7 @@ function forecastFor(
   const nodes = zoneNodes.map((facts) => facts.node);
   const { settings } = evictor;
   const watches = settings?.watchesNodes ?? false;
-  // Nobody else goes by pauses.
+  // No other evictor applies pauses.
   const pauses = watches
     ? policies.objects.flatMap((one) => (one.kind === 'EvictionPause' ? [one.value] : []))
     : [];
@@ -330,7 +339,7 @@ function countZone(
   return { name, nodes: inZone.length, notReady: notReady.length };
 }
 
-/** Whether nobody can tell what becomes of it for want of rights. */
+/** True when its fate is unknown as rights are missing. */
 export function isUnknown({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   const { decision, pod } = explanation;
   if (decision.kind !== 'keep' || pod.deletionTimestamp !== null) return false;
@@ -345,7 +354,7 @@ export function isGivenUp({ explanation }: Pick<PodReport, 'explanation'>): bool
   return reason?.code === 'GivenUp' && explanation.pod.deletionTimestamp === null;
 }
 
-/** Whether a pause holds it. */
+/** True when a pause holds it. */
 export function isPaused({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   return explanation.decision.kind === 'pause';
 }
@@ -379,18 +388,21 @@ export function tally(pods: readonly PodReport[]): Tally {
 
 type Bare = Pick<Pod, 'owner' | 'mirror' | 'phase'>;
 
-/** Whether nobody recreates the pod; the kubelet sees to static pods, and a finished pod is done. */
+/**
+ * True when the pod is not recreated; the kubelet recreates static pods, and a finished pod is
+ * done.
+ */
 export function isBare(pod: Bare): boolean {
   return pod.owner === null && !pod.mirror && !hasEnded(pod);
 }
 
-/** True: the containers have ended, and nobody starts them again. */
+/** True: the containers have ended, and are not started again. */
 export function hasEnded({ phase }: Pick<Pod, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /**
- * The pods of a namespace, null: of all, where we may not read nodes. Which of them have to go is not known then.
+ * The pods of a namespace, null: of all, where we may not read nodes. Their fate is unknown then.
  */
 export async function surveyHidden(
   reader: ClusterReader,

@@ -1,4 +1,4 @@
-// The places that replacements of evicted pods find, by a scheduler that whoever asks brings along.
+// The places that replacements of evicted pods find, by a scheduler that the caller provides.
 import type { ClusterReader } from '../survey/reader.ts';
 import { unless } from '../survey/refusals.ts';
 import { count, listText } from '../text/count.ts';
@@ -26,7 +26,9 @@ interface NodeObject {
   readonly spec?: object;
 }
 
-/** Looks for places for the replacements of pods that a what-if evicts; null: nobody is replaced. */
+/**
+ * Looks for places for the replacements of pods that a what-if evicts; null: no pod is replaced.
+ */
 export async function readRoom(
   reader: ClusterReader,
   pods: readonly PodReport[],
@@ -72,7 +74,7 @@ function withTaints(node: NodeObject, taints: readonly Taint[] | undefined): obj
   return { ...node, spec: { ...node.spec, taints: written } };
 }
 
-/** Pods of DaemonSets belong to their node, and nobody replaces a pod without a controller. */
+/** Pods of DaemonSets belong to their node, and a pod without a controller is not replaced. */
 function isReplaced({ facts: { pod }, explanation }: PodReport): boolean {
   const { owner, mirror, deletionTimestamp } = pod;
   const goes = explanation.decision.kind === 'evict' && deletionTimestamp === null;

@@ -149,11 +149,14 @@ export function podSubject(namespace: string, name: string): Subject<PodAnswer> 
 
 /** The survey with the story of a pod that is terminating. */
 interface PodSurvey extends ForecastSurvey {
-  /** Left out: it is not, or nobody says anything. */
+  /** Left out: it is not leaving, or the cause is unknown. */
   readonly leaving?: Story;
 }
 
-/** Who made a pod leave that is terminating, since when and why; null: it is not, or nobody says anything. */
+/**
+ * The program that made a terminating pod leave, since when and why; null: it is not terminating,
+ * or the cause is unknown.
+ */
 export function leavingIn(survey: ForecastSurvey): Story | null {
   return (survey as PodSurvey).leaving ?? null;
 }

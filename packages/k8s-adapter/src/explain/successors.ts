@@ -1,4 +1,5 @@
-// The successors of pods that leave: who creates new ones, and where nobody does.
+// The successors of pods that leave: the controllers that create new ones, and the pods without
+// any.
 import { jobEnd } from '../survey/job-ends.ts';
 import type { Workload } from '../survey/workloads.ts';
 import { count, groupBy, listText } from '../text/count.ts';

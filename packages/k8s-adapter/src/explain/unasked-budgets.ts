@@ -1,4 +1,4 @@
-// The budgets that evictions break, as whoever evicts does not ask them.
+// The budgets that evictions break, as the evictor does not ask them.
 import type { Budget } from '@taintmgr/core/drain';
 import { listText } from '../text/count.ts';
 import { printable } from '../text/printable.ts';

@@ -1,4 +1,5 @@
-// What kube-controller-manager is about to do, by its own machine and the history that objects show.
+// The coming actions of kube-controller-manager, by its own machine and the history that objects
+// show.
 import {
   type Command,
   createEngine,
@@ -12,40 +13,43 @@ import type { Config } from '@taintmgr/core/model';
 import { endOfSecond, type Instant, type Millis } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts } from '../survey/facts.ts';
 
-/** What is known, and since when kube-controller-manager has been at it; null: all along. */
+/** The known past, and since when kube-controller-manager has been active; null: all along. */
 interface UpstreamPast extends KnownPast {
   /** The pods as they are now; their last states may be as old as their tolerations. */
   readonly present: readonly PodFacts[];
   readonly since: Instant | null;
-  /** Whether tolerations with Lt and Gt count; left out: not. */
+  /** True when tolerations with Lt and Gt count; left out: false. */
   readonly comparisonOperators?: boolean;
-  /** The pod of taintmgr-controller, where that acts by these rules and keeps its last replica; left out: nobody does. */
+  /**
+   * The pod of taintmgr-controller, where that acts by these rules and keeps its last replica; left
+   * out: no replica is kept.
+   */
   readonly ownPod?: Config['ownPod'];
 }
 
 type Eviction = Extract<Decision, { kind: 'evict' }>;
 
-/** A deletion that was sent so long ago is answered. */
+/** A deletion that was sent this long ago is answered. */
 const answerMsMax: Millis = 2_000;
-/** kube-controller-manager takes a mark back so long after it was set, and a moment later. */
+/** kube-controller-manager takes a mark back this long after it was set, and a moment later. */
 const markLastsMs: Millis = 120_000 - 2_000;
 const marked = 'DeletionByTaintManager';
 
 /**
- * The machine that does what kube-controller-manager 1.36.2 does, put through what has happened as far
- * as objects show. It starts with empty hands when that one started. A pod that bears its mark, or did
- * until that was taken back, and is not being deleted was refused to it five times; any other deletion
- * is taken for a success.
+ * The machine that does what kube-controller-manager 1.36.2 does, put through what has happened as
+ * far as objects show. The machine starts empty when kube-controller-manager started. A pod that
+ * bears its mark, or did until that was taken back, and is not being deleted was refused to it five
+ * times; any other deletion is taken for a success.
  */
 export class UpstreamForecast {
   readonly #engine: Engine;
   readonly #present: ReadonlyMap<string, PodFacts>;
   readonly #now: Instant;
   readonly #ownPod: Config['ownPod'];
-  /** What was due, by the uid of the pod. */
+  /** Evictions that were due, by the uid of the pod. */
   readonly #due = new Map<string, Eviction>();
   #latest = Number.NEGATIVE_INFINITY;
-  /** What it said last, by node and uid: whoever asks about one pod asks about all. */
+  /** Its last decisions, by node and uid: a caller that asks about one pod asks about all. */
   #decisions: {
     readonly at: Instant;
     readonly byNode: Map<string, ReadonlyMap<string, Decision>>;
@@ -106,7 +110,7 @@ export class UpstreamForecast {
   }
 
   #take(at: Instant, event: Parameters<Engine['handle']>[1]): void {
-    // What was due before comes before.
+    // Evictions that were due before come before.
     this.advance(Math.max(at, this.#latest) - 1);
     this.#handle(Math.max(at, this.#latest), event);
   }
@@ -147,13 +151,13 @@ export class UpstreamForecast {
   }
 }
 
-/** One thing that happened, and when. */
+/** An event of the past, and its time. */
 interface PastEvent {
   readonly at: Instant;
   readonly event: Event;
 }
 
-/** What is known of a cluster and its past at `now`. */
+/** The known state of a cluster and its past at `now`. */
 interface KnownPast {
   readonly now: Instant;
   /** Of each node its states in order, the present one last. */
@@ -168,10 +172,10 @@ interface Placed extends PastEvent {
 }
 
 /**
- * What must have happened for the cluster to look as it does: each taint came when the state with it
- * was written, each pod when it was bound, and got other tolerations when these were written. Times are
- * kept in whole seconds, and count from their end; of what came in one second the API server's order
- * of writes decides, or else pods come first, so that a taint finds them there.
+ * The history that the cluster's state implies: each taint came when the state with it was written,
+ * each pod when it was bound, and got other tolerations when these were written. Times are kept in
+ * whole seconds, and count from their end; of what came in one second the API server's order of
+ * writes decides, or else pods come first, so that a taint finds them there.
  */
 function assumedHistory({ now, nodes, pods }: KnownPast): readonly PastEvent[] {
   const placed = [
@@ -189,7 +193,10 @@ function assumedHistory({ now, nodes, pods }: KnownPast): readonly PastEvent[] {
   return [...bare, { at: first, event: { kind: 'synced' } }, ...events];
 }
 
-/** The pod as it was bound, and anew with each change of its tolerations since: nobody sees it before. */
+/**
+ * The pod as it was bound, and again with each change of its tolerations since: it is not seen
+ * before.
+ */
 function podHistory(now: Instant, states: readonly PodFacts[]): readonly Placed[] {
   const present = states.at(-1)?.pod;
   if (!present) return [];
@@ -212,8 +219,8 @@ function podHistory(now: Instant, states: readonly PodFacts[]): readonly Placed[
 }
 
 /**
- * The node with each state of its taints; how the first came about only its objects show. A state whose
- * time nobody knows came before the next one.
+ * The node with each state of its taints; how the first came about only its objects show. A state
+ * whose time is unknown came before the next one.
  */
 function nodeHistory(now: Instant, states: readonly NodeFacts[]): readonly Placed[] {
   const present = states.at(-1)?.node;
@@ -257,8 +264,8 @@ function placeOf(version: string): bigint | null {
 }
 
 /**
- * What comes later in one second happened later: kube-controller-manager keeps a timer that was set
- * before, and replaces one that was set at the same instant.
+ * A later event within one second happened later: kube-controller-manager keeps a timer that was
+ * set before, and replaces one that was set at the same instant.
  */
 function spread(events: readonly PastEvent[]): readonly PastEvent[] {
   const counts = new Map<Instant, number>();

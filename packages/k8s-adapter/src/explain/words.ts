@@ -37,9 +37,9 @@ import { printable } from '../text/printable.ts';
 import type { LimitedTime } from './limit-forecast.ts';
 import type { PodReport, Tally } from './report.ts';
 
-/** What a cell says where nothing is. */
+/** The text of a cell without content. */
 export const none = '<none>';
-/** What a cell says where we may not see what is there. */
+/** The text of a cell whose content we may not see. */
 const hidden = '?';
 
 /** `2m54s`; for a pod that is due `now`, and `overdue by 5s` from a second on. */
@@ -58,7 +58,7 @@ export function timeLeftThen(remaining: Millis, after: Millis): string {
   return after > 0 && remaining < 0 ? `${formatDuration(-remaining)} ago` : timeLeft(remaining);
 }
 
-/** `~2m54s` where timers that nobody can read decide. */
+/** `~2m54s` where timers that cannot be read decide. */
 export function timeLeftOf({
   explanation: { remaining },
   isGone,
@@ -72,7 +72,7 @@ export function timeLeftOf({
   return isEstimate && remaining >= 1000 ? `~${text}` : text;
 }
 
-/** Whether nobody can tell when a limit lets the pod go. */
+/** True when it is unknown when a limit lets the pod go. */
 export function isOpenEnded(limit: LimitedTime | null): boolean {
   return limit !== null && limit.goesAt === null && !limit.tripped;
 }
@@ -95,7 +95,7 @@ export function evictorText({ name, rules, source, sure, takesOver }: Evictor): 
   }
 }
 
-/** How long ago; the clock that wrote the time may be ahead of ours. */
+/** The age of an instant; the clock that wrote the time may be ahead of ours. */
 export function ago(now: Instant, instant: Instant): string {
   return `${formatDuration(Math.max(0, now - instant))} ago`;
 }
@@ -140,7 +140,10 @@ export function sinceText({ taint, start, startSource }: ObservedTaint, now: Ins
     : `${since} (timeAdded ${formatTime(timeAdded)} was yet to come then)`;
 }
 
-/** Whether the taint has no timeAdded that is believed, and nobody noted when it came: it counts from now. */
+/**
+ * True when the taint has no timeAdded that is believed, and its start was not noted: it counts
+ * from now.
+ */
 export function isUnwritten(
   { start, startSource }: { readonly start: Instant; readonly startSource: string },
   now: Instant,
@@ -157,8 +160,8 @@ export function readyText({ ready }: NodeFacts, now: Instant): string {
 }
 
 /**
- * What is wrong with a node, or may soon be: `Unknown in 21s without a heartbeat`, `queued for its
- * NoExecute taint, position 2, in about 16s`. Null: nothing is.
+ * The trouble of a node, now or soon: `Unknown in 21s without a heartbeat`, `queued for its
+ * NoExecute taint, position 2, in about 16s`. Null: there is none.
  */
 export function healthText({ health }: Forecast, now: Instant): string | null {
   const { heardAt, unreachableAt, place, taintAt, because } = health;
@@ -235,7 +238,7 @@ export function operatorSignText({ controller, writer }: OperatorSign): string {
   return texts.join(', ');
 }
 
-/** What blocks an eviction, in the API server's words, and what can be done where that is known. */
+/** The blocker of an eviction, in the API server's words, and its remedy where one is known. */
 export function blockerLine(blocker: PredictedBlocker): string {
   const { remedy, message, code } = blocker;
   const denial = code === 'Intercepted' ? webhookDenial(message) : null;
@@ -254,11 +257,14 @@ export function blockerLine(blocker: PredictedBlocker): string {
   return `${blockerText(blocker)}: ${message}${advice}`;
 }
 
-/** What helps a pod that is held although it is not ready. */
+/** The remedies for a pod that is held although it is not ready. */
 const remedyText =
   'the pod is not ready, and unhealthyPodEvictionPolicy: AlwaysAllow would let it go';
 
-/** What blocks an eviction, or would; `knowsBudgets`: whether budgets could be read. */
+/**
+ * The present or predicted blockers of an eviction; `knowsBudgets`: true when budgets could be
+ * read.
+ */
 export function blockersText(blockers: readonly PredictedBlocker[], knowsBudgets: boolean): string {
   const all = [...blockers.map(blockerText), ...(knowsBudgets ? [] : [hidden])];
   return all.length === 0 ? none : all.join(', ');
@@ -287,13 +293,15 @@ export function toleratedText(reason: Reason, { tolerations }: Pick<Pod, 'tolera
   return compared ? `${tolerationText(compared)}, does not count` : none;
 }
 
-/** Whether the toleration is about the taint, and compares its value by Lt or Gt. */
+/** True when the toleration is about the taint, and compares its value by Lt or Gt. */
 export function comparesTaint({ operator, key, effect }: Toleration, taint: Taint): boolean {
   if (operator !== 'Lt' && operator !== 'Gt') return false;
   return (key === '' || key === taint.key) && (effect === '' || effect === taint.effect);
 }
 
-/** What decides on the other answer: `if the feature gate ... is off in kube-controller-manager` */
+/**
+ * The condition of the other answer: `if the feature gate ... is off in kube-controller-manager`
+ */
 export function otherwiseText({ evictor }: { readonly evictor: Evictor }): string {
   return evictor.assumesNumbers && evictor.name !== 'taintmgr-controller'
     ? `if ${numbersGate} is off in kube-controller-manager`
@@ -302,7 +310,7 @@ export function otherwiseText({ evictor }: { readonly evictor: Evictor }): strin
 
 export const numbersGate = 'the feature gate TaintTolerationComparisonOperators';
 
-/** What the pod goes for: what holds it comes before. */
+/** The reason for which the pod leaves: its holds come before. */
 export function decisiveReason({
   explanation,
 }: Pick<PodReport, 'explanation'>): Reason | undefined {
@@ -346,7 +354,7 @@ export function becauseText({ because }: Decision): string {
   return because.map(describeReason).join('; ');
 }
 
-/** What others say of a node: `DrainInProgress (KubectlDrain) since 5m`; '': nothing. */
+/** The statements of others about a node: `DrainInProgress (KubectlDrain) since 5m`; '': none. */
 export function maintenanceText(node: NodeFacts['node'], now: Instant): string {
   return maintenanceOf(node)
     .map(({ type, reason, transitionAt }) => {
@@ -394,7 +402,7 @@ export function asOf(
   };
 }
 
-/** Those that are not over at `at`. */
+/** The pauses that are not over at `at`. */
 export function pausesInForce(
   objects: readonly PolicyObject[],
   at: Instant,
@@ -432,13 +440,13 @@ function oneOf(what: string, names: readonly string[]): string {
   return `${what}s ${others.reverse().join(', ')} and ${last}`;
 }
 
-/** One that nobody has begun with has no status. */
+/** A NodeDrain that has not begun has no status. */
 export function phaseOf({ metadata, status }: NodeDrainObject): string {
   if (metadata.deletionTimestamp !== undefined) return 'Undoing';
   return status?.phase ?? 'Pending';
 }
 
-/** What holds it up; null: nothing. */
+/** The blocker of the drain; null: none. */
 export function blockerOf({ status }: NodeDrainObject): string | null {
   const [first, ...more] = status?.blockers ?? [];
   if (first === undefined) return null;

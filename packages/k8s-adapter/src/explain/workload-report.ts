@@ -25,7 +25,7 @@ export interface WorkloadReport {
   /** The number of pods that have ended. */
   readonly ended: number;
   readonly tally: Tally;
-  /** The number of pods that the workload asks for; null: nobody says. */
+  /** The number of pods that the workload asks for; null: unknown. */
   readonly wanted: number | null;
   readonly ready: number;
   /**
@@ -42,9 +42,9 @@ export interface WorkloadReport {
 /** The effect of a budget on the pods of a workload. */
 export interface BudgetReport {
   readonly budget: Budget;
-  /** Those of its pods that are to leave. */
+  /** Its pods that have to leave. */
   readonly leaving: readonly PodReport[];
-  /** Those of them that nobody asks it about. */
+  /** Those of them about which it is not asked. */
   readonly unasked: readonly PodReport[];
   /** Those of them that it refuses as of now. */
   readonly refused: readonly PodReport[];
@@ -84,7 +84,7 @@ export function isReady({ facts: { pod } }: PodReport): boolean {
   return pod.ready === 'True' && pod.deletionTimestamp === null;
 }
 
-/** True: the pod is to be evicted and does not terminate already. */
+/** True: the pod will be evicted and does not terminate already. */
 export function isLeaving({ facts, explanation }: PodReport): boolean {
   return facts.pod.deletionTimestamp === null && explanation.decision.kind !== 'keep';
 }
@@ -150,9 +150,9 @@ function budgetReports(
   });
 }
 
-/** One workload of a namespace. */
+/** A workload of a namespace. */
 export interface WorkloadRow {
-  /** `Deployment/web`; a pod that nobody owns stands for itself. */
+  /** `Deployment/web`; a pod without an owner stands for itself. */
   readonly owner: string;
   readonly pods: readonly PodReport[];
   readonly ready: number;

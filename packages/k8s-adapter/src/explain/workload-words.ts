@@ -19,7 +19,7 @@ import {
 import { none, pendingText, soon } from './words.ts';
 import { type BudgetReport, isLeaving, isReady, type WorkloadReport } from './workload-report.ts';
 
-/** A line: what it is about, and what it says; without a name it goes on with the one before. */
+/** A line: its subject, and its text; without a name it continues the one before. */
 export type WorkloadField = readonly [name: string, value: string];
 
 /** Everything that comes before the table of its pods. */
@@ -169,7 +169,7 @@ function budgetTexts({ budgets, workload }: WorkloadReport): readonly string[] {
   if (workload.kind === 'Namespace') {
     return budgets.filter((one) => one.refused.length > 0 && isFirst(one)).map(budgetText);
   }
-  // Two that overlap are told of once.
+  // Two that overlap are reported once.
   const told = workload.kind === 'PodDisruptionBudget' ? budgets : budgets.filter(isFirst);
   if (told.length > 0) return told.map(budgetText);
   return workload.kind === 'PodDisruptionBudget'
@@ -196,7 +196,7 @@ function budgetText(report: BudgetReport): string {
   if (leaving.length === 0) return `PDB ${name} lets ${allowed} go now (${state})`;
   if (unasked.length === leaving.length)
     return `PDB ${name} lets ${allowed} go now (${state})${unaskedText(report)}`;
-  // Those that are not ready and not refused go whatever it allows.
+  // Pods that are not ready and not refused leave regardless of its limit.
   const ready = leaving.filter(isReady).length;
   if (refused.length === 0 && ready === 0) {
     return `PDB ${name} lets all that leave go (${state}): ${count(leaving.length, 'pod')}, not ready`;
@@ -216,7 +216,7 @@ function waitText(allowed: number, leaving: number): string {
   return leaving - allowed === 1 ? 'the other waits' : 'the others wait';
 }
 
-/** A budget that an operator keeps shut is nobody's to open but the operator's. */
+/** A budget that an operator keeps shut can only be opened by the operator. */
 function adviceOn({ budget, leaving }: BudgetReport): string {
   if (budget.refusal?.reason === 'SyncFailed') return budget.refusal.message;
   const pods = leaving.map(({ facts }) => facts.pod);

@@ -23,10 +23,10 @@ import {
 } from './workload-report.ts';
 
 /**
- * Says of a workload, a disruption budget or a namespace which of its pods go, when and why, what stays and what comes
- * in their place: what `kubectl taintmgr explain deployment` says. It takes no rights but those of the namespace;
- * without the right to read nodes the fate of pods is `Unknown`, and `refused` names the right. Throws ApiError
- * (NotFound, Forbidden) and ConnectionError.
+ * Says of a workload, a disruption budget or a namespace which of its pods go, when and why, what
+ * stays and what comes in their place: what `kubectl taintmgr explain deployment` says. It takes
+ * only the rights of the namespace; without the right to read nodes the fate of pods is `Unknown`,
+ * and `refused` names the right. Throws ApiError (NotFound, Forbidden) and ConnectionError.
  */
 export function explainWorkload(
   way: Way,

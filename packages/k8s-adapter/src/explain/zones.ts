@@ -1,4 +1,4 @@
-// How the zones of a cluster are doing, in numbers.
+// The state of the zones of a cluster, in numbers.
 import { zoneName } from '@taintmgr/core';
 import { resolveLifecycleConfig, zoneState } from '@taintmgr/core/lifecycle';
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
@@ -8,10 +8,10 @@ import type { NodeFacts } from '../survey/facts.ts';
 import { groupBy } from '../text/count.ts';
 import { isPaused, isUnknown, type NodeReport, type PodReport, runningWaits } from './report.ts';
 
-/** A pod that should have ended so long ago is stuck. */
+/** A pod that should have ended this long ago is stuck. */
 const stuckAfterMs: Millis = 60_000;
 
-/** How one zone is doing, as the live page shows it too. */
+/** The state of one zone, as the live page shows it too. */
 export interface ZoneCounts {
   readonly name: string;
   readonly state: string;
@@ -19,7 +19,7 @@ export interface ZoneCounts {
   readonly notReady: number;
   /** Nodes with NoExecute taints. */
   readonly tainted: number;
-  /** Pods that are to go, and of those the ones that should have gone. */
+  /** Pods that have to leave, and of those the ones that should have left. */
   readonly pending: number;
   readonly overdue: number;
   /** Pods that pauses hold. */
@@ -30,7 +30,7 @@ export interface ZoneCounts {
   readonly stuck: number;
   /** Pods that taintmgr-controller keeps as the last ready replica of its own; left out: none. */
   readonly lastReplicas?: number;
-  /** Pods of which nobody can tell what becomes of them; left out: none. */
+  /** Pods whose fate is unknown; left out: none. */
   readonly unknown?: number;
   /** Time left to the next that goes; null: none does. */
   readonly next: Millis | null;
@@ -91,7 +91,7 @@ function zoneCounts(
   };
 }
 
-/** Whether taintmgr-controller keeps the pod, as no other replica of its own is ready. */
+/** True when taintmgr-controller keeps the pod, as no other replica of its own is ready. */
 function isLastReplica({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   return explanation.decision.because[0]?.code === 'LastReplica';
 }

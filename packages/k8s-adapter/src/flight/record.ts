@@ -20,7 +20,7 @@ export interface FlightHead {
   readonly seed?: number;
 }
 
-/** One event and what the engine answered. */
+/** An event and the engine's answer. */
 export interface FlightStep {
   /** From 1, without gaps. */
   readonly step: number;
@@ -35,7 +35,7 @@ export interface FlightStep {
 /** The reason why there are no further steps: the program ended in order, or the file became too large. */
 export type FlightEnding = 'stopped' | 'full';
 
-/** The last line. A file without one is of a run that goes on, or was cut off. */
+/** The last line. A file without one is of a run that continues, or was cut off. */
 export interface FlightEnd {
   readonly end: FlightEnding;
 }
@@ -43,7 +43,7 @@ export interface FlightEnd {
 /** The group and version of the lines of flight records. */
 export const flightApiVersion = 'taintmgr.dev/v1alpha1';
 
-/** One line of a flight record, with its line break. */
+/** Returns one line of a flight record, with its line break. */
 export function flightLine(value: FlightHead | FlightStep | FlightEnd): string {
   return `${JSON.stringify(value)}\n`;
 }

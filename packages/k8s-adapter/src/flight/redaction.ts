@@ -1,10 +1,10 @@
 import { type Command, type Event, type Node, type Report, webhookDenial } from '@taintmgr/core';
 import { type EvictionRequest, interceptionIn } from '@taintmgr/core/drain';
 
-// Takes secrets out of a flight record before it is written. What is left that others write freely
-// are messages and the reason of a pause, which may name anything. As in a snapshot they are taken
-// out, while names and labels stay: without them nothing could be replayed. Events and commands are redacted alike, so
-// that a replay compares like with like.
+// Takes secrets out of a flight record before it is written. The remaining free text is in messages
+// and in the reason of a pause, which may name anything. As in a snapshot they are taken out, while
+// names and labels stay: without them nothing could be replayed. Events and commands are redacted
+// alike, so that a replay compares like with like.
 
 /** The event without what others may have written into messages. */
 export function redactEvent(event: Event): Event {
@@ -77,7 +77,10 @@ function redactReport(report: Report): Report {
   }
 }
 
-/** It ends with the pauses that hold, each with its reason: from the first reason on it says no more. */
+/**
+ * The hold ends with the pauses that hold, each with its reason: from the first reason on it says
+ * no more.
+ */
 function withoutReasons(hold: string): string {
   return hold.replace(/((?:^|; )pause [a-z0-9.-]+: ).*$/s, '$1redacted');
 }
@@ -97,8 +100,8 @@ function redactRequest(request: EvictionRequest): EvictionRequest {
 
 const name = '[a-z0-9]([a-z0-9.-]*[a-z0-9])?';
 /**
- * What the API server says of disruption budgets decides, and names nothing but the budget: these
- * sentences, whole. Others may have written any text that is only like them.
+ * The API server's sentences about disruption budgets decide, and name nothing but the budget:
+ * these sentences, whole. Other programs may have written any text that is only like them.
  */
 const budgetWords = [
   `The disruption budget ${name} needs \\d+ healthy pods and has \\d+ currently`,
@@ -107,7 +110,7 @@ const budgetWords = [
   "Cannot evict pod as it would violate the pod's disruption budget\\.",
   'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support\\.',
 ];
-/** What controllers like ours write into conditions of nodes is not what others have written. */
+/** Texts of controllers like ours in conditions of nodes are not texts of others. */
 const ownWords = ['Kubelet (stopped|never) post(ing|ed) node status\\.', `NodeDrain ${name}`];
 /** As the API server wants it; anything else is not its sentence. */
 const webhookName = new RegExp(`^${name}$`);
@@ -115,7 +118,7 @@ const webhookName = new RegExp(`^${name}$`);
 const phrases = ['node is shutting down', 'more than one PodDisruptionBudget'];
 const anyPhrase = phrases.join('|');
 
-/** Something that was redacted before is not redacted again: a replay is told what the record says. */
+/** A redacted text is not redacted again: a replay uses the words of the record. */
 const redactedWords = `redacted( \\([0-9a-f]{4}\\))?(: (${anyPhrase}))?`;
 const harmless = new RegExp(`^(${[...budgetWords, ...ownWords, redactedWords].join('|')})?$`);
 
@@ -126,8 +129,8 @@ function redactMember<T extends object>(value: T): T {
 }
 
 /**
- * The message without words of others. That a webhook has refused, and which, stays: it decides when
- * the pod is tried again.
+ * The message without words of others. The refusal of a webhook, and its name, stay: they decide
+ * when the pod is tried again.
  */
 function redactMessage(message: string): string {
   if (harmless.test(message)) return message;
@@ -145,8 +148,8 @@ function redactWords(words: string): string {
 }
 
 /**
- * By which the engine sees whether somebody says the same as last time. It is so short that a secret
- * cannot be found by trying: too many others have the same. FNV-1a, folded to 16 bits.
+ * By which the engine sees if the message is the same as last time. The digest is so short that a
+ * secret cannot be found by trying: too many others have the same. FNV-1a, folded to 16 bits.
  */
 function digestOf(text: string): string {
   let hash = 0x811c9dc5;

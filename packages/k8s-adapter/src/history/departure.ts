@@ -1,12 +1,13 @@
-// The record of one pod that left its node or is leaving it: by whom, for which taint, what was in the way, and what
-// came after. And the record of a time about which nobody can say that all is known.
+// The record of one pod that left its node or is leaving it: by whom, for which taint, what was in
+// the way, and what came after. And the record of a time for which it is unknown if all is
+// recorded.
 import type { StartSource } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord } from '../proto/json.ts';
 
 /**
- * One pod that left its node or is leaving it. What is left out nobody said, or whoever recorded it could not see.
- * Instants are milliseconds since 1970 by the cluster's clock.
+ * A pod that left its node or is leaving it. A field that is left out was not reported, or its
+ * recorder could not see it. Instants are milliseconds since 1970 by the cluster's clock.
  */
 export interface Departure {
   readonly namespace: string;
@@ -16,7 +17,7 @@ export interface Departure {
   /** The controller of the pod: metadata.ownerReferences[] with controller true. */
   readonly owner?: Owner;
   readonly by: Evictor;
-  /** When whoever recorded it first knew that the pod was to leave. */
+  /** The time at which its recorder first knew that the pod has to leave. */
   readonly seenAt: Instant;
   /** The taint that decided. */
   readonly taint?: DepartureTaint;
@@ -51,12 +52,15 @@ export interface Owner {
 }
 
 /**
- * Who made it leave. `taintmgr` and `drain` are acts of whoever recorded it. All others are read off the pod.
+ * Who made it leave. `taintmgr` and `drain` are acts of the recorder. All others are read off the
+ * pod.
  *
  * - `taintmgr`: taint eviction of taintmgr-controller
  * - `drain`: a NodeDrain, by taintmgr-controller
- * - `taintManager`: a program that evicts for taints of nodes (DeletionByTaintManager); `manager` names it
- * - `deviceTaints`: a program that evicts for taints of devices (DeletionByDeviceTaintManager); `manager` names it
+ * - `taintManager`: a program that evicts for taints of nodes (DeletionByTaintManager); `manager`
+ *   names it
+ * - `deviceTaints`: a program that evicts for taints of devices (DeletionByDeviceTaintManager);
+ *   `manager` names it
  * - `evictionApi`: somebody by the Eviction API (EvictionByEvictionAPI), as `kubectl drain` does
  * - `preemption`: the scheduler, for a pod of a higher priority (PreemptionByScheduler)
  * - `kubelet`: the kubelet, for node pressure or because the node shuts down (TerminationByKubelet)
@@ -73,15 +77,19 @@ const evictorKinds = [
 export interface Evictor {
   readonly kind: EvictorKind;
   /**
-   * `ownAct`: whoever recorded it did it. `condition`: the condition DisruptionTarget of the pod says so; whoever may
-   * write pods/status can write one. `deletion`: the pod was deleted, and nothing says by whom.
+   * `ownAct`: an act of the recorder. `condition`: the condition DisruptionTarget of the pod says
+   * so; any client that may write pods/status can write one. `deletion`: the pod was deleted, and
+   * nothing says by whom.
    */
   readonly source: (typeof evictorSources)[number];
   /** The name of the NodeDrain. */
   readonly drain?: string;
   /** The reason of the condition. */
   readonly reason?: string;
-  /** Who wrote the condition by metadata.managedFields, which whoever may patch the pod can rewrite. */
+  /**
+   * The writer of the condition by metadata.managedFields, which any client that may patch the pod
+   * can rewrite.
+   */
   readonly manager?: string;
 }
 
@@ -153,7 +161,7 @@ export interface Gap {
 
 const gapReasons = ['leaderChanged', 'tooMany'] as const;
 
-/** Longer texts are of nobody that the cluster knows. */
+/** No known program writes longer texts. */
 const textLengthMax = 1_000;
 const listLengthMax = 50;
 
@@ -162,8 +170,8 @@ type Reader<T> = (value: unknown) => T | undefined;
 type Fields<T> = { readonly [K in keyof T]-?: Reader<NonNullable<T[K]>> };
 
 /**
- * Reads what is there of a departure, whoever has written it: what is not of the shape is left out. Null: it does
- * not say which pod, by whom or when.
+ * Reads a departure of any writer: parts with another shape are left out. Null: it does not say
+ * which pod, by whom or when.
  */
 export function departureFrom(value: unknown): Departure | null {
   return readDeparture(value) ?? null;

@@ -67,12 +67,12 @@ export class HistorySearch {
     if (!gap || (since !== undefined && gap.to < since)) return;
     const isOfOther = gap.namespace !== undefined && namespace !== undefined;
     if (!isOfOther || gap.namespace === namespace) this.#keepGap(gap);
-    // Whoever may write ConfigMaps can write as many as they like.
+    // A client that may write ConfigMaps can write any number.
     if (this.#gaps.size <= 2 * gapsMax) return;
     for (const key of [...this.#gaps.keys()].slice(0, gapsMax)) this.#gaps.delete(key);
   }
 
-  /** Where a leader goes on to leave out departures of a namespace, the gaps are one. */
+  /** Where a leader continues to leave out departures of a namespace, the gaps are one. */
   #keepGap(gap: Gap): void {
     const key = gap.why === 'tooMany' && gap.from !== undefined ? endKey(gap, gap.from) : '';
     const before = this.#gaps.get(key);
@@ -96,7 +96,7 @@ export class HistorySearch {
     if (this.#found.size > 2 * this.#most) this.#forget();
   }
 
-  /** Those that were put in first are the earliest, or nearly. */
+  /** The gaps that were put in first are the earliest, or nearly. */
   #forget(): void {
     for (const uid of this.#found.keys()) {
       if (this.#found.size <= this.#most) return;

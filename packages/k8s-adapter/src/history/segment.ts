@@ -23,13 +23,13 @@ export interface Compression {
   unpack(packed: string): string | null;
 }
 
-/** One ConfigMap of the ring. */
+/** A ConfigMap of the ring. */
 export interface Segment {
   /** From 0, one more with each segment; the slot is what is left of it by the number of slots. */
   readonly sequence: number;
   /** All that the leader knew then is written. */
   readonly savedAt: Instant;
-  /** The leader that wrote it last; '': nobody says. */
+  /** The leader that wrote it last; '': unknown. */
   readonly savedBy: string;
   /** That leader has ended in order: nothing of it is missing. */
   readonly ended: boolean;
@@ -73,7 +73,7 @@ export function segmentObject(
   };
 }
 
-/** Reads a segment; null for what is none, as a ConfigMap of somebody else. */
+/** Reads a segment; null for any other ConfigMap, such as one of another owner. */
 export function segmentFrom(object: unknown): Segment | null {
   const { data, binaryData } = asRecord(object);
   const facts = asRecord(parseJson(asText(asRecord(data)[head])));
@@ -87,14 +87,15 @@ export function segmentFrom(object: unknown): Segment | null {
   return { sequence, savedAt, savedBy: asText(facts.savedBy), ended: facts.ended === true, blocks };
 }
 
-/** One a second for longer than there are clusters. */
+/** A second each for longer than there are clusters. */
 const sequenceMax = 1e12;
 /** Clocks of API servers differ by less. */
 const aheadMsMax: Millis = 300_000;
 
 /**
- * Tells whether a leader can have written it by now: whoever may write ConfigMaps there can write any numbers. No
- * leader has begun more than one segment a second since 1970, so that the next one is believed too.
+ * Tells whether a leader can have written it by now: a client that may write ConfigMaps there can
+ * write any numbers. No leader has begun more than one segment a second since 1970, so that the
+ * next one is believed too.
  */
 export function isBelievable(
   { sequence, savedAt }: Pick<Segment, 'sequence' | 'savedAt'>,

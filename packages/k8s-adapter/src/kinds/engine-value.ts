@@ -4,7 +4,7 @@
 import { type Instant, type Millis, parseDuration, parseTime } from '@taintmgr/core/time';
 import type { Schema, TypeOf } from './schema.ts';
 
-/** What stands in a value for what a manifest has as text. */
+/** The form in a value of texts in a manifest. */
 interface Units {
   readonly duration: Millis;
   readonly time: Instant;
@@ -50,14 +50,14 @@ export function timeOf(text: string | undefined): Instant | null {
   return text === undefined ? null : parseTime(text.toUpperCase().replace(/([.]\d{9})\d+/, '$1'));
 }
 
-/** What of an object's metadata the engine needs. */
+/** The part of an object's metadata that the engine needs. */
 export interface Metadata {
   readonly name: string;
   /** '' where it comes from a file. */
   readonly uid: string;
   readonly generation: number;
   readonly created: Instant | null;
-  /** Whether somebody has deleted it, and it is there until its finalizers are gone. */
+  /** True when it was deleted, and is there until its finalizers are gone. */
   readonly isDeleted: boolean;
   readonly finalizers: readonly string[];
 }

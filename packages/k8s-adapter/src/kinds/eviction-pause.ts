@@ -77,7 +77,7 @@ export const evictionPauseStatus = object('What the leader says.', {
 /** The status of an EvictionPause. */
 export type EvictionPauseStatus = TypeOf<typeof evictionPauseStatus>;
 
-/** What the engine is given; a pause of which nothing says since when it holds does so from `now`. */
+/** The pause for the engine; a pause without a start holds from `now`. */
 export function evictionPauseOf(
   { name, uid, created }: Metadata,
   { scope, readiness, deadlines, reason, until }: EvictionPauseSpec,

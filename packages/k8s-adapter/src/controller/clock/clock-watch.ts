@@ -18,9 +18,9 @@ const reportedMsMin: Millis = 1000;
 /** Of a clock that is years ahead, or stands still, seconds more or less are no news. */
 const reportedShareMin = 0.1;
 
-/** Notices when somebody sets a clock or a machine is suspended, and says it once. */
+/** Notices when a clock is set or a machine is suspended, and reports it once. */
 export class ClockWatch {
-  /** The one who says it; '' where nobody needs a name. */
+  /** The name of the reporter; '' where no name is needed. */
   readonly #who: string;
   #reported: Millis = 0;
 

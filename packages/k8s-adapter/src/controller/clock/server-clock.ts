@@ -27,7 +27,7 @@ interface Reading {
   readonly most: Millis;
 }
 
-/** So long an answer has a say beside later ones that contradict it. */
+/** An answer counts for this time beside later ones that contradict it. */
 const readingMsMax: Millis = 30_000;
 const readingsEveryMs: Millis = 1_000;
 /** As many requests as are listened to in any case; of more one in so many milliseconds. */
@@ -58,7 +58,9 @@ export class ServerClock {
   readonly #readings: Reading[] = [];
   /** True if some of them say otherwise than we believe. */
   #isDisputed = false;
-  /** The distance at which heartbeats are dated from what else goes by this clock, as it was said last. */
+  /**
+   * The distance between the dates of heartbeats and other times by this clock, as reported last.
+   */
   #beatsApart: Millis = 0;
 
   /** The time by which the server's clock is ahead of ours, negative: behind. */
@@ -72,9 +74,9 @@ export class ServerClock {
   }
 
   /**
-   * The time on it at `now` by its last two answers of different seconds, where these agree; else as
-   * `wall`. For what makes nobody act early: after the server's clock was set forward a heartbeat that
-   * is dated by `wall` is too old for it, until the answers before count no more.
+   * The time on it at `now` by its last two answers of different seconds, where these agree; else
+   * as `wall`. For times that make no action early: after the server's clock was set forward a
+   * heartbeat that is dated by `wall` is too old for it, until the answers before no longer count.
    */
   latest(now: Instant): Instant {
     const before = this.#readings.at(-2);
@@ -86,7 +88,10 @@ export class ServerClock {
     return least > most || isAsBelieved ? this.wall(now) : now + least + slackMs;
   }
 
-  /** Tells whether heartbeats are dated otherwise than before: the server's clock was set. It is said once. */
+  /**
+   * Tells whether heartbeats are dated otherwise than before: the server's clock was set. The
+   * change is reported once.
+   */
   takeRedating(now: Instant): boolean {
     const apart = this.latest(now) - this.wall(now);
     if (Math.abs(apart - this.#beatsApart) < redatedMsMin) return false;
@@ -173,7 +178,7 @@ export class ServerClock {
     if (this.#readings.length === 0) return false;
     const certain = this.#readings.reduce<Bounds>(both, anything);
     const isNews = !this.#agrees(certain);
-    // What its clock has reached for certain: rather late by a second than early.
+    // The time that its clock has reached for certain: rather late by a second than early.
     if (isNews) this.#ahead = certain.least + slackMs;
     this.#isDisputed = !this.#readings.every((reading) => this.#agrees(reading));
     return isNews;

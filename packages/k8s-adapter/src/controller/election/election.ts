@@ -32,7 +32,7 @@ type State =
   | { readonly kind: 'Calling' }
   | { readonly kind: 'Stopped' };
 
-/** Whoever ends gives in after so many. */
+/** A replica that ends gives up after this number of conflicts. */
 const conflictsMax = 3;
 
 /**
@@ -47,9 +47,9 @@ const conflictsMax = 3;
  *
  * Time is looked at first with every input: an answer that comes too late, as after a standstill of
  * this process, changes nothing. A machine that is suspended may not count that time, but finds its
- * wall clock moved when it goes on. So whoever finds the wall clock moved has to see the lease before
- * it leads on, as it may have slept through it. For how long others wait, that changes nothing: they
- * would take it too early.
+ * wall clock moved when it resumes. So a replica that finds the wall clock moved has to see the
+ * lease before it leads on, as it may have slept through it. For how long others wait, that changes
+ * nothing: they would take it too early.
  */
 export class Election {
   #state: State = { kind: 'Idle' };
@@ -76,7 +76,8 @@ export class Election {
     this.#timing = options.timing ?? defaultElectionTiming;
     const fault = timingFault(this.#timing);
     if (fault !== null) throw new RangeError(fault);
-    // Nobody holds a lease that is given back, and its holder would be we, as it would be the others.
+    // A lease that is given back has no holder, and an empty identity would be ours as much as the
+    // others'.
     if (options.identity === '') throw new RangeError('the identity of a candidate is empty');
     this.#requestMs = Math.trunc(this.#timing.renewDeadline / 2);
     this.#calls = new Calls(this.#requestMs);
@@ -87,7 +88,10 @@ export class Election {
     return this.#renewedAt !== null && now < this.#renewedAt + this.#timing.renewDeadline;
   }
 
-  /** The holder of the lease as far as we know; '' when nobody does, or it has not been renewed in time. */
+  /**
+   * The holder of the lease as far as we know; '' when there is none, or it has not been renewed in
+   * time.
+   */
   holder(now: Instant): string {
     return now < this.#observed.freeAt ? this.#observed.holder : '';
   }
@@ -129,7 +133,7 @@ export class Election {
     }
   }
 
-  /** How long ago we renewed the lease nobody knows; an answer under way says nothing of now. */
+  /** The age of our last renewal is unknown; an answer under way says nothing of now. */
   #doubt(now: Instant, state: State): State {
     if (state.kind === 'Idle' || state.kind === 'Stopped') return state;
     if (this.#renewedAt === null && state.kind === 'Waiting') return state;
@@ -163,7 +167,7 @@ export class Election {
       : this.#afterWrite(now, purpose, answer);
   }
 
-  // One attempt: a leader writes at once, everybody else reads first
+  // Makes one attempt: a leader writes at once, every other replica reads first
 
   #attempt(now: Instant): State {
     this.#attemptedAt = now;
@@ -199,7 +203,7 @@ export class Election {
     return this.#stopping ? { kind: 'Stopped' } : this.#write(now, null, true);
   }
 
-  /** Somebody else leads; the lease is looked at again, and at the latest when it is free. */
+  /** Another replica leads; the lease is looked at again, and at the latest when it is free. */
   #standBy(now: Instant, freeAt: Instant): State {
     this.#failing = '';
     return { kind: 'Waiting', until: Math.min(this.#nextLook(now), freeAt) };
@@ -217,7 +221,7 @@ export class Election {
     const request = lease
       ? updateLeaseRequest(name, lease, claim, this.#requestMs)
       : createLeaseRequest(name, claim, this.#requestMs);
-    // Until it is answered nobody knows what stands there.
+    // Until it is answered the content of the lease is unknown.
     this.#current = null;
     return this.#send(now, request, { kind: 'write', sentAt: now, fresh });
   }
@@ -229,7 +233,7 @@ export class Election {
   ): State {
     if (!succeeded(answer)) {
       const failure = failureOf(answer);
-      // Somebody else wrote, or our own earlier write went through though we never heard of it.
+      // Another replica wrote, or our own earlier write succeeded though no answer came.
       const outdated = failure.status === 409 || failure.status === 404;
       return outdated && (!fresh || this.#mayReadAgain())
         ? this.#read(now)
@@ -290,7 +294,7 @@ export class Election {
       this.#renewedAt = null;
       this.#turn(false);
     } else if (call?.kind !== 'write') return { kind: 'Stopped' };
-    // Of a write under way nobody knows whether it went through.
+    // The success of a write under way is unknown.
     return this.#current ? this.#write(now, this.#current, false) : this.#read(now);
   }
 
@@ -353,18 +357,18 @@ interface Observation {
 class ObservedLease {
   #last: Observation | null = null;
 
-  /** The holder as far as we know; '' when nobody does. */
+  /** The holder as far as we know; '' when there is none. */
   get holder(): string {
     return this.#last?.lease.holder ?? '';
   }
 
-  /** When anybody may take it, if it does not change until then. */
+  /** The time at which any replica may take it, if it does not change until then. */
   get freeAt(): Instant {
     const known = this.#last;
     return known ? known.since + known.lease.duration : Number.NEGATIVE_INFINITY;
   }
 
-  /** Takes it in as it was read; whether somebody holds it who did not before. */
+  /** Takes the lease in as it was read; true when its holder is a new one. */
   see(now: Instant, lease: Lease): boolean {
     const spec = JSON.stringify(lease.object.spec) ?? '';
     const before = this.#last;
@@ -391,7 +395,7 @@ class ObservedLease {
 export interface ElectionTiming {
   /** The time that the others wait after the last renewal they saw; whole seconds. */
   readonly lease: Millis;
-  /** The time that a leader goes on after its last renewal. */
+  /** The time for which a leader continues after its last renewal. */
   readonly renewDeadline: Millis;
   /** From one renewal to the next; the longest time between two looks of a standby. */
   readonly retry: Millis;
@@ -453,8 +457,11 @@ export type ElectionEffect =
 
 /** The reports of an election: who leads, and what keeps us from it. */
 export type ElectionNotice =
-  /** Somebody, maybe we ourselves, holds the lease now. */
+  /** A replica, maybe this one, holds the lease now. */
   | { readonly kind: 'leaderElected'; readonly identity: string }
   | { readonly kind: 'leadershipLost'; readonly why: string }
-  /** The lease could not be read or written; reported once for as long as it goes on alike. */
+  /**
+   * The lease could not be read or written; reported once for as long as the failure stays the
+   * same.
+   */
   | { readonly kind: 'electionFailing'; readonly failure: Failure };

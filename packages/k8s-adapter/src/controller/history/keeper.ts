@@ -69,27 +69,29 @@ const slowMs: Millis = 60_000;
 const callMsMax: Millis = 10_000;
 /** Departures that were seen before are complete, or nothing more is said of them. */
 const adoptedMsMax: Millis = 900_000;
-/** As many as are open at a time: whoever may write the segments can write millions. */
+/** As many as are open at a time: a client that may write the segments can write millions. */
 const adoptedMax = 20_000;
 
 /**
- * Theory of operation. A new leader reads each segment, one request after the other, then in them, block by block,
- * which departures of the last minutes it has to go on with, and until then keeps what it sees in memory. Then it
- * adds a gap, from when the leader before it knew that all was written, and goes on in the
- * newest segment. News are written after two seconds, at most every five, one request at a time, and the segment
- * as a whole in the place of itself. A conflict is a write of the leader before: it is read, and both are kept.
+ * Theory of operation. A new leader reads each segment, one request after the other, then in them,
+ * block by block, which departures of the last minutes it has to go on with, and until then keeps
+ * what it sees in memory. Then it adds a gap, from when the leader before it knew that all was
+ * written, and continues in the newest segment. News are written after two seconds, at most every
+ * five, one request at a time, and the segment as a whole in the place of itself. A conflict is a
+ * write of the leader before: it is read, and both are kept.
  *
- * Nothing here holds evictions up. What is refused stays in memory, is said once, and is tried again after a minute.
- * A replica that loses the lead hangs up and forgets what it has read; what it sees it goes on to see.
+ * Nothing here holds evictions up. A refused write stays in memory, is reported once, and is tried
+ * again after a minute. A replica that loses the lead hangs up and forgets what it has read; it
+ * continues to record what it sees.
  */
 export class HistoryKeeper {
   #effects: KeeperEffect[] = [];
   #serial = 0;
   #phase: 'standby' | 'reading' | 'adopting' | 'keeping' | 'ended' = 'standby';
   #ring: Ring;
-  /** The lines kept while the segments cannot be read; null: they can, or nobody has tried. */
+  /** The lines kept while the segments cannot be read; null: they can, or no read was tried. */
   #unstored: Ring | null = null;
-  /** The blocks that are to be read still, and what those before had. */
+  /** The blocks that still have to be read, and the results of those before. */
   #adopting: { readonly blocks: readonly string[]; readonly search: HistorySearch } | null = null;
   /** Segments that were read, and that no leader has written so. */
   #notBelieved: string[] = [];
@@ -163,7 +165,7 @@ export class HistoryKeeper {
     return this.#drain();
   }
 
-  /** The last write, and nothing after it: nothing is missing. What is under way comes to its end before. */
+  /** The last write, and nothing after it: nothing is missing. A write under way ends before. */
   end(now: Instant): readonly KeeperEffect[] {
     if (this.#phase === 'ended' || !this.idle) return this.#drain();
     const isKept = this.#phase === 'keeping' && this.#said === '';
@@ -238,7 +240,7 @@ export class HistoryKeeper {
     }
   }
 
-  /** One block at a time: others have their turn in between. */
+  /** One block at a time: other work has its turn in between. */
   #adopt(now: Instant): void {
     const { blocks, search } = this.#adopting ?? { blocks: [], search: new HistorySearch({}) };
     const [block, ...others] = blocks;

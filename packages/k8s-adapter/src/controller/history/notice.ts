@@ -7,10 +7,16 @@ export type HistoryNotice =
   | {
       readonly kind: 'historyKept';
       readonly departures: number;
-      /** `NAMESPACE/NAME` of ConfigMaps whose time is to come, or whose number no leader has come to. */
+      /**
+       * `NAMESPACE/NAME` of ConfigMaps with a time in the future, or with a number that no leader
+       * has reached.
+       */
       readonly notBelieved: readonly string[];
     }
-  /** It cannot be read or written: it is in memory only. Reported once for as long as it goes on alike. */
+  /**
+   * The record cannot be read or written: it is in memory only. Reported once for as long as the
+   * failure stays the same.
+   */
   | {
       readonly kind: 'historyNotKept';
       /** `NAMESPACE/NAME` of the ConfigMap. */

@@ -1,4 +1,4 @@
-// The departures about which there may be more to say, and the lines that are to be written about them.
+// The departures about which there may be more to say, and the lines to write about them.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Departure } from '../../history/departure.ts';
 import { shortUid } from '../../history/segment.ts';
@@ -6,10 +6,13 @@ import type { JsonRecord } from '../../proto/json.ts';
 
 /** More is closed, the earliest first: nothing that happens to them later is recorded. */
 const openMax = 20_000;
-/** A departure whose pod is gone waits for its successor so long, and one that nothing happens to. */
+/**
+ * A departure whose pod is gone waits for its successor this long, and so does one without further
+ * events.
+ */
 const successorMsMax: Millis = 600_000;
 const idleMsMax: Millis = 3_600_000;
-/** News of a departure that has a line already waits for more so long. */
+/** News of a departure that has a line already waits this long for more. */
 const newsMsMax: Millis = 60_000;
 /** A standby writes nothing; what it has seen the leader may have been about to write. */
 const standbyMsMax: Millis = 900_000;
@@ -28,7 +31,7 @@ interface Open {
 export class OpenDepartures {
   /** By uid, in the order in which they were opened. */
   readonly #open = new Map<string, Open>();
-  /** Those that are to be written at once, and those that wait, since when. */
+  /** Departures to write at once, and those that wait, since when. */
   readonly #urgent = new Set<string>();
   readonly #waiting = new Map<string, Instant>();
   /** Lines of those that are closed. */
@@ -109,7 +112,7 @@ export class OpenDepartures {
     return lines;
   }
 
-  /** Lines that are not written yet, for whoever reads what is known now. */
+  /** Lines that are not written yet, for readers of the present state. */
   unwritten(): readonly JsonRecord[] {
     const open = [...this.#open.values()].map((one) => lineOf(one.departure, one.written));
     return [...this.#lines, ...open.filter((line) => line !== null)];

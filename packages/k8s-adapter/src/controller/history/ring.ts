@@ -21,12 +21,12 @@ interface Slot {
   length: number;
   /** When it was written last, as far as it was read; what we write ourselves is new. */
   readonly savedAt: Instant;
-  /** As the API has it; null: it has none, or nobody knows. */
+  /** As the API has it; null: it has none, or the version is unknown. */
   resourceVersion: string | null;
   isStored: boolean;
 }
 
-/** One write of a segment, to be answered by `stored`, `failed` or `merge`. */
+/** A write of a segment, to be answered by `stored`, `failed` or `merge`. */
 export interface SegmentWrite {
   readonly slot: number;
   readonly segment: Segment;
@@ -34,14 +34,15 @@ export interface SegmentWrite {
 }
 
 /**
- * Lines are added to the newest segment; when it is full, the next one takes the place of the oldest. What is not
- * stored yet stays in memory in the same form, so that the ring is as long where nothing can be stored.
+ * Lines are added to the newest segment; when it is full, the next one takes the place of the
+ * oldest. Lines that are not stored yet stay in memory in the same form, so that the ring is as
+ * long where nothing can be stored.
  */
 export class Ring {
   /** By slot; undefined: nothing is there. */
   readonly #slots: (Slot | undefined)[] = [];
   #newest: Slot = { ...empty, sequence: 0, blocks: [] };
-  /** The lines of the block that is not full, which are packed anew with each write. */
+  /** The lines of the block that is not full, which are packed again with each write. */
   #tail = '';
   #before: Pick<Segment, 'savedAt' | 'ended'> | null = null;
   readonly #compression: Compression;
@@ -92,12 +93,15 @@ export class Ring {
     }
   }
 
-  /** Adds all lines of another one that nobody has stored. */
+  /** Adds all unstored lines of another ring. */
   addAll(other: Ring): void {
     for (const block of other.blocks()) this.add(linesOf(block, this.#compression));
   }
 
-  /** The newest segment is to be written again, though nothing is new: all that is known is written still. */
+  /**
+   * Marks the newest segment for another write, though nothing is new: all known lines are still
+   * written.
+   */
   touch(): void {
     this.#newest.isStored = false;
   }
@@ -124,7 +128,7 @@ export class Ring {
     if (written) written.resourceVersion = versionOf(object);
   }
 
-  /** It did not; `isMissing`: the API has no such object any more. */
+  /** The write failed; `isMissing`: the API has no such object any more. */
   failed({ slot }: SegmentWrite, isMissing = false): void {
     const written = this.#slots[slot];
     if (!written) return;
@@ -133,8 +137,8 @@ export class Ring {
   }
 
   /**
-   * Somebody else wrote it, as a leader before us whose last write came late: it is written over, and lines that
-   * we do not have are kept.
+   * Another writer wrote it, as a leader before us whose last write came late: it is written over,
+   * and lines that we do not have are kept.
    */
   merge(write: SegmentWrite, object: unknown): void {
     this.failed(write);

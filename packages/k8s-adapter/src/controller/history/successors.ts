@@ -77,7 +77,7 @@ export class Successors {
   }
 }
 
-/** Nobody comes in the place of one that is refused still, or marked only. */
+/** No pod takes the place of one that is still refused, or only marked. */
 function isGoing({ answeredAt, deletionTimestamp, goneAt, foundGoneAt, by }: Departure): boolean {
   const isOver = goneAt !== undefined || foundGoneAt !== undefined || by.kind === 'kubelet';
   return isOver || answeredAt !== undefined || deletionTimestamp !== undefined;

@@ -43,16 +43,22 @@ interface Plan {
   readonly askedAt?: Instant;
 }
 
-/** Plans of pods that go for nobody are forgotten, the earliest first. */
+/** Plans of pods that no program evicts are forgotten, the earliest first. */
 const plansMax = 50_000;
 /** Of many moves the first and the latest are kept, and of many refusals those of the latest words. */
 const movesMax = 10;
 const refusalsMax = 5;
 const wordsLengthMax = 300;
-/** Departures by others that no taint explains, of one namespace within the time: whoever may evict there can make them. */
+/**
+ * Departures by others that no taint explains, of one namespace within the time: any client that
+ * may evict there can cause them.
+ */
 const othersMax = 1_000;
 const othersMs: Millis = 3_600_000;
-/** That some were left out is written with what else is, at the latest so long after the first. */
+/**
+ * The number of those left out is written with other lines, at the latest this long after the
+ * first.
+ */
 const leftOutMsMax: Millis = 60_000;
 
 /**
@@ -133,7 +139,7 @@ export class Witness {
     return [...this.#others.untold().map((gap) => ({ ...gap })), ...this.#open.unwritten()];
   }
 
-  /** Goes on with the departures that leaders before us have written. */
+  /** Continues the departures that leaders before us have written. */
   adopt(now: Instant, written: Iterable<Departure>): void {
     for (const departure of written) {
       const isGone = departure.goneAt !== undefined || departure.foundGoneAt !== undefined;
@@ -147,7 +153,7 @@ export class Witness {
     }
   }
 
-  /** Takes nothing for written any more: nobody knows whether it was stored. */
+  /** Takes nothing for written any more: it is unknown whether it was stored. */
   forgetWritten(): void {
     this.#open.forgetWritten();
   }
@@ -213,7 +219,7 @@ export class Witness {
     if (known && known.goneAt === undefined) this.#open.put(now, { ...known, goneAt: now });
   }
 
-  /** Somebody else makes it leave, or a leader before us. */
+  /** Another program makes it leave, or a leader before us. */
   #seeLeave(now: Instant, pod: Pod, before: Pod | undefined): void {
     const { disruption, nodeName, phase, deletionTimestamp, mirror } = pod;
     // A pod that the kubelet has evicted stays as failed for days.
@@ -413,7 +419,7 @@ function hasTaint({ taints }: Node, text: string): boolean {
   return taints.some((taint) => formatTaint(taint) === text);
 }
 
-/** Between the time that somebody writes into a taint and when the API server has it. */
+/** Between the time that a program writes into a taint and when the API server has it. */
 const writeMsMax: Millis = 5_000;
 
 /** Tells whether the last write of the taints may have put this one on. */
@@ -485,17 +491,19 @@ function withRefusal(
   return refusals.map((one) => (one === before ? again : one));
 }
 
-/** Those of new words, and each time their number has doubled: pods are refused for days. */
+/** Refusals with new words, and each time their number has doubled: pods are refused for days. */
 function isNewsworthy(refusals: readonly Refusal[], refusal: Refusal): boolean {
   const count = refusals.find((one) => isSameRefusal(one, refusal))?.count ?? 1;
   return (count & (count - 1)) === 0;
 }
 
-/** Counts, by namespace, departures that whoever may evict there can make as many of as they like. */
+/**
+ * Counts, by namespace, departures that any client that may evict there can cause without limit.
+ */
 class OtherDepartures {
   #since: Instant = Number.NEGATIVE_INFINITY;
   readonly #counts = new Map<string, number>();
-  /** Those that were left out, by namespace; count 0: all of them are told. */
+  /** Departures that were left out, by namespace; count 0: all of them are reported. */
   readonly #gaps = new Map<string, LeftOut>();
   /** Since when there are some to tell of; null: there are none. */
   #untoldAt: Instant | null = null;
@@ -524,12 +532,12 @@ class OtherDepartures {
     return this.#untoldAt === null ? null : this.#untoldAt + leftOutMsMax;
   }
 
-  /** Those that were left out and are not told. */
+  /** Departures that were left out and are not reported. */
   untold(): readonly LeftOut[] {
     return [...this.#gaps.values()].filter(({ count }) => count > 0);
   }
 
-  /** The same; from now on they are told, and the next gap begins where this one ends. */
+  /** The same; from now on they count as reported, and the next gap begins where this one ends. */
   take(): readonly LeftOut[] {
     const told = this.untold();
     for (const gap of told) this.#gaps.set(gap.namespace, { ...gap, from: gap.to, count: 0 });

@@ -16,9 +16,9 @@ interface FreeVolume {
 type Volumes = readonly FreeVolume[];
 
 /**
- * Reads which claims the set makes, which volumes they have, and where those are attached; then, of the
- * pod that went last, whether its node has them by its own account. A set, a volume or a node that is
- * gone waits for nobody; a whole collection is never gone.
+ * Reads which claims the set makes, which volumes they have, and where those are attached; then, of
+ * the pod that went last, whether its node has them by its own account. A missing set, volume or
+ * node waits for nothing; a whole collection is never gone.
  */
 export function* volumeSteps(question: Question): Steps {
   const apps = `/apis/apps/v1/namespaces/${part(question.namespace)}`;
@@ -60,7 +60,7 @@ function* nodeSteps({ left }: Question, volumes: Volumes): Steps {
   return found ? changed(inWords(found, left.node)) : done;
 }
 
-/** One object; empty where it is gone. */
+/** Reads one object; empty where it is gone. */
 function* read(path: string): Steps<{ body: JsonRecord; failure?: Failure }> {
   const { answer } = yield* call(getRequest(path));
   if (succeeded(answer)) return { body: asRecord(answerValue(answer)) };
@@ -114,7 +114,7 @@ function attachedOf({ nodes }: Question, volumes: Volumes, { items }: JsonRecord
   return null;
 }
 
-/** As what somebody waits for. */
+/** Names the volume as the object of a wait. */
 function inWords({ name, pod }: FreeVolume, node: string): string {
   return `volume ${name} of pod ${pod} to detach from node ${node}`;
 }

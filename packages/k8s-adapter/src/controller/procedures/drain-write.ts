@@ -61,7 +61,7 @@ type WrittenOnNode = Partial<NodeChanges & NodeUndone>;
 export interface Drainer {
   /** In metadata.managedFields. */
   readonly fieldManager: string;
-  /** As marks say it; '': nobody knows. */
+  /** As marks say it; '': unknown. */
   readonly by: string;
 }
 
@@ -81,7 +81,7 @@ export function drainNodeWriting(
   return drainWriteTask(command, steps, () => written);
 }
 
-/** Makes a drain's change to a node as it was read; `heard` gets what the change comes to. */
+/** Makes a drain's change to a node as it was read; `heard` gets the result of the change. */
 export function nodeChanging<T>(
   nodeName: string,
   change: NodeChange<T>,
@@ -155,7 +155,7 @@ export function drainGuarding(command: GuardDrain): Task<DrainWriteNotice> {
   return drainWriteTask(command, steps);
 }
 
-/** The object is deleted only as it was read: somebody may have edited it. */
+/** The object is deleted only as it was read: it may have been edited meanwhile. */
 export function drainDeleting(command: DeleteDrain): Task<DrainWriteNotice> {
   const { drain, uid, generation } = command;
   const path = nodeDrainPath(drain);

@@ -49,7 +49,7 @@ export type EngineNotice =
       readonly outcome: Outcome;
       readonly took: Millis;
     }
-  /** It was written down, or not, since when a node's taints count. */
+  /** The start of a node's taints was written down, or not. */
   | {
       readonly kind: 'taintStartsKept';
       readonly command: KeepTaintStarts;
@@ -164,8 +164,8 @@ function writing(command: NodeCommand, { isStale }: Circumstances): Task<EngineN
 }
 
 /**
- * The source of Events about nodes, and about pods on their account, in upstream's own word. That we report
- * them is said beside it, so that the account may change its own and no other's.
+ * The source of Events about nodes, and about pods on their account, in upstream's own word. Our
+ * name as the reporter is written beside it, so that the account may change its own and no other's.
  */
 const lifecycle = { component: 'node-controller' };
 

@@ -53,7 +53,7 @@ function* readRequests(listed: Listed): Steps {
   const failure = yield* readPages(`${lifecyclePath}/evictions`, ({ items }) => {
     for (const item of asList(items)) listed.evictions.push(item);
   });
-  // It is worth knowing who answers, and not needed.
+  // The identity of the responder is worth knowing, and not needed.
   return !failure || [403, 404].includes(failure.status ?? 0) ? done : failedBy(failure);
 }
 
@@ -64,7 +64,7 @@ function notServed(listed: Listed, failure: Failure): Outcome {
   return done;
 }
 
-/** One that is there already is known by its name; one that is gone is taken back. */
+/** An existing request is known by its name; a missing one counts as taken back. */
 export function evictionRequestWriting(command: WriteRequest): Task<EvictionRequestNotice> {
   return {
     ...{ kind: 'task', id: command.id, steps: writeRequest(command) },
@@ -91,7 +91,7 @@ function servedKinds(discovery: JsonRecord): ReadonlySet<string> {
   return new Set(asList(discovery.resources).map((one) => asText(asRecord(one).name)));
 }
 
-/** EvictionRequests, each with whoever has the turn by the Eviction of the same pod. */
+/** EvictionRequests, each with the responder that has the turn by the Eviction of the same pod. */
 export function evictionRequestsFrom(
   requests: readonly unknown[],
   evictions: readonly unknown[],
@@ -155,7 +155,7 @@ const drainLabel: string = 'taintmgr.dev/nodedrain';
 const taintLabel: string = 'taintmgr.dev/taint-eviction';
 const fieldManager = 'taintmgr-controller';
 
-/** Asks what the cluster has of the group: whoever is known may ask that. */
+/** Asks what the cluster has of the group: every known user may ask that. */
 export const lifecyclePath: string = `/apis/${apiVersion}`;
 
 function ownerOf(labels: JsonRecord): string | null {

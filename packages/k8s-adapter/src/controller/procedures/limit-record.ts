@@ -10,7 +10,7 @@ import { call, changed, done, failedBy, failedUnasked, type Steps, type Task } f
 
 /** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
 const limitsAnnotation = 'taintmgr.dev/limits';
-/** On the same: somebody wants limits to be opened. Written by people, taken away by the leader. */
+/** On the same: a person wants limits to be opened. Written by people, taken away by the leader. */
 const resumeAnnotation = 'taintmgr.dev/resume-limits';
 
 /** The API server takes 256 KiB of both annotations together. */
@@ -30,9 +30,10 @@ export type LimitRecordNotice =
   | { readonly kind: 'limitRecordWritten'; readonly command: LimitCommand };
 
 /**
- * The record of limits as annotations of a Lease: a kind that every cluster has, in a namespace where
- * a right to patch it can be given. Nobody holds that Lease. A write counts only if nothing was written
- * since the last read, so a leader of yesterday undoes nothing, and no request to resume is lost.
+ * The record of limits as annotations of a Lease: a kind that every cluster has, in a namespace
+ * where a right to patch it can be given. That Lease has no holder. A write counts only if nothing
+ * was written since the last read, so a leader of yesterday undoes nothing, and no request to
+ * resume is lost.
  */
 export class LimitRecords {
   readonly #lease: LeaseName;
@@ -124,7 +125,7 @@ interface Found {
 
 const nothing: Found = { record: null, resume: null };
 
-/** Reads a Lease of limits. What is no record, or of a limit that is none, is left out. */
+/** Reads a Lease of limits. Leaves out an invalid record, and one of an invalid limit. */
 export function limitRecordFrom(lease: unknown): Found {
   const annotations = asRecord(asRecord(asRecord(lease).metadata).annotations);
   const record = parseJson(asText(annotations[limitsAnnotation]));

@@ -71,7 +71,10 @@ export interface RemovePodOptions extends RemovalOptions {
   readonly comparisonOperators?: boolean;
   /** True if pods go that a drain at work may evict itself; left out: they do not. */
   readonly ignoresDrains?: boolean;
-  /** Where what taints devices is read again; left out: nobody goes for devices. */
+  /**
+   * The paths at which the sources of device taints are read again; left out: no pod leaves because
+   * of devices.
+   */
   readonly devices?: DevicePaths;
 }
 
@@ -103,7 +106,9 @@ export function* removePod(
     : yield* markAndDelete(command, now, options);
 }
 
-/** The very pod has to be there still, not on its way out by somebody else's hand, and its node as bad as before. */
+/**
+ * The same pod still has to be there, not being deleted by others, and its node as bad as before.
+ */
 function* lookAgain(
   command: Removal,
   options: RemovePodOptions,
@@ -235,7 +240,7 @@ function keepStartsRequest(command: KeepTaintStarts): ApiRequest {
   return annotateNodeRequest({ name, uid }, taintStartsAnnotation, value, taintStartsManager);
 }
 
-/** What the command asks for goes before what holds for all. */
+/** The command's own request precedes the general options. */
 function removalOptions(command: Removal, options: RemovePodOptions): DeletionOptions {
   const { gracePeriodSeconds } = command;
   return gracePeriodSeconds === null ? options : { ...options, gracePeriodSeconds };
@@ -251,8 +256,9 @@ export interface UnmarkNotice {
 }
 
 /**
- * Takes the condition DisruptionTarget away that we have set on a pod which does not go any more. It is
- * written only as it was read: whoever has marked the pod meanwhile has a reason of their own.
+ * Takes the condition DisruptionTarget away that we have set on a pod which does not go any more.
+ * The condition is written only as it was read: a program that has marked the pod meanwhile has its
+ * own reason.
  */
 export function unmarking(command: UnmarkPod): Task<UnmarkNotice> {
   return {

@@ -83,7 +83,7 @@ export function pressureProcedures(
   };
 }
 
-/** Nobody but its kubelet can clear a node of images and dead containers. */
+/** Only its kubelet can clear a node of images and dead containers. */
 const unreclaimable = failedUnasked(
   'images and containers of a node can only be cleared away on the node',
 );
@@ -136,7 +136,7 @@ interface EvictionEnd {
 }
 
 /**
- * Evicts a pod. It is read first: what we know of it may be old, and pods go one by one.
+ * Evicts a pod. The pod is read first: the known state may be old, and pods leave one by one.
  *
  * The condition DisruptionTarget comes before the deletion, as Jobs need it; phase, reason and
  * message come after it. A pod that has failed is deleted at once, without the time it was to be

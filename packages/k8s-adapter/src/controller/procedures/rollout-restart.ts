@@ -32,8 +32,8 @@ const fieldManager = 'taintmgr-controller';
 const conflictsMax = 5;
 
 /**
- * Reads the ReplicaSet, then its Deployment, and patches that as it was read. What is under way already
- * is left to it.
+ * Reads the ReplicaSet, then its Deployment, and patches that as it was read. A rollout under way
+ * is left alone.
  */
 export function rolloutRestarting(command: RestartRollout): Task<DrainWriteNotice> {
   return drainWriteTask(command, restart(command));
@@ -88,7 +88,10 @@ export function deploymentOf(set: unknown): string | null {
   return foundSet(asRecord(set))?.deployment ?? null;
 }
 
-/** Tells whether the only pod of a ReplicaSet goes by a restart of its Deployment's rollout, or by one under way. */
+/**
+ * True if the only pod of a ReplicaSet leaves by a restart of its Deployment's rollout, or by one
+ * under way.
+ */
 export function restartsBeforeItGoes(set: unknown, deployment: unknown): boolean {
   const [found, object] = [foundSet(asRecord(set)), asRecord(deployment)];
   if (!found || asRecord(object.metadata).uid !== found.deploymentUid) return false;

@@ -67,15 +67,16 @@ const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectR
 /**
  * While we lead, every 15 s each policy and binding is read and compared with what it should be.
  *
- * Theory of operation. One round is one request after the other: who we are (once), for the policies exempt
- * our own user; then each object. One that is missing or differs is applied (server-side, as
- * `taintmgr-takeover`, by force); what it has beyond what we apply belongs to somebody else and stays, so
- * where that leaves a difference, or may not be, its spec is replaced. An object is mended five times in ten
- * minutes, then it is left as it is until there is room again, and that is said. What differs even
- * right after it was replaced comes from the API server, and is said. What a newer one adds counts as in
- * force; what an older one leaves out does not, and is tried again after ten minutes.
+ * Theory of operation. A round is one request after the other: our own identity (once), as the
+ * policies exempt our user; then each object. A missing or differing object is applied
+ * (server-side, as `taintmgr-takeover`, by force). Its other fields belong to others and stay;
+ * where these leave a difference, or may not be, its spec is replaced. An object is mended five
+ * times in ten minutes, then it is left as it is until there is room again, and that is said. A
+ * difference right after a replacement comes from the API server, and is reported. An addition of a
+ * newer server counts as in force; an omission of an older one does not, and is tried again after
+ * ten minutes.
  *
- * Where our account may only read, what differs is said, and stays until somebody else has mended it.
+ * Where our account may only read, a difference is reported, and stays until others have mended it.
  *
  * Nothing is ever deleted. A replica that loses the lead hangs up and stops looking.
  */
@@ -211,7 +212,7 @@ export class PolicyInstaller {
     else this.#contest(now, index, drift);
   }
 
-  /** `news`: what somebody has changed since it was last written. */
+  /** `news`: the changes by others since the last write. */
   #mend(now: Instant, index: number, live: unknown, news: readonly Drift[]): void {
     const wanted = this.#at(index);
     const object = nameOf(wanted);
@@ -226,7 +227,7 @@ export class PolicyInstaller {
     this.#send(now, { step: 'apply', index }, applyRequest(takeoverPath(wanted), wanted, options));
   }
 
-  /** Somebody changes it again and again: it is left as it is for a while. */
+  /** Another program changes it again and again: it is left as it is for a while. */
   #contest(now: Instant, index: number, drift: readonly Drift[]): void {
     const object = nameOf(this.#at(index));
     if (!this.#contested.has(object)) this.#notice({ kind: 'takeoverContested', object, drift });
@@ -272,7 +273,7 @@ export class PolicyInstaller {
     if (isInForce !== before.isInForce) this.#notice({ kind: 'takeoverInForce', isInForce });
   }
 
-  /** One of them is not as it should be, and could not be mended. */
+  /** One of the objects is not as it should be, and could not be mended. */
   #standNoMore(): void {
     if (!this.#state.isInForce) return;
     this.#state = { ...this.#state, isInForce: false };
@@ -283,7 +284,7 @@ export class PolicyInstaller {
     const text = `${object}: ${failure.message}`;
     if (text !== this.#state.fault) this.#notice({ kind: 'takeoverFault', object, failure });
     this.#due = now + this.#backoff.next(now, failure.retryAfter ?? 0);
-    // What could not be looked at is taken to be as it was.
+    // An object that could not be looked at is taken to be as it was.
     this.#state = { ...this.#state, fault: text };
   }
 

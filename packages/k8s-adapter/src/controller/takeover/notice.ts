@@ -12,14 +12,14 @@ export type InstallerNotice =
       readonly object: string;
       readonly drift: readonly Drift[];
     }
-  /** It was written; `left`: what differs all the same. */
+  /** The object was written; `left`: the remaining differences. */
   | {
       readonly kind: 'takeoverMended';
       readonly object: string;
       readonly isNew: boolean;
       readonly left: readonly Drift[];
     }
-  /** It was mended too often of late, and is left as it is for a while. */
+  /** The object was mended too often recently, and is left as it is for a while. */
   | {
       readonly kind: 'takeoverContested';
       readonly object: string;
@@ -27,12 +27,15 @@ export type InstallerNotice =
     }
   /** All of them are as they should be, or not any more. */
   | { readonly kind: 'takeoverInForce'; readonly isInForce: boolean }
-  /** They could not be read or written; reported once for as long as it goes on alike. */
+  /**
+   * The objects could not be read or written; reported once for as long as the failure stays the
+   * same.
+   */
   | { readonly kind: 'takeoverFault'; readonly object: string; readonly failure: Failure };
 
 const shownMax = 3;
 
-/** The Event about an object that somebody has changed. */
+/** The Event about an object that others have changed. */
 export function mendedEvent(
   { apiVersion, kind, metadata }: TakeoverManifest,
   live: unknown,
