@@ -1,4 +1,4 @@
-// The command line of a simulation in words, as somebody types it in a shell to play it again.
+// The command line of a simulation, as a user types it in a shell to play it again.
 import type { Millis } from '@taintmgr/core/time';
 import { shellWord } from '@taintmgr/k8s-adapter/command-line';
 import type { By, SimulateFlags } from './flags.ts';

@@ -45,7 +45,7 @@ const seedMax = 2 ** 31;
 const seedsMax = 1000;
 const topMax = 1_000_000;
 
-/** What says what happens, which a recording says itself. */
+/** The flags that say which events happen, which a recording contains. */
 const ofScripts = [
   'filename',
   'script',
@@ -323,7 +323,7 @@ export interface VariantFlag {
 
 /** The rules of kube-controller-manager, in place of a file. */
 export const upstreamWord = 'kube-controller-manager';
-/** What is in force without a variant, in place of a file. */
+/** The word for the present state, in place of a variant's file. */
 export const unchangedWord = 'unchanged';
 
 /** The runs of --apply: the cluster as it is, and with the manifests. */

@@ -1,4 +1,4 @@
-// How V8 treats a simulation: its memory, and what it compiles.
+// The settings of V8 for a simulation: its memory, and its compilers.
 import v8 from 'node:v8';
 
 const flags: readonly string[] = [

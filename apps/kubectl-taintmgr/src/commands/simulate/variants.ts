@@ -51,7 +51,10 @@ export function variantsIn(
   }));
 }
 
-/** By the same rules: those of whoever follows policies, where manifests are such. */
+/**
+ * Both follow the same rules: those of the controller that follows policies, where the manifests are
+ * policies.
+ */
 function beforeAndAfter(
   flags: SimulateFlags,
   script: Script,
@@ -85,8 +88,8 @@ function ownRules({ engine }: Script, source: ClusterSource): Semantics {
 }
 
 /**
- * Tells whether kube-controller-manager is played because it acts in the cluster, and nobody asks
- * for anything that only taintmgr-controller does.
+ * Tells if kube-controller-manager is played because it acts in the cluster, and the user asks for nothing
+ * that only taintmgr-controller does.
  */
 function isAsItActs(flags: SimulateFlags, script: Script, source: ClusterSource): boolean {
   if (source.actor?.name !== 'kube-controller-manager') return false;

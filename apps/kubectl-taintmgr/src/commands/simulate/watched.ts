@@ -1,15 +1,15 @@
-// Plays a run for somebody who watches: says how far it is, and ends at Ctrl-C.
+// Plays a run for a user who watches: shows its progress, and ends at Ctrl-C.
 import { setImmediate as turn } from 'node:timers/promises';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { LiveBlock } from '../../cli/output.ts';
 import { played, type Run, type RunOptions } from './stage/run.ts';
 import { holdNewSpace } from './tuning.ts';
 
-/** Nobody waits longer for an answer to Ctrl-C, but for one piece of a run. */
+/** The longest wait for an answer to Ctrl-C, except for one piece of a run. */
 const restEveryMs: Millis = 100;
 
 export interface Audience {
-  /** Null: nobody watches. */
+  /** Null: no progress is shown. */
   readonly live: LiveBlock | null;
   readonly interrupt: AbortSignal;
 }

@@ -56,7 +56,7 @@ export async function overlayOf(
     source: {
       ...source,
       policies: filesFirst(policies, source.policies),
-      // Where policies are added there is somebody to follow them.
+      // Where policies are added, the cluster has a controller that follows them.
       ...(isPolicy && { actor: { name: 'taintmgr', source: null } }),
       unknowns: new Map([...source.unknowns, ...unknowns]),
       notes: [...source.notes, ...trial.notes],

@@ -1,4 +1,4 @@
-// Lets a cluster come to rest over which manifests are laid, before anything of a script happens in it.
+// Lets a cluster come to rest under manifests before any event of a script happens.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { countBy } from '@taintmgr/k8s-adapter/command-line';
 import type { AppliedObject, Rollout as RolloutDocument } from '@taintmgr/page';
@@ -9,11 +9,11 @@ import { isReady } from '../stage/stage.ts';
 import { workloadKeyOf } from '../times/pod-times.ts';
 import type { Overlay } from './apply.ts';
 
-/** Before manifests come, whoever keeps workloads has seen them as they were. */
+/** Before the manifests arrive, the controllers of workloads have seen them unchanged. */
 const leadMs: Millis = 1_000;
 const lookMs: Millis = 1_000;
 const pieceMs: Millis = 10_000;
-/** So long nothing may come nearer to its end: as Deployments have it by default. */
+/** A rollout is stuck after this time without progress, which is the default of Deployments. */
 const stuckMs: Millis = 600_000;
 const restMsMax: Millis = 7_200_000;
 
@@ -61,7 +61,7 @@ export class Rollout {
   }
 }
 
-/** Goes on until all of it is as it should be, or nothing comes nearer to that; returns what is not. */
+/** Runs until every workload is complete, or none makes progress; returns the incomplete ones. */
 function* settle(
   cluster: Cluster,
   runUntil: (instant: Instant) => void,

@@ -45,7 +45,7 @@ export function eachDocument(played: Played): EachDocument {
     complete: source.missing.length === 0,
     missing: source.missing,
     notes: [...source.notes, ...baselineNote(baseline)],
-    // What plays one loss alone is not about all of them, nor about their page.
+    // A command that plays one loss alone leaves out the flags about all losses and about their page.
     command: commandOf({ ...flags, each: undefined, by: undefined, failIf: [], report: undefined }),
     unplayed: planned.filter((_, index) => !losses[index]).map(nameOf),
     losses: losses.filter((loss) => loss !== null).sort(worstFirst),

@@ -17,8 +17,8 @@ import { lossText, nameOf } from './each-document.ts';
 import { lossAtMs, lossesText } from './plan.ts';
 
 /**
- * Which loss hurts most, a line for each that hurts, and one for all that do not. Without `top` as many as make
- * a hundred lines, of -o wide all.
+ * The losses that hurt most, a line for each, and one line for all that do not hurt. Without `top` as many as
+ * make a hundred lines, of -o wide all.
  */
 export function eachTable(document: EachDocument, options: TableOptions, top?: Top): string {
   const { losses, unplayed } = document;

@@ -1,4 +1,4 @@
-// Plays losses in copies of one cluster, one after the other, in whichever thread.
+// Plays losses in copies of one cluster, one after the other, in any thread.
 import type { Millis } from '@taintmgr/core/time';
 import { countBy, rulesOf } from '@taintmgr/k8s-adapter/command-line';
 import type { PolicyObject } from '@taintmgr/k8s-adapter/kinds';
@@ -131,7 +131,7 @@ export class LossPlayer {
 }
 
 function reasonOf(error: unknown): string {
-  // The place in the event tells nobody anything, who has not written it.
+  // The place in the event means nothing to the user, who has not written the event.
   if (error instanceof FaultyFile)
     return error.faults.join('; ').replaceAll(/--each:\d+:\d+: /g, '');
   return error instanceof Error ? error.message : String(error);
@@ -254,7 +254,7 @@ function lossWorkload(one: WorkloadSummary, draws: readonly Draw[]): LossWorkloa
   const { downMax, downWorstWanted, downSeconds, outageSeconds, podMinutesLost, downAtEnd } = one;
   const id = `${kind} ${namespace}/${name}`;
   const unplacedAtEnd = draws.map(({ recording }) => {
-    // What is Pending before the loss is so without it.
+    // A pod that is Pending before the loss does not count.
     return recording.unplaced.filter(
       ({ workload, from, until }) => workload === id && from > 0 && until === null,
     ).length;

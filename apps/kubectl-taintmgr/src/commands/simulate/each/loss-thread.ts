@@ -1,6 +1,6 @@
-// A thread that plays losses, as the one that started it sees it. The code of the plugin is a module of sources, the
-// one file of the package, or a part of the one program: each starts a thread of itself, which comes to
-// `playInThread` by the same entry.
+// A thread that plays losses, as the one that started it sees it. The code of the plugin is a module of
+// sources, the one file of the package, or a part of the one program: each starts a thread of itself, which
+// reaches `playInThread` by the same entry.
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { Loss } from '@taintmgr/page';

@@ -1,4 +1,4 @@
-// Which losses there are to play: a part of the nodes each, and how it is lost.
+// The planned losses: each is a part of the nodes, and the way it is lost.
 import { formatTaint, type Toleration } from '@taintmgr/core';
 import { zoneName } from '@taintmgr/core/model';
 import type { Millis } from '@taintmgr/core/time';
@@ -14,7 +14,7 @@ import type { By } from '../flags.ts';
 /** When each loss comes: it is for good. */
 export const lossAtMs: Millis = 60_000;
 
-/** One that is to be played. */
+/** A planned loss. */
 export interface PlannedLoss {
   readonly name: string;
   readonly taint?: string;
@@ -158,7 +158,7 @@ interface Use {
   readonly value?: string | undefined;
 }
 
-/** Each key that somebody uses, with effect NoExecute and the value that most use: nodes first, then pods. */
+/** Each key in use, with effect NoExecute and the most frequent value: nodes first, then pods. */
 export function taintsInUse(
   api: Pick<PlainServer, 'list'>,
   policies: readonly PolicyObject[],
@@ -188,7 +188,7 @@ function mostUsed(key: string, uses: readonly Use[]): string {
   return counts[0]?.[0] ?? '';
 }
 
-/** A node that somebody has switched off for good: only people say that. */
+/** A node that an administrator has switched off for good: only people set this taint. */
 const outOfService = 'node.kubernetes.io/out-of-service';
 
 /** Tells whether the taint key is one that Kubernetes does not set by itself. */

@@ -1,4 +1,4 @@
-// Plays losses in as many threads as there is room for, and keeps what is done where somebody stops it.
+// Plays losses in as many threads as there is room for, and keeps the finished ones when the user stops it.
 import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
@@ -23,25 +23,25 @@ interface LossesOptions {
   readonly startThread: () => Thread;
   /** Plays one in this thread. */
   readonly play: (planned: PlannedLoss) => Promise<Loss>;
-  /** Null: nobody watches. */
+  /** Null: no progress is shown. */
   readonly live: LiveBlock | null;
   readonly interrupt: AbortSignal;
 }
 
 export interface PlayedLosses {
-  /** Each in its place; null: it was not played, as somebody stopped it. */
+  /** Each in its place; null: not played, as the user stopped it. */
   readonly losses: readonly (Loss | null)[];
   /** Why a thread could not be started; null: all could. */
   readonly withoutThreads: string | null;
 }
 
-/** Which thread plays which loss is chance, and what comes of it is not. */
+/** The thread of a loss is chance, and its result is not. */
 export async function playLosses(options: LossesOptions): Promise<PlayedLosses> {
   const { live, threads } = options;
   const losses = new Losses(options);
   try {
     const faults = await Promise.all(Array.from({ length: threads }, () => losses.inThread()));
-    // Where none of the threads goes on this one does.
+    // Where all threads have failed, this one plays the rest.
     await losses.here();
     return { losses: losses.played, withoutThreads: faults.find((why) => why !== null) ?? null };
   } finally {

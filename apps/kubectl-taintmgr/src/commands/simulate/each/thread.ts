@@ -8,7 +8,7 @@ import type { PlannedLoss } from './plan.ts';
 export function playInThread(): void {
   const { job, baseline }: ThreadData = workerData;
   const player = new LossPlayer(job);
-  // Whoever started the thread ends it at Ctrl-C.
+  // The starter of the thread ends it at Ctrl-C.
   const { signal } = new AbortController();
   const answer = (given: ThreadAnswer): void => parentPort?.postMessage(given);
   parentPort?.on('message', async (planned: PlannedLoss) => {

@@ -62,7 +62,7 @@ export async function replayCommand(
   return difference ? exitCode.different : exitCode.done;
 }
 
-/** What to know of how the recording ends; null: in order. */
+/** A note on the end of the recording; null: in order. */
 function noteOf({ file, end, cutLine, difference }: Replay): string | null {
   if (difference) return null;
   switch (end) {
@@ -87,7 +87,7 @@ interface Replay {
   /** By kind, in the order of their first; those up to the difference. */
   readonly commands: ReadonlyMap<Command['kind'], number>;
   readonly lastAt: Instant | null;
-  /** How the recording ends: `cut` within a line, `open` after a whole one. */
+  /** The end of the recording: `cut` within a line, `open` after a whole one. */
   readonly end: FlightEnd['end'] | 'cut' | 'open';
   /** The line that was cut off; null: none. */
   readonly cutLine: number | null;
@@ -95,7 +95,7 @@ interface Replay {
   readonly threw: string | null;
   /** Null: every command is the same. */
   readonly difference: Difference | null;
-  /** How this build explains what the difference is about. */
+  /** The explanations of this build for the pods and nodes that differ. */
   readonly explanations: readonly string[];
 }
 
@@ -176,7 +176,7 @@ function engineOf(file: string, config: Partial<Config>): Engine {
   }
 }
 
-/** What has been played so far. */
+/** The part that has been played. */
 class Playback {
   events = 0;
   lastAt: Instant | null = null;
@@ -211,7 +211,7 @@ class Playback {
   }
 }
 
-/** An engine that stops is an answer too: a recording of a crash is to be played to its end. */
+/** An engine that stops is an answer too: a recording of a crash is played to its end. */
 function answerOf(engine: Engine, at: Instant, event: Event): EngineAnswer {
   try {
     return { commands: engine.handle(at, event), threw: null };
@@ -220,7 +220,7 @@ function answerOf(engine: Engine, at: Instant, event: Event): EngineAnswer {
   }
 }
 
-/** What the engine of this build says of the pods and nodes that differ. */
+/** The explanations of this build's engine for the pods and nodes that differ. */
 function explanationsOf(engine: Engine, difference: Difference): readonly string[] {
   const { at, recorded, replayed } = difference;
   const subjects = new Map<string, Subject>();
@@ -257,7 +257,7 @@ function nodeText(name: string, { health, zone }: NodeExplanation): string {
   return `node ${name}: ${reasons}${place}`;
 }
 
-/** What an engine answers to one event: commands, or the error that stopped it. */
+/** The answer of an engine to one event: commands, or the error that stopped it. */
 export interface EngineAnswer {
   readonly commands: readonly Command[];
   readonly threw: string | null;
@@ -270,7 +270,7 @@ interface Difference {
   readonly step: number;
   readonly at: Instant;
   readonly event: Event;
-  /** Which of the commands of the step, from 1; null: how the engine stopped is different. */
+  /** The number of the command in the step, from 1; null: the engines stopped differently. */
   readonly command: number | null;
   readonly recorded: Command | string | null;
   readonly replayed: Command | string | null;
@@ -325,7 +325,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Which pod or node a command or an event is about. Of a recording anything may be missing. */
+/** The pod or node of a command or an event. Of a recording anything may be missing. */
 interface Target {
   readonly pod: { readonly namespace: string; readonly name: string } | null;
   readonly node: string | null;

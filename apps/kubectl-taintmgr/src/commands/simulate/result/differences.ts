@@ -1,9 +1,9 @@
-// What another run has more or less than the first of it, for each workload and budget.
+// The differences of another run from the first, for each workload and budget.
 import type { BudgetSummary, Differences, Summary, Totals, WorkloadSummary } from '@taintmgr/page';
 import { thousandths } from './downtime.ts';
 import { beyondChance, paired, sameAs } from './draws.ts';
 
-/** What is compared of a workload; each is that of the other run less that of the first. */
+/** The figures of a workload that are compared; each is that of the other run less that of the first. */
 const ofWorkload = [
   'downMax',
   'downPercentMax',
@@ -30,8 +30,8 @@ const ofTotals = [
 ] as const satisfies readonly (keyof Totals)[];
 
 /**
- * What the draws of another run have more than those of the first, which were played with the same seeds: 0
- * where that is within what chance makes.
+ * The differences of another run's draws from those of the first, which were played with the same seeds: 0
+ * where chance alone explains the difference.
  */
 export function differencesOf(
   first: readonly Summary[],

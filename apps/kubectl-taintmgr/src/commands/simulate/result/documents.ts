@@ -38,7 +38,7 @@ export interface Result {
   /** The file of events; null: none. */
   readonly script: string | null;
   readonly seed: number;
-  /** How many seeds were played, from `seed` on. */
+  /** The number of seeds that were played, from `seed` on. */
   readonly seeds: number;
   readonly until: Millis;
   /** The first is what is asked for, others stand beside it. */
@@ -46,7 +46,7 @@ export interface Result {
   readonly limits: readonly FailIfOutcome[];
   /** The manifests that are laid over the cluster; left out: none are. */
   readonly applied?: readonly AppliedObject[] | undefined;
-  /** How kube-controller-manager is set up; null: it is in no run. */
+  /** The settings of kube-controller-manager; null: no run contains it. */
   readonly manager: ManagerSettings | null;
 }
 

@@ -1,4 +1,4 @@
-// How long pods of a workload were really down: the sums, the longest gap, and when it was over.
+// The real downtime of a workload's pods: the sums, the longest gap, and the time when it was over.
 
 import { mostOf } from '@taintmgr/k8s-adapter/command-line';
 import type { Downtime, Step, WorkloadTrack } from '@taintmgr/page';
@@ -26,7 +26,7 @@ function stepsOf({ states, serving }: WorkloadTrack): readonly Step<Down>[] {
   });
 }
 
-/** What a workload has been through up to `end`, in seconds. */
+/** The downtime of a workload up to `end`, in seconds. */
 export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
   const steps = downSteps(track, end);
   const spans = steps.map((step, index) => {
@@ -57,7 +57,7 @@ export function downtimeOf(track: WorkloadTrack, end: number): Downtime {
   };
 }
 
-/** Controllers need milliseconds to see that a node is gone, for which nobody misses its pods. */
+/** Controllers need milliseconds to see that a node is gone; that time is no downtime. */
 const shortestSeconds = 0.1;
 
 /** Without those that the next one ends at once. */

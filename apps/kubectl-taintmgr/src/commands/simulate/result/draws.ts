@@ -23,8 +23,8 @@ export function medianOf(values: readonly number[]): number {
 }
 
 /**
- * What differs between two variants that were played with the same seeds, from the differences of each pair:
- * the median, or 0 where chance alone makes as much.
+ * The difference between two variants that were played with the same seeds, from the differences of each
+ * pair: the median, or 0 where chance alone makes as much.
  */
 export function beyondChance(differences: readonly number[]): number {
   const { least, most } = bandOf(differences);

@@ -1,4 +1,4 @@
-// What becomes of evictions: asked for, refused, held and done, with their reasons.
+// The course of evictions: asked for, refused, held and done, with their reasons.
 import {
   describeReason,
   formatTaint,
@@ -28,9 +28,9 @@ type NamedPod = Pick<PodRef, 'namespace' | 'name' | 'uid' | 'nodeName'>;
 
 const byDrain = 'its node is drained';
 
-/** What is known of a pod beside its name. */
+/** The facts about a pod beside its name. */
 interface KnownPod extends Pick<EvictionTrack, 'workload' | 'arrivedAt'> {
-  /** Whether it was on its way out at the beginning. */
+  /** True for a pod that was leaving at the beginning. */
   readonly wasLeaving: boolean;
 }
 
@@ -43,7 +43,7 @@ export class EvictionLog {
   readonly #open = new Map<string, Open<DeadlineTrack>>();
   /** Deadlines of pods that were gone before anybody had said why, by their uid. */
   readonly #unanswered = new Map<string, Open<DeadlineTrack>>();
-  /** How pods were to be removed by a try that failed, by their uid. */
+  /** The way in which a failed try was removing pods, by their uid. */
   readonly #tried = new Map<string, How>();
   readonly #evictedPods = new Set<string>();
   readonly #refused = new Map<string, Open<RefusalTrack>>();
@@ -63,7 +63,7 @@ export class EvictionLog {
     return this.#holds.holds;
   }
 
-  /** Whether a pause holds any pod, as far as is known. */
+  /** True where a pause holds any pod, as far as is known. */
   get hasPaused(): boolean {
     return this.#holds.hasPaused;
   }
@@ -95,7 +95,7 @@ export class EvictionLog {
       const { pod, to, because, unanswered = false } = report;
       const tried = unanswered ? this.#tried.get(pod.uid) : undefined;
       if (tried) {
-        // Nobody answered, and the pod leaves: that request is taken to have removed it.
+        // The request had no answer, and the pod leaves: that request is taken to have removed it.
         const reasons = because.map((reason) => this.#reason(reason));
         this.#finished(at, pod, tried, reasons, { kind: 'done' });
         return;
@@ -106,7 +106,7 @@ export class EvictionLog {
     }
   }
 
-  /** Whether a pause holds a pod, as an explanation has it: that is not reported. */
+  /** Follows a pause that holds a pod through its explanation: no report mentions it. */
   followPause(at: number, { pod, decision }: PodExplanation): void {
     const holder = decision.kind === 'pause' ? heldByPause(decision.because) : null;
     if (!holder) this.#holds.release(at, pod.uid, 'pause');
@@ -232,7 +232,7 @@ function budgetOf({ budget, message }: Extract<Outcome, { kind: 'blocked' }>): s
 }
 
 type HoldTrack = Recording['holds'][number];
-/** What holds a pod back. */
+/** The limit, pause or budget that holds a pod. */
 type Holder = Pick<HoldTrack, 'kind' | 'name' | 'tripped' | 'text'>;
 
 /** Records them. */
@@ -240,7 +240,7 @@ class HoldLog {
   readonly holds: Open<HoldTrack>[] = [];
   readonly #open = new Map<string, Open<HoldTrack>>();
 
-  /** Whether a pause holds any pod, as far as is known. */
+  /** True where a pause holds any pod, as far as is known. */
   get hasPaused(): boolean {
     for (const { kind } of this.#open.values()) if (kind === 'pause') return true;
     return false;

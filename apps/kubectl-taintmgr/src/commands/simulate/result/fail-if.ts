@@ -22,7 +22,7 @@ export interface Judged {
 
 /** A condition, such as `downtime(shop/web, B) > downtime(shop/web, A) + 30s`. */
 export interface FailIf {
-  /** How variants in an earlier spelling are spelled now. */
+  /** The current spellings of variants that are given in an earlier spelling. */
   readonly hints: readonly string[];
   /** Throws UsageError where it is about nothing of a run that begins. */
   check(run: Judged): void;
@@ -96,7 +96,7 @@ function compiled(environment: Environment, notation: Notation, fault: Fault): P
   throw fault(1, "want a comparison such as 'downtime(shop/web) > 30s'");
 }
 
-/** Whether what a call is about is there, in the run that it is about. */
+/** Throws a fault where the run does not contain the subject of a call. */
 function checkSubject({ metric, subject, column }: Call, run: Judged, fault: Fault): void {
   const names = measuredIn(metric, run).map(({ name }) => name);
   if (names.some((name) => matches(subject, name))) return;
@@ -107,7 +107,7 @@ function checkSubject({ metric, subject, column }: Call, run: Judged, fault: Fau
   );
 }
 
-/** What decides about workloads that are meant and was not simulated; undefined: nothing. */
+/** The unsimulated parts that decide about the workloads in question; undefined: none. */
 function unknownIn(calls: readonly Call[], runs: readonly Judged[]): string | undefined {
   for (const { summary, name: run } of runs) {
     for (const { namespace, name, unknown } of summary.workloads) {
@@ -168,12 +168,12 @@ function valueText({ unit, value }: Reading): string {
   return unit === 'percent' ? `${value}%` : String(value);
 }
 
-/** Which runs there are, and whether a condition has to say which it means. */
+/** The runs that a condition may name. */
 interface Runs {
-  /** Null: that hangs on a cluster which is not read yet. */
+  /** Null: the names depend on a cluster that is not read yet. */
   readonly names: readonly string[] | null;
   readonly mustName: boolean;
-  /** Whether figures count that may be wrong, as something is not simulated. Left out: no. */
+  /** True: figures count that may be wrong because a part is not simulated. Left out: no. */
   readonly allowsUnknown?: boolean;
 }
 
@@ -252,7 +252,7 @@ function variantFault(variant: string | null, { names, mustName }: Runs): string
   return `no variant ${variant}${didYouMean(variant, names) || ';'} there are ${all}`;
 }
 
-/** How much of something somebody had, in each unit in which it may be read. */
+/** An amount, in each unit in which it may be read. */
 interface Measured {
   /** `shop/web` */
   readonly name: string;
@@ -393,24 +393,24 @@ class Amount {
 
 /** A number of pods, and their share of those wanted. */
 class Pods extends Amount {}
-/** How many pods a budget lacked, and for how long. */
+/** The missing pods of a budget, as a number and a time. */
 class Shortfall extends Amount {}
-/** How long something took. */
+/** A length of time. */
 class Time extends Amount {}
 /** A share such as `30%`. */
 class Share extends Amount {}
-/** How often something happened. */
+/** A number of times. */
 class Count extends Amount {}
 
 /** The types as expressions name them. */
 type AmountName = 'Pods' | 'Shortfall' | 'Time' | 'Share' | 'Count';
 
-/** What an expression may do with amounts of a type. */
+/** The operations of an expression on amounts of a type. */
 interface AmountType {
   readonly make: new (read: (unit: Unit) => number) => Amount;
-  /** What it may be compared with, and in which unit that is; `double` is a plain number. */
+  /** The types that it may be compared with, each with the unit to compare in; `double` is a plain number. */
   readonly beside: Readonly<Record<string, Unit>>;
-  /** What to write beside it, in words. */
+  /** The values to write beside it, in words. */
   readonly want: string;
 }
 
@@ -430,7 +430,7 @@ const amountTypes: Readonly<Record<AmountName, AmountType>> = {
   Count: { make: Count, beside: { double: 'number', Count: 'number' }, want: 'a number' },
 };
 
-/** An expression of CEL, and where its parts stood in what somebody wrote. */
+/** An expression of CEL, and the places of its parts in the user's text. */
 interface Notation {
   readonly expression: string;
   /** The column, from 1, of an offset in the expression. */
@@ -442,8 +442,8 @@ const parts =
   /"[^"]*"|'[^']*'|([A-Za-z_]\w*)(\s*\()([^()"']*)(?=\))|(?<![\w.])(\d+(?:\.\d+)?(?:[a-z%][\w.%]*)?)/g;
 
 /**
- * `down(shop/web, B) > 30%` becomes `down("shop/web", "B") > share(30.0)`, of which the library makes
- * the rest. What it does not know stays as it is, for the library to refuse.
+ * `down(shop/web, B) > 30%` becomes `down("shop/web", "B") > share(30.0)`, of which the library makes the
+ * rest. Unknown text stays unchanged, and the library refuses it.
  */
 function celOf(text: string): Notation {
   const starts: (readonly [written: number, read: number])[] = [[0, 0]];
@@ -471,7 +471,7 @@ function celOf(text: string): Notation {
   return { expression, columnOf: (offset) => columnOf(starts, offset, text.length) };
 }
 
-/** All numbers are of one kind, so that nobody has to write `2.0`. */
+/** Makes all numbers of one kind, so that users need not write `2.0`. */
 function amountText(amount: string): string {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(.*)$/.exec(amount) ?? [];
   const plain = number.includes('.') ? number : `${number}.0`;
@@ -503,7 +503,7 @@ interface LibraryError {
   readonly node?: Typed & { readonly op: string; readonly args: unknown };
 }
 
-/** What is wrong, and at which offset of the expression. */
+/** The message of a fault, and its offset in the expression. */
 function faultOf(error: unknown): { readonly offset: number; readonly what: string } {
   const { code = '', summary = String(error), range, node } = error as LibraryError;
   const start = range?.start ?? node?.start ?? 0;

@@ -20,7 +20,7 @@ import {
 } from './timelines.ts';
 import { WorkloadTimelines } from './workloads.ts';
 
-/** Whom the recorder asks for what nobody reports. */
+/** Answers the questions of the recorder about facts that no report contains. */
 interface Controller {
   readonly hasPauses: boolean;
   explain(subject: Subject): Explanation;
@@ -34,7 +34,7 @@ interface RecorderOptions {
   readonly api: RecordedCluster;
   readonly controller: Controller;
   readonly semantics: Config['semantics'];
-  /** How long pods take to start again when their machine is back. */
+  /** The time that pods take to start again when their machine is back. */
   readonly times: PodTimes;
 }
 
@@ -106,7 +106,7 @@ export class RunRecorder {
     this.#lookAround();
   }
 
-  /** What the controller reports. */
+  /** Records a report of the controller. */
   notice(notice: Notice | PressureNotice | UpstreamDeviceNotice): void {
     const at = this.#now;
     this.#log.notice(at, notice);
@@ -123,7 +123,7 @@ export class RunRecorder {
   /** Not everything about zones is reported: upstream semantics report nothing. */
   #lookAround(): void {
     this.#noteZones();
-    // When the last pause is over, its pods have to be let go.
+    // When the last pause is over, its pods are released.
     const arePaused = this.#controller.hasPauses || this.#log.hasPaused;
     if (!this.#reportsDeadlines || arePaused) this.#followPods();
     this.#api.clock.after(lookPeriodMs, () => this.#lookAround());
@@ -266,7 +266,7 @@ function uidOf({ metadata }: KubeObject): string {
   return metadata.uid ?? '';
 }
 
-/** Whether nothing changed but the time of a report. */
+/** True where only the time of a report changed. */
 function isHeartbeat(object: KubeObject, previous: KubeObject): boolean {
   return object.spec === previous.spec && readiness(object) === readiness(previous);
 }
@@ -280,7 +280,7 @@ function conditionOf(object: KubeObject, type: string): Condition | null {
   return conditions.find((condition) => condition.type === type) ?? null;
 }
 
-/** Whether a pod serves, as far as the API says: one that is going does not count. */
+/** True for a pod that serves, as far as the API says: a leaving pod does not. */
 function isReady(pod: KubeObject | null): boolean {
   if (!pod || pod.metadata.deletionTimestamp !== undefined) return false;
   return pod.status?.phase === 'Running' && readiness(pod) === 'True';
@@ -292,7 +292,7 @@ function placeOf(pod: KubeObject | null): string | null {
   return hasEnded ? null : (pod?.spec.nodeName ?? null);
 }
 
-/** Why a pod fits on no node; null: it has one, or nobody has looked yet, or it is going. */
+/** The reason why a pod fits on no node; null: it has a node, was not scheduled yet, or is leaving. */
 export function unplacedMessage(pod: KubeObject): string | null {
   if (pod.spec.nodeName || pod.metadata.deletionTimestamp !== undefined) return null;
   const condition = conditionOf(pod, 'PodScheduled');

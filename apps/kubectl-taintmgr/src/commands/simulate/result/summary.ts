@@ -121,7 +121,7 @@ function jobSummary(
   };
 }
 
-/** How long states of a kind lasted, in all. */
+/** The sum of the time in states of a kind. */
 function secondsIn<State extends object>(
   states: readonly Step<State>[],
   end: number,
@@ -154,7 +154,7 @@ interface Kept extends Omit<Cause, 'pods'> {
   readonly pod: string;
 }
 
-/** What kept pods in a run, the first first. */
+/** The causes that kept pods in a run, the first first. */
 function causesOf(recording: Recording): readonly Cause[] {
   const groups = new Map<string, Kept[]>();
   for (const kept of [...ofPods(recording), ...ofZones(recording)]) {
@@ -242,7 +242,7 @@ function loopOf(group: readonly [EvictionTrack, ...EvictionTrack[]]): EvictionLo
   return { namespace, name: nameOf(first), node, ...times, because };
 }
 
-/** What of a pod stays the same when it comes back. */
+/** The part of a pod's name that stays the same when the pod is replaced. */
 function nameOf({ workload, pod }: EvictionTrack): string {
   return workload === null || workload.startsWith('StatefulSet ') ? pod : workload;
 }

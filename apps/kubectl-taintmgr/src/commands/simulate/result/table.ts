@@ -43,7 +43,7 @@ const usual: Room = {
 };
 const everything: Room = { ...usual, lines: Number.POSITIVE_INFINITY };
 
-/** An answer of more lines shows only the worst, as long as nobody asks for more. */
+/** A longer answer shows only the worst, unless the user asks for more. */
 const linesMax = 100;
 /** So many workloads are tried, until the answer is short enough. */
 const steps = [30, 20, 15, 10, 7, 5, 4, 3, 2, 1];
@@ -280,7 +280,7 @@ function assumedLines(assumptions: readonly Assumption[], { remarks }: Room): re
   return left > 0 ? [...lines, `assumed of pods of ${left} more: other times`] : lines;
 }
 
-/** Where a policy asks whoever answers for pods first: nobody does here. */
+/** Where a policy asks a pod's interceptors first: the simulation has none. */
 function requestLines(runs: readonly RunResult[]): readonly string[] {
   const asks = runs.some(({ recording }) =>
     recording.evictions.some(({ because: [first = ''] }) => first.includes('(EvictionRequest)')),
@@ -290,7 +290,7 @@ function requestLines(runs: readonly RunResult[]): readonly string[] {
     : [];
 }
 
-/** How kube-controller-manager is set up, where it is played. */
+/** The settings of kube-controller-manager, where it is played. */
 function managerLines({ manager }: Result): readonly string[] {
   return manager ? [`assumed of kube-controller-manager: ${managerFlagsText(manager)}`] : [];
 }
@@ -358,7 +358,7 @@ function workloadText(workload: string | null, { wide }: TableOptions): string {
   return wide ? workload : workload.slice(workload.indexOf(' ') + 1);
 }
 
-/** Which pods fitted on no node; none where all did. */
+/** The pods that fitted on no node; no lines where all fitted. */
 function unplacedLines(
   { name, summary, recording }: RunResult,
   isNamed: boolean,

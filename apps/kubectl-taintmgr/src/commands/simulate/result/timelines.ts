@@ -28,8 +28,8 @@ export class Timelines<Id extends object, State extends object> {
   }
 
   /**
-   * The state from `at` on, in seconds, never before the last one: only the last of those of one
-   * instant counts. What was not added is ignored.
+   * The state from `at` on, in seconds, never before the last one: only the last of those of one instant
+   * counts. A key that was not added is ignored.
    */
   push(at: number, key: string, state: State): void {
     const states = this.#byKey.get(key)?.states;
@@ -50,7 +50,7 @@ export class Timelines<Id extends object, State extends object> {
   }
 }
 
-/** Whether two states, of one kind, say the same: their members are plain values, or lists and maps of them. */
+/** True where two states of one kind are equal: their members are plain values, or lists and maps of them. */
 function isSame<State extends object>(one: State, other: State): boolean {
   for (const key in other) {
     const [mine, theirs] = [one[key], other[key]];
@@ -104,7 +104,7 @@ export class NodeTimelines {
     this.#states.push(at, key, { ready: 'Gone', cordoned: false, taints: [] });
   }
 
-  /** A pod has come to the node (1) or left it (-1). */
+  /** Counts a pod that has joined the node (1) or left it (-1). */
   countPod(at: number, name: string, change: 1 | -1): void {
     const key = this.#keys.get(name);
     if (key === undefined) return;
@@ -129,7 +129,7 @@ export class PodLog {
   readonly pods: OpenPod[] = [];
   readonly #open = new Map<string, OpenPod>();
 
-  /** It has come to its node. */
+  /** The pod was bound to its node. */
   arrived(at: number, { metadata, spec }: KubeObject, workload: string | null): void {
     const { namespace = '', name, uid = '' } = metadata;
     const id = { namespace, pod: name, node: spec.nodeName as string, workload };
@@ -144,7 +144,7 @@ export class PodLog {
     this.#enter(at, pod, does ? 'serving' : isGoing ? 'stopping' : 'down');
   }
 
-  /** It is to go. */
+  /** The pod was asked to leave. */
   stopping(at: number, pod: KubeObject): void {
     this.#enter(at, pod, 'stopping');
   }
@@ -167,14 +167,14 @@ export class PodLog {
   }
 }
 
-/** Whether a report says that zones have changed. */
+/** True for a report of changed zones. */
 export function isOfZones(report: { readonly kind: string }): boolean {
   return zoneReports.some((kind) => kind === report.kind);
 }
 
 const zoneReports: readonly LifecycleReport['kind'][] = ['zone', 'zoneHold', 'nodeUnreachable'];
 
-/** What of a zone is recorded. */
+/** The recorded part of a zone. */
 export function recordedZone(
   { state, ready, notReady, rate, hold }: ZoneStatus,
   startsAt: Instant,

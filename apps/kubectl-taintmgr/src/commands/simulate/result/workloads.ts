@@ -1,4 +1,4 @@
-// How many pods of each workload but Jobs are ready during a run, and how many really serve.
+// The numbers of ready and of serving pods of each workload but Jobs during a run.
 import type { WorkloadTrack } from '@taintmgr/page';
 import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import { type StateOf, Timelines } from './timelines.ts';
@@ -9,7 +9,7 @@ interface Workload extends WorkloadId {
   wanted: number;
   ready: number;
   serving: number;
-  /** Of a DaemonSet: pods of nodes that are new, which were never ready. Nobody misses them. */
+  /** Of a DaemonSet: pods of nodes that are new, which were never ready. Their absence is no loss. */
   fresh: number;
 }
 
@@ -30,8 +30,8 @@ export class WorkloadTimelines {
   readonly #serving = new Timelines<object, { readonly pods: number }>();
 
   /**
-   * Begins with what is there: pods of owners that are not known want to stay as many, but for those
-   * that have ended or end already, as nobody makes others.
+   * Begins with the present pods: pods of unknown owners count as wanted in their present number, except
+   * those that have ended or are ending, which no controller replaces.
    */
   constructor(api: Pick<ClusterApi, 'get' | 'list'>) {
     this.#api = api;
@@ -44,7 +44,7 @@ export class WorkloadTimelines {
     }
   }
 
-  /** Whether changes of the resource are of interest. */
+  /** True for a resource whose changes matter. */
   takes(resource: string): boolean {
     return resource in wanting;
   }
@@ -73,7 +73,7 @@ export class WorkloadTimelines {
     this.#write(at, workload);
   }
 
-  /** A pod has ended by itself, ready or not: where nobody recreates it, it has done its work. */
+  /** A pod has ended by itself, ready or not: where no controller recreates it, its work is done. */
   countDone(at: number, pod: KubeObject): void {
     const workload = this.#workloadOf(pod);
     if (!workload || !hasSucceeded(pod) || this.#isKnown(workload)) return;
@@ -150,13 +150,13 @@ function nodesWithoutPod({ status }: KubeObject): number {
   return (status?.desiredNumberScheduled ?? 0) - (status?.currentNumberScheduled ?? 0);
 }
 
-/** Whether a pod is to stay: it has neither ended nor is it ending. */
+/** True for a pod that stays: it has neither ended nor is it ending. */
 function isLasting({ metadata, status }: KubeObject): boolean {
   const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return !hasEnded && metadata.deletionTimestamp === undefined;
 }
 
-/** Whether a pod has done its work, and nobody has asked it to go. */
+/** True for a pod whose work is done, and that was not asked to leave. */
 function hasSucceeded({ metadata, status }: KubeObject): boolean {
   return status?.phase === 'Succeeded' && metadata.deletionTimestamp === undefined;
 }

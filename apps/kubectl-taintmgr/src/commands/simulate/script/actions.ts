@@ -23,7 +23,7 @@ export interface About {
   readonly name: string;
 }
 
-/** What an event does. */
+/** The effect of an event. */
 export interface ScriptAction {
   /** In words, for the timeline. */
   readonly text: string;
@@ -31,17 +31,17 @@ export interface ScriptAction {
   readonly targets: Targets | null;
   /** `node` is '' where it is about none. Throws StageFault and ApiError. */
   readonly apply: (stage: Stage, node: string) => void;
-  /** What ends it after `lasts`; null: it does not end. */
+  /** The action that ends it after `lasts`; null: it does not end. */
   readonly undo: { readonly text: string; readonly apply: ScriptAction['apply'] } | null;
   /** The node that it adds. */
   readonly adds?: KubeObject;
-  /** What it is about beside nodes, which has to be there. */
+  /** The object that it is about beside nodes, which must exist. */
   readonly about?: About;
-  /** How long it lasts where `lasts` is left out; left out itself: for good. */
+  /** The duration where `lasts` is left out; left out itself: for good. */
   readonly lastsUsual?: Millis;
-  /** Whether the controller stops and begins anew. */
+  /** True where the controller stops and starts again. */
   readonly restarts?: true;
-  /** Whether only the node pressure agent acts on it. */
+  /** True where only the node pressure agent acts on it. */
   readonly needsPressure?: true;
 }
 
@@ -60,7 +60,7 @@ export function required(body: Field, members: Members, name: string): Field {
   return field;
 }
 
-/** What is done to nodes, one by one, and how it is undone. */
+/** An action on nodes, one by one, and the way to undo it. */
 function onNodes(
   body: Field,
   members: Members,
@@ -79,7 +79,7 @@ function onNodes(
   };
 }
 
-/** Which nodes an event of a script is about. */
+/** The nodes of an event. */
 export type Targets =
   | { readonly kind: 'names'; readonly names: readonly string[] }
   | { readonly kind: 'zone'; readonly zone: string }
@@ -491,7 +491,7 @@ function setBudget(body: Field, members: Members): ScriptAction {
   };
 }
 
-/** What a budget allows, as its spec has it: one of two. Throws FileFault. */
+/** The bound of a budget, as its spec has it: one of two. Throws FileFault. */
 export function budgetSpec(
   body: Field,
   members: Members,

@@ -37,7 +37,7 @@ export interface ScriptEvent {
   readonly field: Field;
   readonly at: Millis;
   readonly action: ScriptAction;
-  /** After so long it is undone; null: it is not. */
+  /** The event is undone after this time; null: never. */
   readonly lasts: Millis | null;
   /** Between one of its nodes and the next. */
   readonly stagger: Millis;
@@ -54,11 +54,11 @@ export interface Script {
   readonly pressure: Partial<PressureConfig> | null;
   /** Its policies, taint rules and pauses, of which those hold from `startsAt` that do not say since when. */
   readonly policies: (startsAt: Instant) => readonly PlacedPolicy[];
-  /** How long pods of workloads such as `shop/web` take to start and to stop. */
+  /** The time that pods of workloads such as `shop/web` take to start and to stop. */
   readonly times: ReadonlyMap<string, ScriptTimes>;
   /** The nodes that an autoscaler adds. */
   readonly autoscaler: readonly NodePool[];
-  /** How words in an earlier spelling are spelled now. */
+  /** The current spellings of words that are given in an earlier spelling. */
   readonly hints: readonly string[];
 }
 
@@ -136,7 +136,7 @@ export function readScript(file: string, text: string, until: Millis): Script {
   return { events, engine, manager, pressure, policies, times, autoscaler, hints };
 }
 
-/** What one event comes to, that is not in a script: it may be repeated. Throws FaultyFile. */
+/** Reads the parts of one event outside of a script: it may be repeated. Throws FaultyFile. */
 export function readEvents(file: string, text: string, until: Millis): readonly ScriptEvent[] {
   const faults: string[] = [];
   const events: ScriptEvent[] = [];
@@ -149,7 +149,7 @@ export function readEvents(file: string, text: string, until: Millis): readonly 
   return events;
 }
 
-/** How long the pods of one workload take. */
+/** Reads the time that the pods of one workload take. */
 function readTimes(field: Field, times: Map<string, ScriptTimes>): void {
   const members = field.members(['workload', 'start', 'stop']);
   const [namespace, name] = keyOf(required(field, members, 'workload'));
@@ -269,13 +269,12 @@ function readAction(field: Field, members: ReadonlyMap<string, Field>): ScriptAc
   return action.read(body, action.fields.length === 0 ? new Map() : body.members(action.fields));
 }
 
-// Which members the configurations in a script may have, and of what kind. Numbers and words it
-// checks itself.
+// The members that the configurations in a script may have, by kind. Numbers and words it checks itself.
 
 /** Throws FileFault for a value of another kind. */
 type Check = (field: Field) => unknown;
 
-/** What manifests say instead, and what is for programs alone. */
+/** The members that manifests say instead, or that are for programs alone. */
 const saidElsewhere: readonly string[] = [
   'limits',
   'conditionRules',

@@ -1,5 +1,5 @@
-// The expressions of DeviceClasses and claims, as far as CEL itself and quantities go: whoever compares versions
-// is not known.
+// The expressions of DeviceClasses and claims, as far as CEL itself and quantities reach: functions that
+// compare versions are unknown.
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { amountsOf, type SelectsDevice } from '@taintmgr/sim-cluster';
 

@@ -66,7 +66,7 @@ interface Others {
   readonly gathering: Gathering;
 }
 
-/** Takes objects of a cluster, and knows what else somebody may have given by mistake. */
+/** Takes objects of a cluster, and recognizes other files that users give by mistake. */
 function sinkFor(
   file: InputFile,
   cluster: ObjectSink,
@@ -106,7 +106,9 @@ export async function readText(flag: string, file: string): Promise<string> {
   }
 }
 
-/** Reads a live cluster. What we may not see is missing. Throws ApiError and ConnectionError. */
+/**
+ * Reads a live cluster. Objects that the user may not read are missing. Throws ApiError and ConnectionError.
+ */
 export async function liveSource(client: ApiClient, context: string): Promise<ClusterSource> {
   const reader = new ClusterReader(client);
   const values: object[] = [];
@@ -154,8 +156,8 @@ function unseenNote(kinds: readonly string[]): readonly string[] {
 }
 
 /**
- * Whose rules count there; where both act kube-controller-manager deletes before ours evicts. Where that is not
- * sure, policies in the cluster are there to be followed.
+ * Returns the actor with the rules in force; where both act, kube-controller-manager deletes before taintmgr
+ * evicts. Where that is not sure, policies in the cluster are there to be followed.
  */
 function actorOf({ name, rules, source, sure }: Evictor, { policies }: ClusterSource): Actor {
   const isOurs = rules === 'taintmgr-controller' || (!sure && policies.length > 0);

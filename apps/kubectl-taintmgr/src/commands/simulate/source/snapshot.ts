@@ -30,7 +30,7 @@ import { hasAutoscaler, strangerOf, unknownsIn } from './unknowns.ts';
 const noTime: Instant = Date.parse('2026-01-01T00:00:00Z');
 const seedForLook = 1;
 
-/** A cluster that goes on from where it was read. Throws FaultyFile where it has no nodes. */
+/** A cluster that continues from the time it was read. Throws FaultyFile where it has no nodes. */
 export function snapshotSource(name: string, gathered: Gathered): ClusterSource {
   const { faults, foreign } = gathered;
   const startsAt = gathered.latest ?? noTime;
@@ -173,7 +173,7 @@ interface Taint {
   readonly timeAdded?: string | null;
 }
 
-/** A lease that was not renewed for so long has no holder. */
+/** A lease without a renewal for this time has no holder. */
 const heldForMs = 60_000;
 
 /**
@@ -202,7 +202,7 @@ function minorVersion(api: Cluster['api']): number | null {
   return minors.length === 0 ? null : mostOf(minors, 0);
 }
 
-/** The fault of an object that was judged sound and could not be taken all the same. */
+/** The fault of an object that was judged sound and still could not be loaded. */
 function unloadedText({ kind, namespace, name, reason }: Unloaded): string {
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}: ${reason}`;
 }
@@ -218,7 +218,7 @@ function kindsText(kinds: readonly string[]): string {
   return choicesText(Array.from(counts, ([kind, number]) => `${kind} ${number}`));
 }
 
-/** Pods that nobody will replace, because what owns them is not there. */
+/** Pods that no controller will replace, because their owner is missing. */
 function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly string[] {
   const missing = pods.flatMap((pod) => strangerOf(pod, api) ?? []);
   return Array.from(countBy(missing), ([kind, number]) => {
@@ -226,7 +226,7 @@ function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly 
   });
 }
 
-/** Pods that are not ready for a reason that nobody knows here. */
+/** Pods that are not ready for an unknown reason. */
 function unreadyNote(pods: readonly KubeObject[]): readonly string[] {
   const number = pods.filter(
     (pod) => hasUnreadyContainers(pod) && pod.metadata.deletionTimestamp === undefined,
@@ -246,10 +246,10 @@ function claimNote({ createdClaims }: LoadReport): readonly string[] {
   ];
 }
 
-/** What is in force in a cluster, apart from its other objects. */
+/** The policies in force in a cluster, apart from its other objects. */
 interface SourcePolicies {
   readonly objects: readonly PolicyObject[];
-  /** What somebody has to know of it. */
+  /** Notes for the user. */
   readonly notes: readonly string[];
   /** The objects without them. */
   readonly others: readonly KubeObject[];
@@ -294,7 +294,7 @@ function inForce(objects: readonly PolicyObject[]): readonly string[] {
   return [`in force as in the cluster: ${texts.join(', ')}`];
 }
 
-/** What is not known of namespaces that were made up for what is in them. */
+/** The unknown facts about namespaces that were made up for the objects in them. */
 function namespaceFaults(
   policies: readonly PolicyObject[],
   madeUp: readonly string[],
@@ -332,7 +332,7 @@ export function observedStarts(pods: readonly KubeObject[]): ReadonlyMap<string,
   return new Map(ranges.flat());
 }
 
-/** From when its kubelet took it to when it was ready; null: nobody can tell. */
+/** The time from the kubelet's start of the pod until it was ready; null: unknown. */
 function startOf({ status }: KubeObject): number | null {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');

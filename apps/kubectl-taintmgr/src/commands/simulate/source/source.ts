@@ -18,30 +18,33 @@ export interface ClusterSource {
   /** The file, or the live cluster. */
   readonly name: string;
   readonly startsAt: Instant;
-  /** Lets it come to rest first, where it is made up; `times`: see `make`. Null: it is as it was read. */
+  /** Lets a made-up cluster come to rest first; `times`: see `make`. Null: it is as it was read. */
   readonly bringToRest: ((seed: number, times: PodTimes) => Generator<null, RestingCluster>) | null;
-  /** What is left out, and whether that is too much to go on without --partial. */
+  /** The parts that could not be read; any of them needs --partial. */
   readonly missing: readonly string[];
   /** The policies, taint rules and pauses that are in force in it. */
   readonly policies: readonly PolicyObject[];
-  /** How the controller that acts in it is set up; left out: that is not known, or none does. */
+  /** The settings of the controller that acts in it; left out: unknown, or none acts. */
   readonly engine?: Partial<Config>;
   /**
    * Since when kube-controller-manager has been at it there (-Infinity: all along), so that its timers
    * run; null: it begins with the simulation.
    */
   readonly upstreamSince: Instant | null;
-  /** Who evicts in it for NoExecute taints, and what shows it; null: it is made up, and nobody does. */
+  /**
+   * The controller that evicts in it for NoExecute taints, with the evidence; null: the cluster is made up,
+   * and none does.
+   */
   readonly actor: Actor | null;
   /** The minor version of its nodes, 36 for 1.36; null: not known. */
   readonly minorVersion: number | null;
-  /** What decides about workloads there and is not simulated. */
+  /** The unsimulated parts that decide about workloads there. */
   readonly unknowns: Unknowns;
-  /** Whether it gets nodes where pods fit on none, from somebody who is not simulated. */
+  /** True where a program that is not simulated adds nodes for pods that fit on none. */
   readonly getsNodes: boolean;
-  /** What the simulation does not know of what is there. */
+  /** Notes on present objects that the simulation does not know. */
   readonly notes: readonly string[];
-  /** How long pods of workloads took to start in it, as far as one can see. */
+  /** The observed time that pods of workloads took to start in it. */
   readonly observed: ReadonlyMap<string, RangeMs>;
   /** The parts of the cluster for `make` and `bringToRest`, which another thread can be given. */
   readonly parts: ClusterParts;
@@ -69,14 +72,14 @@ export interface Actor {
 
 interface MakeOptions {
   readonly seed: number;
-  /** How long pods take in it. */
+  /** The time that pods take in it. */
   readonly times: PodTimes;
   /** At rest, for one that is made up. */
   readonly resting: RestingCluster | null;
 }
 
-// Names, labels and amounts as the API server takes them. It would refuse others only when an object is
-// made of them, where nobody knows any more which line they come from.
+// Names, labels and amounts as the API server takes them. It would refuse others only when an object is made
+// of them, where their line in the file is no longer known.
 
 const namePattern = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const nameLengthMax = 253;

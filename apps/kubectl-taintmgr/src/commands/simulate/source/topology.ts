@@ -62,7 +62,7 @@ interface Parts {
   readonly budgets: KubeObject[];
 }
 
-/** A cluster that somebody has described. Throws FaultyFile with all that is wrong. */
+/** A cluster that a user has described. Throws FaultyFile with all that is wrong. */
 export function topologySource(file: string, [root]: readonly Field[]): ClusterSource {
   const trial = new PlainServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
   const read: Parts = { trial, nodes: [], workloads: [], budgets: [] };
@@ -103,7 +103,7 @@ export function topologySource(file: string, [root]: readonly Field[]): ClusterS
   };
 }
 
-/** Builds the cluster of a topology, which comes to rest once. */
+/** Builds the cluster of a topology, which settles once. */
 export function topologyBuilding({
   nodes,
   objects,
@@ -200,7 +200,7 @@ function readWorkload(field: Field, parts: Parts): void {
   budgets.push(budget);
 }
 
-/** The workload with pods that take so long to start and to stop. */
+/** The workload with pods that take this time to start and to stop. */
 function withTimes(members: ReadonlyMap<string, Field>, workload: KubeObject): KubeObject {
   const times = (['start', 'stop'] as const).flatMap((what) => {
     const field = members.get(`${what}Time`);
@@ -212,7 +212,7 @@ function withTimes(members: ReadonlyMap<string, Field>, workload: KubeObject): K
   return { ...workload, spec: { ...workload.spec, template: { ...template, metadata } } };
 }
 
-/** What an API server refuses is a fault of the place in the file. */
+/** An object that an API server refuses is a fault of the place in the file. */
 function tryOut(field: Field, trial: PlainServer, resource: string, object: KubeObject): void {
   const { namespace = '' } = object.metadata;
   try {
@@ -229,7 +229,7 @@ const builders = { Deployment: deployment, StatefulSet: statefulSet, DaemonSet: 
 
 const jobSecondsUsual = 600;
 
-/** How long the pod of a Job runs. */
+/** The time that the pod of a Job runs. */
 function secondsOf(members: ReadonlyMap<string, Field>): number {
   return members.get('seconds')?.wholeNumber(1) ?? jobSecondsUsual;
 }

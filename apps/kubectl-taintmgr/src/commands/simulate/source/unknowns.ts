@@ -1,4 +1,4 @@
-// What decides about workloads of a cluster and is not simulated: their rows may be wrong.
+// The unsimulated parts that decide about workloads of a cluster: the rows of those workloads may be wrong.
 import type { Recording } from '@taintmgr/page';
 import {
   type Cluster,
@@ -9,10 +9,10 @@ import {
 import { workloadKeyOf } from '../times/pod-times.ts';
 import { selectsDevice } from './device-selector.ts';
 
-/** What is not known of workloads, by `shop/web`. */
+/** The unknowns of workloads, by `shop/web`. */
 export type Unknowns = ReadonlyMap<string, readonly string[]>;
 
-/** The owners whose pods the simulation makes anew. */
+/** The owners whose pods the simulation recreates. */
 const owning: Readonly<Record<string, string>> = {
   ReplicaSet: 'replicasets',
   StatefulSet: 'statefulsets',
@@ -20,7 +20,7 @@ const owning: Readonly<Record<string, string>> = {
   Job: 'jobs',
 };
 
-/** What pods of a cluster ask for that nobody does here. */
+/** The requests of a cluster's pods that the simulation does not serve. */
 export function unknownsIn(api: Cluster['api']): Unknowns {
   const found = new Map<string, Set<string>>();
   for (const pod of api.list('pods')) {
@@ -61,7 +61,7 @@ function unknownOf(pod: KubeObject, api: Cluster['api']): readonly string[] {
   ];
 }
 
-/** The kind of an owner that is not there, or of which nothing is known: nobody makes its pods anew. */
+/** The kind of an owner that is missing or unknown: no controller recreates its pods. */
 export function strangerOf({ metadata }: KubeObject, api: Cluster['api']): string | null {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   if (!owner || owner.kind === 'Node') return null;
@@ -73,7 +73,7 @@ export function strangerOf({ metadata }: KubeObject, api: Cluster['api']): strin
 const autoscalerKinds = new Set(['NodePool', 'NodeClaim', 'Provisioner', 'Machine']);
 const autoscalerNames = /cluster-autoscaler|karpenter/;
 
-/** Whether something in a cluster adds nodes where pods fit on none. */
+/** True where a program in a cluster adds nodes for pods that fit on none. */
 export function hasAutoscaler(api: Cluster['api'], foreignKinds: readonly string[]): boolean {
   if (foreignKinds.some((kind) => autoscalerKinds.has(kind))) return true;
   return api.list('deployments').some(({ metadata }) => autoscalerNames.test(metadata.name));

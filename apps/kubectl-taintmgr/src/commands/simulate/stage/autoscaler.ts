@@ -11,7 +11,7 @@ import {
 import { unplacedMessage } from '../result/recorder.ts';
 import type { Stage } from './stage.ts';
 
-/** Nodes of which more can be had: as one that is there, so long after pods fit on none. */
+/** A source of more nodes like an existing one, which arrive this long after pods fit on none. */
 export interface NodePool {
   readonly field: Field;
   readonly like: string;
@@ -35,7 +35,7 @@ export function readPool(field: Field): NodePool {
 /** As the cluster autoscaler looks for pods that fit nowhere. */
 const lookEveryMs: Millis = 10_000;
 
-/** So long after a node has joined its pods are on it. */
+/** The time after a node has joined until its pods are on it. */
 const settlesMs: Millis = 30_000;
 
 /** A node on its way, and what of it is still to be had. */

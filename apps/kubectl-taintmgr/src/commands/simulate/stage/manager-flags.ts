@@ -3,7 +3,7 @@ import { defaultLifecycleConfig as defaults, type LifecycleConfig } from '@taint
 import { formatDuration } from '@taintmgr/core/time';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
 
-/** What a simulation plays of it. */
+/** The settings that a simulation plays. */
 export type ManagerSettings = Pick<LifecycleConfig, (typeof flags)[number]['field']>;
 
 const flags = [

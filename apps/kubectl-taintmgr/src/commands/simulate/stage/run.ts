@@ -35,7 +35,7 @@ import { Autoscaler, type NodePool } from './autoscaler.ts';
 import { type ManagerSettings, managerDefaults } from './manager-flags.ts';
 import { Controller, type ControllerOptions, devicePaths, Stage, StageFault } from './stage.ts';
 
-/** Whose rules the controller follows. */
+/** The rules that the controller follows. */
 export type Semantics = Config['semantics'];
 
 export interface RunOptions {
@@ -48,11 +48,11 @@ export interface RunOptions {
   readonly policies: readonly PolicyObject[];
   /** Looks at what there is before anything happens; what it throws ends the run. */
   readonly onStart?: (run: Run, api: Cluster['api']) => void;
-  /** Whether events that `Simulation.play` gets may stop the controller; left out: no. */
+  /** True: events that `Simulation.play` gets may stop the controller; left out: no. */
   readonly restarts?: true;
   /** The one that it has in common with others; left out: one of its own. */
   readonly beginning?: Beginning;
-  /** The rollout that goes on before events may happen; left out: none. */
+  /** The rollout that runs before events may happen; left out: none. */
   readonly rollout?: RolloutStep;
 }
 
@@ -66,11 +66,11 @@ export type RolloutStep = (
 export interface Run {
   readonly semantics: Semantics;
   readonly startsAt: number;
-  /** How long pods were taken to need. */
+  /** The time that pods were assumed to need. */
   readonly assumptions: readonly Assumption[];
   readonly playedEvents: readonly PlayedEvent[];
   readonly recording: Recording;
-  /** What decided about workloads and was not simulated. */
+  /** The unsimulated parts that decided about workloads. */
   readonly unknowns: Unknowns;
   /** Left out: no manifests were laid over the cluster. */
   readonly rollout?: Rollout;
@@ -87,8 +87,8 @@ export function simulate(options: RunOptions): Run {
 }
 
 /**
- * The same piece by piece: whoever drives it can do something else in between. Yields how far it is;
- * null: the cluster is still coming to rest. Throws FaultyFile.
+ * Plays the same piece by piece: the caller can do other work in between. Yields how far it is; null: the
+ * cluster is still coming to rest. Throws FaultyFile.
  */
 export function* played(options: RunOptions): Generator<Millis | null, Run> {
   const simulation = yield* atRest(options);
@@ -198,7 +198,7 @@ export class Simulation {
     this.api = cluster.api;
   }
 
-  /** What happens up to so long after the beginning. Throws FaultyFile. */
+  /** Runs the simulation up to this time after the beginning. Throws FaultyFile. */
   runUntil(after: Millis): void {
     this.#agents.runUntil(this.#startsAt + after);
   }
@@ -208,7 +208,7 @@ export class Simulation {
     this.#play.begin(event);
   }
 
-  /** What has happened so far; a run that goes on adds to it. */
+  /** The run until now; playing on adds to it. */
   result(): Run {
     const recording = this.recorder.recording();
     const { unknowns } = this.#source;
@@ -227,7 +227,7 @@ export class Simulation {
 
 const timed = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
 
-/** What is assumed of the workloads that are there. Throws FaultyFile where the script means another. */
+/** The assumptions about the present workloads. Throws FaultyFile where the script means another. */
 function assumptionsOf(
   { api }: Cluster,
   { times: said }: Script,
@@ -251,7 +251,7 @@ function pressureAs(semantics: Semantics, { pressure }: Script): Script['pressur
   return { ...pressure, semantics: 'kubelet-1.36' };
 }
 
-/** Lets a cluster that is made up come to rest with ours in it, which look at it for the first time. */
+/** Lets a made-up cluster come to rest with the controllers in it, which look at it for the first time. */
 function* comeToRest(
   { name, startsAt }: ClusterSource,
   { clock, cluster }: Begun,
@@ -332,7 +332,7 @@ class Play {
     }
   }
 
-  /** What the cluster refuses ends the simulation: what would follow is not what was asked for. */
+  /** An action that the cluster refuses ends the simulation: the rest would answer another question. */
   #do(field: Field, work: () => void): void {
     try {
       work();
@@ -381,7 +381,7 @@ const aboutResources: Readonly<Record<About['what'], readonly string[]>> = {
   budget: ['poddisruptionbudgets'],
 };
 
-/** What an event is about beside nodes: a workload or a budget. */
+/** Returns the faults of an event's subject beside nodes: a workload or a budget. */
 function aboutFaults({ field, what, name }: About, { api }: Cluster): readonly string[] {
   const objects = aboutResources[what].flatMap((resource) => api.list(resource));
   const names = objects
@@ -416,7 +416,7 @@ function thereAre(name: string, names: readonly string[]): string {
 
 interface AgentsOptions extends Omit<ControllerOptions, 'random' | 'onNotice' | 'onLead'> {
   readonly seed: number;
-  /** Null: nobody watches what nodes run out of. */
+  /** Null: no agent watches the resources of nodes. */
   readonly pressure: Partial<PressureConfig> | null;
   readonly onNotice: (
     notice: Parameters<ControllerOptions['onNotice']>[0] | PressureNotice | UpstreamDeviceNotice,
@@ -447,7 +447,8 @@ class Agents {
     const { cluster, config } = options;
     const hasDevices = cluster.api.list('resourceslices').length > 0;
     const devices = hasDevices && !config.deviceTaints ? deviceAgent(options, random) : null;
-    // Where ours decides about nodes, kube-controller-manager goes on with devices whatever becomes of ours.
+    // Where ours decides about nodes, kube-controller-manager still decides about devices, whatever happens
+    // to ours.
     const isTheirs = config.semantics === 'upstream-1.36';
     const onLead = (held: boolean): void => {
       if (isTheirs) devices?.driver.feed({ kind: 'event', event: { kind: 'leadership', held } });
@@ -503,7 +504,7 @@ function pressureAgent(
   return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
 }
 
-/** kube-controller-manager's eviction for taints of devices, beside whoever decides about those of nodes. */
+/** kube-controller-manager's eviction for taints of devices, beside either controller of nodes. */
 function deviceAgent(
   { cluster, clock, onNotice }: AgentsOptions,
   random: Random,
@@ -515,7 +516,7 @@ function deviceAgent(
   return { driver: new VirtualDriver({ loop, exchange, clock, onNotice, values: true }) };
 }
 
-/** After so long kube-controller-manager has written the status of a rule, if it does that at all. */
+/** kube-controller-manager writes the status of a rule within this time, if at all. */
 const statusMsMax: Millis = 10_000;
 
 /** Rules without a status have no effect where they came: Kubernetes up to 1.36 ignores them by default. */
@@ -530,7 +531,7 @@ interface BeginningOptions {
   readonly source: ClusterSource;
   readonly script: Script;
   readonly seed: number;
-  /** How many there will be. */
+  /** The number of runs. */
   readonly runs: number;
 }
 
@@ -541,7 +542,7 @@ interface Begun {
   readonly times: PodTimes;
 }
 
-/** One beginning for all of them: a cluster that is made up comes to rest once. */
+/** One beginning for all runs: a made-up cluster settles once. */
 export class Beginning {
   readonly #options: BeginningOptions;
   #left: number;
@@ -552,13 +553,13 @@ export class Beginning {
     this.#left = options.runs;
   }
 
-  /** The cluster of another run. Yields while it comes to rest. */
+  /** The cluster of another run. Yields while the cluster settles. */
   *next(): Generator<null, Begun> {
     const { source, script, seed } = this.#options;
     const times = new PodTimes(script.times, source.observed);
     this.#resting ??= source.bringToRest ? yield* source.bringToRest(seed, times) : null;
     const resting = this.#resting;
-    // What the last run changes need not be kept.
+    // After the last run, the resting cluster is no longer needed.
     if (--this.#left === 0) this.#resting = null;
     const clock = new VirtualClock(resting?.at ?? source.startsAt);
     return { clock, cluster: source.make(clock, { seed, times, resting }), times };
@@ -566,7 +567,7 @@ export class Beginning {
 }
 
 /**
- * Both as the engine takes them. What a script says of a group of settings leaves the others of the
+ * Both as the engine takes them. A script that sets a part of a group of settings leaves the others of the
  * group as they are in the cluster; `lifecycle: null` switches all of it off.
  */
 export function engineConfig(cluster: Partial<Config>, script: Partial<Config>): Partial<Config> {

@@ -25,7 +25,7 @@ import type {
   VirtualClock,
 } from '@taintmgr/sim-cluster';
 
-/** What an event wants of the cluster and cannot have. */
+/** A demand of an event that the cluster cannot meet. */
 export class StageFault extends Error {
   override readonly name = 'StageFault';
 }
@@ -44,10 +44,7 @@ interface StageEvents {
 /** The longest a kubelet takes to come back after the API server was away. */
 const kubeletsBackMs = 2_001;
 
-/**
- * The cluster of a simulation, as its script acts on it. What they undo or repeat themselves is
- * kept here.
- */
+/** The cluster of a simulation, as its script acts on it. Keeps the state that the events undo or repeat. */
 export class Stage {
   readonly cluster: Cluster;
   /** Of ours; what else acts on the cluster does so by itself. */
@@ -68,7 +65,7 @@ export class Stage {
     for (const name of silentNodes(cluster)) this.disconnect(name, 'kubelet');
   }
 
-  /** The API for whoever writes to it from outside. Throws StageFault while nobody can. */
+  /** The API for writers from outside. Throws StageFault while the API server is out of reach. */
   get api(): Cluster['api'] {
     if (this.#outages > 0) throw new StageFault('the API server is out of reach at this time');
     return this.cluster.api;
@@ -133,7 +130,7 @@ export class Stage {
     this.#drains.set(name, new NodeDrain(this.cluster, name, this.#hears.onDrainAttempt));
   }
 
-  /** Nobody is asked for any more, and pods may come to the node again. */
+  /** Stops asking for evictions, and pods may be scheduled to the node again. */
   endDrain(name: string): void {
     this.#drains.get(name)?.stop();
     this.#drains.delete(name);
@@ -170,7 +167,7 @@ export class Stage {
     this.#hears.onMachine(name, true);
   }
 
-  /** Nothing and nobody gets through to the API server, or everybody does again. */
+  /** Cuts all clients off from the API server, or reconnects all. */
   setOutage(isOut: boolean): void {
     this.#outages += isOut ? 1 : -1;
     const { cluster } = this;
@@ -251,10 +248,10 @@ export interface ControllerOptions {
   readonly policies: readonly PolicyObject[];
   /** Since when it has been at it, as kube-controller-manager has in the cluster; null: it begins now. */
   readonly upstreamSince: Instant | null;
-  /** Whether it is stopped at some time, so that what limits count has to be written down. */
+  /** True where it is stopped at some time, so that the counts of limits must be written down. */
   readonly restarts: boolean;
   readonly onNotice: (notice: Notice) => void;
-  /** It is stopped, or begins again; left out: nobody asks. */
+  /** Called when it stops or begins again; left out: not needed. */
   readonly onLead?: (held: boolean) => void;
 }
 
@@ -263,7 +260,7 @@ interface Process {
   readonly engine: Engine;
   readonly loop: Loop;
   readonly driver: VirtualDriver;
-  /** How far its clock was ahead when it began: its own time is by that. */
+  /** The lead of its clock at the beginning: its own time includes it. */
   readonly aheadMs: Millis;
 }
 
@@ -304,23 +301,23 @@ export class Controller {
     });
   }
 
-  /** All that has to be driven: what works, and what comes to its end. */
+  /** All processes to drive: those that work, and those that are ending. */
   get processes(): readonly Process[] {
     this.#ending = this.#ending.filter(({ loop }) => !loop.closed);
     return this.#isStopped ? this.#ending : [...this.#ending, this.#process];
   }
 
-  /** Whether there are pauses. */
+  /** True while there are pauses. */
   get hasPauses(): boolean {
     return this.#policies.some(({ kind }) => kind === 'EvictionPause');
   }
 
-  /** What it says of a node or pod now; null also while it is stopped. */
+  /** Returns its explanation of a node or pod; null also while it is stopped. */
   explain(subject: Subject): Explanation {
     return this.#isStopped ? null : this.#process.engine.explain(this.#now, subject);
   }
 
-  /** How zones are doing, as far as it knows. */
+  /** The state of zones, as far as it knows. */
   zones(): readonly ZoneStatus[] {
     return this.#isStopped ? [] : this.#process.engine.zones(this.#now);
   }
@@ -329,7 +326,7 @@ export class Controller {
     this.#process.driver.feed({ kind: 'start' });
   }
 
-  /** It is gone; what it had sent comes to its end. */
+  /** Stops the process; requests that it had sent finish. */
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -372,7 +369,7 @@ export class Controller {
     this.#hear({ kind: 'resumeEvictions', ...(limits && { limits }) });
   }
 
-  /** Somebody sets the clock of its machine. */
+  /** Sets the clock of its machine forward or back. */
   stepClock(byMs: Millis): void {
     this.#aheadMs += byMs;
   }
@@ -472,7 +469,7 @@ class NodeDrain {
   }
 
   #answered(pod: KubeObject, status: number, answer: string): void {
-    // Somebody else was sooner: it is gone, or another pod has its name.
+    // Another client was sooner: the pod is gone, or another pod has its name.
     if (status === notFound) return;
     if (status < 300) {
       this.#onAttempt(pod, { kind: 'done' });

@@ -1,4 +1,4 @@
-// How long pods take to come and to go: by templates, as observed, and by ranges.
+// The time that pods take to start and to stop: by templates, as observed, and by ranges.
 
 import { formatDuration, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
@@ -10,7 +10,7 @@ import {
   type RangeMs,
 } from '@taintmgr/sim-cluster';
 
-/** What a script says of a workload; null: nothing. */
+/** The times that a script gives for a workload; null: none. */
 export interface SaidTimes {
   readonly start: RangeMs | null;
   readonly stop: RangeMs | null;
@@ -34,7 +34,7 @@ export class PodTimes {
   readonly #said: ReadonlyMap<string, SaidTimes>;
   readonly #observed: ReadonlyMap<string, RangeMs>;
 
-  /** What a script says and what was seen of starts, by workloads such as `shop/web`. */
+  /** Takes the times of a script and the observed starts, by workloads such as `shop/web`. */
   constructor(
     said: ReadonlyMap<string, SaidTimes> = new Map(),
     observed: ReadonlyMap<string, RangeMs> = new Map(),
@@ -111,7 +111,7 @@ interface Container {
   };
 }
 
-/** What Kubernetes takes where nobody says otherwise. */
+/** The default of Kubernetes. */
 const periodUsual = 10;
 const failuresUsual = 3;
 const graceUsual = 30;
@@ -165,7 +165,7 @@ function containersOf(spec: KubeObject['spec']): readonly Container[] {
   return spec?.containers ?? [];
 }
 
-/** What can be written, in words. */
+/** The possible values, in words. */
 const wanted = 'a time such as 60s, or a least and a most such as 60s-90s';
 
 /** Reads a range; null for anything else. */

@@ -78,7 +78,7 @@ export function shownSeconds(seconds: number): string {
 
 /** The number of pods that left inside the band of the seeds; empty for a single seed. */
 function chance({ check, seeds }: CauseOptions): readonly string[] {
-  // Deletions by somebody are played as they were: that they are right says nothing.
+  // Deletions by users are played as they were: their match proves nothing.
   const judged = check.pods.filter(({ errorBand, outcome }) => {
     return errorBand !== undefined && outcome === 'foretold';
   });

@@ -8,7 +8,7 @@ import { disruptionOf, type Happened, isEvictedByEvent } from './happened.ts';
 import { keyOf } from './inferred.ts';
 import type { Observed } from './observed.ts';
 
-/** Who made a pod leave, as far as somebody saw. */
+/** The cause of a pod's departure, as far as it was observed. */
 type LeftBy = 'taint' | 'preemption' | 'podGC' | 'kubelet' | 'somebody' | 'controller';
 
 /** One pod that was there at the beginning. Times are in seconds after it. */
@@ -18,7 +18,7 @@ export interface PodCheck {
   readonly node: string;
   /** `Deployment shop/web`; null: none. */
   readonly workload: string | null;
-  /** When it was asked to leave; null: it stayed, or nobody saw when. */
+  /** The time when it was asked to leave; null: it stayed, or the time was not observed. */
   readonly leftAt: number | null;
   readonly by: LeftBy | null;
   readonly simulatedAt: number | null;
@@ -55,7 +55,7 @@ export interface PlacementCheck {
   readonly simulated: number;
   readonly sameNode: number;
   readonly sameZone: number;
-  /** From a node to being ready, the median; null: nobody saw any. */
+  /** From a node to being ready, the median; null: none was observed. */
   readonly readySeconds: number | null;
   readonly simulatedReadySeconds: number | null;
 }
@@ -74,12 +74,12 @@ export interface Check {
   readonly evictions: number;
   readonly foretold: number;
   readonly error: ErrorOfTimes | null;
-  /** The same of the first, the second and so on to leave, whichever pod that is. */
+  /** The same of the first, the second and so on to leave, independent of the pods' names. */
   readonly errorInOrder: Pick<ErrorOfTimes, 'medianSeconds' | 'p90Seconds' | 'worstSeconds'> | null;
   readonly pods: readonly PodCheck[];
   readonly nodes: readonly NodeCheck[];
   readonly workloads: readonly WorkloadCheck[];
-  /** Null: nobody saw where pods went. */
+  /** Null: the nodes of new pods were not observed. */
   readonly placements: PlacementCheck | null;
   /** With so many seeds each pod left within `closeSeconds` of when it did. */
   readonly closeSeeds: number;
@@ -190,7 +190,7 @@ function outcomeOf({
   return at === null ? 'missed' : 'foretold';
 }
 
-/** Pods of which nobody saw when they left. */
+/** Pods whose departure was not observed. */
 function unseenIn({ changes }: Observed): ReadonlySet<string> {
   const keys = changes.flatMap(({ resource, object, after }) => {
     return resource === 'pods' && after !== undefined ? [keyOf(object)] : [];
@@ -258,7 +258,9 @@ function errorOf(pods: readonly PodCheck[]): ErrorOfTimes | null {
   return { ...found, worstPod: worst?.name ?? '' };
 }
 
-/** Which of many nodes is tainted first is chance; how many pods have left by when is not. */
+/**
+ * The order in which many nodes are tainted is chance; the number of pods that have left by a time is not.
+ */
 function errorInOrder(pods: readonly PodCheck[]): Check['errorInOrder'] {
   const evicted = pods.filter(({ by }) => by === null || evictions.has(by));
   const inOrder = (timeOf: (pod: PodCheck) => number | null): readonly number[] =>

@@ -22,7 +22,7 @@ export interface Happened {
     readonly node: string;
     readonly runs: boolean;
   }[];
-  /** Pods that somebody deleted, by uid. */
+  /** Pods that a user deleted, by uid. */
   readonly deleted: ReadonlySet<string>;
   /** Pods that their controllers took for another template or another number, by uid. */
   readonly taken: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export interface HappenedOptions {
   readonly observed: Observed;
   readonly before: Cluster['api'];
   readonly startsAt: Instant;
-  /** After so long without a renewal a node is given up. */
+  /** A node is given up after this time without a renewal. */
   readonly graceMs: Millis;
 }
 
@@ -75,7 +75,7 @@ class Finder {
   readonly #unplayed: string[] = [];
   /** The last renewals that were seen, by node. */
   readonly #renewals = new Map<string, Instant>();
-  /** Workloads that are to have other pods, or more or fewer. */
+  /** Workloads whose template or size was changed. */
   readonly #changed = new Set<string>();
   readonly #taintings: ReadonlyMap<string, readonly Instant[]>;
   #strangers = 0;
@@ -238,7 +238,7 @@ class Finder {
     }
   }
 
-  /** A pod that somebody deleted, as far as nothing else explains it. */
+  /** A pod that a user deleted, as far as no other cause explains it. */
   #pod({ object, at, type, after }: ObservedChange, before: KubeObject | null): void {
     if (!before || before.metadata.uid !== object.metadata.uid) return;
     const isLeaving = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined;

@@ -332,7 +332,7 @@ class Between {
     }
   }
 
-  /** A pod that nobody has seen but the scheduler. */
+  /** A pod that only the scheduler has reported. */
   #scheduled(about: SeenEvent['involvedObject'], at: Instant, message: string): void {
     const { namespace, name, uid = '' } = about;
     const [, nodeName] = / to (\S+)$/.exec(message) ?? [];
@@ -357,7 +357,7 @@ class Between {
 
 const leavingReasons: readonly string[] = ['TaintManagerEviction', 'Preempted', 'Killing'];
 
-/** A pod of which somebody has said that it is to go. */
+/** A pod that was reported as leaving. */
 function leaving(pod: KubeObject, at: Instant): KubeObject {
   const deletionTimestamp = new Date(at).toISOString();
   return {
@@ -366,7 +366,7 @@ function leaving(pod: KubeObject, at: Instant): KubeObject {
   };
 }
 
-/** The ReplicaSet that makes a pod anew at once; null: it has none. */
+/** The ReplicaSet that recreates a pod at once; null: it has none. */
 function setOf({ metadata }: KubeObject): string | null {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   return owner?.kind === 'ReplicaSet' ? `${metadata.namespace}/${owner.name}` : null;
@@ -415,7 +415,7 @@ function withTaints(node: KubeObject, taints: readonly Taint[]): KubeObject {
   return { ...node, spec: { ...node.spec, taints } };
 }
 
-/** When somebody wrote the taints of a node last, or cordoned it; null: nothing says so. */
+/** The time when the taints of a node were last written, or the node was cordoned; null: unknown. */
 function writtenAt({ metadata }: KubeObject): Instant | null {
   const times = (metadata.managedFields ?? []).flatMap(({ time, fieldsV1, manager }) => {
     const fields = Object.keys(fieldsV1?.['f:spec'] ?? {});

@@ -33,7 +33,7 @@ export interface Observed {
   readonly gaps: readonly ObservedGap[];
   /** Facts that no source reports, in words. */
   readonly unknown: readonly string[];
-  /** Pods that somebody, or nothing but an Event, says were deleted for a taint, by their uids and names. */
+  /** Pods that an Event says were deleted for a taint, by `namespace/name` and by uid. */
   readonly evictedByEvents: ReadonlySet<string>;
 }
 

@@ -35,7 +35,7 @@ export function recordReal(
   return recorder.recording();
 }
 
-/** Objects that change as it was observed; nobody acts on them. */
+/** Objects that change as observed; no controller acts on them. */
 class ObservedCluster {
   readonly clock: VirtualClock;
   readonly #objects = new Map<string, Map<string, KubeObject>>();

@@ -151,7 +151,7 @@ export class Gathering {
     const known = this.#objects[before.at] as KubeObject;
     const [old, given] = [known, object].map(({ metadata }) => Number(metadata.resourceVersion));
     if (before.file === file) {
-      // kubectl get --watch prints objects anew as they change.
+      // kubectl get --watch prints objects again as they change.
       const isNewer = old && given && given > old;
       if (object.kind === 'Namespace' || isNewer) this.#objects[before.at] = object;
       else this.#refuse(file, found, 'already there');

@@ -23,7 +23,7 @@ for (const byte of Buffer.from('}]')) kinds[byte] = close;
 kinds[0x22] = quote;
 kinds[0x2c] = comma;
 kinds[0x0a] = newline;
-/** Bytes in texts at which something is to be done. */
+/** Bytes in texts that need an action. */
 const special = new Uint8Array(256);
 special.fill(1, 0, 0x20).fill(1, 0x80);
 special[0x22] = 1;
@@ -156,7 +156,7 @@ export class JsonObjects {
     if (byte === 0x22) this.#isInText = false;
     else if (byte === backslash) this.#isEscaped = true;
     else if (byte < 0x20) {
-      // A quote is missing: nobody knows any more what is text and what is not.
+      // A quote is missing: text can no longer be told from structure.
       this.#give(this.#take(chunk.subarray(from, at + 1)));
       this.#isOver = true;
     } else if (byte < 0xc0) this.#wide++;
@@ -265,7 +265,7 @@ export class JsonObjects {
     const parsed = parse(text);
     if (parsed === null) {
       this.#refuse(text, place, jsonFault(text));
-      // A brace is missing: nobody knows any more what belongs to what.
+      // A brace is missing: the nesting is no longer known.
       if (/^\{.*\]$|^\[.*\}$/s.test(text)) this.#isOver = true;
     } else {
       const { value } = parsed;
