@@ -111,10 +111,15 @@ function sections(command: CommandUnknownOpts, helper: Help): readonly Section[]
   const flags = helper.visibleOptions(command).filter((one) => command.parent || !isGlobal(one));
   const termWidth = widest(flags.map(itemOf));
   const groups = groupBy(flags, ({ helpGroupHeading = 'Options:' }) => helpGroupHeading);
+  const itemOfCommand = (one: CommandUnknownOpts): Item => [
+    one.name(),
+    helper.subcommandDescription(one),
+  ];
+  const nameWidth = widest(helper.visibleCommands(command).map(itemOfCommand));
   const all: readonly Section[] = [
     ...Array.from(commands, ([heading, list]): Section => {
-      const items = list.map((one): Item => [one.name(), helper.subcommandDescription(one)]);
-      return { heading: heading || 'Commands:', items };
+      const items = list.map(itemOfCommand);
+      return { heading: heading || 'Commands:', items, termWidth: nameWidth };
     }),
     {
       heading: 'Arguments:',

@@ -274,7 +274,7 @@ describe('pause refuses, before it asks anybody', () => {
     ],
     [['web', '--dry-run=maybe'], /Invalid dry-run value \(maybe\)/],
     [['web', '-n', 'shop'], /-n shop: a pause is in no namespace; .*--namespaces shop/],
-    [[], /missing required argument 'name'/],
+    [[], /^error: a pause needs a name; did you mean: kubectl taintmgr pause maintenance /],
   ];
   for (const [args, want] of refusals) {
     it(args.join(' ') || 'nothing', async () => {
