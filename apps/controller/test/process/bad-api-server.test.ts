@@ -61,6 +61,8 @@ interface Case {
 }
 
 const check = 'check that the API server runs and that --context names the right cluster';
+const checkAddress = 'check the address and port of the server that the current context names';
+const noTls = 'what answers there does not speak TLS';
 const untrusted =
   'its certificate is signed by an authority that is not trusted: check certificate-authority';
 
@@ -134,7 +136,7 @@ const passing: readonly Case[] = [
   {
     name: 'does not speak TLS',
     server: () => http.createServer(answer(200, {})),
-    why: 'what answers there does not speak TLS',
+    why: noTls,
   },
   {
     name: 'has a certificate of somebody else',
@@ -192,7 +194,8 @@ describe('at the start, an API server that', () => {
       const server = await listen(t, create());
       const { result } = await startAgainst(t, server, ca);
       const error = await result.catch((reason: unknown) => reason);
-      const lines = whole ? why : `error: request to ${server} failed: ${why}; ${check}`;
+      const next = why === noTls ? checkAddress : check;
+      const lines = whole ? why : `error: request to ${server} failed: ${why}; ${next}`;
       assert.equal(errorLines(error), lines);
     });
   }
@@ -201,7 +204,8 @@ describe('at the start, an API server that', () => {
     it(`${name}: it is not ready, and tries again`, async (t) => {
       const server = await listen(t, create());
       const controller = await startAgainst(t, server, ca);
-      const end = why === untrusted ? '' : `; ${check}`;
+      const next = why === noTls ? checkAddress : check;
+      const end = why === untrusted ? '' : `; ${next}`;
       const error = whole ? why : `request to ${server} failed: ${why}${end}`;
       await controller.saw('could not start, will try again', { level: 'warn', error });
       const [first] = controller.lines.filter(({ level }) => level === 'warn');

@@ -51,12 +51,16 @@ export class ConnectionError extends Error {
     const { failed, check } = attempts[stage];
     // A server that has shown a certificate runs, and the message says what is wrong with it.
     const isRefused = stage === 'request' && /certificate/i.test(why);
-    super(`${failed(server)}: ${why}${isRefused ? '' : `; ${check}`}`);
+    const next = /does not speak TLS/.test(why) ? checkAddress : check;
+    super(`${failed(server)}: ${why}${isRefused ? '' : `; ${next}`}`);
   }
 }
 
 /** Says that another server than the API server that was asked for has answered. */
 export class WrongServerError extends ConnectionError {}
+
+/** Something runs there. */
+const checkAddress = 'check the address and port of the server that the current context names';
 
 const attempts = {
   request: {
