@@ -291,7 +291,7 @@ function deletedAt(
   return limit.goesAt === null ? null : Math.max(at, limit.goesAt);
 }
 
-/** Pods that leave first. */
+/** Orders pods by the time left, the shortest first. */
 function byTimeLeft(a: PodReport, b: PodReport): number {
   const left = a.explanation.remaining ?? Number.POSITIVE_INFINITY;
   const right = b.explanation.remaining ?? Number.POSITIVE_INFINITY;

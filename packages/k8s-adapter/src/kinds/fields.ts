@@ -114,7 +114,7 @@ type Word<Words> = {
   readonly enum: Words;
 };
 
-/** One of several words. */
+/** A field with one of several words. */
 export function word<const Words extends readonly string[]>(
   description: string,
   words: Words,
@@ -196,7 +196,7 @@ export function filledList<const Items extends Schema>(
   return { type: 'array', description, minItems: 1, maxItems, items };
 }
 
-/** A list whose entries are told apart by members of theirs. */
+/** A list whose entries are told apart by their members. */
 export function keyedList<const Items extends Schema>(
   description: string,
   maxItems: number,
@@ -208,7 +208,7 @@ export function keyedList<const Items extends Schema>(
 
 type Members = Readonly<Record<string, Schema>>;
 
-/** What an object says beside its members. */
+/** The options of an object beside its members. */
 interface Beside {
   readonly required?: readonly string[];
   readonly default?: unknown;
@@ -250,7 +250,7 @@ export function entry<const Required extends readonly string[], const Properties
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** One of these members, or several, have to be there. */
+/** At least one of these members must be there. */
 export function someOf(members: readonly string[], message: string): Rule {
   return {
     cel: members.map((one) => `has(self.${one})`).join(' || '),
@@ -259,7 +259,7 @@ export function someOf(members: readonly string[], message: string): Rule {
   };
 }
 
-/** One of two members has to be there, and not the other. */
+/** Exactly one of two members must be there. */
 export function eitherOf(one: string, other: string, message: string): Rule {
   return {
     cel: `has(self.${one}) != has(self.${other})`,
@@ -283,7 +283,7 @@ export function onlyBeside(member: string, others: readonly string[]): Rule {
 export const unchangeable: Rule = {
   cel: 'self == oldSelf',
   message: 'cannot be changed: delete the drain, which undoes it, and make another',
-  // What is read has no past.
+  // A parsed value has no past.
   holds: () => true,
 };
 

@@ -13,7 +13,7 @@ export interface Fitted {
   readonly leftOut: Readonly<Record<string, number>>;
 }
 
-/** What a text that was cut ends with. */
+/** The end of a text that was cut. */
 const ellipsis = '...';
 
 /**

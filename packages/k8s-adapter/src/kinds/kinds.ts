@@ -9,7 +9,7 @@ import { taintManagerKind, type taintManagerStatus } from './taint-manager.ts';
 
 export const policyGroup = 'taintmgr.dev';
 export const policyVersion = 'v1alpha1';
-/** What manifests say as their apiVersion. */
+/** The apiVersion of manifests. */
 export const policyApiVersion = 'taintmgr.dev/v1alpha1';
 
 /** In the order in which they are installed and named. */
@@ -26,7 +26,7 @@ export type KindName = keyof typeof policyKinds;
 
 export const kindNames = Object.keys(policyKinds) as readonly KindName[];
 
-/** What the status of each kind says. */
+/** The status of each kind. */
 export interface StatusOf {
   readonly EvictionPolicy: TypeOf<typeof evictionPolicyStatus>;
   readonly NodeTaintRule: TypeOf<typeof nodeTaintRuleStatus>;

@@ -25,7 +25,7 @@ import {
   wrongType,
 } from './validation.ts';
 
-/** What a manifest says. */
+/** The object of a manifest. */
 export type PolicyObject =
   | { readonly kind: 'EvictionPolicy'; readonly value: EvictionPolicy }
   | { readonly kind: 'NodeTaintRule'; readonly value: NodeTaintRule }
@@ -69,7 +69,7 @@ function refused(text: string): Judged<never> {
   return { kind: 'refused', faults: [{ path: ['kind'], text, endsChecks: true }] };
 }
 
-/** What is written instead of the policies that configuration files once had. */
+/** The manifests that replace the former policies of configuration files. */
 const oldGrammarText =
   `got policies without kind and apiVersion, want an EvictionPolicy of ${policyApiVersion} for each: key, value ` +
   'and effect are in spec.match.taints, mode is spec.action (Delete, Evict, EvictThenDelete), ' +
@@ -119,7 +119,7 @@ function bodyOf(
   }
 }
 
-/** What stands in a file as a status, or an API server has stored, may be anything. */
+/** A status in a file, or one that an API server has stored, may be any value. */
 function statusOf<T>(judged: Judged<T>): T | null {
   return judged.kind === 'allowed' ? judged.value : null;
 }
@@ -197,7 +197,7 @@ function nameFaults(name: unknown): readonly ManifestFault[] {
   return subdomainPattern.test(name) ? [] : [invalid(path, name, wantSubdomain)];
 }
 
-/** Of texts by their keys; the API server names the map, whichever entry of it is meant. */
+/** Of texts by their keys; the API server names the map, regardless of the entry. */
 function textsFaults(
   member: 'labels' | 'annotations',
   texts: unknown,

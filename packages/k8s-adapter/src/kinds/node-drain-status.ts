@@ -1,4 +1,4 @@
-// What the leader says of a NodeDrain: how far the drain has come.
+// The leader's status of a NodeDrain: the progress of the drain.
 
 import {
   characters,

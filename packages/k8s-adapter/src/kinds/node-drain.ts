@@ -155,7 +155,7 @@ const drainHeeds = object('What others ask for.', {
   ),
 });
 
-/** The fields of a spec that say what a drain waits for, and whom it heeds. */
+/** The fields of a spec for the waits of a drain, and for the programs that it respects. */
 const waitFields = {
   heeds: { ...drainHeeds, default: {} },
   nodeConditions: word(
@@ -498,10 +498,10 @@ export const nodeDrainKind: Kind = {
   ],
 };
 
-/** What keeps a deleted NodeDrain until what it has set on nodes is undone. */
+/** The finalizer that keeps a deleted NodeDrain until its changes of nodes are undone. */
 export const drainFinalizer = 'taintmgr.dev/undo-drain';
 
-/** What the engine is given; `status` is what it has said of the drain itself. */
+/** The drain for the engine; `status` is the engine's own earlier status of it. */
 export function nodeDrainOf(
   { name, uid, generation, created, isDeleted, finalizers }: Metadata,
   spec: NodeDrainSpec,
@@ -538,7 +538,7 @@ export function nodeDrainOf(
 
 type NodeState = NonNullable<NodeDrainStatus['nodeStates']>[number];
 
-/** What the whole counts and none of its nodes. */
+/** Pods that the whole counts and none of its nodes does. */
 function goneBefore(status: NodeDrainStatus | null): number {
   const { podsGone: all = 0, nodeStates = [] } = status ?? {};
   const listed = nodeStates.reduce((sum, { podsGone = 0 }) => sum + podsGone, 0);

@@ -99,7 +99,7 @@ export const nodeTaintRuleStatus = object('What the leader says.', {
   conditions,
 });
 
-/** What the engine is given. */
+/** The rule for the engine. */
 export function nodeTaintRuleOf(
   { name, uid, generation }: Metadata,
   spec: NodeTaintRuleSpec,

@@ -1,4 +1,4 @@
-// The language of the tables: schemas, as the API server is told of a field, and kinds with their columns.
+// The language of the tables: schemas, as the API server gets them, and kinds with their columns.
 
 /** A structural schema of OpenAPI v3, as far as our kinds need it. */
 export type Schema =
@@ -13,7 +13,7 @@ export type Schema =
 interface Common {
   readonly description?: string;
   readonly rules?: readonly Rule[];
-  /** What it is where it is left out. */
+  /** The value of a field that is left out. */
   readonly default?: unknown;
 }
 
@@ -48,7 +48,10 @@ export interface ListSchema extends Common {
   readonly items: Schema;
   readonly minItems?: number;
   readonly maxItems: number;
-  /** The members by which entries of several owners are told apart; left out: one owner has it all. */
+  /**
+   * The members by which entries of several owners are told apart; left out: one owner has the
+   * whole list.
+   */
   readonly mapKeys?: readonly string[];
 }
 
@@ -64,7 +67,7 @@ export interface ObjectSchema extends Common {
   readonly required?: readonly string[];
 }
 
-/** What must hold beyond types and bounds, for the API server as CEL and for us as a function. */
+/** A rule beyond types and bounds, for the API server as CEL and for us as a function. */
 export type Rule = PatternRule | CelRule;
 
 /** The text has to match; the message says in words what the pattern means. */
@@ -142,7 +145,7 @@ interface Column {
   readonly priority?: 1;
 }
 
-/** One kind, as its CustomResourceDefinition has it. */
+/** A kind, as its CustomResourceDefinition has it. */
 export interface Kind {
   readonly description: string;
   readonly plural: string;
@@ -153,7 +156,7 @@ export interface Kind {
   readonly columns: readonly Column[];
 }
 
-/** Whether the controller goes by an object. */
+/** True when the controller applies an object. */
 export const inForce: Column = {
   name: 'In Force',
   type: 'string',

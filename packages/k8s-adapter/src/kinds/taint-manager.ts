@@ -15,7 +15,7 @@ import {
 } from './fields.ts';
 import { age, column, type Kind, type TypeOf } from './schema.ts';
 
-/** What taintmgr would have done with pods, counted. */
+/** The counts of pods by taintmgr's hypothetical action. */
 const shadowCounts = {
   same: count('Pods that both evict in the same instant.'),
   earlier: count('Pods that taintmgr would have evicted before kube-controller-manager.'),
@@ -40,7 +40,7 @@ const shadowRow = entry(['name'], {
   ...shadowCounts,
 });
 
-/** What a controller in a dry run publishes of its shadow. */
+/** The shadow report that a controller in a dry run publishes. */
 const shadowReport = object(
   'What kube-controller-manager evicted, held against what taintmgr would have done.',
   {
@@ -230,7 +230,7 @@ export const drainMarksFeature = 'drain-marks';
 /** In `features`: the leader knows its own pod, and keeps the last ready replica. */
 export const lastReplicaFeature = 'last-replica';
 
-/** What kube-controller-manager evicted, held against what taintmgr would have done. */
+/** The evictions of kube-controller-manager, compared with those that taintmgr would have made. */
 export type PublishedShadow = NonNullable<TaintManagerStatus['shadow']>;
 
 /** The status of a TaintManager: what a leader says of itself. */

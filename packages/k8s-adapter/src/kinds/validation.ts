@@ -34,7 +34,7 @@ export function judge<const S extends Schema>(
   if (faults.some(({ endsChecks }) => endsChecks)) faults.push(rulesNotChecked);
   else faults.push(...brokenRules(schema, whole, path));
   if (faults.length > 0) return { kind: 'refused', faults };
-  // What the schema has nothing against is of the type that is made of it.
+  // A value that the schema allows is of the type that is made of it.
   return { kind: 'allowed', value: whole as TypeOf<S> };
 }
 
@@ -84,7 +84,9 @@ function textFaults(schema: StringSchema, value: unknown, path: Path): readonly 
   return isKnown ? faults : [...faults, unsupported(path, value, words)];
 }
 
-/** What Go's strfmt takes: letters of either case, any number of digits after the point. */
+/**
+ * The format that Go's strfmt takes: letters of either case, any number of digits after the point.
+ */
 function isDateTime(text: string): boolean {
   const upper = text.toUpperCase().replace(/([.]\d{9})\d+/, '$1');
   if (/:60(?=[.Z+-])/.test(upper) || parseTime(upper) === null) return false;
@@ -149,8 +151,8 @@ function objectFaults(
 }
 
 /**
- * What the value is with its defaults; `faults` gets the fields that nobody knows. Null: no schema
- * is for it, since what is around it is of another type than it should be.
+ * Returns the value with its defaults; `faults` gets the unknown fields. Null: no schema is for it,
+ * since what is around it is of another type than it should be.
  */
 export function filled(
   schema: Schema | null,
@@ -234,7 +236,7 @@ function brokenInMap(schema: Schema, value: unknown, path: Path): readonly Manif
 
 type Part = readonly [step: string | number, schema: Schema, value: unknown];
 
-/** What there is of members and items. */
+/** The existing members and items. */
 function partsOf(schema: Schema, value: unknown): readonly Part[] {
   if (schema.type === 'array' && Array.isArray(value)) {
     return value.map((item, index): Part => [index, schema.items, item]);
@@ -247,7 +249,7 @@ function partsOf(schema: Schema, value: unknown): readonly Part[] {
 /** The steps that lead to a value. */
 export type Path = readonly (string | number)[];
 
-/** One thing that is wrong. */
+/** A fault of a manifest. */
 export interface ManifestFault {
   /** The value that it is about, or where that should be. */
   readonly path: Path;
@@ -289,7 +291,7 @@ function notOfType(path: Path, want: string, shown: string): ManifestFault {
   return { path, text, endsChecks: true };
 }
 
-/** What the API server says of a number that no integer can hold, beside its wrong type. */
+/** The API server's message for a number that no integer can hold, beside its wrong type. */
 function noInteger(path: Path): ManifestFault {
   const why = `Checked value must be of type integer (default format) in ${pathText(path)}`;
   return { path, text: why, endsChecks: false };
@@ -320,7 +322,7 @@ function outOfBounds(path: Path, value: unknown, bound: string): ManifestFault {
   return invalid(path, value, `${name} in body should ${bound}`);
 }
 
-/** What is broken is shown where it is one value. */
+/** The broken value is shown where it is a single value. */
 export function invalid(path: Path, value: unknown, why: string): ManifestFault {
   const shown =
     typeof value === 'object' || value === undefined ? '' : `${JSON.stringify(value)}: `;

@@ -15,7 +15,7 @@ export class KubeconfigAccess implements Access {
   readonly #user: UserSettings;
   #login: Pick<Access, 'authorize'> | null = null;
   #credential: Credential | null = null;
-  /** Aborted: nobody waits for a credential plugin any more. */
+  /** Aborted: no caller waits for a credential plugin any more. */
   #waiting = new AbortController();
   #pending: Promise<Authorization> | null = null;
   /** The last that was looked at. */
@@ -79,8 +79,8 @@ export class KubeconfigAccess implements Access {
 }
 
 /**
- * What the connection would say in OpenSSL's words, or not at all: of a key of another type than the
- * certificate's OpenSSL says nothing, and sends none of both.
+ * Throws the errors that the connection would put in OpenSSL's words, or never report: for a key of
+ * another type than the certificate's OpenSSL reports nothing, and sends neither.
  */
 function check({ headers, tls: { cert, key } }: Authorization): void {
   for (const [name, value] of Object.entries(headers)) {
@@ -129,7 +129,7 @@ async function logIn(
 
 /** Tokens and certificates on disk are replaced while we run; client-go looks once a minute. */
 const readAgainAfter: Millis = 10_000;
-/** After a file that could not be read: somebody may just be writing it. */
+/** After a file that could not be read: it may be in the middle of a write. */
 const triedAgainAfter: Millis = 1_000;
 
 /** Tells whether all it takes is written down or in files: no program to run, nothing to exchange. */
@@ -230,7 +230,9 @@ async function material(
   return base64 ? Buffer.from(base64, 'base64') : undefined;
 }
 
-/** An empty one is no credential: without it we would be somebody else, nobody in particular. */
+/**
+ * An empty file is no credential: without it we would be another user, namely the anonymous one.
+ */
 async function contentOf(file: string): Promise<Buffer> {
   const content = await fs.promises.readFile(file);
   if (String(content).trim() === '') throw new Error(`${file} is empty`);

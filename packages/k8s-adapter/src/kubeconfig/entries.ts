@@ -70,7 +70,8 @@ export function clusterSettings(
     throw new KubeconfigError(`${both} exclude each other; give one of them`);
   }
   const authority = certificateAuthority(entry, overrides);
-  // As kubectl: whoever names an authority wants it asked. A flag says that this once it is not.
+  // As in kubectl: a user who names an authority wants it asked. A flag says that this once it is
+  // not.
   if (insecure && overrides.insecureSkipTlsVerify !== true && authority !== null) {
     throw new KubeconfigError(
       `${place}: insecure-skip-tls-verify and certificate-authority exclude each other; ` +
@@ -213,7 +214,7 @@ function login(entry: Entry, overrides: Overrides, cluster: ClusterSettings): Lo
 
 const providers = ['azure', 'gcp', 'oidc'];
 
-/** Of another one the library says nothing, and asks as nobody in particular. */
+/** For any other provider the library reports nothing, and asks as the anonymous user. */
 function knownProvider({ fields, place }: Entry): object {
   const provider = asRecord(fields['auth-provider']);
   const name = textOf(provider, 'name', `${place}: auth-provider`);
@@ -225,7 +226,7 @@ function knownProvider({ fields, place }: Entry): object {
 const pluginVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 const interactiveModes = ['Never', 'IfAvailable', 'Always'];
 
-/** A credential plugin, with what kubectl gives it, and that nobody sits at the keyboard. */
+/** A credential plugin, with the input that kubectl gives it, and without an interactive user. */
 function execPlugin({ fields, place, directory }: Entry, cluster: ClusterSettings): object {
   const exec = asRecord(fields.exec);
   const command = textOf(exec, 'command', `${place}: exec`);

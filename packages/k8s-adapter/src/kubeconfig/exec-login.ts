@@ -1,4 +1,4 @@
-// Logs in by a credential plugin: run, bounded, ended when nobody waits.
+// Logs in by a credential plugin: run, bounded, ended when no caller waits.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -15,7 +15,7 @@ export interface Credential {
   readonly expiresAt: number | null;
 }
 
-/** A plugin that takes longer waits for somebody who is not there. */
+/** A plugin that takes longer waits for an absent person. */
 const pluginMsMax: Millis = 60_000;
 const outputMax = 1024 * 1024;
 const complaintMax = 500;
@@ -23,9 +23,9 @@ const complaintMax = 500;
 const lastWordsMs: Millis = 500;
 
 /**
- * Runs a credential plugin and reads what it gives. It is ended, with all that it has started, when
- * nobody waits for it any more: after its time, with the signal, or with this process. What it
- * prints is a credential: no message repeats it.
+ * Runs a credential plugin and reads what it gives. The plugin is ended, with all its processes,
+ * when no caller waits for it any more: after its time, with the signal, or with this process. Its
+ * output is a credential: no message repeats it.
  */
 export async function runPlugin(
   exec: object,
@@ -38,7 +38,7 @@ export async function runPlugin(
   const child = spawn(asText(command), asList(args).map(String), {
     env: { ...process.env, ...Object.fromEntries(variables) },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that what it starts can be ended with it.
+    // A separate group, so that its processes can be ended with it.
     detached: process.platform !== 'win32',
   });
   const end = (): void => endGroup(child);
@@ -56,7 +56,7 @@ export async function runPlugin(
   }
 }
 
-/** What comes there now is of others: nobody reads it, and it keeps no process alive. */
+/** Later output there is of other processes: it is not read, and it keeps no process alive. */
 function letGo(stderr: Readable | null): void {
   stderr?.removeAllListeners('data').resume();
   if (stderr instanceof Socket) stderr.unref();
@@ -73,12 +73,13 @@ function outputOf(child: ChildProcess, isGivenUp: () => boolean, ms: Millis): Pr
   return new Promise((resolve, reject) => {
     const fail = (message: string): void => reject(new Error(message));
     child.once('error', reject);
-    // What it has started may go on and hold its stderr, as a browser does: kubectl does not wait for that either.
+    // Its child processes may run on and hold its stderr, as a browser does: kubectl does not wait
+    // for that either.
     let isRead = false;
     const complain = (): void =>
       fail(said.stderr.trim().slice(0, complaintMax) || `it ended with code ${child.exitCode}`);
     const look = (): void => {
-      // One that was ended has no code.
+      // A plugin that was ended has no code.
       if (!isRead || child.exitCode === null) return;
       if (child.exitCode === 0) resolve(said.stdout);
       else setTimeout(complain, lastWordsMs).unref();
@@ -119,6 +120,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The plugin has already ended.
   }
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { asList, asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
 import { KubeconfigError } from '../transport/errors.ts';
 
-/** One cluster, user or context as a file has it. */
+/** A cluster, user or context as a file has it. */
 export interface Entry {
   /** Where it stands, for messages: `/home/me/.kube/config: cluster "prod"`. */
   readonly place: string;
@@ -99,7 +99,7 @@ async function readYaml(file: string, text: string): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const at = firstPlace(text, error);
-    // What stands in quotes or brackets there is of the file: a token as often as not.
+    // Text in quotes or brackets there is of the file: a token as often as not.
     const [why = ''] = error.message.split(/["'<`(:\\]/);
     throw new KubeconfigError(
       `${file}: not valid YAML at ${at}: ${why.trim() || 'cannot be read'}`,
@@ -217,7 +217,7 @@ class Reader {
     return next.text;
   }
 
-  /** A line that is deeper goes on with a value, which takes more to read. */
+  /** A deeper line continues a value, which takes more to read. */
   #goesOn(indent: number): boolean {
     const { next } = this;
     if (next && next.indent > indent) throw notPlain;

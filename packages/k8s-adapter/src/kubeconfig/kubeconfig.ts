@@ -29,7 +29,7 @@ export interface KubeconfigOptions extends Overrides {
 /** Where configuration is looked for besides the options. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Null: whoever runs this has none. */
+  /** Null: the user has none. */
   readonly home: string | null;
   /** The directory in which a pod finds its service account. */
   readonly serviceAccount: string;
@@ -45,8 +45,8 @@ export interface ClusterConfig {
   /** Time limit of one request, 0: none; null: not given. */
   readonly requestTimeout: Millis | null;
   /**
-   * True if nobody but the server is asked over TLS, and whom to believe there is said: of the
-   * authorities that everybody trusts none is needed.
+   * True if only the server is asked over TLS, and its authority is given: then none of the public
+   * authorities is needed.
    */
   readonly needsNoAuthorities: boolean;
   /** The reason why credentials that are there are not sent, for people; null: they are, or there are none. */
@@ -63,7 +63,7 @@ interface Choice {
 /**
  * Finds out which cluster is meant and how to get in, by kubectl's rules: --kubeconfig, else the
  * files of KUBECONFIG, else ~/.kube/config, else, where there is none, the pod's service account.
- * Throws KubeconfigError. What is wrong with the cluster itself shows with the first request.
+ * Throws KubeconfigError. A fault of the cluster itself shows with the first request.
  */
 export async function loadKubeconfig(
   options: KubeconfigOptions = {},

@@ -54,7 +54,7 @@ function configOf(cluster: ClusterSettings, user: UserSettings): KubeConfig {
   config.loadFromClusterAndUser(
     {
       ...cluster,
-      // It refuses plain http (kubectl proxy) unless TLS verification is off.
+      // The plugin refuses plain http (kubectl proxy) unless TLS verification is off.
       ...(server.startsWith('http:') && { skipTLSVerify: true }),
       // As with kubectl the proxy looks up the name, which may mean nothing on this side of it.
       ...(proxyUrl && { proxyUrl: proxyUrl.replace(/^socks5:/, 'socks5h:') }),

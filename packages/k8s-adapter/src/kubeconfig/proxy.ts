@@ -41,7 +41,7 @@ export function shownUrl(url: string): string {
   return /[@?#]/.test(url) ? 'one with a user, a password or a query' : JSON.stringify(url);
 }
 
-/** This machine itself is never asked for through a proxy that the environment names. */
+/** This machine itself is never asked through a proxy that the environment names. */
 function isExcepted({ hostname, port, protocol }: URL, exceptions: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (host === 'localhost' || isLoopback(host)) return true;
@@ -52,7 +52,7 @@ function isExcepted({ hostname, port, protocol }: URL, exceptions: string): bool
     .some((exception) => exception !== '' && covers(exception, host, actualPort));
 }
 
-/** One entry of NO_PROXY: `*`, an address, a range of them, or a domain, maybe with a port. */
+/** An entry of NO_PROXY: `*`, an address, a range of them, or a domain, maybe with a port. */
 function covers(exception: string, host: string, port: string): boolean {
   if (exception === '*') return true;
   const [range = '', bits] = exception.split('/');

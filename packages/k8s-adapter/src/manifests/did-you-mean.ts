@@ -1,4 +1,4 @@
-// The name that somebody may have meant who wrote a name that is not there.
+// The name that the writer of an unknown name may have meant.
 import { distance } from 'fastest-levenshtein';
 
 /** So many letters may be wrong, of a third of the word at most. */

@@ -1,5 +1,5 @@
-// The objects of the cluster that say what is to be done, as they were read last, the events that the engine hears
-// of them, and what holds while one cannot be read.
+// The objects of the cluster that configure the engine, as they were read last, the events that the
+// engine gets for them, and the holds while one cannot be read.
 
 import type { Event } from '@taintmgr/core';
 import type { EvictionPause } from '@taintmgr/core/policy';
@@ -18,7 +18,7 @@ export interface Followed {
   readonly faults: readonly string[];
   /** When it was last written but for its status, as far as it says so. */
   readonly writtenAt: Instant | null;
-  /** The words of somebody on it, most likely of the leader. */
+  /** The status on it, most likely written by the leader. */
   readonly status: unknown;
 }
 
@@ -40,7 +40,7 @@ export function readFollowed(kind: FollowedKind, value: unknown): Followed {
     : { ...read, object: null, faults: judged.faults.map(({ text }) => text) };
 }
 
-/** Whoever writes the status, as the leader does, changes nothing of what it says. */
+/** A write of the status, as by the leader, does not change the object's content. */
 function writtenAt({ creationTimestamp, managedFields }: JsonRecord): Instant | null {
   const writes = asList(managedFields).map(asRecord);
   const ofObject = writes.filter(({ subresource }) => subresource !== 'status');
@@ -60,9 +60,10 @@ export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
 }
 
 /**
- * The pause that holds all evictions while an object cannot be followed, which may be what keeps pods; null: it
- * can, or it is a taint rule or a drain, which keep none. It counts from when the object was last written, also
- * for who begins to look later: pods have back the time that it took, and no more.
+ * The pause that holds all evictions while an object cannot be followed, which may be what keeps
+ * pods; null: it can, or it is a taint rule or a drain, which keep none. The pause counts from when
+ * the object was last written, also for a later start: pods have back the time that it took, and no
+ * more.
  */
 export function holdingPause(
   kind: FollowedKind,
@@ -81,19 +82,19 @@ export function holdingPause(
   };
 }
 
-/** One of them. */
+/** A followed object. */
 export interface FollowedObject extends Followed {
   readonly kind: FollowedKind;
   /** A file has one of its name, which counts. */
   readonly isInFile: boolean;
 }
 
-/** Whoever reads them writes here. */
+/** The followed objects; the source that reads them is the only writer. */
 export class FollowedObjects implements Iterable<FollowedObject> {
   readonly #objects = new Map<string, FollowedObject>();
   /** NodeDrains that are not over. */
   readonly #openDrains = new Set<string>();
-  /** Those of which the status says nothing yet, or not as they were edited last. */
+  /** Drains whose status is missing, or older than their last edit. */
   readonly #newDrains = new Map<string, FollowedObject>();
 
   get size(): number {
@@ -153,7 +154,7 @@ export const decidingKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'
 /** One of `decidingKinds`. */
 export type DecidingKind = (typeof decidingKinds)[number];
 
-/** The kinds that say what is to be done; the others are what is being done. */
+/** The kinds that configure the engine; the others are operations. */
 export const followedKinds = [
   'EvictionPolicy',
   'NodeTaintRule',
@@ -178,7 +179,7 @@ export function policyEvent(object: PolicyObject): Event | null {
   }
 }
 
-/** One that is followed is there no more. */
+/** A followed object is gone. */
 export function policyGoneEvent(kind: FollowedKind, name: string): Event {
   switch (kind) {
     case 'EvictionPolicy':
@@ -192,7 +193,7 @@ export function policyGoneEvent(kind: FollowedKind, name: string): Event {
   }
 }
 
-/** Tells whether namespaces have to be read: without their labels nobody knows what a policy is for. */
+/** True when namespaces have to be read: without their labels the scope of a policy is unknown. */
 export function selectsNamespaces({ kind, value }: PolicyObject): boolean {
   return kind === 'EvictionPolicy' && (value.match.namespaces?.selector ?? null) !== null;
 }

@@ -15,7 +15,7 @@ import {
   type Node as YamlNode,
 } from 'yaml';
 
-/** One thing that keeps a text from being read, and where it is. */
+/** A fault that keeps a text from being read, and its place. */
 export interface YamlFault {
   readonly offset: number;
   readonly text: string;

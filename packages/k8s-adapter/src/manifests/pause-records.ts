@@ -1,5 +1,5 @@
-// Pauses as the leader remembers them in its TaintManager: whoever starts when they are gone gives
-// back the time that they took.
+// Pauses as the leader remembers them in its TaintManager: a later start after their end gives back
+// the time that they took.
 import type { EvictionPause, EvictionPauseScope } from '@taintmgr/core/policy';
 import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
 import { policyApiVersion } from '../kinds/kinds.ts';
@@ -7,7 +7,7 @@ import { readManifest } from '../kinds/manifest.ts';
 import type { TaintManagerStatus } from '../kinds/taint-manager.ts';
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 
-/** One of them, as it is written. */
+/** A pause record, as it is written. */
 export type PauseRecord = NonNullable<TaintManagerStatus['pauseRecords']>[number];
 
 const recordsMax = 64;
@@ -18,8 +18,9 @@ const allLengthMax = 65_536;
 const everything: EvictionPauseScope = { zones: [], nodes: null, taintKeys: [], namespaces: [] };
 
 /**
- * Those of them that hold deadlines, those that are over too: nodes may still count with them. Where
- * there is no room the record says that everything was held, so that nobody gets less time than is due.
+ * The pauses that hold deadlines, also those that are over: nodes may still count with them. Where
+ * there is no room the record says that everything was held, so that no pod gets less time than is
+ * due.
  */
 export function pauseRecords(pauses: readonly EvictionPause[]): readonly PauseRecord[] {
   const holding = pauses.filter(({ deadlines }) => deadlines);
@@ -54,8 +55,9 @@ function times(since: Instant, until: Instant | null): Pick<PauseRecord, 'since'
 }
 
 /**
- * The pauses that an earlier leader wrote down and the engine has not heard of yet, beside what holds now. A pause
- * that was made anew since has the same name: the earlier one is told apart by its mark.
+ * The pauses that an earlier leader wrote down and the engine has not heard of yet, beside what
+ * holds now. A pause that was recreated since has the same name: the earlier one is told apart by
+ * its mark.
  */
 export function withEarlier(
   earlier: readonly PauseRecord[],
@@ -117,7 +119,7 @@ function pauseOf({ name, uid = '', since, until, scope }: PauseRecord): Eviction
     readiness: false,
     deadlines: true,
     reason: '',
-    // A time that nobody can read is taken for the one that gives most back.
+    // An unreadable time counts as the one that gives most back.
     until: until === undefined ? null : parseTime(until),
     since: (since === undefined ? null : parseTime(since)) ?? 0,
   };

@@ -82,7 +82,7 @@ class PositionedText {
 
 type Path = readonly (string | number)[];
 
-/** One value of a file. What is not as it is asked for is a FileFault that names its place. */
+/** A value of a file. A value with a fault is a FileFault that names its place. */
 export class Field {
   readonly #source: PositionedText;
   readonly #node: YamlNode;
@@ -149,7 +149,7 @@ export class Field {
     return new FileFault(`${at.place}: ${hint === '' ? text : `${text} (${hint})`}`);
   }
 
-  /** Where people look for it: what goes on below begins with its name. */
+  /** The place where people look for it: content that continues below begins with its name. */
   get #position(): { readonly line: number; readonly col: number } {
     return this.#positionOf(isScalar(this.#node) ? this.#node : (this.#key ?? this.#node));
   }

@@ -13,16 +13,17 @@ type Views = Extract<Event, { kind: 'podViews' }>;
 /**
  * The pods of all nodes, or of those that need it, as one chain of differences.
  *
- * Theory of operation. Of each node that `concernsPods` names there is one stream, which goes on for
- * a while after that, so that a taint that comes and goes costs no list. When it ends its pods are
- * reported as deleted; they had no work by then, because nothing on their node was to go. Where too many
- * nodes need a stream all pods are read in one, and later by node again (ScopeChoice);
- * so it is while something needs all pods (AllPodsPolicies), or the node of our own pod is one of these: whether it goes
- * depends on our replicas, on whatever nodes they are. Of the first nodes there are lists by then, which are
- * short: evictions begin with what these bring.
+ * Theory of operation. Each node that `concernsPods` names has one stream, which continues for a
+ * while after that, so that a taint that comes and goes costs no list. When it ends its pods are
+ * reported as deleted; they had no work by then, because nothing on their node was to go. Where too
+ * many nodes need a stream all pods are read in one, and later by node again (ScopeChoice); so it
+ * is while something needs all pods (AllPodsPolicies), or the node of our own pod is one of these:
+ * whether it goes depends on our replicas, on whatever nodes they are. Of the first nodes there are
+ * lists by then, which are short: evictions begin with what these bring.
  *
  * The pods of one scope stay known when another takes over: they wait until each new stream has its
- * first list, which reports them anew, and a pod that is in none of the lists is gone. The new lists are asked for after the old streams ended, so nothing old comes after something new.
+ * first list, which reports them again, and a pod that is in none of the lists is gone. The new
+ * lists are asked for after the old streams ended, so nothing old comes after something new.
  * Deadlines do not move by any of this: they count from what nodes and pods say.
  */
 export class PodSource {
@@ -122,7 +123,7 @@ export class PodSource {
     return earlier(ofNeeds, earlier(this.#count.nextWake(), this.#streams.nextWake()));
   }
 
-  /** One row for each stream; one for what is to come, before there is any. */
+  /** Returns one row for each stream; a single row for the coming streams, before there is any. */
   status(): readonly ReflectorStatus[] {
     const rows = this.#streams.status();
     const isYetToCome = rows.length === 0 && !this.#synced;
@@ -191,7 +192,7 @@ export class PodSource {
     this.#reconcile(now);
   }
 
-  /** Makes streams match the needs. Before all nodes are known nobody knows these. */
+  /** Makes streams match the needs. Before all nodes are known the needs are unknown. */
   #reconcile(now: Instant): void {
     if (this.#phase !== 'reading' || !this.#nodesKnown) return;
     this.#needs.expire(now);
@@ -344,7 +345,7 @@ class NodeNeeds {
 
 const id = 'pods.count/1';
 
-/** The number of pods there are; null where nobody says. */
+/** The number of pods there are; null where it is unknown. */
 interface Counted {
   readonly pods: number | null;
 }
@@ -359,7 +360,7 @@ class PodCount {
     return { kind: 'send', id, request };
   }
 
-  /** Takes a part of the answer, which may be another's; null: the answer has not come to its end. */
+  /** Takes a part of the answer, which may be another's; null: the answer has not ended. */
   take(input: ExchangeInput): Counted | null {
     const call = this.#calls.take(input);
     return call && { pods: countIn(call.answer) };
@@ -412,7 +413,10 @@ export function nodesAndPods(nodes: Source, pods: PodSource): Source {
   };
 }
 
-/** One by one: there may be a million, and a call has no room for so many arguments. */
+/**
+ * Adds the effects separately: there may be a million, and a call has no room for so many
+ * arguments.
+ */
 function add<T>(effects: T[], more: readonly T[]): void {
   for (const effect of more) effects.push(effect);
 }
@@ -427,9 +431,9 @@ export interface PodWatch {
   readonly nodesMax: number;
   /** Lists of single nodes that are under way at once: evictions are to find the server free. */
   readonly listsMax: number;
-  /** A stream goes on for so long after its node needs it no more. */
+  /** A stream continues for this time after its node needs it no more. */
   readonly lingerMs: Millis;
-  /** All pods are read until no more than half of `nodesMax` needed it for so long. */
+  /** All pods are read until no more than half of `nodesMax` needed it for this time. */
   readonly calmMs: Millis;
 }
 
@@ -455,9 +459,9 @@ interface Circumstances {
   readonly isListing: boolean;
 }
 
-/** The pods that lists of single nodes have brought have the server to itself for so long. */
+/** The pods that lists of single nodes have brought have the server to themselves for this time. */
 const headStartMs: Millis = 500;
-/** So long they are waited for, head start and all. */
+/** The longest wait for them, with the head start. */
 const turnMsMax: Millis = 2000;
 
 /**

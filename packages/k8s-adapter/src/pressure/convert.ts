@@ -177,9 +177,9 @@ export const pressureKinds: Kinds = {
 };
 
 /**
- * Conditions have types of our own: a kubelet puts its MemoryPressure right with its next look,
- * every ten seconds, whoever else wrote it, and conditions of types it does not know it leaves
- * alone. Whose a condition is, its type says, after a restart too.
+ * Conditions have our own types: a kubelet corrects its MemoryPressure with its next look, every
+ * ten seconds, regardless of the writer, and leaves conditions of unknown types alone. The type of
+ * a condition shows its owner, after a restart too.
  */
 const prefix = 'taintmgr.dev/';
 

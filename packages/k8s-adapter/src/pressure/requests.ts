@@ -10,7 +10,7 @@ export function summaryRequest(nodeName: string): ApiRequest {
 
 /**
  * PATCH that sets these conditions of this very node (another one of the name is refused with 422)
- * and leaves all others alone: the list is merged by type, so nobody's change can be lost.
+ * and leaves all others alone: the list is merged by type, so no change of others can be lost.
  */
 export function setConditionsRequest(
   node: NodeRef,

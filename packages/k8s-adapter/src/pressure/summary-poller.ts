@@ -29,7 +29,7 @@ export const defaultPollOptions: Required<PollOptions> = {
   pollTimeoutMs: 10_000,
 };
 
-/** Five times what a kubelet says of 500 pods: whoever says more means us harm. */
+/** Five times a kubelet's summary of 500 pods: a larger answer is an attack. */
 const summaryBytesMax = 4 * mebibyte;
 /** A node that did not answer is left alone for so many periods. */
 const unansweredPeriods = 3;
@@ -47,7 +47,7 @@ export class SummaryPoller {
   readonly #calls: Calls<Poll>;
   readonly #queue = new PollQueue();
   readonly #unansweredQueue = new PollQueue();
-  /** Nodes that are to be asked. */
+  /** Nodes to ask. */
   readonly #wanted = new Set<string>();
   readonly #underWay = new Map<string, Poll>();
   #unansweredUnderWay = 0;
@@ -101,7 +101,7 @@ export class SummaryPoller {
     return [...aborts, ...this.#finish(now, call.purpose, call.answer)];
   }
 
-  /** Asks nobody any more, and hangs up. */
+  /** Asks no kubelet any more, and hangs up. */
   stop(): readonly PollEffect[] {
     this.#stopped = true;
     this.#wanted.clear();

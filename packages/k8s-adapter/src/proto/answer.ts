@@ -22,7 +22,7 @@ export type Answer =
       readonly status: number;
       readonly headers: ResponseHeaders;
       readonly body: string;
-      /** The body as a value, where it came as one; nobody writes to it. */
+      /** The body as a value, where it came as one; it is never changed. */
       readonly value?: unknown;
     }
   /** Refused, reset, timed out: the message says which. */
@@ -59,7 +59,7 @@ export interface Failure {
   readonly stage?: FailureStage;
 }
 
-/** One of the causes of a failure: Status.details.causes. */
+/** A cause of a failure: Status.details.causes. */
 export interface FailureCause {
   readonly reason: string;
   readonly message: string;
@@ -108,7 +108,7 @@ export function answerValue(answer: Responded): unknown {
   return answer.value ?? parseJson(answer.body);
 }
 
-/** The same for what is to be written back. */
+/** The same for a value to write back. */
 export function valueToWriteBack(answer: Responded): unknown {
   return answer.value ?? parseToWriteBack(answer.body);
 }
@@ -221,8 +221,8 @@ export function statedStatus(status: JsonRecord): number {
 }
 
 /**
- * The answer, or the failure that it is where a 2xx brings a v1 Status of one, or a read anything but what was asked
- * for. What a write has made of the cluster the watches show, whatever its answer is.
+ * The answer, or the failure that it is where a 2xx brings a v1 Status of one, or a read anything
+ * but what was asked for. The effect of a write shows in the watches, regardless of its answer.
  */
 export function heeded(request: Asked, answer: Answer): Answer {
   // An answer from elsewhere is no object of the API; protobuf is written by those who know both kinds and versions.
@@ -273,7 +273,7 @@ function faultOfItem({ isKind }: Wanted, item: unknown): string | null {
   return isOne ? null : `a ${shown(kind)} of ${shown(apiVersion)} in it`;
 }
 
-/** Others' words in a message are short. */
+/** Texts of others in a message are short. */
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : nameOf(value);
@@ -331,7 +331,8 @@ function readWanted({ method, path, headers }: Asked): Wanted | null {
   }
   const what = `object of ${plural} (${apiVersion})`;
   if (name === undefined) return { what, isKind: isOf, isList: false, name: null };
-  // Others may call their kinds in paths what they like: the API server has said so, and the name has to be right.
+  // Others may name their kinds in paths freely: the API server has answered, and the name has to
+  // be right.
   const isKind = (_: string, of: string): boolean => of === apiVersion || isPartial;
   return { what, isKind, isList: false, name: decoded(name) };
 }

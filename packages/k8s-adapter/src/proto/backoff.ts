@@ -7,7 +7,7 @@ export type Random = () => number;
 
 const waitMsMin: Millis = 800;
 const waitMsMax: Millis = 30_000;
-/** A wait that is asked for so long after the end of the one before starts from the shortest. */
+/** A wait that is asked for this long after the end of the one before starts from the shortest. */
 const calmMs: Millis = 120_000;
 
 /**
@@ -51,7 +51,7 @@ interface Setback {
 /** The trouble of one that asks again and again, from the first failure to the next success. */
 export class Trouble {
   #isOn = false;
-  /** One that is back may refuse at first whom it allows later. */
+  /** A server that is back may refuse a client at first that it allows later. */
   #wasAway = false;
   readonly #backoff: Backoff;
   /** After 410, by which a server that answers asks for a list: how long it was away is no matter. */
@@ -66,7 +66,7 @@ export class Trouble {
     return this.#isOn;
   }
 
-  /** It goes on without a wait. */
+  /** The trouble begins; the next try follows without a wait. */
   begin(): void {
     this.#isOn = true;
   }

@@ -32,8 +32,9 @@ function publishedFromJson(value: unknown): PublishedDevice {
 }
 
 /**
- * Reads a DeviceTaintRule. Those of Kubernetes 1.33 and 1.34 may select by class and by CEL besides: which devices
- * these are nobody can tell here: a rule that asks for that has no selector, and says by what it selects.
+ * Reads a DeviceTaintRule. Rules of Kubernetes 1.33 and 1.34 may also select by class and by CEL:
+ * the devices of these are unknown here. Such a rule has no selector, and names its way of
+ * selection.
  */
 export function deviceTaintRuleFromJson(value: unknown): DeviceTaintRule {
   const object = asRecord(value);

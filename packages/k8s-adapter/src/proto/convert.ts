@@ -58,8 +58,8 @@ const int64Edge = 2 ** 63;
 const noTaints: readonly Taint[] = [];
 
 /**
- * Reads each value that nobody changes any more once. Such values come from a server in the same
- * process, which keeps what many objects have in common as one value.
+ * Reads each immutable value once. Such values come from a server in the same process, which keeps
+ * what many objects have in common as one value.
  */
 function onceEach<T>(read: (value: unknown) => T): (value: unknown) => T {
   const known = new WeakMap<object, { readonly read: T }>();
@@ -199,8 +199,8 @@ export function isMarkedMirror(metadata: JsonRecord): boolean {
 }
 
 /**
- * A kubelet makes its node the controller of each mirror. Of whoever else names a node the garbage collector
- * deletes the pod, unless he knows the uid of the node.
+ * A kubelet makes its node the controller of each mirror. If another client names a node as the
+ * owner, the garbage collector deletes the pod, unless the client knows the uid of the node.
  */
 function isNode(owner: Owner | null, name: string): boolean {
   return owner?.kind === 'Node' && owner.apiVersion === 'v1' && owner.name === name && name !== '';
@@ -283,8 +283,8 @@ function labelsFrom(value: unknown): Labels {
 const readLabels = onceEach(labelsFrom);
 
 /**
- * There are as many nodes as there are, and few zones, architectures and kinds of machines. One label is
- * the node's name.
+ * There are as many nodes as there are, and few zones, architectures and kinds of machines. The
+ * node's name is among the labels.
  */
 function sharedLabels(labels: Labels, name: string): Labels {
   return Object.fromEntries(
@@ -292,7 +292,7 @@ function sharedLabels(labels: Labels, name: string): Labels {
   );
 }
 
-/** Reads a label selector; an expression that nobody knows is left out. */
+/** Reads a label selector; an unknown expression is left out. */
 export function selectorFrom({ matchLabels, matchExpressions }: JsonRecord): LabelSelector {
   const expressions = asList(matchExpressions).flatMap((value) => {
     const { key, operator, values } = asRecord(value);
@@ -360,8 +360,9 @@ export function budgetFromJson(value: unknown): Budget {
 }
 
 /**
- * Held within int64, not within the safe integers: kube-controller-manager takes its largest number for
- * no limit, while fewer seconds may wrap around. What is beyond 2^53 was rounded when it was parsed.
+ * Held within int64, not within the safe integers: kube-controller-manager takes its largest number
+ * for no limit, while fewer seconds may wrap around. A value beyond 2^53 was rounded when it was
+ * parsed.
  */
 function tolerationSecondsFromJson(value: unknown): number | null {
   if (typeof value !== 'number' || Number.isNaN(value)) return null;
@@ -374,8 +375,8 @@ export const readTolerations: (value: unknown) => readonly Toleration[] = onceEa
 
 /**
  * The scheduler's binding leaves PodScheduled; a static pod has only the kubelet's startTime. With
- * neither it was bound when it was created, or nobody knows. Never before that: a kubelet whose clock
- * is slow must not cost its pods the time that they are given.
+ * neither it was bound when it was created, or the time is unknown. Never before that: a kubelet
+ * whose clock is slow must not cost its pods the time that they are given.
  */
 function boundAt(status: JsonRecord, createdAt: Instant | null): Instant | null {
   const written = writtenBinding(status);
@@ -406,7 +407,7 @@ const readOwner = onceEach((references: unknown): Owner | null => {
   return null;
 });
 
-/** More are in use at a time in few clusters; beyond it all are forgotten, and found anew. */
+/** More are in use at a time in few clusters; beyond it all are forgotten, and found again. */
 const textsMax = 4096;
 /** Longer texts are seldom seen twice. */
 const lengthMax = 128;

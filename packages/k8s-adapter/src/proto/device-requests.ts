@@ -10,7 +10,7 @@ export type DevicePaths = Readonly<Record<DeviceResource, string | null>>;
 export const deviceGroupPath = '/apis/resource.k8s.io';
 
 const kinds: readonly DeviceResource[] = ['resourceslices', 'resourceclaims', 'devicetaintrules'];
-/** Those that can be read, preferred first; v1alpha3 has DeviceTaintRules alone. */
+/** The versions that can be read, preferred first; v1alpha3 has DeviceTaintRules alone. */
 const versions: readonly string[] = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'];
 
 /** The versions of the group to ask about, of an APIGroup; empty: none can be read. */

@@ -10,7 +10,7 @@ export interface DisruptionMark extends Disruption {
 
 const conditionKey = 'k:{"type":"DisruptionTarget"}';
 
-/** Reads off a v1 Pod that somebody is removing it, and who; null: it has no such mark. */
+/** Reads the program that is removing a v1 Pod off the pod; null: it has no such mark. */
 export function disruptionOf(pod: JsonRecord): DisruptionMark | null {
   for (const condition of asList(asRecord(pod.status).conditions)) {
     const mark = asRecord(condition);

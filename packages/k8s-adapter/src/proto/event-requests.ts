@@ -21,11 +21,11 @@ export interface ClusterEvent {
   readonly message: string;
   /** Left out: none. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** By whose name its source is known; left out: that of whoever reports it. */
+  /** The name of its source; left out: the reporter's name. */
   readonly component?: string;
 }
 
-/** One Event object: what was said, how often, and when first and last. */
+/** An Event object: its text, its count, and its first and last time. */
 export interface EventSeries {
   /** metadata.name, by eventName. */
   readonly name: string;
@@ -40,8 +40,8 @@ export interface EventSeries {
 const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /**
- * Messages quote what others wrote: webhooks, pods, people. Whoever reads them, with kubectl too, has one
- * line of them, in which nothing steers a terminal.
+ * Messages quote what others wrote: webhooks, pods, people. Their readers, with kubectl too, see
+ * one line of them, in which nothing steers a terminal.
  */
 export function onOneLine(message: string): string {
   if (message.search(steering) < 0) return message;
@@ -76,7 +76,7 @@ export function eventName(objectName: string, now: Instant, serial: number): str
   return `${objectName.slice(0, room).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
-/** POST of an Event that is recorded once, by whoever has no recorder. */
+/** POST of an Event that is recorded once, for callers without a recorder. */
 export function newEventRequest(event: ClusterEvent, component: string, now: Instant): ApiRequest {
   const name = eventName(event.subject.name, now, 0);
   return postEventRequest({ name, event, component, firstAt: now, lastAt: now, count: 1 });

@@ -1,4 +1,5 @@
-// One exchange with a server: the parts of an answer put together, and the calls under way that wait for one.
+// An exchange with a server: the parts of an answer put together, and the calls under way that wait
+// for one.
 
 import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import {
@@ -254,7 +255,7 @@ export class Calls<T> {
     return call.collector.take(input);
   }
 
-  /** Ends the calls whose time is up; their requests are to be aborted. */
+  /** Ends the calls whose time is up; their requests have to be aborted. */
   expire(now: Instant): readonly FinishedCall<T>[] {
     if (now < this.#noneBefore) return none;
     const expired: FinishedCall<T>[] = [];
@@ -268,7 +269,7 @@ export class Calls<T> {
     return expired;
   }
 
-  /** Forgets all that is under way; the requests are to be aborted. */
+  /** Forgets all calls under way; their requests have to be aborted. */
   cancel(): readonly { readonly id: string; readonly purpose: T }[] {
     const open = [...this.#open].map(([id, { purpose }]) => ({ id, purpose }));
     this.#open.clear();

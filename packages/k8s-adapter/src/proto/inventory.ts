@@ -15,7 +15,9 @@ interface Known {
   resourceVersion: string;
 }
 
-/** The objects that a list under way has shown so far; nobody sees it before the last page. */
+/**
+ * The objects that a list under way has shown so far; they are not visible before the last page.
+ */
 class Pages<T> {
   readonly seen: ByName<Known> = new ByName();
   readonly changed: ByName<T> = new ByName();
@@ -23,13 +25,13 @@ class Pages<T> {
 
 /**
  * The objects that are known, with their versions: this turns watch events and lists into
- * differences. An object deleted and made anew under the same name is a delete and an upsert. What a
- * list shows is told when it is complete; a first list may be told early, object by object, so that a
- * million of them need not be held twice.
+ * differences. An object that is deleted and recreated under the same name is a delete and an
+ * upsert. The objects of a list are reported when it is complete; a first list may be reported
+ * early, object by object, so that a million of them need not be held twice.
  */
 export class Inventory<T> {
   #known = new ByName<Known>();
-  /** Null: what the list shows is told at once. */
+  /** Null: objects of the list are reported at once. */
   #pages: Pages<T> | null = new Pages<T>();
   readonly #project: Project<T>;
 
@@ -76,12 +78,12 @@ export class Inventory<T> {
     return [{ kind: 'delete', name: identity.name, uid: identity.uid }];
   }
 
-  /** True if what the list under way shows is told at once. */
+  /** True if objects of the list under way are reported at once. */
   get reportsEarly(): boolean {
     return this.#pages === null;
   }
 
-  /** Forgets the pages of a list that did not come to its end. `early`: if nothing is known, tell at once. */
+  /** Forgets the pages of a list that did not end. `early`: if nothing is known, report at once. */
   beginList(early = false): void {
     this.#pages = early && this.size === 0 ? null : new Pages();
   }
@@ -127,7 +129,10 @@ export class Inventory<T> {
     return [];
   }
 
-  /** The list is complete: from now on it is what is known. What has not been told yet. */
+  /**
+   * The list is complete: from now on it is what is known. Returns the changes that were not
+   * reported yet.
+   */
   endList(): readonly ItemChange<T>[] {
     if (!this.#pages) {
       this.beginList();
@@ -160,8 +165,8 @@ interface Name {
 }
 
 /**
- * Values by the names of objects. A name is kept as it was given first, so that whoever else keeps
- * that shares it; a key made of both parts would be a text more for each object.
+ * Values by the names of objects. A name is kept as it was given first, so that other holders of it
+ * share the text; a key made of both parts would be a text more for each object.
  */
 class ByName<T> {
   readonly #namespaces = new Map<string, Map<string, T>>();

@@ -36,12 +36,14 @@ const beginningBytesMax = 100;
 const [listBegins, listEnds] = [0x5b, 0x5d];
 
 /**
- * Reads a page of a list. As API servers write them, objects come last: these are parsed a few at a time
- * as they come, and what was parsed of them is forgotten when the next are: a page of pods is megabytes,
- * and of a pod we want a few fields. What is written otherwise is parsed as a whole at its end.
+ * Reads a page of a list. As API servers write them, objects come last: these are parsed a few at a
+ * time as they come, and what was parsed of them is forgotten when the next are: a page of pods is
+ * megabytes, and of a pod we want a few fields. A list in another form is parsed as a whole at its
+ * end.
  *
- * Objects begin alike, e.g. with `{"metadata":`, and no string can look like that, since quotes in it are
- * escaped. What stands deeper may: then what comes before is no JSON, and the next cut is tried later.
+ * Objects begin alike, e.g. with `{"metadata":`, and no string can look like that, since quotes in
+ * it are escaped. A deeper object may: then the text before is no JSON, and the next cut is tried
+ * later.
  */
 export class ListReader<T> {
   readonly #options: ListReaderOptions<T>;
@@ -75,7 +77,8 @@ export class ListReader<T> {
   end(): ListPage<T> | NoPage {
     if (this.#fault !== null) return { kind: 'wrong', why: this.#fault };
     const isBegun = this.#items.length > 0;
-    // What stands for the objects that were read shows that these are the list: JSON may have it twice.
+    // The placeholder of the objects that were read shows that these are the list: JSON may have it
+    // twice.
     const page = parseJson(
       `${this.#head ?? ''}${isBegun ? 'null,' : ''}${this.#text(1, this.#end)}`,
     );

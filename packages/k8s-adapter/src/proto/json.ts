@@ -99,9 +99,9 @@ function isExact(json: object): json is ExactJson {
 const inexact = /(?:^|"\s*:|[[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/;
 
 /**
- * Parses an object that is to be written back: a number that JavaScript would write otherwise than
- * it was written, as the largest int64, is kept as its text, and JSON.stringify gives that back.
- * Undefined for a text that is broken.
+ * Parses an object to write back: a number that JavaScript would write in another form, as the
+ * largest int64, is kept as its text, and JSON.stringify gives that back. Undefined for a text that
+ * is broken.
  */
 export function parseToWriteBack(text: string): unknown {
   const json: object = JSON;

@@ -9,11 +9,11 @@ export interface LeaseName {
   readonly name: string;
 }
 
-/** The part of a Lease that an election goes by. */
+/** The part of a Lease that an election needs. */
 export interface Lease {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** spec.holderIdentity; '' when nobody holds it. */
+  /** spec.holderIdentity; '' when there is no holder. */
   readonly holder: string;
   /** The time that a renewal counts, by the holder's own word. */
   readonly duration: Millis;

@@ -4,7 +4,7 @@
 export const objectsMaxDefault = 2_000_000;
 /** API servers fill their pages; what others put before them may not. */
 const shortPagesMax = 100;
-/** It goes into the address of the next request. */
+/** The token becomes part of the address of the next request. */
 const tokenLengthMax = 8_192;
 
 /** The message about a list that has more. */
@@ -24,8 +24,8 @@ export class PageWalk {
   }
 
   /**
-   * A page has come with so many objects, of `limit` that were asked for (0: all), and another one is to be
-   * asked for by `token`. Why that is not done; null: it is.
+   * Takes a page with this number of objects, of `limit` that were asked for (0: all). Returns why
+   * the next page, by `token`, must not be asked for; null: it may.
    */
   next(token: string, objects: number, limit: number): string | null {
     this.#objects += objects;

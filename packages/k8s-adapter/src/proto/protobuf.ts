@@ -257,7 +257,9 @@ const identified: Message = { 1: ['metadata', identityMessage] };
 /** runtime.Unknown: what it is, and the bytes of it. */
 const envelope: Message = { 1: ['typeMeta', { 2: ['kind', 'word'] }], 2: ['raw', 'bytes'] };
 
-/** `only`: what is read of it in place of what its kind has; a kind has to be known all the same. */
+/**
+ * `only`: the fields to read in place of those of its kind; the kind has to be known nevertheless.
+ */
 function readObject(
   bytes: Uint8Array,
   kinds: Kinds,
@@ -437,7 +439,7 @@ class ProtobufReader {
     return this.#bytes.subarray(from, this.#at);
   }
 
-  /** Goes on with the fields of the message in this field; the result is for `leave`. */
+  /** Continues with the fields of the message in this field; the result is for `leave`. */
   enter(): number {
     const outer = this.#end;
     const from = this.#range();

@@ -16,7 +16,7 @@ export interface Stream {
   heardAt: Instant;
   /** Null before the head. */
   status: number | null;
-  /** True if the answer has come to its end, so that there is nothing to abort. */
+  /** True if the answer has ended, so that there is nothing to abort. */
   ended: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Listing extends Stream {
   readonly continueToken: string;
 }
 
-/** A watch that begins with everything there is, and has not come to the end of that. */
+/** A watch that begins with all existing objects, and has not reached the end of these. */
 export interface Loading extends Stream {
   readonly kind: 'Loading';
   decoder: WatchDecoder;
@@ -92,7 +92,7 @@ export const relistStatuses: readonly number[] = [400, 404, 410, 422];
 const answerMsMax: Millis = 30_000;
 /** Bookmarks come about every 60 s. */
 const bookmarkMsMax: Millis = 90_000;
-/** One of them may be missing. */
+/** A single sign of life may be missing. */
 const quietMsMax: Millis = 150_000;
 
 /** Within this time a watch that began, or was quiet, may send what was missed before. */
@@ -105,7 +105,7 @@ const watchMsMin: Millis = 1000;
 export const returnMsMax: Millis = 2000;
 
 const streamSecondsMin = 300;
-/** The server is to end a stream before: a list that goes on, or a page of one, has no end. */
+/** The server ends a stream before: a list that continues, or a page of one, has no end. */
 const listMsMax: Millis = (2 * streamSecondsMin + 60) * 1000;
 
 /** After which the server is to end a stream: 5 to 10 minutes, so that not all are opened at once. */
@@ -139,7 +139,7 @@ export function watchingFrom(
   return { ...stream, kind: 'Watching', decoder, resourceVersion, caughtUpAt, ...nothingYet };
 }
 
-/** When an answer from which nothing more comes is given up, or a list that goes on for too long. */
+/** The time at which a silent answer is given up, or a list that takes too long. */
 export function overdueAt(state: Open): Instant {
   if (state.kind !== 'Watching') {
     return Math.min(state.heardAt + answerMsMax, state.openedAt + listMsMax);
@@ -199,7 +199,7 @@ export function nextAfter(state: Open): Next {
   return { kind: 'watch', resourceVersion: state.resourceVersion };
 }
 
-/** A fault that comes back at the same place, before anything else, is left by listing anew. */
+/** A fault that comes back at the same place, before anything else, is left by listing again. */
 export function nextAfterFault(state: Open): Next {
   return state.kind === 'Watching' && state.progressed ? nextAfter(state) : relist;
 }
@@ -228,7 +228,10 @@ export type ReflectorInput =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'tick' }
-  /** The API server answers again, after it was away: whoever waits for that need not wait his time out. */
+  /**
+   * The API server answers again, after it was away: a waiting reflector need not wait its time
+   * out.
+   */
   | { readonly kind: 'returned' }
   | ExchangeInput;
 
@@ -253,8 +256,8 @@ export interface ReflectorOptions<T> extends MissingRules {
   /** True if the server is asked for lists as the beginning of a watch; default false: in pages. */
   readonly streamLists?: boolean;
   /**
-   * True if objects of a first list are told as they come, since there may be a million; default
-   * false: when it is complete.
+   * True if objects of a first list are reported as they come, since there may be a million;
+   * default false: when it is complete.
    */
   readonly reportsEarly?: boolean;
   /** More objects than these are no collection of a cluster; left out: 2,000,000. */
@@ -296,7 +299,7 @@ export type ReflectorNotice =
       readonly nodeName?: string;
       readonly failure: Failure;
     }
-  /** Something went wrong; after `wait` the reflector watches on or lists anew. */
+  /** A request failed; after `wait` the reflector watches on or lists again. */
   | {
       readonly kind: 'reconnecting';
       readonly resource: string;
@@ -332,7 +335,7 @@ export function mayMiss(
 
 /** The collections that nothing waits for. */
 interface MissingRules {
-  /** One that is not served (404) has no objects; default false: it is a failure. */
+  /** A collection that is not served (404) has no objects; default false: it is a failure. */
   readonly mayBeAbsent?: boolean;
   /** The same of one that we may not read (403). */
   readonly mayBeForbidden?: boolean;
@@ -351,27 +354,27 @@ export class Absence {
   }
 
   /**
-   * It was not served. Whether it is absent then: where objects of it are known it has to be away for
-   * a while, since a server that starts may answer 404 too.
+   * The collection was not served. Where objects of it are known it counts as absent only after a
+   * while, since a server that starts may answer 404 too.
    */
   missed(now: Instant, objects: number): boolean {
     this.#since ??= now;
     return objects === 0 || now - this.#since >= Absence.waitMs;
   }
 
-  /** It is served again, or nobody knows. */
+  /** The collection is served again, or this is unknown. */
   end(): void {
     this.#isCertain = false;
   }
 
-  /** It was read, or counts as absent. */
+  /** The collection was read, or counts as absent. */
   read(isAbsent: boolean): void {
     this.#isCertain = isAbsent;
     if (!isAbsent) this.#since = null;
   }
 }
 
-/** That a collection counts as one without objects, and why. */
+/** The notice that a collection counts as one without objects, and why. */
 export function absence(resource: string, failure: Failure): ReflectorNotice {
   return { kind: 'absent', resource, failure };
 }

@@ -73,9 +73,10 @@ const none: readonly never[] = [];
 
 /**
  * Follows one collection: a list, then watches from its resourceVersion on, each from where the one
- * before got to. What it gives is a chain of differences without a gap, however often the connection
- * breaks; when the server no longer knows the resourceVersion it lists anew and gives the
- * difference. It never gives up: every failure is reported and tried again after a wait.
+ * before got to. Its output is a chain of differences without a gap, regardless of how often the
+ * connection breaks; when the server no longer knows the resourceVersion it lists again and gives
+ * the difference. The reflector never gives up: every failure is reported and tried again after a
+ * wait.
  *
  * A list is the beginning of the watch that follows it (WatchList), which spares the server to hold
  * it whole. Where the server does not do that it comes in pages; and once in pages after it broke
@@ -127,7 +128,7 @@ export class Reflector<T> {
     return this.#state.kind;
   }
 
-  /** True if changes are heard of: a watch that is opened after a failure may come to nothing too. */
+  /** True if changes arrive: a watch that is opened after a failure may fail too. */
   get hears(): boolean {
     const state = this.#state;
     const isWatched = state.kind === 'Watching' && (state.status !== null || !this.#trouble.isOn);
@@ -139,7 +140,7 @@ export class Reflector<T> {
     return wakeOf(this.#state);
   }
 
-  /** Takes one input. Those of a request that is not the current one are ignored. */
+  /** Takes one input. Inputs of a request that is not the current one are ignored. */
   handle(now: Instant, input: ReflectorInput): readonly ReflectorEffect<T>[] {
     // Most of what is heard is of other collections.
     if ('id' in input && !isOf(this.#state, input.id)) return none;
@@ -337,7 +338,7 @@ export class Reflector<T> {
       : this.#watched(now, state, event);
   }
 
-  /** Nobody hears of these before the list is complete, unless it is told early. */
+  /** The objects are not reported before the list is complete, unless reported early. */
   #loaded(now: Instant, state: Loading, event: CollectionEvent): Streaming {
     if (event.kind !== 'bookmark') {
       this.#effects.push(...this.#inventory.takeListed(event));
@@ -352,7 +353,7 @@ export class Reflector<T> {
     this.#freshness.live(now);
     noteEvent(now, watching);
     const { resourceVersion } = event.kind === 'bookmark' ? event : event.identity;
-    // They come in the order of their resourceVersions: what is older has been reported already.
+    // Events come in the order of their resourceVersions: an older one has been reported already.
     if (isOlder(resourceVersion, watching.resourceVersion)) return watching;
     const isForward = resourceVersion !== watching.resourceVersion;
     if (event.kind !== 'bookmark') {
@@ -527,18 +528,18 @@ class Freshness {
   #askedAt: Instant | null = null;
 
   /**
-   * As of when the picture is known to be complete: when the list was asked for, and then each event,
-   * bookmark and sign of life of the connection. What comes right after a watch was opened, or after a
-   * quiet time, may be old news and does not count. Null: not yet.
+   * As of when the picture is known to be complete: when the list was asked for, and then each
+   * event, bookmark and sign of life of the connection. An event right after a watch was opened, or
+   * after a quiet time, may be old news and does not count. Null: not yet.
    */
   get heardAt(): Instant | null {
     return this.#heardAt;
   }
 
   /**
-   * When the list or its stream last said anything, be it only that nothing has changed; null: it is
-   * not read yet. Unlike heardAt it goes on where little happens: a bookmark after a long quiet time may
-   * have waited, so that it says nothing about now, but that the stream lives.
+   * When the list or its stream last said anything, be it only that nothing has changed; null: it
+   * is not read yet. Unlike heardAt it advances where little happens: a bookmark after a long quiet
+   * time may have waited, so that it says nothing about now, but that the stream lives.
    */
   get aliveAt(): Instant | null {
     return this.#aliveAt;
@@ -549,7 +550,7 @@ class Freshness {
     this.#askedAt = now;
   }
 
-  /** That list is read. */
+  /** The list was read. */
   read(): void {
     this.#heardAt = this.#askedAt;
     this.#aliveAt = this.#askedAt;

@@ -5,7 +5,7 @@ import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { policyApiVersion } from '../kinds/kinds.ts';
 import { isRecord } from './json.ts';
 
-/** One HTTP request as a value; credentials and the server's address are the transport's. */
+/** An HTTP request as a value; credentials and the server's address are the transport's. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path with its query, encoded, as in the request line: `/api/v1/nodes?limit=500`. */
@@ -14,8 +14,9 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /**
-   * The value that `body` is the JSON of, for a server in the same process, which needs no text. Left out: there is
-   * no body, or it was text from the start. Whoever sends another body leaves it out.
+   * The value that `body` is the JSON of, for a server in the same process, which needs no text.
+   * Left out: there is no body, or it was text from the start. A sender of another body leaves it
+   * out.
    */
   readonly bodyValue?: object;
   /** Another server than the API's, that the path is of; it is sent no credentials. */
@@ -27,7 +28,7 @@ export function isWatch({ method, path }: Pick<ApiRequest, 'method' | 'path'>): 
   return method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
 }
 
-/** Such a request is answered, and dated, by whoever is behind the API server: a kubelet. */
+/** The server behind the API server answers, and dates, such a request: a kubelet. */
 export function isProxied({ path }: Pick<ApiRequest, 'path'>): boolean {
   return path.includes('/proxy/');
 }
@@ -39,7 +40,7 @@ export interface Elsewhere {
   readonly timeoutMs: Millis;
 }
 
-/** A request that is to be sent, or hung up. What is heard of it comes back under its id. */
+/** A request to send, or to hang up. Its answers come back under its id. */
 export type RequestEffect =
   | { readonly kind: 'send'; readonly id: string; readonly request: ApiRequest }
   | { readonly kind: 'abort'; readonly id: string };
@@ -90,8 +91,8 @@ function headersOf(content: Content): Readonly<Record<Wanted, Headers>> {
 }
 
 /**
- * The part of the object that is to be answered. `metadata`: nobody reads more where all went well, and it is less for
- * both sides to write and send.
+ * The part of the object to answer. `metadata`: no more is read where all went well, and it is less
+ * for both sides to write and send.
  */
 export type Wanted = 'object' | 'metadata';
 
@@ -344,7 +345,7 @@ export interface RemovalOptions {
 
 /** The choices of a deletion of a pod. */
 export interface DeletionOptions extends RemovalOptions {
-  /** The part of the pod that is to be answered; left out: all of it. */
+  /** The part of the pod to answer; left out: all of it. */
   readonly wanted?: Wanted;
   /** `uid` (when left out): this very pod or none; `name`: whatever pod has the name by then. */
   readonly guard?: 'uid' | 'name';
@@ -461,7 +462,7 @@ export function createTaintManagerRequest(name: string): ApiRequest {
   });
 }
 
-/** PATCH that puts this status in the place of the whole one before, whoever wrote that. */
+/** PATCH that puts this status in the place of the whole one before, regardless of its writer. */
 export function replaceTaintManagerStatusRequest(name: string, status: unknown): ApiRequest {
   const path = `${taintManagersPath}/${encodeURIComponent(name)}/status`;
   return replaceRequest(withQuery(path, { fieldManager }), '/status', status);

@@ -13,24 +13,24 @@ const pausesKey = 'pauses';
 const pausesMax = 20;
 
 /**
- * The manager of the annotation. It writes nothing else: a write of it must not renew the time of
- * an entry that owns the taints as well.
+ * The manager of the annotation. The manager owns nothing else: a write of it must not renew the
+ * time of an entry that owns the taints as well.
  */
 export const taintStartsManager = 'taintmgr-taint-starts';
 
 export type TaintStarts = Readonly<Record<string, Instant>>;
 
 /**
- * When spec.taints was written last, by the managed fields of a node: whoever changes the list owns
- * it from then on, and the time of an owner never lies before. Null where nobody owns it, because
- * the server keeps no managed fields or somebody has reset them.
+ * The time of the last write of spec.taints, by the managed fields of a node: a writer that changes
+ * the list owns it from then on, and the time of an owner never lies before. Null where it has no
+ * owner, because the server keeps no managed fields or they were reset.
  */
 export function taintsWrittenAt(managedFields: unknown): Instant | null {
   const times = asList(managedFields).map(asRecord).filter(ownsTaints);
   return earliest(times.map(({ time }) => timeFromJson(time)));
 }
 
-/** Who wrote them then; null where nobody says. */
+/** The program that wrote them then; null where it is unknown. */
 export function taintsWrittenBy(managedFields: unknown): string | null {
   const at = taintsWrittenAt(managedFields);
   const owners = asList(managedFields).map(asRecord).filter(ownsTaints);
@@ -57,7 +57,7 @@ function isOwned(fields: unknown): boolean {
 export function believedStarts(annotation: unknown, writtenAt: Instant | null): TaintStarts | null {
   if (typeof annotation !== 'string') return null;
   const { [writtenKey]: ofWriting, [pausesKey]: past, ...starts } = asRecord(parseJson(annotation));
-  // It says only which pauses are gone.
+  // The annotation names only gone pauses.
   if (past !== undefined && ofWriting === undefined && Object.keys(starts).length === 0)
     return null;
   if (writtenAt === null || timeFromJson(ofWriting) !== writtenAt) return {};

@@ -185,7 +185,7 @@ export class LineSplitter {
   }
 }
 
-/** One event of a watch, understood. */
+/** An event of a watch, understood. */
 export type WatchEvent =
   | { readonly kind: 'upsert'; readonly identity: Identity; readonly object: unknown }
   | { readonly kind: 'delete'; readonly identity: Identity }
@@ -237,8 +237,8 @@ function watchEventOf(type: unknown, object: unknown): WatchEvent {
 }
 
 /**
- * Tells whether one resourceVersion comes before another of the same collection. They are decimal numbers
- * of any length; of others it is not known.
+ * Tells whether one resourceVersion comes before another of the same collection. Versions are
+ * decimal numbers of any length; of others the order is unknown.
  */
 export function isOlder(resourceVersion: string, than: string): boolean {
   const decimal = /^[1-9]\d*$/;

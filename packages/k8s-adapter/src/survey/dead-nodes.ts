@@ -1,4 +1,4 @@
-// Nodes whose machine seems to be dead: nobody ends their pods until somebody says that the machine is off.
+// Nodes whose machine seems to be dead: their pods do not end until the machine is marked as off.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { NodeFacts, PodFacts, Readiness } from './facts.ts';
 import type { ClusterReader } from './reader.ts';

@@ -27,15 +27,18 @@ interface WebhookObject {
 const root = '/apis/admissionregistration.k8s.io/v1';
 
 /**
- * True: kube-controller-manager marked the pod and then did not delete the pod: the deletion was refused. It does not
- * try again, and after two minutes the mark is taken back.
+ * True: kube-controller-manager marked the pod and then did not delete the pod: the deletion was
+ * refused. kube-controller-manager does not try again, and after two minutes the mark is taken
+ * back.
  */
 function wasRefused({ pod, unmarkedAt }: PodFacts): boolean {
   if (pod.deletionTimestamp !== null) return false;
   return pod.disruption?.reason === 'DeletionByTaintManager' || unmarkedAt !== null;
 }
 
-/** Reads who may have refused the deletion of such a pod; null: nobody has refused anything. */
+/**
+ * Reads the programs that may have refused the deletion of such a pod; null: it was not refused.
+ */
 export async function readDeniers(reader: ClusterReader, facts: PodFacts): Promise<Deniers | null> {
   if (!wasRefused(facts)) return null;
   const read = (kind: string) => unless(403, () => reader.objectsIfServed(`${root}/${kind}`), null);

@@ -48,7 +48,7 @@ async function look(reader: ClusterReader): Promise<DevicePaths | 'hidden' | nul
       versions.map((version) => reader.objectIfThere(`${deviceGroupPath}/${version}`)),
     );
   });
-  // Of a kind that one version has nobody knows whether another has it too.
+  // For a kind that one version has it is unknown if another has it too.
   if (asked === null) return 'hidden';
   const paths = devicePathsOf(asked);
   return deviceKinds.every((kind) => paths[kind] === null) ? null : paths;
@@ -76,12 +76,12 @@ interface SliceObject {
   readonly spec: { readonly nodeName?: string; readonly driver: string };
 }
 
-/** What was read of devices, as of about one moment. */
+/** The reading of devices, as of about one moment. */
 export interface DeviceSurvey {
   readonly at: Instant;
   readonly paths: DevicePaths;
   readonly devices: Devices;
-  /** Those that may be read, by name. */
+  /** The rules that may be read, by name. */
   readonly rules: ReadonlyMap<string, RuleObject>;
   readonly slices: ReadonlyMap<string, SliceObject>;
   /** ResourceClaims as the API server has them. */
@@ -90,7 +90,7 @@ export interface DeviceSurvey {
   readonly pods: ReadonlyMap<string, PodFacts>;
   /** Null: we may not see them. */
   readonly budgets: readonly Budget[] | null;
-  /** What may not be read: an answer without it would be a guess. */
+  /** The unreadable resources: an answer without these would be a guess. */
   readonly hidden: readonly (DeviceResource | 'pods')[];
 }
 
@@ -197,9 +197,9 @@ function byName<T extends { readonly metadata: ObjectMeta }>(
 export interface DeviceEvictor {
   /** Where taintmgr-controller decides about them; null: nowhere. */
   readonly ours: 'everywhere' | 'where taken over' | null;
-  /** Whether kube-controller-manager does; null: nobody can tell. */
+  /** True when kube-controller-manager does; null: unknown. */
   readonly upstream: boolean | null;
-  /** Whether kube-controller-manager was seen to act on rules; null: nothing shows it. */
+  /** True when kube-controller-manager was seen to act on rules; null: nothing shows it. */
   readonly actsOnRules: boolean | null;
 }
 
@@ -221,7 +221,7 @@ export function deviceEvictor(
   const { kind } = upstream[deviceDuty];
   return {
     ours: isTakingOver ? 'where taken over' : isEverywhere ? 'everywhere' : null,
-    // What it has written is proof.
+    // A status of its own is proof.
     upstream: kind === 'acts' || actsOnRules ? true : kind === 'unknown' ? null : false,
     actsOnRules,
   };

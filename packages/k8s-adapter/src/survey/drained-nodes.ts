@@ -1,4 +1,4 @@
-// What the marks of drains say about nodes that were read.
+// The marks of drains on nodes that were read.
 
 import { formatTaint } from '@taintmgr/core/model';
 import { formatDuration, type Instant } from '@taintmgr/core/time';
@@ -19,12 +19,12 @@ export function drainedBy({ node, annotations }: NodeFacts, now: Instant): reado
   });
 }
 
-/** Whether pods have to leave the node, be it by a NoExecute taint or by a drain. */
+/** True when pods have to leave the node, by a NoExecute taint or by a drain. */
 export function losesPods(facts: NodeFacts, now: Instant): boolean {
   return evictsPods(facts) || drainedBy(facts, now).length > 0;
 }
 
-/** Those of the nodes that pods have to leave. */
+/** The nodes that pods have to leave. */
 export function losingPods(nodes: readonly NodeFacts[], now: Instant): readonly NodeFacts[] {
   return nodes.filter((facts) => losesPods(facts, now));
 }
@@ -33,11 +33,11 @@ export function losingPods(nodes: readonly NodeFacts[], now: Instant): readonly 
 export interface AwaitedDrain {
   readonly id: string;
   readonly node: string;
-  /** Who runs it; '': nobody knows. */
+  /** The program that runs it; '': unknown. */
   readonly by: string;
 }
 
-/** Those that have cordoned these nodes and not come to them yet. */
+/** Drains that have cordoned these nodes and not begun there yet. */
 export function awaitedDrains(nodes: readonly NodeFacts[]): readonly AwaitedDrain[] {
   return nodes.flatMap(({ node, annotations }) => {
     const names = new Set(node.taints.map(formatTaint));
@@ -109,7 +109,7 @@ async function clockOf(client: ApiClient, nodeName: string): Promise<Instant> {
 export interface RunningDrain {
   readonly id: string;
   readonly node: string;
-  /** Who runs it; '': nobody knows. */
+  /** The program that runs it; '': unknown. */
   readonly by: string;
   readonly heartbeat: Instant;
 }

@@ -21,25 +21,35 @@ import {
 
 /** Who acts on NoExecute taints here, and how. */
 export interface Evictor extends Actor {
-  /** Whether taintmgr-controller asks budgets; null: that is not to be seen. */
+  /** True when taintmgr-controller asks budgets; null: not visible. */
   readonly asksBudgets: boolean | null;
-  /** Whether taintmgr-controller leaves the pods of a drain's taint to the drain; left out: no. */
+  /**
+   * True when taintmgr-controller leaves the pods of a drain's taint to the drain; left out: false.
+   */
   readonly heedsDrains?: boolean;
-  /** Whether it evicts where namespaces are taken over, and kube-controller-manager elsewhere; left out: no. */
+  /**
+   * True when it evicts where namespaces are taken over, and kube-controller-manager elsewhere;
+   * left out: false.
+   */
   readonly takesOver?: true;
   /** Limits whose rates are in use, as its leader publishes them; left out: not known. */
   readonly rates?: readonly RateInUse[];
   /** The zones that it holds, as its leader publishes them; left out: none, or not known. */
   readonly heldZones?: readonly HeldZone[];
-  /** How taintmgr-controller runs, where it acts; left out: that is not known. */
+  /** The settings of taintmgr-controller, where it acts; left out: unknown. */
   readonly settings?: OwnSettings;
   /** comparesNumbers is an assumption, from what the API server stores; left out: it is not. */
   readonly assumesNumbers?: true;
-  /** What is asked about is how it would be if Lt and Gt counted for taintmgr-controller; left out: how it is. */
+  /**
+   * The answer assumes that Lt and Gt count for taintmgr-controller; left out: the present settings
+   * apply.
+   */
   readonly asIfNumbersCount?: true;
   /** The pod of its leader, where that keeps the last ready replica of its own; left out: it does not. */
   readonly ownPod?: NonNullable<Config['ownPod']>;
-  /** What the last leader of taintmgr-controller has left, where it does not act; left out: nothing. */
+  /**
+   * The record of the last leader of taintmgr-controller, where it does not act; left out: none.
+   */
   readonly left?: Pick<TaintManager, 'pauseRecords' | 'policies'>;
 }
 
@@ -79,15 +89,16 @@ export function withEvents(evictors: Evictors, events: readonly unknown[], now: 
   return withEvidence(evictors, [{ kind: 'events', pods: pods.size, age }]);
 }
 
-/** Whether what it does is known by neither its flags nor anything that it was seen to do. */
+/** True when neither its flags nor any observed action shows what it does. */
 export function isUnseen(evictors: Evictors): boolean {
   const { kind, evidence } = upstreamVerdict(evictors);
   return kind === 'unknown' || evidence.some((one) => one.kind === 'declared');
 }
 
 /**
- * Reads what `evictors` leave open: how our controller evicts, where it does. What its leader
- * publishes counts before the flags of its pod, which may have others from a file or its environment.
+ * Reads what `evictors` leave open: how our controller evicts, where it does. The leader's
+ * published settings count before the flags of its pod, which may have others from a file or its
+ * environment.
  */
 export async function readEvictor(
   evictors: Evictors,
@@ -188,8 +199,9 @@ function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
 }
 
 /**
- * Whether tolerations with Lt and Gt count for taintmgr-controller, or for kube-controller-manager where
- * that one does not act. By default they do not for ours: where its settings are not to be seen they do not count.
+ * True when tolerations with Lt and Gt count for taintmgr-controller, or for
+ * kube-controller-manager where that one does not act. By default they do not for ours: where its
+ * settings are not to be seen they do not count.
  */
 export function comparesNumbers({
   name,
@@ -222,15 +234,15 @@ export function withOtherNumbers(evictor: Evictor): Evictor | null {
   return assumesNumbers ? { ...known, name, comparesNumbers: false } : null;
 }
 
-/** Whether kube-controller-manager evicts for taints, and how that is known. */
+/** The verdict on taint eviction by kube-controller-manager, with its evidence. */
 export function upstreamVerdict({ upstream }: Evictors): DutyVerdict {
   return upstream['taint-eviction-controller'];
 }
 
 /**
- * Who evicts, or may, beside a taintmgr-controller that acts all the same: it is allowed to, or leaves
- * the pods of namespaces that are not taken over to others. Null: nobody as far as can be seen, and it
- * would stand by beside them.
+ * The programs that evict, or may, beside a taintmgr-controller that acts nevertheless: it is
+ * allowed to, or leaves the pods of namespaces that are not taken over to others. Null: none as far
+ * as can be seen, and it would stand by beside them.
  */
 export function evictsBeside(
   evictors: Evictors,
@@ -242,7 +254,7 @@ export function evictsBeside(
   return answer.kind === 'nobody' ? null : answer;
 }
 
-/** Whether taintmgr-controller evicts, and nobody else. */
+/** True when only taintmgr-controller evicts. */
 export function isOursAlone(evictors: Evictors): boolean {
   const answer = taintEvictors(evictors);
   return answer.kind === 'acts' && answer.agent === 'taintmgr-controller';

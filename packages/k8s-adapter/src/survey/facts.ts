@@ -19,7 +19,7 @@ export interface NodeFacts {
   readonly annotations: Readonly<Record<string, string>>;
   /** The machine as its cloud names it, spec.providerID; left out: it does not say. */
   readonly providerId?: string;
-  /** Which state of it was read; '' where it does not say. */
+  /** The version that was read; '' where it has none. */
   readonly version: string;
 }
 
@@ -43,13 +43,18 @@ export interface PodFacts {
   readonly volumeClaims?: readonly string[];
   /** When it was created; null: it does not say. */
   readonly createdAt: Instant | null;
-  /** Why it has no node yet, by its condition PodScheduled; left out: it has one, or nobody has said why. */
+  /**
+   * The reason why it has no node yet, by its condition PodScheduled; left out: it has one, or the
+   * reason is unknown.
+   */
   readonly unscheduled?: Unscheduled;
-  /** When a mark that somebody removes it was taken back, as it did not go; null: none was. */
+  /**
+   * The time at which a mark for removal was taken back, as the pod did not leave; null: none was.
+   */
   readonly unmarkedAt: Instant | null;
   /** As `kubectl apply` wrote it last, before others changed it; null: it never did. */
   readonly lastApplied: string | null;
-  /** Which state of it was read; '' where it does not say. */
+  /** The version that was read; '' where it has none. */
   readonly version: string;
 }
 
@@ -89,7 +94,7 @@ export function zoneNames(labels: Labels): readonly string[] {
   return [zoneName(labels), nodePlace(labels)[1]].filter((name) => name !== '');
 }
 
-/** Whether pods have to leave the node: nobody leaves one without NoExecute taints. */
+/** True when pods have to leave the node: no pod leaves a node without NoExecute taints. */
 export function evictsPods({ node }: NodeFacts): boolean {
   return node.taints.some(({ effect }) => effect === 'NoExecute');
 }

@@ -1,4 +1,4 @@
-// Which Jobs fail when pods of theirs are evicted: an evicted pod counts as failed.
+// The Jobs that fail when their pods are evicted: an evicted pod counts as failed.
 import type { Pod } from '@taintmgr/core';
 import { groupBy } from '../text/count.ts';
 import { type ClusterReader, inTurns } from './reader.ts';

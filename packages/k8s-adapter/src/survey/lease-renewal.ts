@@ -15,7 +15,7 @@ interface Renewal {
 /** managedFields have whole seconds, and a request takes its time. */
 const skewTolerated: Millis = 5000;
 
-/** Reads a lease; null where nobody has renewed it. */
+/** Reads a lease; null where it was never renewed. */
 export function leaseRenewal({ metadata, spec }: LeaseObject, now: Instant): Renewal | null {
   const renewed = parseTime(spec?.renewTime ?? '');
   if (renewed === null) return null;

@@ -13,11 +13,13 @@ export interface TrippedLimit {
   /** As `resume` takes it. */
   readonly id: string;
   readonly since: Instant;
-  /** What it had counted then; null: it has no window. */
+  /** Its count then; null: it has no window. */
   readonly count: LimitCount | null;
 }
 
-/** A limit in whose window pods were evicted. How many may be, only the controller's flags say. */
+/**
+ * A limit in whose window pods were evicted. Only the controller's flags give the allowed number.
+ */
 export interface CountingLimit {
   readonly id: string;
   readonly evicted: number;
@@ -28,7 +30,7 @@ export interface CountingLimit {
   readonly roomAt: Instant;
 }
 
-/** What the lease of limits says. */
+/** The content of the lease of limits. */
 export interface KeptLimits {
   readonly lease: LeaseName;
   readonly tripped: readonly TrippedLimit[];
@@ -44,8 +46,8 @@ const usualPlaces: readonly LeaseName[] = ['taintmgr-system', 'kube-system'].map
 }));
 
 /**
- * What limits count as of `now`; null: nobody keeps any; `forbidden`: we may not look anywhere. Leaders
- * publish where they keep them, and that comes first. The usual places are read meanwhile.
+ * The counts of limits as of `now`; null: none are kept; `forbidden`: we may not look anywhere.
+ * Leaders publish where they keep them, and that comes first. The usual places are read meanwhile.
  */
 export async function readLimits(
   reader: ClusterReader,
@@ -76,7 +78,9 @@ export async function readLimitsIn(
   return firstKept(await readLeases(reader, [lease]), now);
 }
 
-/** Where leaders keep their limits: beside the lease of the election. Those that run come first. */
+/**
+ * Where leaders keep their limits: beside the lease of the election. Running leaders come first.
+ */
 function publishedPlaces(managers: readonly TaintManager[], now: Instant): readonly LeaseName[] {
   const acting = managers.filter(({ shadow }) => shadow === null);
   const byHeartbeat = acting.toSorted((a, b) => {
@@ -93,7 +97,7 @@ function isSame(a: LeaseName, b: LeaseName): boolean {
   return a.namespace === b.namespace && a.name === b.name;
 }
 
-/** What a place has; null: nothing; `forbidden`: we may not look. */
+/** The content of a place; null: nothing; `forbidden`: we may not look. */
 interface LeaseRead {
   readonly lease: LeaseName;
   readonly found: unknown;

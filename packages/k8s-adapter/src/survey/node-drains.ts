@@ -1,4 +1,4 @@
-// The NodeDrains of the cluster: read, made, deleted and let go.
+// The NodeDrains of the cluster: read, made, deleted and released.
 import { nodeDrainer } from '@taintmgr/core/drain';
 import type { NodeDrain, NodeDrainSpec } from '@taintmgr/core/policy';
 import { formatDuration } from '@taintmgr/core/time';
@@ -75,7 +75,10 @@ export async function listNodeDrains(client: ApiClient): Promise<readonly NodeDr
   return (await unless(403, () => ifThere(read), null)) ?? [];
 }
 
-/** Those that are at work on these nodes; none where we may not see them: their marks have to do then. */
+/**
+ * The NodeDrains at work on these nodes; none where we may not see them: their marks have to do
+ * then.
+ */
 export async function nodeDrainsAt(
   reader: ClusterReader,
   nodes: readonly NodeFacts[],
@@ -98,7 +101,7 @@ export async function nodeDrainsAt(
   });
 }
 
-/** Deletes exactly this one; another of its name stays. It is there until it is undone. */
+/** Deletes exactly this one; another of its name stays. The object is there until it is undone. */
 export async function deleteNodeDrain(
   client: ApiClient,
   { metadata: { name, uid = '' } }: NodeDrainObject,
@@ -135,7 +138,7 @@ function notInstalled(): UsageError {
 
 const controller = 'node-drain-controller';
 
-/** What leaders publish of themselves; null: we may not see it. */
+/** The statuses that leaders publish; null: we may not see them. */
 export async function readDrainControllers(client: ApiClient): Promise<PublishedManagers | null> {
   try {
     return await readTaintManagers(client);
@@ -145,13 +148,13 @@ export async function readDrainControllers(client: ApiClient): Promise<Published
   }
 }
 
-/** Why nobody carries out NodeDrains, and what to do about it. */
+/** The reason why NodeDrains are not carried out, and the remedy. */
 export interface DrainControllerFault {
   readonly why: string;
   readonly advice: string;
 }
 
-/** Null: somebody carries them out, or may. */
+/** Null: a controller carries them out, or may. */
 export function drainControllerFault(
   published: PublishedManagers | null,
 ): DrainControllerFault | null {

@@ -23,8 +23,8 @@ const statesInAllMax = 400;
 
 /**
  * Reads the past that kube-controller-manager has seen and that objects do not show: when each of
- * several taints came, and what a pod tolerated before somebody edited it. It goes back no further than
- * `since`, when it began. API servers keep some minutes.
+ * several taints came, and the tolerations of a pod before an edit. The past begins at `since`,
+ * when kube-controller-manager began. API servers keep some minutes.
  */
 export async function readPast(
   reader: HistoryReader,
@@ -88,7 +88,7 @@ async function podPast(
   return applied ? [applied, ...states] : states;
 }
 
-/** Whether its tolerations were written after it was created, and while somebody looked. */
+/** True when its tolerations were written after it was created, and while a program watched. */
 function isEdited({ tolerationsWritten, createdAt }: PodFacts, since: Instant | null): boolean {
   if (tolerationsWritten === null || createdAt === null) return false;
   return tolerationsWritten.at > createdAt && !isBefore(tolerationsWritten.at, since);
@@ -117,7 +117,7 @@ async function statesUpTo<T>(
   return states;
 }
 
-/** The pod with the seconds that `kubectl apply` gave it, where somebody has changed them since. */
+/** The pod with the seconds that `kubectl apply` gave it, where these were changed since. */
 function asApplied(facts: PodFacts): PodFacts | null {
   const written = appliedTolerations(facts.lastApplied);
   const { pod } = facts;
@@ -136,7 +136,7 @@ function asApplied(facts: PodFacts): PodFacts | null {
   return { ...facts, pod: { ...pod, tolerations } };
 }
 
-/** Whoever may write the pod may write anything there. */
+/** Any client that may write the pod may write any text there. */
 function appliedTolerations(text: string | null): readonly Toleration[] {
   try {
     return text === null ? [] : podFromJson(JSON.parse(text)).tolerations;
@@ -151,7 +151,7 @@ interface OwnStarts {
   readonly unsure: readonly string[];
 }
 
-/** It writes them down 2 s after the taints of a node were written, where it can. */
+/** The leader writes them down 2 s after the taints of a node were written, where it can. */
 const recentMs: Millis = 10_000;
 /** So many states are looked through for one node. */
 const statesPerNodeMax = 20;
@@ -210,18 +210,18 @@ async function startsOf(
     current = before;
   }
   if (current === present && open.length > 0) return null;
-  // They were there as far back as anybody can see.
+  // The taints were there as far back as can be seen.
   return { ...found, ...startedWith(current, present, open) };
 }
 
-/** They came with this state; of the present one the engine says so itself. */
+/** The taints came with this state; the engine knows those of the present one. */
 function startedWith(state: NodeFacts, present: NodeFacts, names: readonly string[]): Starts {
   const { taintsWrittenAt = null } = state.node;
   if (state === present || taintsWrittenAt === null) return {};
   return Object.fromEntries(names.map((name) => [name, endOfSecond(taintsWrittenAt)]));
 }
 
-/** What is written of these taints, for pods of all namespaces and of single ones. */
+/** The written starts of these taints, for pods of all namespaces and of single ones. */
 function entriesOf(written: Starts, names: readonly string[]): Starts {
   const entries = Object.entries(written).filter(([entry]) => {
     return names.some((name) => entry === name || entry.startsWith(`${name} `));

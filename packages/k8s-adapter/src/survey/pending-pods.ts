@@ -1,4 +1,4 @@
-// Which evicted pod came before a pod that has no node yet, as Events tell it.
+// The evicted pod that came before a pod without a node, as Events show it.
 import { formatDuration, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { upstreamEvictionReason } from './evictors.ts';
 import type { PodFacts } from './facts.ts';
@@ -17,9 +17,9 @@ interface EventObject {
 }
 
 /**
- * `created 2s after web-7d4-x2x of ReplicaSet/web-7d4 was evicted, by an Event of taint-eviction-controller`; null: the pod
- * has a node or no owner, or no Event of the last hour tells of such an eviction. Whoever may create Events may have
- * written it.
+ * `created 2s after web-7d4-x2x of ReplicaSet/web-7d4 was evicted, by an Event of
+ * taint-eviction-controller`; null: the pod has a node or no owner, or no Event of the last hour
+ * tells of such an eviction. Any client that may create Events may have written it.
  */
 export async function precedingEviction(
   reader: ClusterReader,

@@ -1,4 +1,4 @@
-// What becomes of pods for the taints of their devices, where pods that use claims were read.
+// The fate of pods for the taints of their devices, where pods that use claims were read.
 import type { Decision, Reason } from '@taintmgr/core';
 import {
   type DeviceEvent,
@@ -27,13 +27,16 @@ import { type ClusterReader, inTurns } from './reader.ts';
 import { unless } from './refusals.ts';
 import type { TaintManager } from './taint-managers.ts';
 
-/** What decides about the devices of the pods that were read. */
+/** The readings that decide about the devices of the pods. */
 export class PodDevices {
   /** As the engine takes them. */
   readonly events: readonly DeviceEvent[];
-  /** Whether taintmgr-controller decides about them, of namespaces that are taken over where it takes over. */
+  /**
+   * True when taintmgr-controller decides about them, of namespaces that are taken over where it
+   * takes over.
+   */
   readonly byOurs: boolean;
-  /** Whether kube-controller-manager evicts for devices; null: nobody can tell. */
+  /** True when kube-controller-manager evicts for devices; null: unknown. */
   readonly byUpstream: boolean | null;
   readonly #devices: Devices;
 
@@ -53,7 +56,10 @@ export class PodDevices {
     return this.#devices.rules();
   }
 
-  /** What becomes of a pod for its devices, as kube-controller-manager has it: that one was seen to heed rules, or not. */
+  /**
+   * The verdict on a pod for its devices, by kube-controller-manager: with rules if it was seen to
+   * apply them.
+   */
   verdictOf({ pod }: PodFacts): DeviceVerdict {
     return this.#devices.verdictOf(pod, { withRules: this.#devices.actsOnRules !== false });
   }
@@ -67,7 +73,7 @@ export class PodDevices {
     return verdict.at === null && verdict.because[0].code === 'NotReserved';
   }
 
-  /** Whether rules would make it go, if anybody heeded them. */
+  /** The reason if a rule would make it leave, were rules in effect. */
   #unheeded(pod: PodFacts['pod']): Reason | null {
     if (this.#devices.actsOnRules !== false) return null;
     const verdict = this.#devices.verdictOf(pod);
@@ -124,7 +130,7 @@ export async function nodesOfTaintedDevices(
   const paths = await servedDevices(reader);
   if (paths === 'hidden') return nodesOf(await readClaiming(reader, namespace ?? null));
   const claims = await readClaims(reader, paths?.resourceclaims ?? null, namespace);
-  // Whose they are nobody tells but the pods.
+  // Only the pods tell which claims they use.
   if (claims === null) return nodesOf(await readClaiming(reader, namespace ?? null));
   const users = claims.flatMap((claim) => usersOf(claim));
   if (!paths || users.length === 0) return new Set();

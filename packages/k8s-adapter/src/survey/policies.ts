@@ -18,7 +18,7 @@ import type { Evictor } from './evictors.ts';
 import type { ClusterReader } from './reader.ts';
 import type { OwnSettings } from './taint-managers.ts';
 
-/** What is done about pods here, as far as the cluster says it. */
+/** The actions on pods here, as far as the cluster configures them. */
 export interface ClusterPolicies extends PoliciesInForce {
   /** Of all namespaces, where a policy or a takeover asks for their labels. */
   readonly namespaces: readonly Namespace[];
@@ -67,7 +67,7 @@ export async function readClusterPolicies(
   };
 }
 
-/** Those that the last leader has seen, and that are there no more. */
+/** Pauses that the last leader has seen, and that are gone. */
 function goneSince(
   left: Evictor['left'],
   there: readonly PolicyObject[],
@@ -82,7 +82,7 @@ function goneSince(
   });
 }
 
-/** Those that were read, and of what cannot be read any more those that were known before. */
+/** The policies that were read, and of unreadable ones those that were known before. */
 export function withKnown(read: ClusterPolicies, before: ClusterPolicies): ClusterPolicies {
   const lost = [...read.hidden, ...read.missing];
   const there = new Set(read.objects.map(keyOf));
@@ -97,7 +97,7 @@ async function readKinds(reader: ClusterReader): Promise<readonly ReadKind[]> {
   const asked = decidingKinds.map((kind) => {
     const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
     const values = reader.objectsIfServed(path);
-    // What went wrong counts where the cluster has them.
+    // A failure counts only where the cluster has these kinds.
     values.catch(() => undefined);
     return { kind, values };
   });
@@ -126,7 +126,7 @@ async function readKind(
   return { kind, objects, lack: null };
 }
 
-/** What an object of the cluster comes to, and why where it cannot be followed. */
+/** The result of an object of the cluster, and the reason where it cannot be followed. */
 interface FollowedObject {
   readonly objects: readonly PolicyObject[];
   readonly name: string;
@@ -142,7 +142,7 @@ export function followed(kind: DecidingKind, value: unknown): FollowedObject {
   return { objects: pause ? [{ kind: 'EvictionPause', value: pause }] : [], name, faults };
 }
 
-/** Those of files, and those of the cluster whose names are not in files. */
+/** The policies of files, and those of the cluster whose names are not in files. */
 export function filesFirst(
   files: readonly PolicyObject[],
   ofCluster: readonly PolicyObject[],
@@ -151,7 +151,7 @@ export function filesFirst(
   return [...files, ...ofCluster.filter((object) => !inFiles.has(keyOf(object)))];
 }
 
-/** What an engine has to hear so that it knows these and no longer those before. */
+/** The events after which an engine knows these and no longer those before. */
 export function policyEvents(
   { objects, namespaces, gone: goneEarlier = [] }: ClusterPolicies,
   before: ClusterPolicies = noPolicies,
@@ -180,14 +180,14 @@ function goneEvent({ kind, value: { name } }: PolicyObject): readonly Event[] {
   return followed ? [policyGoneEvent(followed, name)] : [];
 }
 
-/** What counts, and where it comes from. */
+/** The policies that count, and their origin. */
 export interface PoliciesInForce {
   readonly objects: readonly PolicyObject[];
   /** The names of those that only the files of taintmgr-controller have. */
   readonly ofController: readonly string[];
   /** Those of them of which only the name is known. */
   readonly unknown: readonly string[];
-  /** Whether the cluster has some that taintmgr-controller does not follow. */
+  /** True when the cluster has some that taintmgr-controller does not follow. */
   readonly isIgnored: boolean;
 }
 

@@ -45,7 +45,7 @@ export class ClusterReader {
   readonly #search: EvictorSearch;
   readonly #refusals = new Refusals();
   #deviceGroup: Promise<unknown> | null = null;
-  /** What time it is. */
+  /** The present time. */
   readonly now: () => Instant;
 
   /**
@@ -64,7 +64,7 @@ export class ClusterReader {
     this.now = now;
   }
 
-  /** What could not be read for want of rights, in the API server's words. */
+  /** The unreadable parts for want of rights, in the API server's words. */
   get refused(): readonly string[] {
     return this.#refusals.messages;
   }
@@ -142,9 +142,9 @@ export class ClusterReader {
   }
 
   /**
-   * The pods of these nodes, of those the ones that a label selector leaves. Where there are no
-   * nodes the API server is asked all the same whether it can read the selector. Those of `namespace`
-   * alone, where one is given and we may not read others.
+   * The pods of these nodes, of those the ones that a label selector leaves. Without nodes the API
+   * server is still asked if it can read the selector. Only pods of `namespace`, where one is given
+   * and we may not read others.
    */
   async podsOn(
     nodeNames: readonly string[],
@@ -176,12 +176,12 @@ export class ClusterReader {
     return lists.flat();
   }
 
-  /** Whether a DaemonSet is there; true also where we may not see it. */
+  /** True when a DaemonSet is there; also where we may not see it. */
   async hasDaemonSet(namespace: string, name: string): Promise<boolean> {
     return await this.#has('/apis/apps/v1', 'daemonsets', namespace, name);
   }
 
-  /** Whether a Service is there; true also where we may not see it. */
+  /** True when a Service is there; also where we may not see it. */
   async hasService(namespace: string, name: string): Promise<boolean> {
     return await this.#has('/api/v1', 'services', namespace, name);
   }
@@ -194,18 +194,18 @@ export class ClusterReader {
     return (await this.ifAllowed(read)) ?? true;
   }
 
-  /** Whether the server has something at a path of its discovery, which everyone may read. */
+  /** True when the server has something at a path of its discovery, which everyone may read. */
   async serves(path: string): Promise<boolean> {
     return (await unless(403, () => ifThere(() => this.#client.get(path)), null)) !== null;
   }
 
-  /** What the server says of its devices, asked once; null: it has none. Throws ApiError. */
+  /** The server's discovery of its devices, asked once; null: it has none. Throws ApiError. */
   deviceGroup(): Promise<unknown> {
     this.#deviceGroup ??= this.objectIfThere(deviceGroupPath);
     return this.#deviceGroup;
   }
 
-  /** Whether it has devices, as far as that may be seen. */
+  /** True when it has devices, as far as that may be seen. */
   async servesDevices(): Promise<boolean> {
     return (await unless(403, () => this.deviceGroup(), null)) !== null;
   }
@@ -236,8 +236,8 @@ export class ClusterReader {
   }
 
   /**
-   * All disruption budgets; null without the right to see them. Those of `namespace` alone, where one is
-   * given and we may not see others: they are all that count for its pods.
+   * All disruption budgets; null without the right to see them. Only budgets of `namespace`, where
+   * one is given and we may not see others: they are all that count for its pods.
    */
   async budgets(namespace?: string): Promise<readonly Budget[] | null> {
     const read = (path: string) => this.#list(path, {}, budgetFromJson);
@@ -281,14 +281,14 @@ export class ClusterReader {
     return withEvents(found, await this.eventsOf(upstreamEvictionReason), this.now());
   }
 
-  /** What leaders publish of themselves; nothing where there is no such kind, or no right. */
+  /** The statuses that leaders publish; empty where there is no such kind, or no right. */
   async taintManagers(): Promise<readonly TaintManager[]> {
     const read = (): Promise<readonly unknown[]> =>
       unless(404, () => this.#list(taintManagersPath, {}, asItIs), []);
     return taintManagersIn(await unless(403, read, []));
   }
 
-  /** What controllers have said about clocks; nothing where we may not see it. */
+  /** The reports of controllers about clocks; empty where we may not see them. */
   async clockEvents(): Promise<readonly ClockEvent[]> {
     const selectors = { fieldSelector: 'involvedObject.kind=Lease' };
     const events = await unless(403, () => this.#list('/api/v1/events', selectors, asItIs), []);
@@ -322,7 +322,7 @@ export class ClusterReader {
     return await this.#client.listAs(read, path, selectors, this.#chunkSize);
   }
 
-  /** What is read; null, and noted in `refused`, where rights are missing. */
+  /** Returns the value; null, and noted in `refused`, where rights are missing. */
   ifAllowed<T>(read: () => Promise<T>): Promise<T | null> {
     return this.#refusals.ifAllowed(read);
   }
@@ -379,7 +379,7 @@ export async function inTurns<T, R>(
   return results;
 }
 
-/** What controllers have reported about clocks, from their Events. */
+/** A report of a controller about clocks, from its Events. */
 export interface ClockEvent {
   /** Null: the Event does not say when. */
   readonly at: Instant | null;
@@ -392,7 +392,7 @@ interface EventObject {
   readonly lastTimestamp?: string | null;
 }
 
-/** Those of the Events about leases that are about clocks, the latest last. */
+/** The Events about leases that are about clocks, the latest last. */
 function clockEventsIn(events: readonly unknown[]): readonly ClockEvent[] {
   return (events as readonly EventObject[])
     .filter(({ reason = '' }) => clockReasons.includes(reason))

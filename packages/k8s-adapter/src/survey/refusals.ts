@@ -1,12 +1,12 @@
-// What it means that the API server refuses to answer: nothing of the name, no right, a selector that is none.
+// The meaning of a refusal of the API server: nothing of the name, no right, an invalid selector.
 
 import { UsageError } from '../text/usage-error.ts';
 import { ApiError } from '../transport/errors.ts';
 
-/** What could not be read for want of rights. */
+/** The unreadable parts for want of rights. */
 export class Refusals {
   readonly #messages: string[] = [];
-  /** When each of them was asked for: they are told in that order, not as answers came. */
+  /** The order of the requests: refusals are reported in that order, not as answers came. */
   readonly #turns: number[] = [];
   #asked = 0;
 
@@ -15,7 +15,7 @@ export class Refusals {
     return this.#messages;
   }
 
-  /** What is read; null, and noted, where rights are missing. */
+  /** Returns the value; null, and noted, where rights are missing. */
   async ifAllowed<T>(read: () => Promise<T>): Promise<T | null> {
     const turn = this.#asked++;
     try {
@@ -32,12 +32,12 @@ export class Refusals {
   }
 }
 
-/** What is read; null where there is nothing of that name. */
+/** Returns the value; null where there is nothing of that name. */
 export function ifThere<T>(read: () => Promise<T>): Promise<T | null> {
   return unless(404, read, null);
 }
 
-/** What is read, or something else where the API server answers with a status. */
+/** Returns the value, or something else where the API server answers with a status. */
 export async function unless<T, U>(
   status: number,
   read: () => Promise<T>,
@@ -52,8 +52,8 @@ export async function unless<T, U>(
 }
 
 /**
- * What a selector that somebody wrote finds. Throws UsageError for one that the API server cannot
- * read; `flag` names the flag it came with.
+ * Returns the objects that a given selector finds. Throws UsageError for one that the API server
+ * cannot read; `flag` names the flag it came with.
  */
 export async function selected<T>(
   flag: string,

@@ -1,4 +1,4 @@
-// What the API server says of us: who we are, and which rights we have; and which rights others have.
+// The API server's view of us: our user and our rights; and the rights of others.
 import type { ApiClient } from '../client/client.ts';
 import { ApiError } from '../transport/errors.ts';
 
@@ -29,8 +29,8 @@ export function describeRight({ verb, group, resource, namespace, name }: Right)
 }
 
 /**
- * Whether the current user has a right, as the API server says; null where it does not say. Throws
- * ConnectionError.
+ * True when the current user has a right, as the API server says; null where it does not say.
+ * Throws ConnectionError.
  */
 export async function isAllowed(client: ApiClient, right: Right): Promise<boolean | null> {
   const spec = { resourceAttributes: attributesOf(right) };
@@ -45,8 +45,8 @@ export interface ServiceAccount {
 }
 
 /**
- * Whether a service account has a right, as the API server says; null where it does not tell us. Throws
- * ConnectionError.
+ * True when a service account has a right, as the API server says; null where it does not tell us.
+ * Throws ConnectionError.
  */
 export async function isAllowedTo(
   client: ApiClient,
@@ -68,7 +68,7 @@ function attributesOf({ verb, group, resource, namespace = '', name = '' }: Righ
   return { verb, group, resource: plural, subresource, namespace, name };
 }
 
-/** Who we are to the API server; null where it does not say. */
+/** The user that we are to the API server; null where it does not say. */
 export async function whoAmI(client: ApiClient): Promise<string | null> {
   const answer = await review(client, 'authentication', 'SelfSubjectReview', {});
   return answer?.userInfo?.username ?? null;

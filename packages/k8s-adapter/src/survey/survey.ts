@@ -28,7 +28,7 @@ import type { ClusterReader } from './reader.ts';
 import type { TaintManager } from './taint-managers.ts';
 import type { Workload } from './workloads.ts';
 
-/** What was read of a cluster for one answer, as of about one moment; null: we may not see it. */
+/** The reading of a cluster for one answer, as of about one moment; null: we may not see it. */
 export interface Survey {
   readonly at: Instant;
   readonly nodes: readonly NodeFacts[] | null;
@@ -36,13 +36,13 @@ export interface Survey {
   readonly budgets: readonly Budget[] | null;
   /** Who evicts here. */
   readonly evictors: Evictors;
-  /** Which of them acts on NoExecute taints. */
+  /** The program that acts on NoExecute taints. */
   readonly evictor: Evictor;
-  /** What could not be read without permission. */
+  /** The unreadable parts for want of rights. */
   readonly refused: readonly string[];
 }
 
-/** What was read of some nodes and of the pods on them. */
+/** The reading of some nodes and of the pods on them. */
 export interface NodeSurvey extends Survey {
   /** The nodes that the answer is about. */
   readonly nodes: readonly NodeFacts[];
@@ -57,16 +57,19 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly leases: ReadonlyMap<string, LeaseRenewal>;
   /** All nodes of the zones in question; null without the right to see them. */
   readonly zoneNodes: readonly NodeFacts[] | null;
-  /** What the controller's limits count; null: nobody keeps any, or we may not read them. */
+  /** The counts of the controller's limits; null: none are kept, or we may not read them. */
   readonly limits: KeptLimits | null;
-  /** What the cluster says is to be done about pods. */
+  /** The cluster's policies for pods. */
   readonly policies: ClusterPolicies;
-  /** What nodes and pods were before, where that matters to whoever acts; null: not read. */
+  /** The earlier states of nodes and pods, where these matter to the evictor; null: not read. */
   readonly past: Past | null;
-  /** Which pods somebody is asked to move. */
+  /** The requests to move pods. */
   /** Null: the cluster has no such kind. */
   readonly requests: readonly EvictionRequest[] | null;
-  /** What the API server said of pods that admission webhooks keep for themselves, by uid; left out: of none. */
+  /**
+   * The API server's messages about pods that admission webhooks keep for themselves, by uid; left
+   * out: none.
+   */
   readonly intercepted?: ReadonlyMap<string, string>;
   /** Why EvictionRequests of ours have led to nothing, by the uid of their pods; left out: the cluster has no such kind. */
   readonly givenUp?: ReadonlyMap<string, string>;
@@ -74,19 +77,25 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly crowd?: Crowd;
   /** The NodeDrains that are at work on its nodes; left out: none, or we may not see them. */
   readonly nodeDrains?: readonly NodeDrain[];
-  /** What decides about the devices of its pods; left out: none of them uses a claim, or there are no devices. */
+  /**
+   * The readings that decide about the devices of its pods; left out: none of them uses a claim, or
+   * there are no devices.
+   */
   readonly devices?: PodDevices;
   /** A line about each Job that fails with what the answer is about; left out: not asked. */
   readonly jobEnds?: readonly string[];
   /** The volumes that are attached to dead nodes; null: we may not see them; left out: no such node, or not asked. */
   readonly attachments?: Attachments;
-  /** Who may have refused the deletion of its pod; left out: nobody has refused, or not asked. */
+  /**
+   * The programs that may have refused the deletion of its pod; left out: it was not refused, or
+   * they were not asked for.
+   */
   readonly deniers?: Deniers;
   /** The eviction shortly before its pod was created, which has no node yet; left out: none is known, or not asked. */
   readonly precededBy?: string;
   /** The workload that the answer is about; left out: it is about nodes or pods. */
   readonly workload?: Workload;
-  /** Whether its pods are on nodes that we may not read; left out: they are not. */
+  /** True when its pods are on nodes that we may not read; left out: false. */
   readonly hidesNodes?: boolean;
   /** Nodes whose taints were just written, and what was there before is not to be had. */
   readonly unsure?: readonly string[];
@@ -125,25 +134,25 @@ export async function surveyNodes(
   return { ...read, ...(replicas && { replicas }) };
 }
 
-/** What else a survey goes by. */
+/** The further options of a survey. */
 export interface SurveyOptions {
-  /** Which pods are read; left out: all. */
+  /** The pods to read; left out: all. */
   readonly podSelector?: string;
   /** The answer is about pods of this namespace: where no others may be read, these will do; left out: all are needed. */
   readonly namespace?: string;
   /** Policies as though taintmgr-controller were given them too; left out: none. */
   readonly files?: readonly PolicyObject[];
-  /** Whether taints are asked about that the nodes do not have. */
+  /** True when taints are asked about that the nodes do not have. */
   readonly isWhatIf?: boolean;
   /** All nodes, where they were read already; left out: those that decide about zones are read. */
   readonly allNodes?: readonly NodeFacts[];
   /** The pods, where they were read already; left out: those on the nodes are read. */
   readonly pods?: readonly PodFacts[];
-  /** What somebody has begun to read; left out: nobody has. */
+  /** The readings that the caller has begun; left out: none. */
   readonly begun?: Begun;
 }
 
-/** What is asked for at once: it hangs on no answer but on names. */
+/** The readings that begin at once: they depend on no answer, only on names. */
 interface Begun {
   readonly managers: Promise<readonly TaintManager[]>;
   readonly pods: Promise<readonly PodFacts[]>;
@@ -171,10 +180,10 @@ export function beginForecast(
     limits: readLimits(reader, reader.now(), managers),
     policies: readClusterPolicies(reader, evictor, files),
     requests: readEvictionRequests(reader),
-    // Which takes longest: meanwhile the others are read.
+    // The longest reading: meanwhile the others are read.
     pods: pods ? Promise.resolve(pods) : reader.podsOn(withPods, podSelector, namespace),
   };
-  // Who waits for them says what went wrong; somebody may give up before that.
+  // The code that waits for them reports the failure; it may give up before that.
   for (const one of Object.values(begun)) one.catch(() => undefined);
   return begun;
 }
@@ -188,7 +197,8 @@ export async function surveyForecast(
 ): Promise<ForecastSurvey> {
   const begun = options.begun ?? beginForecast(reader, namesOf(withPods), options);
   const isLeaving = losingPods(nodes, reader.now()).length > 0;
-  // Whoever publishes itself acts, nearly always: to wait until that is known takes a round trip.
+  // A controller that publishes itself acts, nearly always: to wait until that is known takes a
+  // round trip.
   const ahead = begun.managers.then((all) => {
     return all.length > 0 && isLeaving ? readInterceptions(reader) : null;
   });
@@ -256,8 +266,8 @@ export async function withPast(
 }
 
 /**
- * Whom limits let go before others, and what share of all they are, only all of them together show.
- * Null: no pod of these nodes is limited, or we may not see all.
+ * Only all pods together show which pods limits let go first, and their share of all. Null: no pod
+ * of these nodes is limited, or we may not see all.
  */
 async function readCrowd(
   reader: ClusterReader,
@@ -349,7 +359,7 @@ async function readZones(
     return Promise.all(zoneLabels.map((label) => reader.nodes(`${label}=${zone}`)));
   });
   if (own === null) return null;
-  // One that has both labels is one node.
+  // A node that has both labels is one node.
   const byName = new Map(own.flat().map((facts) => [facts.node.name, facts]));
   const all = [...byName.values()];
   if (all.some(({ ready }) => ready.status === 'True')) return all;
@@ -389,7 +399,7 @@ interface EventObject {
   readonly involvedObject?: { readonly uid?: string };
 }
 
-/** What the API server last said of each pod, by the pod's uid. */
+/** The API server's last message about each pod, by the pod's uid. */
 export async function readInterceptions(
   reader: ClusterReader,
 ): Promise<ReadonlyMap<string, string>> {

@@ -1,4 +1,4 @@
-// What leaders of taintmgr-controller publish of themselves, and how one runs by its flags.
+// The statuses that leaders of taintmgr-controller publish, and the settings in the flags of one.
 
 import { defaultConfig } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
@@ -35,14 +35,14 @@ export interface HeldZone {
   readonly since: Instant;
 }
 
-/** What one installation says of itself. */
+/** The status of one installation. */
 export interface TaintManager extends Installation {
   readonly version: string;
   /** By the names of their flags, or of fields of the configuration file. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Those of its own files, which the cluster does not have. */
+  /** The policies of its files, which the cluster does not have. */
   readonly policies: readonly PublishedPolicy[];
-  /** What other programs may count on. */
+  /** The features that other programs may count on. */
   readonly features: readonly string[];
   /** The limits that have tripped, as `resume` takes them; left out: none. */
   readonly trippedLimits?: readonly string[];
@@ -50,32 +50,35 @@ export interface TaintManager extends Installation {
   readonly rates?: readonly RateInUse[];
   /** The zones whose pods stay as they are down as a whole, and since when; left out: none. */
   readonly heldZones?: readonly HeldZone[];
-  /** The pauses that it has seen: whoever starts gives back the time of those that are gone; left out: none. */
+  /**
+   * The pauses that it has seen: a new leader gives back the time of those that are gone; left out:
+   * none.
+   */
   readonly pauseRecords?: readonly PauseRecord[];
-  /** What it has seen of others who evict, in a dry run; null: it keeps no score. */
+  /** The score of other evictors, in a dry run; null: it keeps no score. */
   readonly shadow: PublishedShadow | null;
   /** The conditions of something that is not as it should be, as it says. */
   readonly troubles: readonly string[];
-  /** What it says of takeover; left out: nothing. */
+  /** Its status of takeover; left out: none. */
   readonly takeover?: NonNullable<TaintManagerStatus['takeover']> | undefined;
 }
 
 export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 
-/** What evicts for taints, among the controllers that run. */
+/** The controller that evicts for taints, among the controllers that run. */
 export const taintController = 'taint-eviction-controller';
 
-/** What evicts from nodes that run out of something. */
+/** The controller that evicts from nodes that run out of something. */
 export const pressureController = 'node-pressure-controller';
 
-/** What leaders publish of themselves. */
+/** The statuses that leaders publish. */
 export interface PublishedManagers {
   readonly managers: readonly TaintManager[];
-  /** What the API server's clock showed: heartbeats go by it, and ours may be wrong. */
+  /** The API server's time: heartbeats are dated by it, and our clock may be wrong. */
   readonly now: Instant;
 }
 
-/** None where there is no such kind. Throws ApiError and ConnectionError. */
+/** Empty where there is no such kind. Throws ApiError and ConnectionError. */
 export async function readTaintManagers(client: ApiClient): Promise<PublishedManagers> {
   try {
     const { value, serverTime } = await client.ask(listRequest(taintManagersPath));
@@ -133,7 +136,7 @@ function publishedPolicy({ kind, name, spec, since }: Published): PublishedPolic
   return { kind, name, object: judged.kind === 'allowed' ? judged.value : null };
 }
 
-/** What is no JSON is no spec. */
+/** Text that is no JSON is no spec. */
 function specIn(text: string | undefined): unknown {
   try {
     return text === undefined ? null : JSON.parse(text);
@@ -142,7 +145,9 @@ function specIn(text: string | undefined): unknown {
   }
 }
 
-/** Who evicted last, where none does any more: whoever starts goes by what that one has written; null: nobody did. */
+/**
+ * The last evictor, where none evicts any more: a new leader uses its record; null: there was none.
+ */
 export function lastOf(managers: readonly TaintManager[], now: Instant): TaintManager | null {
   const evicting = managers.filter(({ shadow, controllers }) => {
     return shadow === null && controllers.includes(taintController);
@@ -152,27 +157,27 @@ export function lastOf(managers: readonly TaintManager[], now: Instant): TaintMa
   return last ?? null;
 }
 
-/** Whether it evicts from nodes that run out of something, as far as it says. */
+/** True when it evicts from nodes that run out of something, as far as it says. */
 export function evictsUnderPressure(manager: TaintManager, now: Instant): boolean {
   const { controllers, shadow } = manager;
   return shadow === null && controllers.includes(pressureController) && isFresh(manager, now);
 }
 
-/** What is known of how it runs. */
+/** The known settings of taintmgr-controller. */
 export interface OwnSettings extends ReadSettings {
-  /** How pods leave where no policy says it; null: that is not to be seen. */
+  /** The mode for pods without a policy; null: not visible. */
   readonly mode: ReadSettings['engine']['mode'] | null;
-  /** The policies of its --policy files; null: it has some, and nobody knows which. */
+  /** The policies of its --policy files; null: it has some, and they are unknown. */
   readonly policies: readonly PublishedPolicy[] | null;
-  /** Whether it watches over nodes and taints those that fail. */
+  /** True when it watches nodes and taints those that fail. */
   readonly watchesNodes: boolean;
-  /** Whether it acts beside other programs that do the same work. */
+  /** True when it acts beside other programs that do the same work. */
   readonly allowsOverlap: boolean;
 }
 
 const lifecycle = 'node-lifecycle-controller';
 
-/** What its leader publishes; null: no settings. */
+/** The settings that its leader publishes; null: none. */
 export function publishedSettings({
   settings,
   controllers,
@@ -204,7 +209,7 @@ export function accountOf(pod: unknown): string | null {
   return specOf(pod)?.serviceAccountName ?? null;
 }
 
-/** What the flags of its pod say; null: the pod is not to be seen. A file may say more. */
+/** The settings in the flags of its pod; null: the pod is not visible. A file may say more. */
 export function settingsInFlags(pod: unknown): OwnSettings | null {
   const spec = specOf(pod);
   if (!spec) return null;
@@ -212,7 +217,8 @@ export function settingsInFlags(pod: unknown): OwnSettings | null {
     return [...command, ...args];
   });
   const flags = flagsIn(words);
-  // It runs, so it could use them; those that are not known here have nothing to do with evictions.
+  // The controller runs, so it could use them; settings that are unknown here have nothing to do
+  // with evictions.
   const read = { ...readSettings(flags), unusable: [] };
   const byDefault = flags.config === undefined ? defaultConfig.mode : null;
   const controllers = (flags.controllers ?? '*').split(',');

@@ -18,7 +18,7 @@ const collections = {
 /** The kinds that can be asked about beside nodes and pods. */
 export type WorkloadKind = keyof typeof collections | 'Namespace';
 
-/** One of them by its name; `namespace` of a Namespace is its own name. */
+/** A workload by its name; `namespace` of a Namespace is its own name. */
 export interface WorkloadName {
   readonly kind: WorkloadKind;
   readonly namespace: string;
@@ -41,9 +41,12 @@ interface WorkloadObject {
 
 /** A workload that was read. */
 export interface Workload extends WorkloadName {
-  /** Null: we may not read it, and know its pods all the same. */
+  /** Null: we may not read it, but know its pods. */
   readonly object: WorkloadObject | null;
-  /** Who controls each ReplicaSet that has pods among these, by its name; one that nobody does is left out. */
+  /**
+   * The controller of each ReplicaSet that has pods among these, by its name; a ReplicaSet without
+   * one is left out.
+   */
   readonly controllers: ReadonlyMap<string, Owner>;
   /** The Jobs that have pods among these, by name; none of those that we may not read. */
   readonly jobs: ReadonlyMap<string, JobObject>;
@@ -87,7 +90,7 @@ function collectionPath(kind: keyof typeof collections, namespace: string): stri
   return `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 }
 
-/** Whoever may list the pods of a namespace need not have the right to read the Namespace. */
+/** A user who may list the pods of a namespace need not have the right to read the Namespace. */
 async function readObject(
   reader: ClusterReader,
   { kind, namespace, name }: WorkloadName,

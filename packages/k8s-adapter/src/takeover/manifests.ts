@@ -20,7 +20,7 @@ const path = `/apis/${apiVersion}`;
 export interface TakeoverOptions {
   /** The TaintManager whose status is the heartbeat. */
   readonly manager: string;
-  /** Those who may mark pods all the same: taintmgr's own user, as a SelfSubjectReview names it. */
+  /** The users who may still mark pods: taintmgr's own user, as a SelfSubjectReview names it. */
   readonly users: readonly string[];
 }
 
@@ -42,9 +42,10 @@ interface TakeoverPolicy {
 }
 
 /**
- * Both policies: one refuses evictions for taints, by the mark that goes before each DELETE, the other refuses to
- * mark pods not ready, where the leader's status says so. In the order in which they are written: what is bound
- * last is what acts, so policies come before their bindings.
+ * Returns both policies: one refuses evictions for taints, by the mark that goes before each
+ * DELETE, the other refuses to mark pods not ready, where the leader's status says so. In the order
+ * in which they are written: what is bound last is what acts, so policies come before their
+ * bindings.
  */
 export function takeoverManifests(options: TakeoverOptions): readonly TakeoverManifest[] {
   const { users, manager } = options;
@@ -114,8 +115,9 @@ function withBinding(
 }
 
 /**
- * So long the policies go by a heartbeat. It is the other way round as well: a heartbeat so far ahead
- * of the request counts for nothing, for then the clocks are apart and nobody knows who is alive.
+ * The policies accept a heartbeat for this time. The same holds the other way round: a heartbeat
+ * this far ahead of the request counts for nothing, for then the clocks differ and the living
+ * leader is unknown.
  */
 const windowSeconds = 60;
 
@@ -184,11 +186,11 @@ const ours =
 const kubelets = "request.userInfo.username.startsWith('system:node:')";
 
 /**
- * kube-controller-manager marks a pod before it deletes it, and deletes none that it could not mark.
- * So refusing the mark is enough: nothing is stored, and no DELETE follows. Whoever writes something
- * else into the status of a marked pod leaves the mark as it is. kube-controller-manager writes its mark
- * over another one, and none over its own, so taintmgr's says something else. A kubelet writes the mark
- * once more that it has in memory when a pod ends.
+ * kube-controller-manager marks a pod before it deletes it, and deletes none that it could not
+ * mark. So refusing the mark is enough: nothing is stored, and no DELETE follows. A writer of
+ * another part of a marked pod's status leaves the mark as it is. kube-controller-manager writes
+ * its mark over another one, and none over its own, so taintmgr's has another text. A kubelet
+ * writes the mark once more that it has in memory when a pod ends.
  */
 function evictionsPolicy(users: readonly string[]): PolicyRules {
   const conditions = (of: string): string => `${of}.status.conditions`;
@@ -228,8 +230,9 @@ const heldFor = [
 ].map((one) => `(${one})`);
 
 /**
- * node-lifecycle-controller changes Ready of the pods of a silent node, and nothing else: whoever
- * changes ContainersReady as well has looked at the containers. It tries again every few seconds.
+ * node-lifecycle-controller changes Ready of the pods of a silent node, and nothing else: a writer
+ * that changes ContainersReady as well has looked at the containers. The controller tries again
+ * every few seconds.
  */
 function readinessPolicy(users: readonly string[]): PolicyRules {
   const notReady = "c.type == 'ContainersReady' && c.status == 'False'";

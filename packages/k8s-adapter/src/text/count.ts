@@ -37,7 +37,7 @@ export function mostOf(values: readonly number[], floor: number): number {
   return values.reduce((most, value) => Math.max(most, value), floor);
 }
 
-/** How often each name occurs, in the order of their first. */
+/** Counts each name, in the order of their first occurrence. */
 export function countBy(names: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);

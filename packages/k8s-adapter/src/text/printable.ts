@@ -1,5 +1,5 @@
-// Text made safe for a terminal: no control characters, nothing that reorders, hides or breaks a line
-// unseen. What is written to a person goes through `onTerminal`, whoever has written it.
+// Text made safe for a terminal: no control characters, nothing that reorders, hides or breaks a
+// line unseen. Text for a person passes through `onTerminal`, regardless of its writer.
 
 /**
  * Control characters, and those that are not seen and reorder, hide or break what is. The selector
@@ -12,7 +12,7 @@ const steering = /(?!(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{
 const ours = /\u001b\[(?:1|2|22|31|32|33|39)m/;
 const steeringOrOurs = new RegExp(`${ours.source}|${steering.source}`, 'gu');
 
-/** What JSON leaves as it is. */
+/** The characters that JSON leaves as they are. */
 const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /**
@@ -35,12 +35,12 @@ export function jsonText(value: unknown, indent?: number): string {
   return inEscapes(JSON.stringify(value, null, indent));
 }
 
-/** Whether text has to stand in quotes, for its escapes. */
+/** True when text has to be in quotes, for its escapes. */
 export function needsEscapes(text: string): boolean {
   return text.search(unescaped) >= 0;
 }
 
-/** What stands in double quotes in JSON or YAML, with escapes that both read. */
+/** The text between double quotes in JSON or YAML, with escapes that both read. */
 export function inEscapes(text: string): string {
   return text.replace(unescaped, (found) => {
     const units = Array.from({ length: found.length }, (_, index) => found.charCodeAt(index));

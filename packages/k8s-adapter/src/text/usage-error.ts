@@ -1,4 +1,4 @@
-/** So many faults are told, one line each; the others are counted. */
+/** The number of faults that are listed, one line each; the others are counted. */
 const faultsMax = 20;
 
 /** Faults of the command line or of what it asks for: exit code 1. */

@@ -5,7 +5,7 @@ import type { PressureSemantics } from '@taintmgr/core/pressure';
 /** The way in which pods leave. */
 export const modeWords = ['delete', 'evict', 'evict-then-delete'] as const;
 
-/** Whose rules apply. */
+/** The owner of the rules that apply. */
 export type Rules = 'taintmgr' | 'kube-controller-manager';
 
 /** All words for whose rules apply; the last stays with its version when kube-controller-manager's rules change. */
@@ -15,7 +15,7 @@ export const rulesWords = [
   'kube-controller-manager-1.36',
 ] as const;
 
-/** Whose rules the library's semantics are. */
+/** The owner of the rules behind the library's semantics. */
 export function rulesOf(semantics: Semantics): Rules {
   return semantics === 'precise' ? 'taintmgr' : 'kube-controller-manager';
 }
@@ -48,7 +48,7 @@ const earlier: ReadonlyMap<string, string> = new Map([
   ['kcm-1.36', 'kube-controller-manager'],
 ]);
 
-/** One of the allowed words, as it was meant. */
+/** The meant one of the allowed words. */
 export interface Spelled<T extends string> {
   readonly word: T;
   /** Says how the word is spelled; null: it was. */

@@ -28,7 +28,7 @@ export interface Access {
   authorize(): Promise<Authorization>;
   /** Called for a 401, so that a cached credential is not used again. */
   rejected(): void;
-  /** Called when nobody needs it for now: whatever it waits for is given up. */
+  /** Called when it is not needed for now: anything it waits for is given up. */
   close?(): void;
 }
 

@@ -33,16 +33,15 @@ const attemptsMax: Readonly<Record<Fate, number>> = { unsent: 10, stale: 3, unkn
 export interface Carrier {
   /** Hands the call to a connection, perhaps once more. */
   carry(call: Call): void;
-  /** Whoever sent it is not who he says, so that the next request logs in anew. */
+  /** The server did not accept the sender's identity, so that the next request logs in again. */
   rejected(): void;
 }
 
 const unauthorized = 401;
 
 /**
- * One request until its end, and whether it may be repeated. Whoever carries it reports what comes;
- * after hangUp, end or failed nothing more reaches the sink. Where that is safe, it is carried
- * again.
+ * A request until its end, and whether it may be repeated. Its carrier reports each input; after
+ * hangUp, end or failed nothing more reaches the sink. Where that is safe, it is carried again.
  */
 export class Call {
   readonly request: OutgoingRequest;
@@ -117,7 +116,7 @@ export class Call {
     this.#open = false;
   }
 
-  /** It broke off; the message says why. */
+  /** The request broke off; the message says why. */
   fail(message: string, fate: Fate): void {
     if (!this.#open) return;
     if (this.#mayRepeat(fate)) {
@@ -128,7 +127,7 @@ export class Call {
     this.#sink.failed(message);
   }
 
-  /** A POST that went into a dead connection may have been carried out all the same. */
+  /** A POST that was sent into a dead connection may nevertheless have been carried out. */
   #mayRepeat(fate: Fate): boolean {
     if (this.#answered || this.#attempts >= attemptsMax[fate]) return false;
     return fate !== 'stale' || this.request.method !== 'POST';

@@ -26,7 +26,7 @@ const tcpKeepAliveMs: Millis = 10_000;
 
 /**
  * Connects by TCP, TLS and proxies, offering protocols in order. Rejects in words for people, also
- * when `signal` says that nobody wants the connection any more.
+ * when `signal` says that the connection is not wanted any more.
  */
 export async function dial(
   endpoint: Endpoint,
@@ -52,7 +52,7 @@ export async function dial(
   }
 }
 
-/** One attempt to connect, which can be given up at any point. */
+/** An attempt to connect, which can be given up at any point. */
 class Attempt {
   #current: { destroy(error: Error): unknown } | null = null;
 

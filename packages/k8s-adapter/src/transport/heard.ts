@@ -13,38 +13,42 @@ interface Part {
   length: number;
   isOver: boolean;
   readonly isWatch: boolean;
-  /** So much of it is told at a time. */
+  /** The amount of it that is delivered at a time. */
   pieceBytes: number;
 }
 
-/** Answers to writes are small, and nobody has use for a part of one: so much of it waits for the rest. */
+/**
+ * Answers to writes are small, and a part of one is of no use: this much of it waits for the rest.
+ */
 const heldBytesMax = 64 * 1024;
 /** So much of a watch at first, while more of it waits. */
 const pieceBytesFirst = 8 * 1024;
 const pieceBytesMin = 4 * 1024;
 const pieceBytesMax = 64 * 1024;
 /**
- * All that a piece led to took so long: the next is half of it, so that answers do not wait long, or, below
- * the half of this, twice as much. A kilobyte may be a pod that is nothing new, or two nodes with sixty to evict.
+ * The time for all work of a piece. Beyond it the next piece is half as large, so that answers do
+ * not wait long; below the half of it, twice as large. A kilobyte may be a pod that is nothing new,
+ * or two nodes with sixty to evict.
  */
 const pieceMsMax: Millis = 8;
 /** While more waits, nothing more is read: a list of a million pods is not to wait in memory. */
 const waitingBytesMax = 512 * 1024;
 
 /**
- * Parts of answers, kept until deliver(). A watch under load, and nearly every answer to a write, comes
- * in several frames at once: whoever listens does its work once for all of them. What answers a write
- * is told when it is complete. A taint on many nodes comes in one piece too, and the work that it makes would keep
- * answers waiting: what watches bring beyond a few kilobytes is told bit by bit, with what else comes in between.
- * So is what comes in many small parts, as API servers write each event by itself: the system hands many of
- * them on in one turn of the event loop.
+ * Parts of answers, kept until deliver(). A watch under load, and nearly every answer to a write,
+ * comes in several frames at once: the listener does its work once for all of them. An answer to a
+ * write is delivered when it is complete. A taint on many nodes comes in one piece too, and the
+ * work that it makes would keep answers waiting: the data of watches beyond a few kilobytes is
+ * delivered bit by bit, with other inputs in between. So is what comes in many small parts, as API
+ * servers write each event by itself: the system hands many of them on in one turn of the event
+ * loop.
  */
 export class Heard {
   /** In the order in which the first part of each came. */
   readonly #parts = new Map<Call, Part>();
   readonly #clock: () => Millis;
 
-  /** `clock` is one that nobody can set. */
+  /** `clock` cannot be set. */
   constructor(clock: () => Millis = monotonic) {
     this.#clock = clock;
   }
@@ -63,21 +67,21 @@ export class Heard {
     this.#partOf(call).isOver = true;
   }
 
-  /** True if so much of watches waits to be told that nothing more is to be read before. */
+  /** True if this much of watches waits for delivery, so that no more is read before. */
   get isFull(): boolean {
     let bytes = 0;
     for (const part of this.#parts.values()) if (part.isWatch) bytes += part.length;
     return bytes > waitingBytesMax;
   }
 
-  /** Nobody waits for it any more. */
+  /** No caller waits for it any more. */
   forget(call: Call): void {
     this.#parts.delete(call);
   }
 
   /**
-   * Gives on what has come, of long parts of watches a piece; whether more is to be told soon. Of
-   * watches nothing is told with `isTurnTaken`: a piece was, a moment ago.
+   * Delivers the received data, of long parts of watches a piece; true when more follows soon. No
+   * data of watches is delivered with `isTurnTaken`: a piece was, a moment ago.
    */
   deliverSome(isTurnTaken: boolean): boolean {
     let isMore = false;

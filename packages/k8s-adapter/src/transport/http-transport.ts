@@ -128,7 +128,7 @@ export class HttpTransport implements Transport {
       for (const [name, value] of Object.entries(authorization.headers)) {
         headers[name.toLowerCase()] = value;
       }
-      // Whoever is on the way could read it, and be us from then on.
+      // An eavesdropper could read it, and act as us from then on.
       if (this.#base.protocol !== 'https:') delete headers.authorization;
       const route = this.#routeOf(authorization);
       const carry = (call: Call): void => {
@@ -254,7 +254,7 @@ export class Route {
   readonly agent: http.Agent | null;
   readonly #endpoint: Endpoint;
   readonly #options: RouteOptions;
-  /** Null: nobody was to be kept apart yet. */
+  /** Null: no call had to be kept apart yet. */
   #aside: Route | null = null;
   readonly #timing: Http2Timing;
   readonly #connections = new Set<Http2Connection>();
@@ -288,7 +288,7 @@ export class Route {
       this.#http1.carry(call);
       return;
     }
-    // Those that wait came first.
+    // The waiting calls came first.
     const connection = this.#waiting.size === 0 ? this.#roomiest() : null;
     if (connection) connection.carry(call);
     else {
@@ -298,7 +298,7 @@ export class Route {
     }
   }
 
-  /** New calls go elsewhere; those under way come to their end. */
+  /** New calls go elsewhere; those under way end. */
   retire(): void {
     this.#aside?.retire();
     for (const connection of this.#connections) connection.retire();
@@ -369,11 +369,11 @@ export class Route {
   /** Node's HTTP/1.1 takes a while to load, and most servers speak HTTP/2. */
   #useHttp1(spare: Dialled | null): void {
     this.#isHttp1 = true;
-    // Nobody else listens yet; a call makes a connection of its own when this one breaks.
+    // There is no other listener yet; a call makes a separate connection when this one breaks.
     spare?.socket.on('error', () => {});
     void import('./http1.ts').then(({ Http1Pool }) => {
       const isClosed = this.#whenClosed.signal.aborted;
-      // What no call takes nobody would close: it would keep the process alive.
+      // A connection without a call would never be closed: it would keep the process alive.
       const isWanted = !isClosed && this.#waiting.size > 0;
       if (!isWanted) spare?.socket.destroy();
       if (isClosed) return;

@@ -56,7 +56,7 @@ export class Http1Pool {
     request.end(body ?? undefined);
   }
 
-  /** Closes the connections nobody uses any more, and those that are being made. */
+  /** Closes the connections that are no longer used, and those that are being made. */
   close(): void {
     this.#whenClosed.abort();
     this.#agent.destroy();
@@ -67,7 +67,8 @@ function receive(call: Call, response: http.IncomingMessage): void {
   call.head(response.statusCode ?? 0, flatHeaders(response.headers));
   response.on('data', (chunk: Buffer) => {
     call.data(chunk);
-    // One in a turn of the event loop, however fast they come: everybody else has his turn too.
+    // Delivers one chunk in a turn of the event loop, regardless of their speed: all others have
+    // their turn too.
     response.pause();
     setImmediate(() => response.resume());
   });
@@ -89,7 +90,7 @@ function dialingAgent(endpoint: Endpoint, spare: Dialled | null, signal: AbortSi
   agent.createConnection = (_, callback) => {
     connection().then(
       ({ socket }) => callback?.(null, socket),
-      // The type asks for a socket; with an error nobody looks at it.
+      // The type asks for a socket; with an error it is not used.
       (error: Error) => callback?.(error, new net.Socket()),
     );
     return undefined;

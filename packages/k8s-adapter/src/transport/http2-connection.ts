@@ -1,4 +1,4 @@
-// One HTTP/2 connection: its socket, its signs of life and the calls that it carries.
+// An HTTP/2 connection: its socket, its signs of life and the calls that it carries.
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import type net from 'node:net';
@@ -13,7 +13,10 @@ import { monotonic } from './timers.ts';
 
 /** The times by which a connection is watched over. */
 export interface Http2Timing {
-  /** While it carries calls the other end is asked for a sign of life so often, and has so long to give one. */
+  /**
+   * While it carries calls the other end is asked for a sign of life this often, and has this long
+   * to give one.
+   */
   readonly pingEvery: Millis;
   /** A connection that carries nothing is closed after this time. */
   readonly idle: Millis;
@@ -29,12 +32,12 @@ interface Http2ConnectionOptions {
   readonly timing: Http2Timing;
   /** Called when there is room for a call again, or this connection takes none any more. */
   readonly onChange: () => void;
-  /** One that nobody can set. */
+  /** A clock that cannot be set. */
   readonly clock?: () => Millis;
 }
 
 interface Carried {
-  /** It went into a connection that had brought an answer. */
+  /** The call was sent into a connection that had brought an answer. */
   readonly wasProven: boolean;
   /** When it did. */
   readonly at: Millis;
@@ -44,10 +47,10 @@ interface Carried {
 const streamsMax = 100;
 
 /**
- * One HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any, it
- * sends a PING now and then: so a connection whose other end is gone without a word is found out in
- * seconds, and whoever waits for a watch that says nothing knows that there is nothing to say. When the server says GOAWAY it takes no new calls and carries the others to
- * their end.
+ * An HTTP/2 connection and the calls it carries, with pings and GOAWAY. While it carries any, it
+ * sends a PING now and then. So a silently dead connection is found out in seconds, and a reader of
+ * a silent watch knows that there is no news. When the server says GOAWAY it takes no new calls and
+ * carries the others to their end.
  */
 export class Http2Connection {
   readonly #streams: Streams<Call>;
@@ -152,7 +155,7 @@ export class Http2Connection {
     });
   }
 
-  /** Takes no new calls; those under way come to their end. */
+  /** Takes no new calls; those under way end. */
   retire(): void {
     this.#drain();
     if (this.#calls.size === 0) this.#bye();
@@ -177,7 +180,10 @@ export class Http2Connection {
     this.#deliver();
   }
 
-  /** Of watches something is told once in a turn of the event loop; answers are told as they come. */
+  /**
+   * Data of watches is delivered once in a turn of the event loop; answers are delivered as they
+   * come.
+   */
   #deliver(): void {
     this.#isMore = this.#heard.deliverSome(this.#isTurnTaken);
     this.#holdBack();
@@ -189,7 +195,8 @@ export class Http2Connection {
         this.#pauseReading();
         return;
       }
-      // What the answers of this turn led to need not wait for what more of a watch leads to.
+      // Requests that follow from the answers of this turn need not wait for those that follow from
+      // more of a watch.
       this.#flush();
       this.#deliver();
     });
@@ -198,7 +205,7 @@ export class Http2Connection {
   /** A server that sends faster than events are taken in waits, and everybody else has his turn. */
   #holdBack(): void {
     const { isFull } = this.#heard;
-    // What we do not read is no silence of the server.
+    // Data that we do not read is no silence of the server.
     if (isFull || this.#isFull) this.#life.heard();
     if (isFull === this.#isFull) return;
     this.#isFull = isFull;
@@ -282,7 +289,7 @@ export class Http2Connection {
     this.#idle.unref();
   }
 
-  /** It was long enough that nobody used it, or that the server did not say goodbye too. */
+  /** The connection was unused for long enough, or the server did not say goodbye for as long. */
   #close(): void {
     if (this.#draining) this.#socket.destroy();
     else this.retire();
@@ -310,7 +317,7 @@ function isWrite({ request }: Call): boolean {
 interface LifeHandlers {
   /** Asks the other end for a sign of life. */
   readonly ask: () => void;
-  /** The other end is: nothing came since it was asked, and nothing at all for so long. */
+  /** The other end is gone: nothing came since it was asked, and nothing for this time. */
   readonly gone: (forMs: Millis) => void;
 }
 
@@ -359,7 +366,7 @@ class SignsOfLife {
     this.#asked.push(askedAt);
     this.#handlers.ask();
     const timer = setTimeout(() => {
-      // What came while this process was busy is looked at before the other end is given up.
+      // Data that came while this process was busy is looked at before the other end is given up.
       setImmediate(() => {
         if (timer === this.#timer) this.#judge(askedAt);
       });
@@ -373,7 +380,7 @@ class SignsOfLife {
   }
 }
 
-/** Where fewer answers are owed, each is somebody's whole wait. */
+/** Where fewer answers are owed, each is the whole wait of a caller. */
 const owedMin = 8;
 /** So often is read in the time that an answer takes. */
 const readsPerAnswer = 3;
@@ -384,10 +391,11 @@ const pauseMax: Millis = 25;
 const newestShare = 0.05;
 
 /**
- * A busy API server writes each answer and each event of a watch by itself. Each of them wakes this process,
- * which finds its caches filled by others: at hundreds a second that is a good part of what they cost. So while
- * many answers to writes are owed, reading waits a little, and several are taken in together, as network cards do it
- * with their interrupts. It is read three times in the time that an answer takes, which so takes a sixth longer.
+ * A busy API server writes each answer and each event of a watch by itself. Each of them wakes this
+ * process, which finds its caches filled by others: at hundreds a second that is a good part of
+ * what they cost. So while many answers to writes are owed, reading waits a little, and several are
+ * taken in together, as network cards do it with their interrupts. The connection is read three
+ * times in the time that an answer takes, which so takes a sixth longer.
  */
 export class ReadPause {
   /** The time that answers take, lately. */
@@ -400,13 +408,13 @@ export class ReadPause {
     this.#owed += 1;
   }
 
-  /** It was answered after this time, or came to another end. */
+  /** The call was answered after this time, or ended in another way. */
   ended(took: Millis): void {
     this.#owed -= 1;
     this.#answerMs += newestShare * (took - this.#answerMs);
   }
 
-  /** The time to wait, when all that came is taken in; 0: not at all. */
+  /** The time to wait, when all input is taken in; 0: no wait. */
   next(now: Millis): Millis {
     const worked = now - this.#readsAt;
     const rest = Math.min(this.#answerMs / readsPerAnswer - worked, pauseMax);
@@ -429,7 +437,7 @@ export class RequestHeaders {
     this.#authority = authority;
   }
 
-  /** Those of one request with this body. */
+  /** The headers of one request with this body. */
   of({ method, path, headers }: OutgoingRequest, body: Uint8Array | null): RequestHead {
     return { path, shared: this.#sharedOf(method, headers), bodyBytes: body?.length ?? null };
   }

@@ -18,7 +18,7 @@ export interface Sink {
   value?(value: unknown): void;
   /** Between `head` and the end, now and then: what had been sent `age` ago has all come. */
   alive(age: Millis): void;
-  /** `stage`: it came to nothing before anything was sent, since nobody could log in. */
+  /** `stage`: it failed before anything was sent, since the login failed. */
   failed(message: string, stage?: FailureStage): void;
 }
 

@@ -1,8 +1,9 @@
 import type { Millis } from '@taintmgr/core/time';
 
 /**
- * Time that passes; nobody can set it. The same as `performance.now()` but for its beginning, with which
- * Node loads all that it has for measuring: that would be a noticeable part of a short command.
+ * Time that passes; it cannot be set. The same as `performance.now()` but for its beginning, with
+ * which Node loads all that it has for measuring: that would be a noticeable part of a short
+ * command.
  */
 export function monotonic(): Millis {
   const [seconds, nanos] = process.hrtime();

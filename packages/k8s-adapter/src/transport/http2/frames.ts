@@ -41,7 +41,7 @@ export function errorName(code: number): string {
   return errorNames[code] ?? `error ${code}`;
 }
 
-/** One frame; its bytes may be part of more. */
+/** A frame; its bytes may be part of more. */
 export interface Frame {
   readonly type: number;
   readonly flags: number;
@@ -50,13 +50,13 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-/** The other end does not keep to the protocol. */
+/** The other end violates the protocol. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
 const headBytes = 9;
-/** Unless somebody allows more; we do not. */
+/** Unless the other end allows more; we do not. */
 const payloadBytesMax = 16_384;
 
 /** The part of a longer frame of data that has come is given on; shorter ones are waited for. */
@@ -67,7 +67,7 @@ const wholeBytesMax = 1024;
  * frame of its own: to wait for the rest would copy it.
  */
 export class FrameReader {
-  /** The beginning of a frame that has not come to its end. */
+  /** The beginning of an unfinished frame. */
   #rest: Uint8Array = new Uint8Array();
   /** The frame of data of which a part was given on, and how much of it is still to come. */
   #open: { readonly frame: Frame; missing: number } | null = null;
@@ -104,7 +104,7 @@ export class FrameReader {
     if (!open) return 0;
     const payload = bytes.subarray(0, open.missing);
     open.missing -= payload.length;
-    // What it ends ends with its last part.
+    // A flag that ends something is set on the last part only.
     const isLast = open.missing === 0;
     if (isLast) this.#open = null;
     frames.push({ ...open.frame, flags: isLast ? open.frame.flags : 0, payload });
@@ -203,7 +203,7 @@ export function settingsIn(payload: Uint8Array): readonly (readonly [id: number,
 /** The headers of a request. */
 export interface RequestHead {
   readonly path: string;
-  /** Those that others have too, as the same list; what a request is comes first. */
+  /** The headers that others have too, as the same list; the kind of the request comes first. */
   readonly shared: readonly Header[];
   /** Null: it has no body. */
   readonly bodyBytes: number | null;
@@ -211,7 +211,7 @@ export interface RequestHead {
 
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
-/** Gathers all that is to be sent over one connection. */
+/** Gathers all data for one connection. */
 export class FrameWriter {
   /** The server takes no longer ones. */
   payloadBytesMax: number = payloadBytesMax;
@@ -247,7 +247,7 @@ export class FrameWriter {
     const block = this.#block;
     block.clear();
     this.encoder.begin(block);
-    // What is another each time is not kept for the next one.
+    // A value that differs each time is not kept for the next one.
     this.encoder.own(block, ':path', path);
     this.encoder.all(block, shared);
     if (bodyBytes !== null) this.encoder.own(block, 'content-length', String(bodyBytes));

@@ -99,7 +99,7 @@ class HeaderTable {
     return this.#headers[this.#headers.length - (number - staticHeaders.length)];
   }
 
-  /** One that is larger than the table empties it. */
+  /** A header that is larger than the table empties it. */
   add(header: Header): void {
     this.#headers.push(header);
     this.#bytes += bytesOf(header);
@@ -140,9 +140,9 @@ for (const [index, [name, value]] of staticHeaders.entries()) {
 }
 
 /**
- * Writes the headers of one connection's requests. What they have in common is written out
- * once and is a number from then on, the token too, as client-go does it: it is most of what a
- * request consists of, and nobody else has a say in what goes over the connection.
+ * Writes the headers of one connection's requests. Their common headers are written out once and
+ * are a number from then on, the token too, as client-go does it: it is most of a request, and no
+ * other program writes to the connection.
  */
 export class HeaderEncoder {
   /** The bytes that lists of headers were written as, and the number learnt by then. */
@@ -183,7 +183,7 @@ export class HeaderEncoder {
       out.append(written.bytes);
       return;
     }
-    // What was written where something was learnt is of no use a second time.
+    // Bytes written while the table learnt are of no use a second time.
     const [from, count] = [out.length, this.#count];
     for (const [name, value] of headers) this.shared(out, name, value);
     this.#written.set(headers, { bytes: Uint8Array.from(out.bytes.subarray(from)), count });
@@ -248,7 +248,7 @@ export class HeaderError extends Error {
   override readonly name = 'HeaderError';
 }
 
-/** The header goes on in bytes that are yet to come. */
+/** The header continues in bytes that are yet to come. */
 class UnfinishedError extends HeaderError {
   /** Where its next part ends at the earliest. */
   readonly end: number;
@@ -287,8 +287,8 @@ class LongTextError extends HeaderError {
 }
 
 /**
- * Reads the header blocks of one connection, each once and in their order: each may teach names. A block that
- * decodes to too much is read to its end all the same, for what comes later refers to it, but is not kept: a few
+ * Reads the header blocks of one connection, each once and in their order: each may teach names. An
+ * oversized block is still read to its end, for later headers refer to it, but is not kept: a few
  * bytes on the wire may refer to thousands.
  */
 export class HeaderDecoder {
@@ -451,8 +451,9 @@ let tree: Int16Array | null = null;
 let shortCodes: Uint16Array | null = null;
 
 /**
- * Shorter codes come before longer ones, and those of one length in the order of their bytes: so the
- * places are found length by length, without a look at any code. It is grown when the first text comes.
+ * Shorter codes come before longer ones, and those of one length in the order of their bytes: so
+ * the places are found length by length, without a look at any code. The table is built when the
+ * first text comes.
  */
 function grown(): Int16Array {
   const byLength: number[][] = Array.from({ length: bitsMax + 1 }, () => []);
@@ -497,7 +498,7 @@ function shortened(ways: Int16Array): Uint16Array {
   return codes;
 }
 
-/** The text, byte by byte; null where it is none. What is left of the last byte is ones. */
+/** The text, byte by byte; null where it is none. The rest of the last byte is ones. */
 export function huffmanText(bytes: Uint8Array, from: number, to: number): string | null {
   tree ??= grown();
   shortCodes ??= shortened(tree);

@@ -142,7 +142,7 @@ export class Streams<T> {
     return id;
   }
 
-  /** Nobody waits for the answer any more. */
+  /** The answer is no longer waited for. */
   cancel(id: number): void {
     if (this.#streams.delete(id)) this.#reset(id, errorCodes.cancel);
   }
@@ -153,7 +153,7 @@ export class Streams<T> {
     this.#listener.output();
   }
 
-  /** Says goodbye; what is under way may come to its end. */
+  /** Says goodbye; calls under way may end. */
   goAway(code: number = errorCodes.none): void {
     this.#writer.goAway(code);
     this.#listener.output();
@@ -165,7 +165,7 @@ export class Streams<T> {
       if (isEmpty(frame)) this.#allowance.empty();
       this.#take(frame);
     }
-    // Told now and then how much has come, the server goes on.
+    // Told now and then how much has come, the server continues.
     if (this.#unacknowledged > windowBytes / 2) {
       this.#writer.window(0, this.#unacknowledged);
       this.#unacknowledged = 0;
@@ -248,7 +248,7 @@ export class Streams<T> {
   #addHeaders(block: HeaderBlock, part: Uint8Array, isLast: boolean): void {
     block.frames += 1;
     if (block.frames > blockFramesMax) throw new ProtocolError('endless headers');
-    // Even those that nobody waits for have to be read: what comes later refers to them.
+    // Even headers of unwanted answers have to be read: later ones refer to them.
     const headers = this.#decoded(part, isLast);
     if (!isLast) return;
     this.#unfinished = null;
@@ -270,7 +270,7 @@ export class Streams<T> {
     }
   }
 
-  /** One answer is none, or has too many headers: the others on the connection go on. */
+  /** A single answer is invalid, or has too many headers: the others on the connection continue. */
   #refuse(stream: Stream<T>, why: string, code: number = errorCodes.protocol): void {
     this.#streams.delete(stream.id);
     this.#reset(stream.id, code);
@@ -370,7 +370,7 @@ export class Streams<T> {
     if (setting === settingIds.streams) this.streamsMax = value;
     if (setting === settingIds.frameSize) this.#writer.payloadBytesMax = value;
     if (setting === settingIds.initialWindow) {
-      // It counts for what is under way as well, and may take back what was allowed.
+      // The window counts for streams under way as well, and may take back what was allowed.
       for (const stream of this.#streams.values()) stream.window += value - this.#initialWindow;
       this.#initialWindow = value;
     }
@@ -431,7 +431,7 @@ class Allowance {
     throw new ProtocolError('frames without end that bring nothing');
   }
 
-  /** Data has come that nobody waits for. */
+  /** Data has come that is not waited for. */
   unwanted(bytes: number): void {
     this.#unwantedBytesMax -= bytes;
     if (this.#unwantedBytesMax < 0) throw new ProtocolError('data that nobody asked for');
@@ -463,7 +463,7 @@ function answerHead(headers: readonly Header[]): AnswerHead {
   return fault === null ? { fault, status: Number(status), headers: flat } : { fault };
 }
 
-/** Others' words in a message are short. */
+/** Texts of others in a message are short. */
 const statusLengthMax = 20;
 
 function statusFault(status: string | undefined): string | null {
