@@ -1,11 +1,12 @@
-// Fails where shipped sources have changed and no changeset says so: npm run changeset:check -- [REF]
-// What counts is what has changed since REF, or else: on a branch since it left main, or since it set the
-// version, on main since the last release. Before the first release CHANGELOG.md says what the version has, and nothing
-// is compared. Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there.
+// Fails if shipped sources have changed without a changeset: npm run changeset:check -- [REF] What
+// counts is what has changed since REF, or else: on a branch since it left main, or since it set
+// the version, on main since the last release. Before the first release CHANGELOG.md says what the
+// version has, and nothing is compared. Changesets itself says what is shipped
+// (`changedFilePatterns`) and whether one is there.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A commit to compare with, and what it is to people. */
+/** A commit to compare with, and its name for people. */
 interface Base {
   readonly commit: string;
   readonly name: string;
@@ -26,7 +27,7 @@ if (base === null) {
 }
 
 function baseOf(ref: string | undefined): Base | null {
-  // A clone of one commit gets its history where it can; without a remote it stays as it is.
+  // A clone of one commit gets its history if possible; without a remote it stays shallow.
   if (git('rev-parse', '--is-shallow-repository') === 'true')
     git('fetch', '--quiet', '--unshallow');
   if (releaseTag() === null) return null;
@@ -51,7 +52,7 @@ function isAncestor(commit: string, of: string): boolean {
   return git('merge-base', '--is-ancestor', commit, of) !== null;
 }
 
-/** Where the branch left main; null on main. */
+/** The commit at which the branch left main; null on main. */
 function branchPoint(): Base | null {
   const head = git('rev-parse', 'HEAD');
   for (const name of ['origin/main', 'main']) {

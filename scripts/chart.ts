@@ -9,7 +9,7 @@ import { crdFiles } from './crds.ts';
 import { chartRules, prometheusRuleYaml, rulesYaml } from './monitoring/alerts.ts';
 import { dashboardJson } from './monitoring/dashboard.ts';
 
-/** Where the chart is. */
+/** The folder of the chart. */
 export const chartFolder = 'deploy/helm/taintmgr';
 /** Folders in which everything is made. */
 export const madeFolders: readonly string[] = ['templates/rights', 'templates/crds', 'files'];
@@ -39,8 +39,8 @@ export function monitoringFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-// Templates of the chart that deploy/kustomize has already: rights, and objects without settings. Each
-// file is taken over as it is, comments and all, under the condition that its folder stands for.
+// Templates of the chart that deploy/kustomize already has: rights, and objects without settings.
+// Each file is copied unchanged, with its comments, under the condition that its folder stands for.
 const acts = 'include "taintmgr.acts" .';
 const asksKubelets = 'include "taintmgr.asksKubelets" .';
 
@@ -113,7 +113,7 @@ function crdTemplates(files: ReadonlyMap<string, string>): ReadonlyMap<string, s
   );
 }
 
-/** The metadata of an object that has annotations or labels of its own, which follow. */
+/** The metadata of an object with specific annotations or labels, which follow. */
 function withOwn(name: string, own: string): string {
   const labels = '  labels:\n    {{- include "taintmgr.labels" . | nindent 4 }}\n';
   const others = '{{- toYaml . | nindent 4 }}';
@@ -162,7 +162,7 @@ annotations:
 `;
 }
 
-/** Each value with what is said of it and its default. */
+/** Each value with its comment and its default. */
 function valuesYaml(): string {
   const parts = Object.entries(sections).map(([heading, fields]) => {
     const lines = Object.entries(fields).flatMap(([name, field]) => [

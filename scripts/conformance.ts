@@ -10,7 +10,7 @@ import { checks as clusterChecks } from '../packages/sim-cluster/test/conformanc
 
 type Check = (line: string) => string | null;
 
-/** Who reads a file, by the name of its kind. */
+/** The checks of files, by the name of their kind. */
 const checks: Readonly<Record<string, Check>> = {
   ...coreChecks,
   ...clusterChecks,
@@ -34,7 +34,7 @@ try {
   process.exit(2);
 }
 
-/** Who reads the file; its name may say more after that of its kind, as `workloads-held-out`. */
+/** The check of a file; its name may continue after that of its kind, as `workloads-held-out`. */
 function checkOf(name: string): Check | undefined {
   const kinds = Object.keys(checks).filter(
     (kind) => name.startsWith(kind) && !/^[a-z]/.test(name.slice(kind.length)),

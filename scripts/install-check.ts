@@ -220,7 +220,7 @@ async function checkController(
     cwd,
     env: environment(),
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A group of its own, to which Ctrl-C goes as a terminal sends it: npx passes no signal on.
+    // A separate process group, which gets Ctrl-C as from a terminal: npx passes no signal on.
     detached: true,
   });
   // The whole group: the controller that npx has started would hold the pipe for ever.
@@ -292,7 +292,7 @@ async function checkTestServer(): Promise<void> {
   say('api-server -- kubectl get nodes: nine nodes');
 }
 
-/** Clients of others, where this machine has what they are written in. */
+/** Clients in other languages, if this machine has their tools. */
 async function checkExamples(): Promise<void> {
   const examples = [
     { name: 'go', has: ['go', 'version'], test: ['go', 'test', './...'] },
@@ -321,7 +321,7 @@ function emptyFolder(name: string): string {
   return folder;
 }
 
-/** A home of its own, so that nothing comes from a cache. */
+/** A separate home folder, so that nothing comes from a cache. */
 function environment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH } = process.env;
   return {
@@ -339,7 +339,7 @@ function environment(more: Readonly<Record<string, string>> = {}): NodeJS.Proces
   };
 }
 
-/** Runs a program to its end, and gives what it prints; a record at the end is environment. */
+/** Runs a program to its end, and returns its output; a record at the end is environment. */
 async function run(
   cwd: string,
   program: string,

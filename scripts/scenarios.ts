@@ -66,7 +66,7 @@ async function chooseLoss(page: Page): Promise<void> {
   await page.locator('.why').waitFor();
 }
 
-/** The page of that name, and what is chosen in it. */
+/** The name of the page, and the selection on it. */
 interface Picture {
   readonly name: string;
   readonly size: typeof viewport;

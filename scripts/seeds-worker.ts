@@ -1,5 +1,5 @@
-// One thread of seeds.ts: plays the scenario of each seed that it is given, posts what came of it, and
-// ends at null.
+// One thread of seeds.ts: plays the scenario of each seed it gets, posts the result, and ends at
+// null.
 import { parentPort, workerData } from 'node:worker_threads';
 import { playSeed } from '../packages/k8s-adapter/test/seeds/play.ts';
 

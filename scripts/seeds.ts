@@ -96,7 +96,10 @@ async function playAll({ count, seed, jobs, story, verbose }: Flags): Promise<vo
   process.exitCode = failed > 0 ? 1 : 0;
 }
 
-/** Plays what is left in a thread, one after the other: some kinds of story take twice as long. */
+/**
+ * Plays the remaining seeds in a thread, one after the other: some kinds of story take twice as
+ * long.
+ */
 function inThread(
   left: Iterator<number>,
   story: StoryName | null,

@@ -7,7 +7,7 @@ import { takeoverManifests } from '../packages/k8s-adapter/src/index.ts';
 const note = '# Made by npm run takeover from packages/k8s-adapter/src/takeover.\n';
 const file = 'policies.yaml';
 
-/** As deploy/kustomize/base names it. */
+/** The name in deploy/kustomize/base. */
 const user = 'system:serviceaccount:taintmgr-system:taintmgr-controller';
 
 /** The files of deploy/takeover by their names. */

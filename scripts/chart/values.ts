@@ -1,6 +1,6 @@
 // The values of the chart: values.yaml, values.schema.json and the table of its README are made of these.
 
-/** One value, or a group of them. */
+/** A value, or a group of values. */
 export type Field = Value | Group;
 
 /** JSON Schema, draft 7. */
@@ -336,7 +336,7 @@ export const sections: Readonly<Record<string, Readonly<Record<string, Field>>>>
   Definitions: definitions,
 };
 
-/** The fields of the file, without the two that say what it is. */
+/** The fields of the file, without apiVersion and kind. */
 function configFields(): Schema {
   const { apiVersion: _apiVersion, kind: _kind, ...properties } = configSchema.properties;
   const { definitions: shared } = configSchema as { readonly definitions?: object };

@@ -1,7 +1,7 @@
 // The alerts: what fires, when, how urgent it is, and where it is explained. A test plays each of them.
 import { yamlOf } from '../../apps/kubectl-taintmgr/src/render/yaml.ts';
 
-/** One alert, as Prometheus has it. */
+/** An alert in the form of Prometheus. */
 interface Alert {
   /** Its page is docs/alerts/NAME.md. */
   readonly name: string;

@@ -89,7 +89,7 @@ function fieldTable(fields: readonly Field[]): string {
   return table(['field', 'what stands there', 'default', 'what it does'], rows);
 }
 
-/** A default in words; the members of an object show theirs in rows of their own. */
+/** A default in words; the members of an object show theirs in separate rows. */
 function shown(kind: string, value: unknown): string {
   if (value === undefined) return '';
   if (kind === 'object') return '{}';
@@ -105,7 +105,7 @@ function rulesPart(fields: readonly Field[], rules: readonly string[]): readonly
   return rows.length === 0 ? [] : [`What else has to hold:\n\n${table(['of', 'rule'], rows)}`];
 }
 
-/** A schema as far as it is read here: of draft 7, or of OpenAPI v3. */
+/** The part of a schema that is read here: of draft 7, or of OpenAPI v3. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -171,7 +171,7 @@ function fieldOf(root: Schema, given: Schema, path: string, isRequired: boolean)
   };
 }
 
-/** With what it refers to; what stands beside the reference counts. */
+/** The schema with its references resolved; members beside a reference count. */
 function resolved(root: Schema, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...own } = schema;

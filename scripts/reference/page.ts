@@ -1,8 +1,8 @@
-// The parts of a page of the reference: what is written, and tables.
+// The parts of a page of the reference: text and tables.
 
 const note = '<!-- Made by npm run reference from the source. -->';
 
-/** A page with its title, and what it is made of. */
+/** A page with its title and its parts. */
 export function page(title: string, ...parts: readonly string[]): string {
   return `${[`# ${title}`, note, ...parts].join('\n\n')}\n`;
 }
@@ -13,7 +13,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   return [line(titles), line(titles.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** As it is typed; '' stays empty. */
+/** The text as code; '' stays empty. */
 export function code(text: string): string {
   return text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 }

@@ -37,7 +37,7 @@ export function readChecksums(folder: string): readonly Artifact[] {
   });
 }
 
-/** One line each: size, checksum, file. */
+/** One line per artifact: size, checksum, file. */
 export function artifactTable(artifacts: readonly Artifact[]): string {
   const rows = artifacts.map(({ file, bytes, sha256 }) => [sizeText(bytes), sha256, file]);
   const width = Math.max(...rows.map(([size = '']) => size.length), 'SIZE'.length);
@@ -55,7 +55,7 @@ export function sizeText(bytes: number): string {
 /** The time that npm gives the files of its packages. */
 const mtime = new Date('1985-10-26T08:15:00.000Z');
 
-/** Writes what is in `folder`, by name, into a .tar.gz or .tgz. */
+/** Writes the contents of `folder`, by name, into a .tar.gz or .tgz. */
 export async function writeTarball(
   file: string,
   folder: string,

@@ -8,13 +8,13 @@ import { build, type Metafile } from 'esbuild';
 import satisfies from 'spdx-satisfies';
 import { run } from './run.ts';
 
-/** A package of others, as it is installed here. */
+/** A third-party package, as it is installed here. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
-  /** As its package.json says: an SPDX expression, or what else stands there. */
+  /** The license in its package.json: an SPDX expression, or other text. */
   readonly license: string;
-  /** Where it is installed. */
+  /** The folder of the installation. */
   readonly folder: string;
 }
 
@@ -61,7 +61,7 @@ async function inputsOf(
     jsx: 'automatic',
     jsxImportSource: 'preact',
     conditions: ['@taintmgr/source'],
-    // It is built ahead: the page is bundled, what builds it is not.
+    // The page is built ahead and bundled; its builder is not.
     external: ['esbuild'],
     tsconfigRaw: '{}',
     logLevel: 'silent',
@@ -90,7 +90,7 @@ function packageIn(folder: string): BundledPackage {
   return { name, version, license: String(license ?? 'none'), folder: join(root, folder) };
 }
 
-/** SPDX identifiers of licenses under which a program under Apache-2.0 may pass on what it has in it. */
+/** SPDX identifiers of licenses that a program under Apache-2.0 may bundle. */
 const allowedLicenses: readonly string[] = [
   '0BSD',
   'Apache-2.0',
@@ -103,7 +103,7 @@ const allowedLicenses: readonly string[] = [
   'Unlicense',
 ];
 
-/** One line for each package whose license is not allowed, or is none that SPDX knows. */
+/** One line for each package with a license that is not allowed or unknown to SPDX. */
 export function licenseFaults(packages: readonly BundledPackage[]): readonly string[] {
   return packages
     .filter(({ license }) => !isAllowed(license))
@@ -117,7 +117,7 @@ function isAllowed(license: string): boolean {
   try {
     return satisfies(license, [...allowedLicenses]);
   } catch {
-    // It is no SPDX expression.
+    // The text is no SPDX expression.
     return false;
   }
 }
@@ -139,7 +139,7 @@ function noticeOf({ name, version, license, folder }: BundledPackage): string {
   return `${name} ${version} (${license})\nhttps://www.npmjs.com/package/${name}\n\n${text}`;
 }
 
-/** A CycloneDX component, as far as it is looked at here. */
+/** The fields of a CycloneDX component that are read here. */
 interface Component {
   readonly 'bom-ref': string;
   readonly type: string;
@@ -154,7 +154,7 @@ interface Dependency {
   readonly dependsOn?: readonly string[];
 }
 
-/** A CycloneDX document, as far as it is looked at here. */
+/** The fields of a CycloneDX document that are read here. */
 export interface Sbom {
   readonly bomFormat: string;
   readonly specVersion: string;
@@ -169,7 +169,7 @@ interface Program {
   readonly name: string;
   readonly version: string;
   readonly packages: readonly BundledPackage[];
-  /** Of the Node in it; undefined where it has none, as a package. */
+  /** The version of the bundled Node; undefined for a package without one. */
   readonly node?: string;
   /** When its sources were committed: RFC 3339. */
   readonly committed: string;
@@ -180,7 +180,10 @@ export function installedSbom(root: string): Sbom {
   return JSON.parse(run(root, 'npm', 'sbom', '--sbom-format=cyclonedx'));
 }
 
-/** Of what npm says, the part that is in a program. Throws where npm does not know a package of it. */
+/**
+ * The part of npm's SBOM that is in a program. Throws if npm does not know a package of the
+ * program.
+ */
 export function sbomOf(program: Program, installed: Sbom): Sbom {
   const byKey = new Map(installed.components.map((one) => [keyOf(one), one]));
   const bundled = program.packages.map(

@@ -5,11 +5,11 @@ import { parseArgs } from 'node:util';
 import { type Target, targets } from './publish.ts';
 
 export interface ReleaseFlags {
-  /** Where what is made goes, from the root of the repository. */
+  /** The output folder, from the root of the repository. */
   readonly folder: string;
   /** `OWNER/NAME` on GitHub. */
   readonly repository: string;
-  /** For what machines programs are made: all that can be made here, this one, none. */
+  /** The machines to make programs for: all that are possible here, this one, none. */
   readonly programs: 'all' | 'own' | 'none';
   /** A folder with archives that were made elsewhere, which this machine cannot make. */
   readonly archives?: string | undefined;
@@ -21,7 +21,7 @@ export interface ReleaseFlags {
 
 const programs = ['all', 'own', 'none'] as const;
 
-/** Throws what is wrong, with what is allowed. */
+/** Throws an error with the fault and the allowed values. */
 export function parseReleaseFlags(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -80,7 +80,10 @@ function oneOf<T extends string>(flag: string, value: string, allowed: readonly 
 /** The first file that a release writes: a folder with it may be deleted, however far that release came. */
 const marker = '.made-by-a-release';
 
-/** Throws where `folder` may not be deleted: it holds `root`, or what no release has made. Both are absolute. */
+/**
+ * Throws if `folder` must not be deleted: it holds `root`, or files that no release has made. Both
+ * paths are absolute.
+ */
 export function checkFolder(folder: string, root: string): void {
   if (isWithin(folder, root)) {
     throw new Error(

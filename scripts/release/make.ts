@@ -1,5 +1,5 @@
-// Makes everything that a release has, in a folder of its own: a clean build, npm packages, programs,
-// the manifest of krew, the chart, what is in the programs, checksums.
+// Makes all parts of a release in a separate folder: a clean build, npm packages, programs, the
+// manifest of krew, the chart, SBOMs of the programs, checksums.
 
 import {
   copyFileSync,
@@ -119,7 +119,7 @@ async function makePrograms(to: string, flags: ReleaseFlags, say: Say): Promise<
   return [...files, krewManifest(to, flags.repository)];
 }
 
-/** Of this version, whatever else is there. */
+/** Takes the archives of this version, whatever else is there. */
 function takeArchives(from: string | undefined, to: string): readonly string[] {
   if (from === undefined) return [];
   const archives = globSync(join(from, `*-v${version}-*.tar.gz`));
@@ -139,7 +139,7 @@ function krewManifest(folder: string, repository: string): string {
   return file;
 }
 
-/** As `helm package` makes it: one folder by the name of the chart. */
+/** The chart as `helm package` makes it: one folder by the name of the chart. */
 async function makeChart(to: string, say: Say): Promise<readonly string[]> {
   if (!existsSync(chart)) return [];
   say('the chart');
@@ -172,12 +172,12 @@ type Manifest = Readonly<Record<string, unknown>>;
 interface Packing {
   /** The folder of the package, built. */
   readonly folder: string;
-  /** Where the tarball goes. */
+  /** The folder of the tarball. */
   readonly to: string;
   /** `OWNER/NAME` on GitHub: npm compares the provenance with it. */
   readonly repository: string;
   /**
-   * Of a program, what is bundled in it. All its dependencies are bundled, so an installation needs
+   * For a program, the bundled packages. All its dependencies are bundled, so an installation needs
    * no other package: its package.json names no dependencies, and the notices are included.
    */
   readonly bundled?: readonly BundledPackage[] | undefined;

@@ -115,7 +115,7 @@ function dirtyText(files: readonly string[]): string {
   return `not everything is committed, and JSR and the image are made of the clone: ${first.trim()}${more}`;
 }
 
-// Where each part of a release goes, as commands: the dry run prints them, the workflow runs them.
+// The targets of a release, as commands: the dry run prints them, the workflow runs them.
 export const targets = ['npm', 'jsr', 'image', 'chart', 'github', 'krew'] as const;
 export type Target = (typeof targets)[number];
 
@@ -123,7 +123,7 @@ export interface Release {
   readonly version: string;
   /** `OWNER/NAME` on GitHub. */
   readonly repository: string;
-  /** The folder with what was made: a path that begins with `./` or `/`. */
+  /** The folder of the release: a path that begins with `./` or `/`. */
   readonly folder: string;
   /** The files in it. */
   readonly files: readonly string[];
@@ -135,7 +135,7 @@ type CommandLine = readonly [string, ...string[]];
 /** A command of the plan. */
 export interface Step {
   readonly target: Target;
-  /** Where it goes, for people. */
+  /** The target, for people. */
   readonly to: string;
   readonly command: CommandLine;
   /** Checks whether the step was done before, where that can be seen. */
@@ -144,7 +144,7 @@ export interface Step {
 
 /** A question to the place that a step goes to. */
 interface Already {
-  /** Prints what is there of this version; nothing, or a failure, where nothing is. */
+  /** Prints the published state of this version; nothing, or a failure, if there is none. */
   readonly command: CommandLine;
   /** The file that must exist. */
   readonly file: string;
@@ -236,7 +236,7 @@ function chartSteps({ repository, folder, version, files }: Release): readonly S
   ];
 }
 
-/** One signature is enough: of the list that has the checksums of all others. */
+/** One signature is enough: of the list with the checksums of all other files. */
 function githubSteps({ version, repository, folder, files }: Release): readonly Step[] {
   const to = `https://github.com/${repository}/releases/tag/v${version}`;
   const list = `${folder}/SHA256SUMS`;

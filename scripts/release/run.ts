@@ -1,4 +1,4 @@
-// Runs a program to its end, and gives what it prints.
+// Runs a program to its end, and returns its output.
 import { spawnSync } from 'node:child_process';
 
 /** Throws what the program has to say where it fails. */

@@ -65,7 +65,7 @@ export function withFloors(text: string, all: typeof houses = houses): string {
   return before + floorsOpening + blocks.join('') + rest.slice(rest.indexOf('```'));
 }
 
-/** As many floors on a line as it holds; each arrow leads to what may be imported. */
+/** Puts as many floors on a line as fit; each arrow points to a floor that may be imported. */
 function linesOf(floors: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const [index, floor] of floors.entries()) {

@@ -115,7 +115,7 @@ export const houses: Readonly<Record<string, House>> = {
   },
 };
 
-/** One floor of a house: its rooms, and which of them may import which of the others. */
+/** A floor of a house: its rooms, and the imports allowed among them. */
 interface Floor {
   readonly rooms: readonly string[];
   readonly allowed: ReadonlySet<string>;

@@ -20,7 +20,7 @@ export interface EmbeddedOptions
   readonly seed?: number;
   /** 0, the default, lets the system choose. */
   readonly port?: number;
-  /** Of the administrator; left out: a random one. */
+  /** The administrator's token; left out: a random one. */
   readonly token?: string;
   /** Tokens of others than the administrator. */
   readonly users?: Tokens;
@@ -28,7 +28,7 @@ export interface EmbeddedOptions
   readonly parseYaml?: ParseYaml;
   /** CustomResourceDefinitions that are served when it has started. */
   readonly definitions?: readonly object[];
-  /** Where to write the kubeconfig; left out: a temporary file, removed by `stop`. */
+  /** The path of the kubeconfig; left out: a temporary file, removed by `stop`. */
   readonly kubeconfig?: string;
   /**
    * Receives the mistakes of this package. The request gets 500 InternalError, other work is

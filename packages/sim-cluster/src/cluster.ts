@@ -191,7 +191,7 @@ export class Cluster {
     this.#aside = [
       // All of its controllers together open this, and those of nodes and taints alone do not.
       new StandAside(clock, watchers, replaced, 'replicasets'),
-      // It publishes its root CA, if it has one.
+      // A kube-controller-manager publishes its root CA, if it has one.
       new StandAside(
         clock,
         watchers,

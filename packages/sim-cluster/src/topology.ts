@@ -43,10 +43,10 @@ function whenNodeIsUnhealthy(seconds: number): readonly TimedToleration[] {
 }
 
 /**
- * The demo cluster: three zones of three nodes. Of each way of answering a NoExecute taint there
- * is one workload: `web` (default tolerations, a budget), `api` (leaves unhealthy nodes after a minute),
- * `db` (stays half a minute, fixed names), `report` (a job), `metrics` (tolerates every NoExecute
- * taint for ever) and `node-agent` (tolerates everything, on every node).
+ * The demo cluster: three zones of three nodes. There is one workload for each way of answering a
+ * NoExecute taint: `web` (default tolerations, a budget), `api` (leaves unhealthy nodes after a
+ * minute), `db` (stays half a minute, fixed names), `report` (a job), `metrics` (tolerates every
+ * NoExecute taint for ever) and `node-agent` (tolerates everything, on every node).
  */
 export const threeZones: Topology = {
   region: 'region-1',

@@ -1,4 +1,4 @@
-// The history of what one client and the API said to each other, for the checkers.
+// The history of the exchanges between one client and the API, for the checkers.
 import type { ApiRequest, Exchange, ResponseSink } from '@taintmgr/sim-cluster';
 import { type Call, type CallKind, callOf } from './call.ts';
 import { type Followed, Knowledge, type Period } from './knowledge.ts';
@@ -11,13 +11,13 @@ interface Stream {
   endedAt: number | null;
 }
 
-/** One process of the client under test; each of its lives is a run of its own. */
+/** A process of the client under test; each of its lives is a separate run. */
 export interface Replica {
   /** Starts a new run without knowledge; earlier requests are still on their way. */
   beginRun(): void;
   /** From now on nothing reaches it. */
   blind(): void;
-  /** It has received what was held back, and receives again. */
+  /** Receives the traffic that was held back, and receives normally again. */
   unblind(): void;
   /** Its end of the line: hand this to the client. */
   client(line: Exchange): Exchange;
@@ -49,9 +49,9 @@ const watches: Readonly<Partial<Record<CallKind, Followed>>> = {
 };
 
 /**
- * Stands at both ends of the line between one client and the server and records what the client asked
- * and when, what it could know by then, and which changes its requests made. Whatever may go wrong on
- * the line goes between the two ends. The client may have several replicas.
+ * Stands at both ends of the line between one client and the server and records the client's
+ * requests and their times, its possible knowledge at each time, and the changes that its requests
+ * made. Faults of the line belong between the two ends. The client may have several replicas.
  */
 export class ApiHistory {
   readonly calls: CallLog = new CallLog();
@@ -59,7 +59,7 @@ export class ApiHistory {
   readonly #now: () => number;
   readonly #byRequest = new WeakMap<ApiRequest, Call>();
   readonly #streamOf = new WeakMap<ApiRequest, Stream>();
-  /** Of a client that is one process: that process. */
+  /** The process of a client that is one process. */
   readonly first: Replica = this.replica();
   #runs = 0;
   #actor: Call | null = null;
@@ -73,7 +73,7 @@ export class ApiHistory {
     return this.#actor;
   }
 
-  /** Another process of the same client, with a line of its own. */
+  /** Another process of the same client, with a separate line. */
   replica(): Replica {
     const life: Life = { run: 0, streams: new Set() };
     return {
@@ -290,7 +290,7 @@ class CallLog {
       if (!attempts[call.kind]?.includes(one.kind)) continue;
       // A success completed another change, and the calls before it led to that one.
       if (one.kind === call.kind && one.succeeded) break;
-      // One read leads to an attempt; the read before it led to another one.
+      // One read leads to an attempt; an earlier read led to another one.
       if (one.kind !== call.kind && one.kind === first.kind) continue;
       const pause = first.sentAt - one.endedAt;
       if (pause >= 0 && pause <= pauseMsMax) first = one;

@@ -85,7 +85,7 @@ const collectionKinds: Readonly<Record<string, CallKind>> = {
   'nodetaintrules/watch': 'watchRules',
 };
 
-/** Reads a request as it is sent. */
+/** Reads a request in the form in which it is sent. */
 export function callOf(request: ApiRequest, run: number, sentAt: number): Call {
   const { kind, target } = subjectOf(request);
   const uid = uidIn(request.body);

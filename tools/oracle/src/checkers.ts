@@ -18,9 +18,9 @@ import { TaintStarts } from './taint-starts.ts';
 import type { Terms, Violation } from './terms.ts';
 
 /**
- * Judges a client that evicts pods by node taints, from what the API shows and what the client asked
- * it: by the plain rule, knowing nothing of how the client works. Make it before anything happens,
- * and lead the client's requests through both ends of `apiHistory`.
+ * Judges a client that evicts pods by node taints, from the state of the API and the client's
+ * requests: by the plain rule, without knowledge of the client's code. Make it before anything
+ * happens, and lead the client's requests through both ends of `apiHistory`.
  */
 export class Checkers {
   readonly apiHistory: ApiHistory;

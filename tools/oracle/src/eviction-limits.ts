@@ -102,7 +102,7 @@ export class EvictionWindowChecker extends Checker<Evidence> {
 // The checker of eviction rates.
 const removing: readonly CallKind[] = ['markPod', 'deletePod', 'evictPod'];
 
-/** One eviction that began: the first time a run sent for this pod. */
+/** The start of an eviction: the first time a run sent a request for this pod. */
 interface Beginning {
   readonly run: number;
   readonly at: number;

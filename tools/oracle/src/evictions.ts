@@ -21,7 +21,7 @@ interface Verdict {
   readonly node: State;
   /** Why never; null where there is a deadline. */
   readonly never: 'tolerated' | 'untainted' | 'kept' | 'paused' | null;
-  /** It is due by a taint with which no drain has to do. */
+  /** True if the pod is due by a taint that belongs to no drain. */
   readonly isFree: boolean;
   /** The drains that it has been left to until then. */
   readonly drains: readonly Left[];
@@ -35,15 +35,16 @@ interface Left {
   readonly at: number;
 }
 
-/** Who decided when; what it knew follows from that. */
+/** A decision's run and time; they determine the run's knowledge. */
 interface Decision {
   readonly run: number;
   readonly decidedAt: number;
 }
 
 /**
- * No pod begins to terminate by the client before its deadline, or without one: judged by what the
- * client could know when it decided, which is when it sent the first request of the eviction.
+ * No pod begins to terminate by the client before its deadline, or without one: judged by the
+ * client's possible knowledge at its decision, which is when it sent the first request of the
+ * eviction.
  */
 export class EvictionChecker extends Checker<Evidence> {
   observe({ at, change, by }: ObservedChange): void {
@@ -121,7 +122,10 @@ export class EvictionChecker extends Checker<Evidence> {
     if (age > this.evidence.terms.cacheAgeMsMax) this.#judgeLook(chain, states, report);
   }
 
-  /** Where only drains have held a pod back their nodes are looked at before, and show no sign of life. */
+  /**
+   * Checks that, where only drains have held a pod back, their nodes were read before and show no
+   * sign of life.
+   */
   #judgeDrains(
     decidedAt: number,
     chain: readonly Call[],
@@ -346,7 +350,7 @@ export function selectedBy(budget: KubeObject, pod: KubeObject): boolean {
 }
 
 /**
- * With mode `evict`, no eviction takes the healthy pods of a budget below what it needs. Counted from
+ * With mode `evict`, no eviction takes the healthy pods of a budget below its minimum. Counted from
  * the pods themselves, not from the budget's status, which follows after a moment.
  */
 export class BudgetChecker extends Checker<Evidence> {

@@ -15,16 +15,16 @@ export interface Evidence {
   readonly history: ObjectHistory;
   readonly apiHistory: ApiHistory;
   readonly starts: TaintStarts;
-  /** Those that the client was told of. */
+  /** The pauses given to the client. */
   readonly pauses: Pauses;
-  /** Those of the cluster. */
+  /** The pauses of the cluster. */
   readonly storedPauses: PauseHistory;
   readonly drains: DrainMarks;
   readonly policies: PolicyHistory;
   readonly report: (violation: Violation) => void;
 }
 
-/** One checker of promises: it judges by the evidence that all of them share. */
+/** A checker of promises: it judges by the evidence that all checkers share. */
 export class Checker<E> {
   protected readonly evidence: E;
 

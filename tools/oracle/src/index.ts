@@ -1,4 +1,5 @@
-// The door of the oracle: checkers that judge by rules of their own whether a client of the cluster kept its promises.
+// The door of the oracle: checkers that judge independently whether a client of the cluster kept
+// its promises.
 
 export { ApiHistory, type Replica } from './api-history.ts';
 export { Checkers } from './checkers.ts';

@@ -7,7 +7,7 @@ import { readinessOf } from './lifecycle/node-rule.ts';
 import type { ObservedChange } from './object-history.ts';
 import { clockTime, isRemoval, type Violation } from './terms.ts';
 
-/** Who holds the lease from one instant on. */
+/** The holder of the lease from an instant on. */
 interface Tenure {
   readonly at: number;
   /** The run that wrote itself into it; null: no holder. */
@@ -94,8 +94,9 @@ export class LeadershipChecker {
 }
 
 /**
- * The checker of self-preservation: a client never removes the last of its own replicas that works, by what it
- * may have known. All pods of its namespace are its replicas, and the one in which it runs works.
+ * The checker of self-preservation: a client never removes the last of its own replicas that works,
+ * by its possible knowledge. All pods of its namespace are its replicas, and the one in which it
+ * runs works.
  */
 export class OwnReplicaChecker extends Checker<Evidence> {
   /** The pods whose removal each run has asked for, by uid. */

@@ -1,4 +1,4 @@
-// Judges in which order a client that carries out NodeDrains goes, and what it waits for.
+// Judges the order in which a client carries out NodeDrains, and its waits.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import { marksOf } from './drain-marks.ts';
 
@@ -28,7 +28,7 @@ export class NodeDrainOrder {
     this.#report = report;
   }
 
-  /** A node as it is now. */
+  /** Looks at the present state of a node. */
   look(at: number, node: KubeObject): void {
     const { name, annotations = {} } = node.metadata;
     for (const [key, value] of Object.entries(annotations)) {
@@ -152,9 +152,7 @@ interface Step {
   readonly onTimeout?: string;
 }
 
-/**
- * Whether a window was open recently; each is as `N`, every N minutes,, and lasts whole minutes.
- */
+/** True if a window was open recently; each opens every N minutes and lasts whole minutes. */
 function mayBeOpen({ windows = [] }: Spec, at: number): boolean {
   if (windows.length === 0) return true;
   return windows.some(({ schedule, duration }: { schedule: string; duration: string }) => {

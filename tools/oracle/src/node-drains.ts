@@ -1,5 +1,5 @@
-// Judges a client that carries out NodeDrains, by what the API shows: the plain rules, and nothing of
-// how the client works.
+// Judges a client that carries out NodeDrains, by the state of the API: by the plain rules, without
+// knowledge of the client's code.
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import { ApiHistory } from './api-history.ts';
 import type { Call } from './call.ts';
@@ -9,9 +9,12 @@ import { ObjectHistory, type ObservedChange } from './object-history.ts';
 import type { Violation } from './terms.ts';
 
 const resource = 'nodedrains.taintmgr.dev';
-/** A pod that comes back is asked to go so often for each of its owner's replicas on the node. */
+/**
+ * The number of times that a returning pod is asked to go, for each of its owner's replicas on the
+ * node.
+ */
 const returnsMax = 4;
-/** Of fewer replicas than this some may not have been there yet. */
+/** Below this number of replicas some may not have been there yet. */
 const replicasMin = 4;
 /**
  * The time for which a client may not have heard of a change: a stalled watch is found out after
@@ -204,8 +207,9 @@ export class NodeDrainCheckers {
   }
 
   /**
-   * As many nodes at a time as a drain says, and those that it says may be held up. Two nodes that hand over are
-   * written one after the other: a drain that still breaks its limit after that instant is reported.
+   * A drain empties as many nodes at a time as it says, and those that it says may be held up. Two
+   * nodes that hand over are written one after the other: a drain that still breaks its limit after
+   * that instant is reported.
    */
   #judgeSuspects(at: number): void {
     for (const [id, since] of this.#suspects) {
@@ -260,7 +264,7 @@ export class NodeDrainCheckers {
     if (!owner && !specs.some(unmanaged)) this.#report('leaves pods that nobody recreates', name);
     for (const id of drains) {
       this.#order.left(at, pod, id, this.#recent(id, at));
-      // An eviction writes its mark first: a change of its own.
+      // An eviction writes its mark first, which is a separate change.
       const key = `${run} ${id} ${spec.nodeName} ${owner?.uid ?? metadata.uid}`;
       if (metadata.deletionTimestamp) this.#return(key, id, pod);
     }

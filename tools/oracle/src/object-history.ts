@@ -57,7 +57,7 @@ export class ObjectHistory {
     return [...this.#pods.values()];
   }
 
-  /** Those of `states` that held at some instant from `from` to `to`. */
+  /** The states that held at some instant from `from` to `to`. */
   during(states: readonly State[], from: number, to: number): readonly State[] {
     return states.filter(({ at }, index) => {
       const until = states[index + 1]?.at ?? Number.POSITIVE_INFINITY;

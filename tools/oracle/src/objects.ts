@@ -1,4 +1,5 @@
-// Reads objects by rules of the oracle, so that a mistake of the cluster's own readers is no mistake here.
+// Reads objects by the oracle's own rules, so that a mistake in the cluster's readers is not
+// repeated here.
 import type { KubeObject } from '@taintmgr/sim-cluster';
 
 /** `namespace/name`, or the bare name of a cluster-scoped object. */
@@ -6,7 +7,7 @@ export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
-/** One entry of status.conditions. */
+/** An entry of status.conditions. */
 export interface Condition {
   readonly type: string;
   readonly status: string;

@@ -119,7 +119,7 @@ export class PauseHistory {
       .every((pauses) => pauses.some((pause) => holdsAt(pause, decidedAt, subject)));
   }
 
-  /** The same of what a pause of readiness holds. */
+  /** The same for the pods that a pause of readiness holds. */
   holdsReadiness(run: number, decidedAt: number, subject: PauseSubject): boolean {
     return this.#pauses.known(run, decidedAt).every((pauses) =>
       pauses.some(({ spec, isReadable }) => {
@@ -204,7 +204,7 @@ function spanOf({ item, from, to }: Version<StoredPause>, at: number): Span {
   return { from, to: Math.max(from, Math.min(to, at, endOf(item.spec))) };
 }
 
-/** As a client reads it: the API says in whole seconds since when a pause is there. */
+/** The span as a client reads it: the API gives the start of a pause in whole seconds. */
 function asDated({ from, to }: Span): Span {
   return { from: Math.floor(from / 1000) * 1000, to };
 }

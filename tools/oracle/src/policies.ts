@@ -48,7 +48,10 @@ type Labels = Readonly<Record<string, string>>;
 interface TermInForce extends PolicyTerm {
   /** The pod stays. */
   readonly keeps: boolean;
-  /** As kube-controller-manager does it: time counts from when the taint came, whatever it says. */
+  /**
+   * As in kube-controller-manager: time counts from the arrival of the taint, whatever its time
+   * says.
+   */
   readonly isUpstream: boolean;
   /** The stay of a pod that does not tolerate the taint, in milliseconds. */
   readonly defaultTolerationMs: number;
@@ -131,7 +134,7 @@ export function hasLabels({ matchLabels = {} }: Selector = {}, labels: Labels = 
   return Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }
 
-/** Of whole seconds and minutes, such as `90s`. */
+/** Reads whole seconds and minutes, such as `90s`. */
 export function millisOf(duration: string): number {
   const [, number, unit] = /^(\d+)([sm])$/.exec(duration) ?? [];
   if (number === undefined) throw new Error(`no duration that this reads: ${duration}`);
@@ -185,7 +188,7 @@ export class PolicyHistory {
       .flatMap((policies) => labels.map((one) => termInForce(this.#terms, policies, subject, one)));
   }
 
-  /** Since when this policy has been as it is now, as of `at`; null: it is not there. */
+  /** The time since when this policy is unchanged, as of `at`; null: it is not there. */
   since(
     name: string,
     at: number,
@@ -206,12 +209,12 @@ export class PolicyHistory {
       .map(({ from, to }) => ({ from, to: Math.min(to, at) }));
   }
 
-  /** Those that were there at an instant. */
+  /** The policies at an instant. */
   at(instant: number): readonly StoredPolicy[] {
     return this.#policies.at(instant);
   }
 
-  /** When deadlines first stood still because of what cannot be followed; null: they never did. */
+  /** The time at which unreadable policies first stopped deadlines; null: never. */
   get firstHeldAt(): number | null {
     const first = this.#policies.all.find(({ items }) =>
       items.some(({ isReadable, spec }) => !isReadable || spec.limits !== undefined),

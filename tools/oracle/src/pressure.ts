@@ -39,9 +39,9 @@ const summaryPath = /^\/api\/v1\/nodes\/([^/?]+)\/proxy\/stats\/summary/;
 const removalPath = /^\/api\/v1\/namespaces\/([^/?]+)\/pods\/([^/?]+)(\/eviction)?(?:\?|$)/;
 
 /**
- * Judges a client that watches what nodes run out of, by what it has read: a pod is made to leave
- * only where memory was short, and where memory stays short some pod does. Lead all its requests
- * through `line`.
+ * Judges a client that watches nodes for shortages, by the values it has read: a pod is made to
+ * leave only where memory was short, and where memory stays short some pod leaves. Lead all its
+ * requests through `line`.
  */
 export class PressureChecker {
   readonly violations: Violation[] = [];

@@ -9,7 +9,7 @@ export interface StoredSet<T> {
   readonly items: readonly T[];
 }
 
-/** One object for as long as it said the same. */
+/** An object for as long as its content was the same. */
 export interface Version<T> {
   readonly item: T;
   readonly from: number;
@@ -61,7 +61,7 @@ export class StoredSets<T extends { readonly name: string }> {
       .map(({ items }) => items);
   }
 
-  /** Those that were there at an instant. */
+  /** The objects at an instant. */
   at(instant: number): readonly T[] {
     return this.#sets.findLast((set) => set.at <= instant)?.items ?? [];
   }

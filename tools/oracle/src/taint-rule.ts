@@ -3,7 +3,7 @@ import type { KubeObject } from '@taintmgr/sim-cluster';
 
 /** A NoExecute taint of a node, with its name as kubectl writes it. */
 export interface NoExecuteTaint {
-  /** `key=value:NoExecute`, without the `=` where there is no value. */
+  /** `key=value:NoExecute`, without the `=` if there is no value. */
   readonly id: string;
   readonly key: string;
   readonly value: string;
@@ -44,8 +44,8 @@ export function noExecuteTaints(node: KubeObject | null): readonly NoExecuteTain
 }
 
 /**
- * For how long the pod tolerates the taint in milliseconds, from 0 to Infinity; `defaultMs` where none
- * of its tolerations is for the taint.
+ * The time that the pod tolerates the taint, in milliseconds, from 0 to Infinity; `defaultMs` if
+ * none of its tolerations matches the taint.
  */
 export function toleratedMs(pod: KubeObject, taint: NoExecuteTaint, defaultMs: number = 0): number {
   if (isMirror(pod)) return Number.POSITIVE_INFINITY;

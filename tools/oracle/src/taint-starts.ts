@@ -44,12 +44,15 @@ export function taintsWrittenAt(states: readonly State[], index: number): number
   return states[first]?.at ?? Number.NaN;
 }
 
-/** When a taint came onto a node, and what came before. */
+/** The presence of a taint on a node, and the one before. */
 interface Presence {
   /** Index of the first state with it. */
   readonly first: number;
   readonly appearedAt: number;
-  /** Since when it says what it says: one that is written with another time counts as a new one. */
+  /**
+   * The time since when the taint is unchanged: one that is written with another time counts as a
+   * new one.
+   */
   readonly unchangedSince: number;
   /** Times the taint itself has named since. */
   readonly named: readonly number[];
@@ -59,8 +62,9 @@ interface Presence {
 const aheadMs = 4000;
 
 /**
- * Since when taints count: from the end of the second in taint.timeAdded, else from when they came. So do
- * those whose time is yet to come when it is written, but who sees it later may believe it.
+ * The starts of taints: the end of the second in taint.timeAdded, otherwise the arrival. A time in
+ * the future when it is written counts as the arrival too, but a client that sees it later may
+ * believe it.
  */
 export class TaintStarts {
   readonly #history: ObjectHistory;
@@ -77,16 +81,16 @@ export class TaintStarts {
     return presence(states, states.indexOf(state), id).appearedAt;
   }
 
-  /** Since when the taint is on the node as it is, as of that state of it. */
+  /** The time since when the taint is unchanged on the node, as of that state of the node. */
   unchangedSince(nodeName: string, state: State, { id }: NoExecuteTaint): number {
     const states = this.#history.node(nodeName);
     return presence(states, states.indexOf(state), id).unchangedSince;
   }
 
   /**
-   * The earliest instant from which run `run` may count the time that a pod tolerates the taint. One
-   * that names no time begins when it appears; only if it was there before, and went and came back
-   * unseen within the very second in which the taints had been written, the run cannot know.
+   * The earliest instant from which run `run` may count the time that a pod tolerates the taint. A
+   * taint without a time begins when it appears; only if it was there before, and went and came
+   * back unseen within the very second in which the taints had been written, the run cannot know.
    */
   earliest(run: number, nodeName: string, state: State, taint: NoExecuteTaint): number {
     if (taint.timeAdded !== null) {

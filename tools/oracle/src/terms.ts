@@ -69,7 +69,7 @@ export function policyFor(terms: Terms, key: string): PolicyTerm {
   return { ...terms, ...terms.policies.find((policy) => policy.key === key) };
 }
 
-/** So many pods begin to be evicted at most, in all or in each zone, namespace or node. */
+/** The greatest number of evictions that may begin, in all or in each zone, namespace or node. */
 export interface RateTerm {
   readonly per: 'total' | 'zone' | 'namespace' | 'node';
   readonly podsPerSecond: number;

@@ -53,7 +53,7 @@ export function requestJson(request: AdmissionRequest, { user }: Writer): Json {
 
 type Shown = Pick<AdmissionRequest, 'resource' | 'object' | 'oldObject'>;
 
-/** Of a subresource the object has a kind of its own. */
+/** A subresource has an object of a different kind. */
 function kindJson({ resource, object, oldObject }: Shown): Json {
   const shown = object ?? oldObject;
   const [version = '', group = ''] = (shown?.apiVersion ?? '').split('/').reverse();

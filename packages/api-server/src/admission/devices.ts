@@ -1,4 +1,4 @@
-// Judges what asks for devices by what the cluster's own rules for objects do not know: expressions, and the
+// Judges requests for devices by rules outside the cluster's own validation: expressions, and the
 // namespace of a claim.
 import type { AdmissionRequest, Cause, KubeObject, Store } from '@taintmgr/sim-cluster/server';
 import { forbiddenValue, invalid, invalidValue } from '@taintmgr/sim-cluster/server';

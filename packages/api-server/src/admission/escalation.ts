@@ -1,4 +1,4 @@
-// Keeps users from giving away, by RBAC objects, what they may not do themselves.
+// Keeps users from granting, by RBAC objects, rights that they do not have.
 
 import type {
   Admission,
@@ -24,8 +24,8 @@ const everything: readonly Rule[] = [
 ];
 
 /**
- * Who writes a role has to hold all that its rules give, or the verb `escalate`; who writes a binding has to
- * hold what its role gives, or the verb `bind`.
+ * The writer of a role needs all rights in its rules, or the verb `escalate`; the writer of a
+ * binding needs the rights of its role, or the verb `bind`.
  */
 export class Escalation implements Admission {
   readonly #store: Store;
@@ -39,7 +39,8 @@ export class Escalation implements Admission {
   judge(request: AdmissionRequest, { user }: Writer): void {
     const { resource, object, oldObject } = request;
     if (resource.group !== rbacGroup || object === null || isMaster(user)) return;
-    // The garbage collector, and who helps it, changes what it could not have written.
+    // The garbage collector, and other controllers that edit owners, change objects that they could
+    // not have written.
     if (oldObject && equal(withoutOwners(object), withoutOwners(oldObject))) return;
     if (resource.plural.endsWith('bindings')) this.#judgeBinding(request, object, user);
     else this.#judgeRole(request, object, user);

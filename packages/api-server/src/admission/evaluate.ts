@@ -10,7 +10,7 @@ type Decision =
   | { readonly kind: 'deny'; readonly message: string; readonly reason: string | null };
 
 export interface Verdict {
-  /** One for each validation; none when the policy's conditions do not hold. */
+  /** A decision for each validation; none when the policy's conditions do not hold. */
   readonly decisions: readonly Decision[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
 }

@@ -26,7 +26,7 @@ export class LaggingView {
     return this.#objects.get(objectKey(namespace, name)) ?? null;
   }
 
-  /** Those of a namespace, or all of them. */
+  /** The objects of a namespace, or all of them. */
   list(namespace: string): readonly KubeObject[] {
     const all = [...this.#objects.values()];
     return namespace === '' ? all : all.filter((one) => one.metadata.namespace === namespace);

@@ -42,9 +42,9 @@ export function isAdmissionConfiguration(request: AdmissionRequest): boolean {
 }
 
 /**
- * The request as it is meant, or null when it is not; no rules at all mean every request. One that is
- * meant in another version or group only is given as that: `others` are the resources under which
- * the same objects are served.
+ * The request in the form that the constraints match, or null if they do not match it. Without
+ * rules every request matches. A request that matches only in another version or group is converted
+ * to it: `others` are the resources under which the same objects are served.
  */
 export function matched(
   given: MatchResources,
@@ -103,7 +103,10 @@ function has(texts: readonly string[] = [], wanted: string): boolean {
   return texts.includes('*') || texts.includes(wanted);
 }
 
-/** `pods`, `pods/status`; `*` is no subresource, `pods/*` is pods too, `*` twice is all. */
+/**
+ * `pods`, `pods/status`. `*` matches no subresource, `pods/*` matches pods too, and `*` twice
+ * matches everything.
+ */
 function matchesResource(pattern: string, { resource, subresource }: AdmissionRequest): boolean {
   const [plural = '', sub = ''] = pattern.split('/');
   if (plural !== '*' && plural !== resource.plural) return false;

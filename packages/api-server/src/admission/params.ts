@@ -162,7 +162,7 @@ export function paramRightsFault(
   return invalid({ kind, group }, object.metadata.name, [cause]);
 }
 
-/** Of the policy that a binding is for, if that is there. */
+/** The parameter kind of a binding's policy, if the policy exists. */
 function kindOf(binding: KubeObject, store: Store): Kind | undefined {
   const name = binding.spec?.policyName ?? '';
   return store.get('validatingadmissionpolicies', '', name)?.spec?.paramKind;

@@ -72,7 +72,7 @@ class Policies {
     return this.#policies.size === 0 || this.#bindings.size === 0;
   }
 
-  /** Those in force, whether bound or not. */
+  /** The policies in force, whether bound or not. */
   all(): Iterable<CompiledPolicy> {
     return this.#policies.values();
   }
@@ -91,7 +91,7 @@ class Policies {
     }
   }
 
-  /** Takes over what is stored by now, which may be newer than what set the clock. */
+  /** Uses the object stored by now, which may be newer than the one that set the clock. */
   #refresh(resource: string, name: string): void {
     const stored = this.#store.get(resource, '', name);
     if (resource === policyResource) put(this.#policies, name, stored && compilePolicy(stored));
@@ -128,11 +128,11 @@ export interface Audited {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** So many of the last ones are kept. */
+/** The number of latest entries that are kept. */
 const auditedMax = 1000;
 const auditKey = 'validation.policy.admission.k8s.io/validation_failure';
 
-/** A refusal on its way: who refuses, and why. */
+/** A pending refusal: the policy that refuses, and the reason. */
 interface Denial {
   readonly who: string;
   readonly message: string;
@@ -262,7 +262,7 @@ export class PolicyAdmission implements Admission {
 
   #namespaceNamed(name: string): KubeObject | null {
     if (name === '') return null;
-    // One that is too new for the caches is looked up.
+    // A namespace that is too new for the caches is looked up.
     return this.#namespaces?.get('', name) ?? this.#store.get('namespaces', '', name);
   }
 

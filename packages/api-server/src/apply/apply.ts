@@ -203,7 +203,7 @@ function withoutFields(object: Json, paths: readonly FieldPath[]): Json {
   return left;
 }
 
-/** An object without the part that a write through this path leaves as it is. */
+/** An object without the part that a write through this path leaves unchanged. */
 function withoutReset<T extends JsonObject | KubeObject>(
   object: T,
   { resource, subresource }: Pick<ApplyOptions, 'resource' | 'subresource'>,
@@ -311,7 +311,7 @@ export function mergeItems(
     } else if (left !== undefined && right !== undefined && isLater(left)) {
       at++;
     } else {
-      // One more of a key that is taken gives way to what comes next.
+      // A second item of a taken key gives way to the next one.
       if (left !== undefined && taken.has(left)) at++;
       if (right === undefined) continue;
       take(right);

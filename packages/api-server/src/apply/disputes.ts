@@ -1,4 +1,4 @@
-// Finds the managers who object to an apply.
+// Finds the managers that conflict with an apply.
 import type {
   Cause,
   FieldTree,
@@ -54,7 +54,7 @@ export function disputes(
   return { causes, fields };
 }
 
-/** The wanted fields that are another in the live object, and the parts that it has not at all. */
+/** The wanted fields whose values differ in the live object, and the parts that it lacks. */
 function changedPaths(live: Json, together: Json, wanted: FieldTree): readonly FieldPath[] {
   const paths = new Map<string, FieldPath>();
   for (const path of pathsOf(wanted)) {

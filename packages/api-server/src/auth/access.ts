@@ -8,13 +8,13 @@ import { type Denial, type Right, RightsUse } from './rights.ts';
 /** The answer to one authorization question, with the reason. */
 export interface Decision {
   readonly grant: Grant | null;
-  /** As reviews and refusals give it; '' for none. */
+  /** The reason as reviews and refusals give it; '' for none. */
   readonly reason: string;
 }
 
 /**
- * Who may do what: by the rules that came with a token, by the RBAC objects in the store, by what
- * holds in every cluster. It keeps account of what users did with their rights.
+ * The rights of users: from the rules that came with a token, from the RBAC objects in the store,
+ * and from the defaults of every cluster. Access records the use of rights.
  */
 export class Access {
   readonly #store: Store;
@@ -34,8 +34,8 @@ export class Access {
   }
 
   /**
-   * The rights that RBAC objects and the rules of his token give a user and that he has made no use
-   * of so far. Of a right that he has from several roles only the first counts as used.
+   * The rights that RBAC objects and the rules of a user's token grant and that the user has not
+   * used so far. Of a right from several roles only the first counts as used.
    */
   unusedRights(userName: string): readonly Right[] {
     const user = this.named(userName);

@@ -14,11 +14,11 @@ export interface AccountToken {
   readonly namespace: string;
   readonly account: Reference;
   readonly audiences: readonly string[];
-  /** With what the token ends; null for the account alone. */
+  /** The object whose end invalidates the token; null: the account alone. */
   readonly bound: (Reference & { readonly kind: BoundKind }) | null;
 }
 
-/** Where the objects are that a token may be bound to, by their kind. */
+/** The resources of the objects that a token may be bound to, by their kind. */
 export const boundResources = { Node: 'nodes', Pod: 'pods', Secret: 'secrets' } as const;
 export type BoundKind = keyof typeof boundResources;
 

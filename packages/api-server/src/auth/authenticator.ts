@@ -64,7 +64,7 @@ export class Authenticator {
     return bearer.user;
   }
 
-  /** Who shows a token to one of these audiences; a text is why it is refused. */
+  /** The user of a token for one of these audiences; a text is the reason for a refusal. */
   review(token: string, audiences: readonly string[]): Bearer | string {
     const user = this.#tokens ? this.#tokens.get(token) : admin;
     const issued = user ? undefined : this.#issued.get(token);

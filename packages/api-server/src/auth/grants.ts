@@ -5,7 +5,7 @@ export interface Grant {
   readonly rule: Rule;
   /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a built-in rule. */
   readonly role: string;
-  /** As reviews give it; '' for none. */
+  /** The reason as reviews give it; '' for none. */
   readonly reason: string;
 }
 

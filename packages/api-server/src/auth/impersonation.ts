@@ -88,7 +88,7 @@ function unescaped(key: string): string {
   }
 }
 
-/** As Go shows a user to programmers. */
+/** A user in the form in which Go prints it. */
 function shown({ name, uid, groups, extra }: Wanted): string {
   const texts = (values: readonly string[]): string =>
     `{${values.map((value) => JSON.stringify(value)).join(', ')}}`;

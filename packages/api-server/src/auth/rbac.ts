@@ -27,7 +27,7 @@ function rule(verbs: readonly string[], apiGroup: string, resources: string): Ru
   return { verbs, apiGroups: [apiGroup], resources: resources.trim().split(/\s+/) };
 }
 
-/** As the real API server makes them, but for groups that are gone. */
+/** The roles as the real API server makes them, without groups that no longer exist. */
 const userRoles: Readonly<Record<string, UserRole>> = {
   view: {
     rules: [
@@ -90,7 +90,7 @@ const userRoles: Readonly<Record<string, UserRole>> = {
   },
 };
 
-/** The stored resources that say who may do what. */
+/** The stored resources that grant rights. */
 export const rbacResources = [
   'clusterrolebindings',
   'clusterroles',
@@ -199,7 +199,7 @@ function userRules(store: Store, name: string): readonly Rule[] | null {
   return [...role.rules, ...included, ...added.flatMap(ownRules)];
 }
 
-/** A rule as it is stored: what is loaded may lack its verbs. */
+/** A rule as it is stored: a loaded rule may lack its verbs. */
 type StoredRule = Omit<Rule, 'verbs' | 'namespace'> & { readonly verbs?: Rule['verbs'] | null };
 
 /** The rules that a role says itself. In RBAC an empty list of names is none at all. */

@@ -14,7 +14,7 @@ import type { Access } from './access.ts';
 import { type Authenticator, serverAudience } from './authenticator.ts';
 import { type Attributes, userInfo } from './authorizer.ts';
 
-/** Who asks, and what the answer is taken from. */
+/** The user, and the sources of the answer. */
 interface ReviewContext {
   readonly user: User;
   readonly access: Access;
@@ -107,7 +107,7 @@ function answerAccess(review: KubeObject, { access }: ReviewContext): KubeObject
   return withDecision(review, access.named(user, groups), access);
 }
 
-/** One that is not authenticated is not said to be so: the wire leaves `false` out. */
+/** The answer omits `authenticated` for an unauthenticated token: the wire leaves `false` out. */
 function answerToken(review: KubeObject, { authenticator }: ReviewContext): KubeObject {
   const token: string = review.spec.token ?? '';
   const given: readonly string[] = review.spec.audiences ?? [];

@@ -2,7 +2,7 @@ import type { Rule } from '@taintmgr/sim-cluster/server';
 import { type Attributes, allows } from './authorizer.ts';
 import type { Grant } from './grants.ts';
 
-/** Records which rights were used and what was refused. */
+/** Records the used rights and the refusals. */
 export interface Right {
   /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a rule that came with a token. */
   readonly role: string;
@@ -19,7 +19,7 @@ export interface Right {
 export interface Denial {
   readonly user: string;
   readonly verb: string;
-  /** As of a Right. */
+  /** In the form of a Right's resource. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export class RightsUse {
     this.#denied.set(key, { user, verb, resource: what, namespace, name, count });
   }
 
-  /** Those of the grants' rights that the user has made no use of. */
+  /** The rights of the grants that the user has not used. */
   unused(user: string, grants: readonly Grant[]): readonly Right[] {
     const unused = new Map<string, Right>();
     for (const { right } of grants.flatMap(split)) {

@@ -128,7 +128,7 @@ function durationError(seconds: number): string | null {
   return seconds > secondsMax ? 'may not specify a duration larger than 2^32 seconds' : null;
 }
 
-/** It has the form of a signed token; only this server can tell whether it is one. */
+/** The token has the form of a signed token; only this server can verify it. */
 function tokenOf(
   { metadata }: KubeObject,
   aud: readonly string[],

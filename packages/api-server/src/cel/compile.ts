@@ -43,7 +43,7 @@ function checkAll(parsed: ParseResult, expression: string, environment: Environm
   return { checked, errors: [...errors].sort(byPlace) };
 }
 
-/** The type of what is not known, which fits everything. */
+/** The type of an unknown value, which fits everything. */
 function unknownType(environment: Environment): unknown {
   const { ast, check } = environment.parse('dyn(1)');
   check();

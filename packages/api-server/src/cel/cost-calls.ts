@@ -15,7 +15,7 @@ export interface CallCost {
   readonly size?: number;
 }
 
-/** Names before a dot that are no values. */
+/** Names before a dot that are no variables. */
 export const namespaces: readonly string[] = [
   'format',
   'ip',
@@ -33,7 +33,7 @@ const formatPatternSize = 60;
 /** The greatest length of the text of a number, a time or a boolean. */
 const scalarTextSize = 32;
 
-/** So many times a part of one; without an end times nothing is nothing. */
+/** A multiple of a size. Zero times infinity is zero. */
 export function times(size: number, factor: number): number {
   return size === 0 || factor === 0 ? 0 : Math.ceil(size * factor);
 }
@@ -146,10 +146,10 @@ const costs: Readonly<Record<string, Cost>> = {
 
 /** The cost of one call without its parts. */
 export function callCost(name: string, on: Valued | null, args: readonly Valued[]): CallCost {
-  // `sets.contains(a, b)`, which is no function of a text.
+  // `sets.contains(a, b)`, which is no function of texts.
   if (name === 'contains' && on === null) return everyPair(none, args);
   const cost = Object.hasOwn(costs, name) ? costs[name] : undefined;
-  // `cidr.ip()` looks into what was read already.
+  // `cidr.ip()` reads an already parsed value.
   if (!cost || (cost === argumentPass && args.length === 0)) return { cost: 1 };
   return cost(on ?? args[0] ?? none, args);
 }

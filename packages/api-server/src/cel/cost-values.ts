@@ -12,7 +12,7 @@ export const valuesStep = '@values';
 /** The way from a variable to a value; null for one that was worked out. */
 export type Path = readonly string[] | null;
 
-/** One who counts what an expression costs, as macros see him. */
+/** The interface by which macros see the counter of an expression's costs. */
 export interface Counter {
   cost(node: ASTNode): number;
   size(node: ASTNode): number;
@@ -25,7 +25,7 @@ interface Typed {
   readonly checkedType?: { readonly kind: string; readonly name: string };
 }
 
-/** The kind of what a node yields, its name where that says more. */
+/** The kind of a node's value, or its name where that says more. */
 export function kindOf(node: ASTNode): string {
   const { kind = 'dyn', name = '' } = (node as Typed).checkedType ?? {};
   return ['list', 'map', 'optional', 'message', 'dyn', 'param'].includes(kind) ? kind : name;

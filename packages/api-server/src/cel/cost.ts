@@ -190,7 +190,7 @@ export class Coster implements Counter {
     return below(node.args[0], kindOf(node.args[0]) === 'list' ? itemsStep : valuesStep);
   }
 
-  /** Counts what is said with names for parts of a value. */
+  /** Counts with names for parts of a value. */
   within<T>(locals: readonly (readonly [string, Path])[], count: () => T): T {
     for (const [name, path] of locals) this.#locals.push({ name, path });
     const counted = count();

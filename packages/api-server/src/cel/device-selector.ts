@@ -83,7 +83,7 @@ function byDomain(
     const members = found.get(domain) ?? new Map<string, CelValue>();
     found.set(domain, members.set(name.slice(slash + 1), read(value)));
   }
-  // The library takes a map of a class of its own for no map.
+  // The library does not recognise a map of a derived class.
   return Object.assign(new Map(found), {
     get: (domain: string) => found.get(domain) ?? nothing,
     has: () => true,

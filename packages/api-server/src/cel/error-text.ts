@@ -183,7 +183,7 @@ function operandTypes({ args }: Node): string {
   return operands.map((operand) => declarationName(typeOf(operand))).join(', ');
 }
 
-/** The one that is no bool, where both have to be. */
+/** The operand other than a bool, where both have to be bools. */
 function wrongOperand({ args }: Node): Node | undefined {
   const operands = args as readonly Node[];
   return operands.find((operand) => !['bool', 'dyn'].includes(declarationName(typeOf(operand))));
@@ -193,7 +193,7 @@ function typeOf(value: unknown): Declaration | undefined {
   return (value as Node | undefined)?.checkedType;
 }
 
-/** As expressions call types that the library has under other names. */
+/** The names in expressions of types that the library names differently. */
 const shortNames: Readonly<Record<string, string>> = {
   'google.protobuf.Timestamp': 'timestamp',
   'google.protobuf.Duration': 'duration',
@@ -221,7 +221,7 @@ function isKnown(name: string, environment: Environment): boolean {
   return environment.getDefinitions().functions.some((known) => known.name === name);
 }
 
-/** Where the mark goes: at the operator, the dot or the bracket of a call. */
+/** The place of the mark: at the operator, the dot or the bracket of a call. */
 function placeOf(node: Node, expression: string): number {
   const [first, second] = (Array.isArray(node.args) ? node.args : []) as readonly unknown[];
   const after = (from: number, text: string): number => {

@@ -109,7 +109,7 @@ function formatted(clause: Clause, value: CelValue): string {
   return verb === 'X' ? text.toUpperCase() : text;
 }
 
-/** As Go prints numbers that are none. */
+/** Not-a-number and the infinities as Go prints them. */
 function goNumber(value: number, finite: (value: number) => string): string {
   if (Number.isFinite(value)) return finite(value);
   return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
@@ -135,7 +135,7 @@ function isUint(value: CelValue): boolean {
   return /^\d+$/.test(String(value)) && typeof (value as object).valueOf() === 'bigint';
 }
 
-/** `int` of the type int; null for what is no type. */
+/** `int` of the type int; null for other values. */
 function namedType(value: CelValue): string | null {
   return /^Type<(.*)>$/.exec(String(value))?.[1] ?? null;
 }

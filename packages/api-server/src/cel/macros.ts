@@ -102,7 +102,7 @@ interface Named extends Use<Named>, Call {
 }
 
 interface NamedMacro {
-  /** The type of what is named, by that of what stands before the dot; null: there is none. */
+  /** The type of a named part of the type before the dot; null: there is none. */
   inside(checker: Checker, over: Type): Type | null;
   typeOf(checker: Checker, over: Type, body: Type, node: ASTNode): Type;
   run(over: CelValue, body: (value: CelValue) => CelValue): CelValue;

@@ -94,7 +94,7 @@ const base64Pattern = /^(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0
 const shade = String.raw`\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*`;
 const rgbPattern = new RegExp(`^rgb\\(${shade},${shade},${shade}\\)$`);
 
-/** Of one version of UUIDs; `variant` is what its fourth group begins with. */
+/** The pattern for one version of UUIDs; `variant` is the start of its fourth group. */
 function uuidOf(version: number, variant: string): RegExp {
   const groups = ['[0-9a-f]{8}', '[0-9a-f]{4}', `${version}[0-9a-f]{3}`, variant, '[0-9a-f]{12}'];
   return new RegExp(`^${groups.join('-?')}$`, 'i');

@@ -11,7 +11,7 @@ import {
 } from './macros.ts';
 import { CelError, type CelValue, celEqual } from './value.ts';
 
-/** One use of a macro in an expression. */
+/** A use of a macro in an expression. */
 interface TwoVariables extends Use<TwoVariables> {
   readonly over: ASTNode;
   readonly names: readonly [ASTNode, ASTNode];
@@ -42,7 +42,7 @@ const quantifier = (run: Kind['run']): Kind => ({
   run,
 });
 
-/** One entry that decides absorbs the errors of others. */
+/** An entry that decides absorbs the errors of others. */
 function untilOne(entries: readonly Entry[], body: Body, deciding: boolean): boolean {
   let failed: { readonly error: unknown } | null = null;
   for (const entry of entries) {
@@ -102,7 +102,7 @@ function mapOf(entries: readonly Entry[]): ReadonlyMap<CelValue, CelValue> {
   return map;
 }
 
-/** The keys, or places, and the values; null for what has none. */
+/** The keys, or indexes, and the values; null for a value without entries. */
 function entriesOf(value: CelValue): readonly Entry[] | null {
   if (Array.isArray(value)) return value.map((item, at) => [BigInt(at), item]);
   if (value instanceof Map) return [...value];

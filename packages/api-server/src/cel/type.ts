@@ -23,7 +23,7 @@ export type CelType =
 
 /**
  * An object whose fields are declared; any other field is refused when an expression is compiled.
- * Each CelObject is a type of its own, whatever its name and fields.
+ * Each CelObject is a separate type, whatever its name and fields.
  */
 export interface CelObject {
   readonly kind: 'object';

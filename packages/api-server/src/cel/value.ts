@@ -5,8 +5,8 @@ import { isList, isObject, setOwn } from '@taintmgr/sim-cluster/server';
 import type { CelObject, CelType } from './type.ts';
 
 /**
- * A value within CEL: `int` is a bigint, `double` a number, a map a Map, a timestamp a Date; objects
- * with declared fields are instances of a class of their own.
+ * A value within CEL: `int` is a bigint, `double` a number, a map a Map, a timestamp a Date;
+ * objects with declared fields are instances of a class for each type.
  */
 export type CelValue = unknown;
 

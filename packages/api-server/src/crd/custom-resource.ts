@@ -108,7 +108,7 @@ function customScale(paths: ScalePaths): ScaleAccess {
   };
 }
 
-/** These paths are names with dots between them. */
+/** The paths are names with dots between them. */
 const stepsOf = (path: string): readonly string[] => path.split('.').slice(1);
 
 function at(value: unknown, steps: readonly string[]): unknown {
@@ -312,7 +312,7 @@ const uncheckedText =
 
 function validatorOf(schema: JsonSchema, scale: Scale): Resource['validate'] {
   const rules = compileRules(schema, []);
-  // Who has them already may keep them, and make more.
+  // An object that already had duplicates may keep them, and add more.
   const hadDuplicates = (old: Json | undefined): boolean =>
     old !== undefined && duplicateCauses(schema, old, '').length > 0;
   return (object, { previous, subresource } = {}) => {
@@ -337,7 +337,10 @@ function validatorOf(schema: JsonSchema, scale: Scale): Resource['validate'] {
   };
 }
 
-/** The real server looks at the status on its own, and names what is in it as if it were the root. */
+/**
+ * The real server validates the status separately, and names its fields as if the status were the
+ * root.
+ */
 function statusCauses(
   schema: JsonSchema,
   value: { readonly [key: string]: Json },
@@ -351,7 +354,7 @@ function statusCauses(
   });
 }
 
-/** Metadata has rules of its own. */
+/** The cluster's own rules validate the metadata. */
 function withoutMetadata(schema: JsonSchema): JsonSchema {
   const { metadata: _metadata, ...properties } = schema.properties ?? {};
   const required = (schema.required ?? []).filter((name) => name !== 'metadata');

@@ -117,8 +117,8 @@ const stepMs = 5;
 const manager = 'kube-apiserver';
 
 /**
- * Every definition of a server. A change of one is taken up after a moment, step by step, each
- * step one write of its status; what is served follows the status at once.
+ * Every definition of a server. The server applies a change of a definition after a moment, step by
+ * step; each step is one write of its status. The served resources follow the status at once.
  */
 export class Definitions {
   readonly #backend: Backend;

@@ -3,7 +3,7 @@
 import type { ServedResources, Subresource } from '@taintmgr/sim-cluster/server';
 import { reviews } from '../auth/reviews.ts';
 
-/** One resource as discovery describes it. */
+/** A resource as discovery describes it. */
 interface Entry {
   readonly group: string;
   readonly version: string;
@@ -32,7 +32,7 @@ const customVerbs: readonly string[] =
   'delete deletecollection get list patch create update watch'.split(' ');
 const creating: readonly string[] = ['create', 'patch', 'update'];
 
-/** Of a resource whose definition is being deleted nothing is made any more. */
+/** Objects of a resource whose definition is being deleted cannot be created. */
 function entriesOf(served: ServedResources): readonly Entry[] {
   const entries = served.all.map((entry) => {
     if (!entry.custom) return entry;
@@ -106,7 +106,7 @@ export function groupList(served: ServedResources): object {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
-/** GET /api/v1 and /apis/GROUP/VERSION; null for what is not served. */
+/** GET /api/v1 and /apis/GROUP/VERSION; null if it is not served. */
 export function resourceList(
   served: ServedResources,
   group: string,

@@ -12,8 +12,9 @@ import {
 } from '@taintmgr/sim-cluster/server';
 import { versionInfo } from './documents.ts';
 
-// OpenAPI v2, which clients ask for beside v3, or before they knew it. It names no kind here: they leave
-// checking to the server then, where without the document they refuse to go on.
+// OpenAPI v2, for clients that ask for it beside v3, or do not know v3. The document names no kind
+// here: clients then leave the validation to the server. Without the document they would refuse to
+// continue.
 
 const binaryType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const info = { title: 'Kubernetes', version: versionInfo.gitVersion } as const;
@@ -23,7 +24,7 @@ interface Answered {
   readonly body: string | Iterable<Uint8Array>;
 }
 
-/** As the header Accept wants it: client-go asks for protobuf. */
+/** The form that the Accept header asks for: client-go asks for protobuf. */
 export function openApiV2(accept: string): Answered {
   if (/com\.github\.proto-openapi\.spec\.v2[@.]v1\.0\+protobuf/.test(accept)) {
     return { type: binaryType, body: [binary()] };
@@ -124,7 +125,7 @@ function schemaName({ group, version, kind, custom }: Resource): string {
 
 const metaName = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** A custom kind, its list, and what they refer to. */
+/** A custom kind, its list, and the schemas they refer to. */
 function customSchemas(resource: Resource, openApi: JsonObject): JsonObject {
   const { group, version, kind, listKind } = resource;
   const name = schemaName(resource);

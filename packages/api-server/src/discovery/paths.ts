@@ -25,7 +25,7 @@ import { openApiDocument, openApiRoot, openApiV2 } from './openapi.ts';
 
 type Handler = (call: Call, served: ServedResources) => Answer;
 
-/** `?verbose` names what was looked at, as scripts read it. */
+/** `?verbose` names the checks, as scripts read them. */
 const health: Handler = ({ info: { path, query } }) => {
   const [, endpoint = ''] = path.split('/');
   if (!query.has('verbose')) return textReply(200, 'ok');
@@ -33,7 +33,7 @@ const health: Handler = ({ info: { path, query } }) => {
   return textReply(200, `${checks.join('')}${endpoint} check passed\n`);
 };
 
-/** Paths that are no resources. */
+/** Paths without a resource. */
 const paths: Readonly<Record<string, Handler>> = {
   '/version': (call) => plain(call, versionInfo),
   '/healthz': health,
@@ -50,7 +50,7 @@ const paths: Readonly<Record<string, Handler>> = {
   '/openapi/v3': (call, served) => plain(call, openApiRoot(served)),
 };
 
-/** Answers a path that is no resource: version, health, discovery, OpenAPI. */
+/** Answers a path without a resource: version, health, discovery, OpenAPI. */
 export function handlePath(call: Call, served: ServedResources): Answer {
   const path = call.info.path.length > 1 ? call.info.path.replace(/\/$/, '') : call.info.path;
   const handler = paths[path] ?? prefixed(path, served);

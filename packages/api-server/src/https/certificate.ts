@@ -29,7 +29,7 @@ const crlSign = 0x02;
 const hourMs = 3_600_000;
 const lifetimeMs = 365 * 24 * hourMs;
 
-/** Who a certificate is for. */
+/** The subject of a certificate. */
 export interface CertificateSubject {
   /** The common name of the server. */
   readonly name: string;
@@ -52,9 +52,9 @@ interface Identity {
 }
 
 /**
- * Makes a certificate authority of its own and a server certificate, good for a year from `now`
- * (milliseconds since the epoch; TLS clients check real time). Without a subject it is an API
- * server on this machine: localhost, 127.0.0.1 and ::1.
+ * Makes a certificate authority and a server certificate, good for a year from `now` (milliseconds
+ * since the epoch; TLS clients check real time). Without a subject it is an API server on this
+ * machine: localhost, 127.0.0.1 and ::1.
  */
 export function createCertificate(
   now: number,

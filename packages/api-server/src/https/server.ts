@@ -24,7 +24,7 @@ import type { Certificate } from './certificate.ts';
 
 /** Answers up to this length are sent as they are. */
 const plainBytesMax = 128 * 1024;
-/** As the real server: quick rather than small. */
+/** Quick rather than small, as the real server. */
 const compressionLevel = 1;
 
 /** True if the client accepts a compressed answer of this length; a watch is never compressed. */
@@ -34,7 +34,7 @@ function wantsGzip(path: string, headers: Readonly<Record<string, string>>): boo
   return !isWatch && encodings.some((entry) => /^gzip(?:;|$)/.test(entry));
 }
 
-/** Holds an answer back until it is too long to be sent as it is, or has ended. */
+/** Holds an answer back until it is long enough to compress, or has ended. */
 function compressing(answer: Outgoing): Outgoing {
   const held: (string | Uint8Array)[] = [];
   let heldBytes = 0;
@@ -111,12 +111,12 @@ const unreadBytesMax = 16 * 1024 * 1024;
 const defaultSlowClientMs = 30_000;
 /** A connection between requests is kept as long as the real server keeps it. */
 const idleConnectionMs = 90_000;
-/** As many requests does the real server let one connection carry at a time. */
+/** The number of concurrent requests that the real server allows on one connection. */
 const streamsMax = 100;
 
 /**
- * Node refuses what else a connection asks when so much of it waits to be read, 10 if nothing is
- * said. The real server refuses nothing; who does not read is dropped (dropWhenStuck).
+ * Node refuses further requests on a connection with this much unread data, 10 by default. The real
+ * server refuses nothing; a client that does not read is dropped (dropWhenStuck).
  */
 const connectionMegabytesMax = 1024;
 
@@ -203,7 +203,7 @@ function refuseBody(request: Incoming, answer: Outgoing): void {
   const reply = errorReply(requestTooLarge(`limit is ${bodyBytesMax}`));
   const chunks = [...chunksOf(reply)];
   const length = chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
-  // Who knows how long it is need not wait for its end.
+  // A request of known length need not wait for its end.
   const headers = { ...reply.headers, 'content-length': String(length) };
   const last = answer.closesConnection ? { connection: 'close' } : {};
   answer.head(reply.status, { ...headers, ...last });

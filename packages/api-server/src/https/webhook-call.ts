@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { isIP } from 'node:net';
 import type { CallWebhook, WebhookCall } from '../admission/webhooks/call.ts';
 
-/** A longer answer is cut off, and then is no JSON. */
+/** A longer answer is cut off, and then is invalid JSON. */
 const answerBytesMax = 3 * 1024 * 1024;
 
 /** POSTs an AdmissionReview; errors are worded as by Go's client. */

@@ -64,7 +64,7 @@ const fields: Record<string, Shape> = {
   maxProperties: 'int64*',
   minProperties: 'int64*',
   required: list('string'),
-  // Its place; what it is comes below.
+  // The position of `items`; its shape follows below.
   items: 'any',
 };
 const schemaProps: Struct = struct('JSONSchemaProps', fields);
@@ -162,7 +162,7 @@ const customResourceDefinition: Struct = topLevel('CustomResourceDefinition', {
   ),
 });
 
-/** Where definitions are stored. */
+/** The store key of definitions. */
 export const definitionsKey = 'customresourcedefinitions';
 
 export const definitionResource: Resource = defineResource({

@@ -18,7 +18,7 @@ import { validateBinding } from '../policy/binding.ts';
 import { validatePolicy } from '../policy/policy.ts';
 import { validateWebhooks } from '../policy/webhooks.ts';
 
-// The shapes of admission policies and of what binds them.
+// The shapes of admission policies and their bindings.
 
 const ruleWithOperations = struct('NamedRuleWithOperations', {
   resourceNames: list('string'),
@@ -99,7 +99,7 @@ const validatingAdmissionPolicyBinding: Struct = topLevel('ValidatingAdmissionPo
   ),
 });
 
-// The shape of what says which webhooks are asked about changes.
+// The shape of webhook configurations.
 
 const clientConfig = struct('WebhookClientConfig', {
   url: 'string*',
@@ -143,7 +143,7 @@ const validatingWebhookConfiguration: Struct = topLevel('ValidatingWebhookConfig
   ),
 });
 
-// The defaults of what says which webhooks are asked.
+// The defaults of webhook configurations.
 
 const httpsPort = 443;
 
@@ -171,7 +171,7 @@ function withDefaults(webhook: KubeObject['spec']): object {
   };
 }
 
-// The defaults of admission policies and of what binds them.
+// The defaults of admission policies and their bindings.
 
 interface Rule {
   readonly scope?: string;

@@ -97,7 +97,7 @@ const resourceCheck = objectType('ResourceCheck', resourceMethods);
 for (const member of ['subresource', 'namespace', 'name'] as const) {
   resourceMethods.push(narrowed(member, member, resourceCheck));
 }
-/** RBAC grants no part of the objects: a selector changes nothing of what may be done. */
+/** RBAC grants no parts of objects: a selector does not change the rights. */
 for (const name of ['fieldSelector', 'labelSelector']) {
   const call = (self: unknown): CelValue => made(resourceCheck, checkOf(self));
   resourceMethods.push({ name, takes: ['string'], returns: resourceCheck, call });
@@ -137,7 +137,7 @@ const nothing: Question = {
   name: '',
 };
 
-/** The value of `authorizer`: of the one who asks, about what he asks for. */
+/** The value of `authorizer`: the rights of the requester, for the request. */
 export function authorizerOf(ask: AskAuthorizer, requested: Partial<Question>): CelValue {
   const asked: Check = { ask, question: nothing, verdict: null };
   const resource = { ...asked, question: { ...nothing, ...requested } };

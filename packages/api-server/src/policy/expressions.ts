@@ -6,7 +6,7 @@ import { compile, type Program } from '../cel/compile.ts';
 import { type CelObject, type CelType, typeName } from '../cel/type.ts';
 import { type Names, namesOf, variablesType } from './environment.ts';
 
-/** A variable of a policy, with what it may use itself: those before it. */
+/** A variable of a policy, with the type of the variables before it, which it may use. */
 export interface Variable {
   readonly name: string;
   readonly program: Program;

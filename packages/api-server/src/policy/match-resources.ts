@@ -32,7 +32,7 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'] as const;
 const scopes = ['*', 'Cluster', 'Namespaced'] as const;
 const matchPolicies = ['Equivalent', 'Exact'] as const;
 
-/** The rules for what is at `field`. */
+/** The rules for the match constraints at `field`. */
 export function validateMatchResources(given: MatchResources, field: string): readonly Cause[] {
   const { namespaceSelector, objectSelector, matchPolicy = '' } = given;
   const rules = (member: 'resourceRules' | 'excludeResourceRules'): readonly Cause[] =>

@@ -20,7 +20,7 @@ const notSpecified = 'expression is not specified';
 const notEmpty = 'must be non-empty if specified';
 const noContent = 'validations or auditAnnotations must contain at least one item';
 
-/** One thing that a policy demands. */
+/** A validation of a policy. */
 export interface Validation {
   readonly expression: string;
   readonly message?: string;

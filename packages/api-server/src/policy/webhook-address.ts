@@ -2,7 +2,7 @@
 import type { Cause } from '@taintmgr/sim-cluster/server';
 import { invalidValue, required, subdomainErrors } from '@taintmgr/sim-cluster/server';
 
-/** Where a webhook is: at a URL, or at a Service. */
+/** The address of a webhook: a URL or a Service. */
 export interface ClientConfig {
   readonly url?: string;
   readonly service?: ServiceReference;
@@ -32,7 +32,7 @@ export function validateWebhookAddress(
 }
 
 function validateUrl(text: string, field: string): readonly Cause[] {
-  // As RFC 3986 takes a reference apart; what has no scheme or host has empty ones.
+  // The parts of a reference by RFC 3986; a reference without scheme or host has empty ones.
   const parts = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(
     text,
   );

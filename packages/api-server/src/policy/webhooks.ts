@@ -15,13 +15,13 @@ import { type ResourceRule, validateRule } from './match-resources.ts';
 import { validateConditions } from './policy.ts';
 import { type ClientConfig, validateWebhookAddress } from './webhook-address.ts';
 
-/** One thing that must hold before a webhook is asked. */
+/** A condition that must hold before a webhook is asked. */
 interface Condition {
   readonly name: string;
   readonly expression: string;
 }
 
-/** One webhook as it is stored, with its defaults. */
+/** A webhook as it is stored, with its defaults. */
 export interface WebhookSpec {
   readonly name: string;
   readonly clientConfig: ClientConfig;

@@ -5,7 +5,7 @@ import { topologies } from '../embedded.ts';
 export interface ProgramFlags {
   readonly port?: number;
   readonly token?: string;
-  /** Where to write the kubeconfig; left out: a temporary file that goes with the program. */
+  /** The path of the kubeconfig; left out: a temporary file that is removed at the end. */
   readonly kubeconfig?: string;
   readonly topology: keyof typeof topologies;
   readonly seed?: number;
@@ -40,7 +40,7 @@ Examples:
   api-server --topology three-zones -- pytest tests/
 `;
 
-/** Throws what is wrong, with the flag, the value and what is allowed. */
+/** Throws an error with the flag, the value and the allowed values. */
 export function parseProgramFlags(argv: readonly string[]): ProgramFlags | 'help' | 'version' {
   const end = argv.indexOf('--');
   const { values } = parseArgs({

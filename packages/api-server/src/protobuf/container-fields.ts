@@ -13,7 +13,7 @@ const resourceFieldRef: Pointer = pointer({
   divisor: [3, 'quantity*'],
 });
 
-/** Where the value of a file or a variable is taken from. */
+/** The sources of the value of a file or a variable. */
 export const fieldSources: {
   readonly fieldRef: Pointer;
   readonly resourceFieldRef: Pointer;
@@ -121,7 +121,7 @@ const windowsOptions = pointer({
   runAsUserName: [3, 'string*'],
   hostProcess: [4, 'boolean*'],
 });
-/** Of seccomp and of AppArmor. */
+/** A seccomp or AppArmor profile. */
 const profile = pointer({ type: [1, 'string'], localhostProfile: [2, 'string*'] });
 
 const containerSecurity = pointer({

@@ -195,7 +195,7 @@ function readScalar(
 const microDigits = 6;
 const intOrString: Fields = { number: [2, 'integer'], text: [3, 'string'] };
 
-/** Of the two the other one is empty. */
+/** One of the two fields is empty. */
 function readIntOrString(value: Buffer): Json {
   const { number = 0, text } = readMessage(intOrString, readWire(value) ?? []);
   return text ?? number;

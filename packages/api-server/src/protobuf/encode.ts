@@ -26,7 +26,7 @@ type Given = Readonly<Record<string, unknown>>;
 /** The media type of Kubernetes' protobuf; in a watch it has a parameter. */
 export const protobufType: string = 'application/vnd.kubernetes.protobuf';
 
-/** One for all: nothing is encoded while something else is. */
+/** One writer for all: encodings do not nest. */
 const kept = new ProtobufWriter();
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 const lengthBytes = 4;
@@ -65,7 +65,7 @@ export const encodeObject: (object: Given) => Uint8Array = lastWritten((object: 
   kept.written(() => writeObject(kept, object)),
 );
 
-/** One event of a watch after its length in four bytes. */
+/** An event of a watch after its length in four bytes. */
 export function encodeFrame(type: string, object: Given): Uint8Array {
   const encoded = encodeObject(object);
   const bytes = kept.written(() => {
@@ -96,7 +96,7 @@ function writeObject(writer: ProtobufWriter, object: Given): void {
   writer.text(4, '');
 }
 
-/** A field and what it is called in JSON. */
+/** A field and its name in JSON. */
 interface Entry {
   readonly name: string;
   readonly field: number;

@@ -28,7 +28,7 @@ export type FieldType =
   | 'bytesMap'
   | 'intOrString'
   | 'intOrString*'
-  /** JSON as it is, in the field of a message of its own. */
+  /** JSON unchanged, in the field of a separate message. */
   | 'json*'
   | Fields
   | Pointer

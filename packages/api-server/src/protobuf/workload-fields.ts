@@ -1,4 +1,4 @@
-// The protobuf fields of workloads, and of what counts their pods.
+// The protobuf fields of workloads, and of disruption budgets and autoscalers.
 import { type Fields, labelSelector, objectMeta, objectReference, pointer } from './fields.ts';
 import { podSpec } from './pod-fields.ts';
 import { volumeClaim } from './volume-fields.ts';

@@ -138,7 +138,10 @@ export class ProtobufWriter {
 }
 
 const keptBytes = 64 * 1024;
-/** Of a text whose length takes one byte and that is written in less time than it takes to call Node. */
+/**
+ * The length of texts whose length takes one byte and that take less time to write than a call of
+ * Node.
+ */
 const shortLength = 40;
 const varintType = 0;
 const bytesType = 2;

@@ -16,7 +16,7 @@ import { Desk, type DeskOptions } from './desk.ts';
 
 // The objects by which an API server makes itself known in its own cluster.
 
-/** Where the API server listens, and how clients know it. */
+/** The address of the API server, and its CA for clients. */
 interface Endpoint {
   readonly address: string;
   readonly port: number;

@@ -1,4 +1,5 @@
-// The front of one server: who may ask, who judges, and what is answered where nothing is stored.
+// The front of one server: authentication, admission, and the answers about resources that are not
+// stored.
 
 import type {
   Admission,

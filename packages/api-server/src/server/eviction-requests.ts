@@ -23,7 +23,7 @@ const target = { type: 'object', properties: { pod }, 'x-kubernetes-validations'
 
 /**
  * EvictionRequests of lifecycle.k8s.io/v1alpha1, as Kubernetes 1.37 has them behind a feature gate.
- * Where a cluster is to serve them, install it; where they are to vanish, delete it.
+ * Install the definition where a cluster should serve them, and delete it to remove them.
  */
 export function evictionRequestDefinition(): KubeObject {
   return definitionOf('EvictionRequest', {
@@ -40,7 +40,7 @@ export function evictionRequestDefinition(): KubeObject {
   });
 }
 
-/** Evictions of the same API: in their status stands who answers for a pod, and how far that one is. */
+/** Evictions of the same API: the status names the responder for a pod, and its progress. */
 export function evictionDefinition(): KubeObject {
   return definitionOf('Eviction', { type: 'object', required: ['target'], properties: { target } });
 }
@@ -71,9 +71,9 @@ function definitionOf(kind: string, spec: KubeObject['spec']): KubeObject {
 }
 
 /**
- * Stands in for who answers EvictionRequests: deletes the pods that are asked for, within their
- * budgets, some time after they were asked for first. Of a pod without a request that still asks
- * nothing becomes.
+ * Stands in for the responder to EvictionRequests: deletes the pods that requests name, within
+ * their budgets, some time after the first request. A pod without a remaining request is left
+ * alone.
  */
 export class EvictionRequests extends Controller {
   readonly #answersAfterMs: number;

@@ -79,7 +79,7 @@ function scalarText(value: unknown): string {
   return isPlain ? value : JSON.stringify(value);
 }
 
-/** Reads one YAML document; throws for what is none. */
+/** Reads one YAML document; throws for other text. */
 export type ParseYaml = (text: string) => unknown;
 
 export interface FormatOptions {
@@ -116,7 +116,7 @@ function talk(
   const inProtobuf = prefersProtobuf(headers) && (protobuf || !takesJson(headers));
   const request = parseYaml ? inJson(asked, parseYaml) : asked;
   return {
-    // A watch has no YAML.
+    // A watch cannot be answered in YAML.
     request:
       isYaml && info.verb !== 'watch'
         ? { ...request, headers: { ...headers, accept: 'application/json' } }
@@ -131,7 +131,10 @@ function talk(
   };
 }
 
-/** With a body of YAML in JSON; what is no YAML is left for those who say why. */
+/**
+ * Returns the request with a YAML body turned into JSON; an invalid body is left for the handler to
+ * refuse.
+ */
 function inJson(request: ApiRequest, parseYaml: ParseYaml): ApiRequest {
   if (!yamlTypes.includes(mediaType(request))) return request;
   try {
@@ -141,7 +144,7 @@ function inJson(request: ApiRequest, parseYaml: ParseYaml): ApiRequest {
   }
 }
 
-/** A response in YAML; what is not JSON stays as it is. */
+/** A response in YAML; bodies other than JSON stay unchanged. */
 function inYaml(reply: Reply): Reply {
   if (reply.headers['content-type'] !== 'application/json') return reply;
   const { value: _value, ...rest } = reply;
@@ -163,7 +166,7 @@ const protobufWatch: WatchFormat = {
   event: encodeFrame,
 };
 
-/** Where the server prefers protobuf, or the client has no choice. */
+/** Returns the protobuf form if the server prefers it, or if the client accepts no other. */
 function binary({ request, resource }: ResourceCall, isPreferred: boolean): Binary | null {
   const form = protobufForm(request.headers);
   if (!form) return null;
@@ -185,7 +188,7 @@ function protobufForm(headers: Headers): Representation['form'] | null {
   return null;
 }
 
-/** Whether what has no other form, as a Status, is to be in protobuf. */
+/** True if an answer without another form, such as a Status, should be in protobuf. */
 function prefersProtobuf(headers: Headers): boolean {
   const plain = parseAccept(headers.accept || '*/*').find(
     ({ mediaType, parameters }) =>

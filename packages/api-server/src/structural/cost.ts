@@ -71,7 +71,10 @@ const wholeMetadata: JsonSchema = {
   properties: { name: { type: 'string' }, generateName: { type: 'string' } },
 };
 
-/** The sizes of what rules of a schema see, by the path that begins with `self` or `oldSelf`. */
+/**
+ * The sizes of the values that rules of a schema see, by the path that begins with `self` or
+ * `oldSelf`.
+ */
 export function sizesOf(schema: JsonSchema, isWhole: boolean): SizeAt {
   return ([, ...steps]) => {
     let here: JsonSchema | null = schema;
@@ -117,7 +120,7 @@ interface RuleCost {
   /** The schema that has the rule. */
   readonly place: string;
   readonly field: string;
-  /** As it is called where it is too high. */
+  /** The name of the cost in the error. */
   readonly what: string;
   readonly cost: number;
 }

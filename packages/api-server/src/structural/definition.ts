@@ -20,7 +20,7 @@ export interface PrinterColumn {
   readonly jsonPath: string;
 }
 
-/** Where an object says how many pods it wants and has, and which; as JSON paths. */
+/** The JSON paths of an object's desired and current replicas, and of its selector. */
 export interface ScalePaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;

@@ -3,7 +3,7 @@
 import type { Json } from '@taintmgr/sim-cluster/server';
 import { equal, isList, isObject } from '@taintmgr/sim-cluster/server';
 
-/** One step of a path. */
+/** A step of a path. */
 type Step =
   | { readonly kind: 'member'; readonly name: string }
   | { readonly kind: 'index'; readonly at: number }

@@ -3,7 +3,7 @@
 import type { Json } from '@taintmgr/sim-cluster/server';
 import { entry, setOwn } from '@taintmgr/sim-cluster/server';
 
-/** One entry of `x-kubernetes-validations`. */
+/** An entry of `x-kubernetes-validations`. */
 export interface ValidationRule {
   readonly rule?: string;
   readonly message?: string;

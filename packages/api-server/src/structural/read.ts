@@ -16,14 +16,14 @@ import { itemsSchema, type JsonSchema, joined, keepsUnknown, memberSchema } from
 export interface ReadOptions {
   /** Fills in defaults; an applied configuration owns no default. */
   readonly defaults: boolean;
-  /** Gathers the paths of what was dropped. */
+  /** Gathers the paths of dropped members. */
   readonly unknown: string[];
 }
 
 /** Members that an embedded object has whatever its schema says. */
 const embedded: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
-/** Of the items of a list that should be something else: it knows none of their fields. */
+/** The schema of items in a place where a list is invalid: it knows no fields. */
 const noSchema: JsonSchema = {};
 
 /** A value as its schema has it. Values of a wrong type stay, for validation to find. */

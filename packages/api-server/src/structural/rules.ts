@@ -15,7 +15,7 @@ import {
 } from './json-schema.ts';
 import { correlated, noField } from './validate.ts';
 
-/** One rule, compiled. */
+/** A compiled rule. */
 interface Rule {
   readonly given: ValidationRule;
   /** Its place among the rules of its part. */
@@ -37,7 +37,7 @@ export interface RuleTree {
 
 /** Something that does not compile: which rule of which part, and which expression of it. */
 export interface RuleError {
-  /** As in `.properties[spec].items`. */
+  /** The path in the form `.properties[spec].items`. */
   readonly path: string;
   readonly index: number;
   readonly member: 'rule' | 'messageExpression';
@@ -76,7 +76,7 @@ interface Place {
 
 const variablesOf = new WeakMap<object, { readonly plain: Variables; readonly opt: Variables }>();
 
-/** Rules of one part share their variables, and by that what it takes to compile them. */
+/** Rules of one type share their variables, which saves compiling them again. */
 function variables(type: CelType, isOptional: boolean): Variables {
   const fresh = {
     plain: { self: type, oldSelf: type },

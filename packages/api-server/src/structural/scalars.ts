@@ -5,7 +5,7 @@ import { goRegExp } from '../cel/regular-expression.ts';
 import { hasFormat, isFormat } from '../cel/string-formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** Numbers from here on, and below its negative, are no integers of that format. */
+/** Numbers from here on, and below its negative, are outside of that format. */
 const integerEnds: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 
 /** True if Go reads a number as an integer: it has no fraction and fits into 64 bits. */

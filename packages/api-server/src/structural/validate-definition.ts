@@ -208,7 +208,7 @@ function versionsCauses({ spec }: Definition): readonly Cause[] {
     const field = `spec.versions[${index}]`;
     for (const error of labelErrors1035(version.name ?? '')) {
       causes.push(invalidValue(`${field}.name`, version.name ?? '', error));
-      // As older API versions had it.
+      // The message of older API versions.
       if (index === 0) causes.push(invalidValue('spec.version', version.name ?? '', error));
     }
     if (version.deprecationWarning !== undefined && !version.deprecated) {

@@ -77,7 +77,7 @@ function mayBeUnseen(schema: JsonSchema): boolean {
   return schema.type === undefined || schema.type === 'array' || valuesSchema(schema) !== null;
 }
 
-/** Rules of what they cannot see. */
+/** The cause for rules without type information. */
 function unseen(field: string): Cause {
   const text = 'failed to retrieve type information for x-kubernetes-validations';
   return { reason: 'InternalError', message: `Internal error: internal error: ${text}`, field };

@@ -181,7 +181,7 @@ function rootCauses(schema: JsonSchema, path: string): readonly Cause[] {
   ];
 }
 
-/** Defaults of what every object has are the server's. */
+/** The server alone sets the defaults of fields that every object has. */
 function topDefaultCauses(
   schema: JsonSchema | undefined,
   path: string,
@@ -295,7 +295,7 @@ function validateDefault(schema: JsonSchema, path: string): readonly Cause[] {
   if (given === undefined || given === null) return [];
   const unknown: string[] = [];
   const field = `${path}.default`;
-  // As it stands: defaults within it are filled in for objects, not here.
+  // The value unchanged: defaults within it are filled in for objects, not here.
   readValue(schema, given, '', { defaults: false, unknown });
   const value = sortedCopy(given);
   const text = 'must not have unknown fields';
@@ -320,7 +320,7 @@ function valueCauses(schema: JsonSchema, value: Json, field: string): readonly C
     .filter(({ path: place, member }) => place === '' && member === 'rule')
     .map(({ error }) => invalidValue(field, schema.type ?? '', `rule compile error: ${error}`));
   if (!rules) return unusable;
-  // As a value that stays, and as one that is new.
+  // Judges the default both as an unchanged value and as a new one.
   const kept = judge(rules, value, '', value);
   const broken = kept.length > 0 ? kept : judge(rules, value, '');
   return [...unusable, ...broken.map(at)];

@@ -41,7 +41,7 @@ export function validateValue(
   ];
 }
 
-/** Where a text has a format, the real server takes a list, and names formats as types of others. */
+/** With a format, the real server accepts a list, and reports formats in place of types. */
 function typeCauses(schema: JsonSchema, value: Json, path: string): readonly Cause[] {
   const wanted = schema['x-kubernetes-int-or-string'] ? 'integer,string' : (schema.type ?? '');
   if (wanted === '') return [];

@@ -12,7 +12,7 @@ export function wide(name: string, description: string): Column {
   return { name, type: 'string', format: '', description, priority: 1 };
 }
 
-/** As the types of Kubernetes document them. */
+/** The description in the API documentation. */
 const nameText =
   'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
 const creationText =

@@ -1,4 +1,4 @@
-// The table columns of devices, of claims for them, and of what taints them.
+// The table columns of devices, of their claims, and of their taints.
 import type { KubeObject, Printer } from '@taintmgr/sim-cluster/server';
 import { age, ageColumn, column, nameColumn } from './columns.ts';
 import { since } from './duration.ts';

@@ -1,4 +1,4 @@
-// The table columns of Services, of what says where their endpoints are, and of ConfigMaps.
+// The table columns of Services, of their endpoints, and of ConfigMaps.
 import type { KubeObject, Printer } from '@taintmgr/sim-cluster/server';
 import { age, ageColumn, column, nameColumn, orNone, wide } from './columns.ts';
 
@@ -8,7 +8,7 @@ interface Port {
   readonly protocol?: string;
 }
 
-/** So many of a list are shown. */
+/** The number of items of a list that are shown. */
 const shownMax = 3;
 
 const pairs = (labels: Readonly<Record<string, string>>): string =>

@@ -1,5 +1,4 @@
-// Tables of any kind as kubectl asks for them; kinds without columns of their own show name and
-// age.
+// Tables of any kind as kubectl asks for them; kinds without their own columns show name and age.
 
 import type { Printer } from '@taintmgr/sim-cluster/server';
 import { age, ageColumn, column, dateColumn, nameColumn } from './columns.ts';
@@ -28,7 +27,7 @@ import {
   statefulSetPrinter,
 } from './workloads.ts';
 
-// The table columns of admission policies and of what binds them.
+// The table columns of admission policies and their bindings.
 
 const unset = '<unset>';
 
@@ -91,7 +90,7 @@ const webhooksPrinter: Printer = {
   ],
 };
 
-/** Kinds without columns of their own show name and age. */
+/** Kinds without their own columns show name and age. */
 const plainPrinter: Printer = {
   columns: [nameColumn, ageColumn],
   cells: (object, now) => [object.metadata.name, age(object, now)],

@@ -70,7 +70,7 @@ export class PlainServer implements ClusterApi {
   readonly exchange: Exchange;
   /** The faults of requests; none unless a rule is set. */
   readonly faults: Faults;
-  /** Who follows which collections over the wire. */
+  /** The programs that follow collections over the wire. */
   readonly watchers: Watchers = new Watchers();
   readonly #backend: Backend;
   readonly #front: OpenFront;
@@ -154,7 +154,7 @@ export class PlainServer implements ClusterApi {
     this.#direct.bind(namespace, name, nodeName);
   }
 
-  /** Takes over objects of a real cluster as they are; see LoadReport for what was not taken. */
+  /** Takes over objects of a real cluster unchanged; see LoadReport for those it could not take. */
   load(values: readonly unknown[]): LoadReport {
     const report = loadObjects(this.#backend, values);
     this.#front.loaded();

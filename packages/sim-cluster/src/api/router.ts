@@ -38,8 +38,8 @@ export interface RouterOptions {
 }
 
 /**
- * Answers a request: who asks, may he, what for. Throws ApiError for every refusal, and Unanswered while
- * webhooks have to be asked.
+ * Answers a request: authenticates the user, checks the user's rights, and calls the handler.
+ * Throws ApiError for every refusal, and Unanswered while webhooks have to be asked.
  */
 export function route(
   options: RouterOptions,
@@ -48,7 +48,7 @@ export function route(
   answers: WebhookAnswers,
 ): Answer {
   const { front } = options;
-  // Authorisation comes before routing: who may nothing does not learn what exists.
+  // Authorisation precedes routing: a user without rights does not learn what exists.
   const user = front.admit(request, info);
   const call: Call = { request, info, user, answers, formats: front.formats };
   return info.resource ? routeResource(options, call, info.resource) : front.answer(call);
@@ -104,7 +104,7 @@ const subresourceHandlers: Readonly<Record<string, Handler>> = {
 function handlerFor(front: OpenFront, call: Call, resource: Resource, path: ResourcePath): Handler {
   const { verb } = call.info;
   const { method } = call.request;
-  // The real server knows HEAD for what is proxied, and for nothing else that is a resource.
+  // The real server accepts HEAD for a proxied path, and for no other resource.
   const isProxy = path.subresource === 'proxy';
   if (method.toUpperCase() === 'HEAD' && !isProxy) throw methodNotAllowed();
   const subresource = resource.subresources.find(({ name }) => name === path.subresource);

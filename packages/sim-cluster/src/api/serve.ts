@@ -18,7 +18,7 @@ import { Unanswered, WebhookAnswers } from '../write/webhook-answers.ts';
 import { type Fault, type Faults, faultAnswer } from './faults.ts';
 import { type RouterOptions, route } from './router.ts';
 
-/** Milliseconds that a request takes, by what it is; 0 for none. */
+/** The milliseconds that a request takes; 0 for none. */
 export type ServiceTime = (request: Pick<RequestInfo, 'verb' | 'path' | 'resource'>) => number;
 
 export interface ServeOptions extends RouterOptions {
@@ -63,7 +63,7 @@ interface ConnectionOptions extends ServeOptions {
   readonly nextAuditId: () => string;
 }
 
-/** One exchange under way: its timers and its stream end with it. */
+/** An exchange under way: its timers and its stream end with it. */
 class Connection {
   readonly #options: ConnectionOptions;
   readonly #sink: ResponseSink;

@@ -119,7 +119,7 @@ export interface RestingCluster {
     readonly node: NodeDescription;
     readonly progress: KubeletProgress;
   }[];
-  /** Where the scheduler's next search begins. */
+  /** The place at which the scheduler's next search begins. */
   readonly nextPlace: number;
 }
 
@@ -277,10 +277,10 @@ class Settling {
     this.#drafts.update('pods', bound);
     this.#clock.after(machine.startMs(bound), () => {
       const started = machine.started(bound, at, formatTime(this.#clock.now()));
-      // Those that start within a second have much in common.
+      // Pods that start within a second share most of their status.
       const status = sharing(started, this.#lastStatus ?? started);
       this.#lastStatus = status;
-      // As a kubelet does: after all else that was due by then.
+      // The time of a kubelet's write: after all other work due by then.
       this.#clock.after(0, () => this.#drafts.update('pods', { ...bound, status }));
     });
   }

@@ -24,7 +24,7 @@ const isWell: NodeReport = {
 };
 const comesUp: NodeReport = { ...isWell, Ready: false };
 
-/** It draws what its kubelet would draw, in the same order. */
+/** Draws the random numbers that the kubelet would draw, in the same order. */
 export class Machine {
   readonly description: NodeDescription;
   readonly #index: number;

@@ -23,7 +23,7 @@ const defaultAttachTiming: AttachTiming = { attachMs: 500, detachMs: 1_000 };
  */
 export class AttachDetach extends Controller {
   readonly #timing: AttachTiming;
-  /** When what has begun for an attachment is done. */
+  /** The time at which each step of an attachment is done. */
   readonly #doneAt = new Map<string, number>();
 
   constructor(context: ControllerContext, timing: AttachTiming = defaultAttachTiming) {

@@ -11,7 +11,8 @@ export interface ControllerContext {
 /**
  * A part of the cluster that watches and writes, one key at a time. It is level-triggered: a change
  * only says which keys to look at again (`notice`), and looking (`sync`) compares what is stored
- * with what should be. So it does not matter what happened before `start`, or while it was stopped.
+ * with what should be. So events before `start`, or while the controller was stopped, do not
+ * matter.
  */
 export abstract class Controller {
   protected readonly api: ClusterApi;

@@ -62,7 +62,7 @@ export function claimsOfPod(objects: Objects, pod: KubeObject): readonly KubeObj
   return found;
 }
 
-/** Who may use the devices of a claim. */
+/** The consumers of a claim's devices. */
 export function consumersOf({ status }: KubeObject): readonly Consumer[] {
   return status?.reservedFor ?? [];
 }

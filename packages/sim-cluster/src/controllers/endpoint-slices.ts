@@ -8,7 +8,7 @@ import { isReady, isTerminal, isTerminating, keyOf, splitKey } from './pods.ts';
 
 const resource = 'endpointslices';
 const serviceLabel = 'kubernetes.io/service-name';
-/** As many endpoints are in one slice at most. */
+/** The greatest number of endpoints in one slice. */
 const sliceMax = 100;
 const gatherMs = 5;
 const followed = new Set(['pods', 'services']);
@@ -29,8 +29,8 @@ interface Endpoint {
 }
 
 /**
- * Writes where the endpoints of Services are: the pods that its selector matches and that have an address
- * and have not ended; those on their way out are there as terminating. As kube-controller-manager does, for
+ * Writes the endpoints of Services: the pods that the selector matches and that have an address and
+ * have not ended; terminating pods are listed as terminating. As kube-controller-manager does, for
  * Services with a selector. Work is keyed by Service.
  */
 export class EndpointSlices extends Controller {
@@ -144,7 +144,7 @@ function slicesOf({ endpoints, places }: Tracked): readonly (readonly Endpoint[]
     sizes[place] = (sizes[place] ?? 0) + 1;
     places.set(key, place);
   }
-  // One more than there are: what was in it may have gone.
+  // One more slice than exist: the endpoints of the last one may be gone.
   const slices: Endpoint[][] = Array.from({ length: Math.max(1, sizes.length) + 1 }, () => []);
   for (const [key, endpoint] of endpoints) slices[places.get(key) ?? 0]?.push(endpoint);
   return slices;

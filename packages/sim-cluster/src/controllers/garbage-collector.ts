@@ -45,7 +45,7 @@ export class GarbageCollector extends Controller {
     if (this.#lacksOwner(object)) this.#add(resource, object);
   }
 
-  /** Events are no part of it, as in the real one. */
+  /** Events are left out, as in the real one. */
   #add(resource: string, object: KubeObject): void {
     if (resource !== 'events') this.queue.add(`${resource} ${keyOf(object)}`);
   }

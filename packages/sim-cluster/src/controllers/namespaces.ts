@@ -101,7 +101,7 @@ const namespaceFinalizer = 'kubernetes';
 const delayMs = 5000;
 /** The time that it takes to go through the objects of all other kinds when no pods are left. */
 const othersMs = 400;
-/** In keys of work: that of the look at all that is no pod. */
+/** The prefix of keys for the look at everything but pods. */
 const others = 'others of ';
 /** Pods are deleted one after another, at this distance. */
 const podMs = 20;

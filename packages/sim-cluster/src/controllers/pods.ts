@@ -18,7 +18,7 @@ export function controllerOf(object: KubeObject): OwnerReference | null {
   return object.metadata.ownerReferences?.find((owner) => owner.controller) ?? null;
 }
 
-/** One entry of status.conditions, as pods, nodes, workloads and budgets have it. */
+/** An entry of status.conditions, as pods, nodes, workloads and budgets have it. */
 export interface Condition {
   readonly type: string;
   readonly status: string;

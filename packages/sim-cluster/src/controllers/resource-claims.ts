@@ -116,8 +116,9 @@ export class ResourceClaims extends Controller {
   }
 
   /**
-   * Takes those out who use it no more. After the last one, and before its deletion, it has no devices any more,
-   * if the scheduler has given them: its finalizer says so.
+   * Removes the consumers that no longer use the claim. After the last one, and before its
+   * deletion, the claim has no devices any more, if the scheduler allocated them: its finalizer
+   * says so.
    */
   #free(claim: KubeObject): KubeObject {
     const { metadata, status = {} } = claim;

@@ -14,7 +14,7 @@ interface Subject {
   readonly namespace?: string;
 }
 
-/** A new or changed binding: who and what it names are of the groups that they can only be of. */
+/** A new or changed binding, with the API groups of its role and subjects filled in. */
 export function withBindingDefaults(binding: KubeObject): KubeObject {
   const subjects: readonly Subject[] = binding.subjects ?? [];
   const { apiGroup } = binding.roleRef;
@@ -136,7 +136,10 @@ export function withWorkloadDefaults(workload: KubeObject): KubeObject {
   return { ...workload, spec: withTemplateDefaults(spec) };
 }
 
-/** Where indexes have limits, the Job has none; where a policy judges failures, its pods are to end first. */
+/**
+ * A Job whose indexes have limits has no limit itself; a Job with a failure policy replaces pods
+ * only after their end.
+ */
 function setLimitDefaults(spec: Spec, given: Spec): void {
   if (given.backoffLimitPerIndex !== undefined) spec.backoffLimit = given.backoffLimit ?? maxInt32;
   if (given.podFailurePolicy) spec.podReplacementPolicy = given.podReplacementPolicy ?? 'Failed';

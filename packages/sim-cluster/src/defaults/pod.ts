@@ -23,8 +23,8 @@ const everywhere: readonly PriorityClass[] = [
 ];
 
 /**
- * The spec of a new pod with the priority of its class, or of the class that is the default of the cluster.
- * 403 for a class that is not there, and for what contradicts it.
+ * The spec of a new pod with the priority of its class, or of the class that is the default of the
+ * cluster. 403 for a missing class, and for a priority that contradicts the class.
  */
 function withPriority(
   { metadata, spec }: KubeObject,
@@ -58,7 +58,7 @@ function named(name: string, stored: readonly KubeObject[]): PriorityClass | und
   return found ? classOf(found) : everywhere.find((one) => one.name === name);
 }
 
-/** Where several say that they are the default, the least of them is. */
+/** If several classes claim to be the default, the lowest one is. */
 function defaultIn(stored: readonly KubeObject[]): PriorityClass {
   const [least] = stored
     .filter(({ globalDefault }) => globalDefault === true)

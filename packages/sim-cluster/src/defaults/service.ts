@@ -1,4 +1,4 @@
-// The defaults of Services and of what says where their endpoints are.
+// The defaults of Services and of their endpoints.
 import { hash } from '../kernel/hash.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 
@@ -18,7 +18,7 @@ const reservedAddresses = 256;
 /** The first address of the range: that of the API server itself. */
 export const apiServerClusterIp = '10.96.0.1';
 
-/** A new or changed Service: an address of its own, and what is left out filled in. */
+/** A new or changed Service: with an address, and defaults for missing fields. */
 export function admitService(
   service: KubeObject,
   _subresource = '',
@@ -47,7 +47,7 @@ export function admitService(
   };
 }
 
-/** A new Service has no status but that. */
+/** A new Service has no other status. */
 export function admitNewService(service: KubeObject): KubeObject {
   return { ...admitService(service), status: {} };
 }
@@ -63,7 +63,10 @@ function defaultPort(given: Port, uid: string | undefined | null): Port {
   };
 }
 
-/** Two members say the same, one of them as a list. Who says neither keeps what there is. */
+/**
+ * Two members say the same, one of them as a list. A client that sets neither keeps the present
+ * addresses.
+ */
 function addresses({ metadata, spec }: KubeObject, previous: KubeObject | null): object {
   const [listed, ...others]: readonly string[] = spec.clusterIPs ?? [];
   const kept: string | undefined = previous?.spec.clusterIP;

@@ -76,7 +76,7 @@ export class BudgetPods {
   }
 }
 
-/** Most changes of a pod change nothing of what is counted. */
+/** Most changes of a pod leave its counts unchanged. */
 function countsAlike(before: KubeObject, pod: KubeObject): boolean {
   return (
     before.metadata.ownerReferences === pod.metadata.ownerReferences &&

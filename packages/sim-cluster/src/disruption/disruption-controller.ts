@@ -49,9 +49,9 @@ const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 export class DisruptionController extends Controller {
   /** By namespace, then by key. */
   readonly #budgets = new Map<string, Map<string, Tracked>>();
-  /** The status by what was known when an eviction was charged: it is written before what follows from that. */
+  /** The status known when an eviction was charged: it is written before its consequences. */
   readonly #charged = new Map<string, Status>();
-  /** Of which budgets the pods with these labels are; good for the round in which it was found. */
+  /** The budgets of pods with these labels, valid for the current round. */
   readonly #found = new WeakMap<object, Found>();
   /** Another one begins when a budget comes, goes, or selects other pods. */
   #round = 0;

@@ -75,7 +75,7 @@ export function parseJson(text: string, refuse: (parseError: string) => Error): 
 
 const int64Min = -(2n ** 63n);
 
-/** A whole number that no int64 holds, as it is written; null: there is none. */
+/** The text of a whole number that exceeds int64; null if there is none. */
 function tooLargeNumber(text: string): string | null {
   // Nearly no text has such a long run of digits, and nearly none of those has it in a number.
   if (!/\d{19}/.test(text)) return null;
@@ -186,7 +186,7 @@ function summary(text: string): string {
   return bytes.length > 30 ? `${shown} ...` : shown;
 }
 
-/** The body of a custom resource must say what it is. */
+/** The body of a custom resource must state its kind. */
 function checkCustomKind(value: Json, { group, version, kind }: BodyKind): void {
   const text = JSON.stringify(value);
   const unrecognized = `the object provided is unrecognized (must be of type ${kind})`;
@@ -239,7 +239,7 @@ interface Level {
   at: number;
 }
 
-/** The paths of the members that are there again, each as often as it is; the text is one that parses. */
+/** The paths of repeated members, once for each repetition, in a text that parses. */
 function repeatedMembers(json: string): readonly string[] {
   const repeated: string[] = [];
   const levels: Level[] = [];

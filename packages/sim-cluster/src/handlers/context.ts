@@ -23,7 +23,7 @@ export function presenterOf(call: ResourceCall): Presenter {
   return new Presenter(call, representation);
 }
 
-/** One stored object as the client wants it. */
+/** A stored object in the form that the client asks for. */
 export function objectReply(
   call: ResourceCall,
   status: number,
@@ -84,7 +84,7 @@ export function warned<T>(warnings: readonly string[], action: () => T): T {
   }
 }
 
-/** Who writes, for those who judge; what they have to say is added to the warnings. */
+/** The writer, for admission; its messages are added to the warnings. */
 export function writerOf({ user, answers, info }: Call, warnings: string[]): Writer {
   const fieldManager = info.query.get('fieldManager');
   const fieldValidation = info.query.get('fieldValidation');
@@ -95,7 +95,7 @@ export function writerOf({ user, answers, info }: Call, warnings: string[]): Wri
   return { user, answers, options, warn: (text) => warnings.push(text) };
 }
 
-/** Who writes: `fieldManager`, or else the User-Agent up to the first slash. */
+/** The field manager: `fieldManager`, or the User-Agent up to the first slash. */
 export function managerOf({ info, request }: Call): string {
   const given = info.query.get('fieldManager') ?? '';
   return given || (request.headers['user-agent'] ?? '').split('/')[0] || unknownManager;

@@ -1,5 +1,5 @@
-// The interface of what stands between real clients and a cluster. packages/api-server implements it; a
-// simulation has no front.
+// The interface of the layer between real clients and a cluster. packages/api-server implements it;
+// a simulation has no front.
 import { type ApiError, notAcceptable, unsupportedPatchType } from '../objects/errors.ts';
 import type { Json } from '../objects/kube-object.ts';
 import type { Printer, Resource } from '../resources/resource.ts';
@@ -39,7 +39,7 @@ export interface ResourceCall extends Call {
   readonly watchers: Watchers;
 }
 
-/** One server as its front finds it. */
+/** A server as its front sees it. */
 export type Server = Omit<Backend, 'admission'>;
 
 /** Made for one server: formats, kinds, admission. */
@@ -55,7 +55,7 @@ export interface OpenFront {
   readonly admission: Admission;
   /** Handlers of subresources that the server itself has none for. */
   readonly subresources: Readonly<Record<string, (call: ResourceCall) => Answer>>;
-  /** Who sends the request. Throws ApiError for one who may not. */
+  /** The sender of the request. Throws ApiError for a user without access. */
   admit(request: ApiRequest, info: RequestInfo): User;
   /** Answers at paths where nothing is stored: discovery, reviews, health. */
   answer(call: Call): Answer;
@@ -73,7 +73,7 @@ export interface Formats {
   decode(body: Uint8Array): Json | null;
   /** The binary form of an answer; null: it is JSON. */
   binary(call: ResourceCall): Binary | null;
-  /** The columns of a kind. Throws ApiError where there are no tables. */
+  /** The columns of a kind. Throws ApiError if there are no tables. */
   printerOf(resource: Resource): Printer;
   /** PATCH by server-side apply. */
   apply(call: ResourceCall): Answer;

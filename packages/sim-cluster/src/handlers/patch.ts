@@ -60,8 +60,8 @@ export function handlePatch(call: ResourceCall): Answer {
 }
 
 /**
- * Reads the patch that a request carries, one of all kinds but server-side apply, as what it makes
- * of a document of the call's kind. Throws ApiError 400, 415 or 422.
+ * Reads the patch of a request, of every type but server-side apply, as a function of a document of
+ * the call's kind. Throws ApiError 400, 415 or 422.
  */
 export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
   const type = mediaType(call.request);

@@ -16,7 +16,7 @@ const includeChoices = ['', 'Metadata', 'Object', 'None'] as const;
 
 const itemsOfLists = new WeakMap<KubeObject, Given>();
 
-/** As a list has it: without saying what it is. The same each time, so that its text can be kept. */
+/** An item of a list, without its kind. The same value each time, so that its text can be kept. */
 function itemOf(view: KubeObject): Given {
   const known = itemsOfLists.get(view);
   if (known) return known;
@@ -56,7 +56,7 @@ export class Presenter {
     return this.#representation.form;
   }
 
-  /** One object in answer to a request for one object. */
+  /** The object in answer to a request for one object. */
   object(stored: KubeObject): Given {
     const { form } = this.#representation;
     if (form === 'partialList') {
@@ -67,7 +67,7 @@ export class Presenter {
     return this.item(stored, true);
   }
 
-  /** One object of a stream; only the first Table of a stream has its columns. */
+  /** An object of a stream; only the first Table of a stream has its columns. */
   item(stored: KubeObject, first: boolean): Given {
     const view = toView(this.#resource, stored);
     switch (this.#representation.form) {
@@ -108,7 +108,7 @@ export class Presenter {
     const { listKind, custom } = this.#resource;
     const items = listed.items.map((stored) => {
       const view = toView(this.#resource, stored);
-      // Items of a custom kind say what they are.
+      // Items of a custom kind state their kind.
       return custom ? view : itemOf(view);
     });
     return { kind: listKind, apiVersion: apiVersionOf(this.#resource), metadata, items };

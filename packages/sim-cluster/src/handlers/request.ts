@@ -21,7 +21,7 @@ export interface RequestInfo {
   readonly verb: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Null for a path that is no resource. */
+  /** Null for a path without a resource. */
   readonly resource: ResourcePath | null;
 }
 

@@ -34,7 +34,7 @@ const scaleKind: Resource = defineResource({
 
 const workloadScale: ScaleAccess = {
   read: ({ spec, status }) => {
-    // That of a ReplicationController is a map of labels and nothing more.
+    // The selector of a ReplicationController is only a map of labels.
     const given = spec.selector?.matchLabels || spec.selector?.matchExpressions;
     const selected = given ? spec.selector : { matchLabels: spec.selector ?? {} };
     return {
@@ -68,14 +68,14 @@ export function handleScale(call: ResourceCall): Answer {
   }
 }
 
-/** Only the number of pods is taken over, by one who has seen the last state or does not say. */
+/** Changes only the number of pods, for a client that has seen the last state or names none. */
 function write(call: ResourceCall, shown: KubeObject, given: KubeObject): Answer {
   const { backend, resource, path } = call;
   const isPatch = call.info.verb === 'patch';
   const options = {
     dryRun: readDryRun(call, isPatch ? 'PatchOptions' : 'UpdateOptions'),
     manager: managerOf(call),
-    // One who does not say what he has seen scales whatever is there.
+    // A client without a resourceVersion scales any state.
     patch: isPatch || !given.metadata?.resourceVersion,
   };
   const replicas: number = given.spec?.replicas ?? 0;
@@ -118,7 +118,7 @@ function scaleOf(resource: Resource, object: KubeObject): KubeObject {
       resourceVersion,
       creationTimestamp,
     },
-    // As Go leaves zeros out.
+    // Zeros are left out, as in Go.
     spec: wanted ? { replicas: wanted } : {},
     status: { replicas: there, ...(selector === '' ? {} : { selector }) },
   };

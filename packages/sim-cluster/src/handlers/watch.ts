@@ -9,7 +9,7 @@ import type { Recorded } from '../store/history.ts';
 import { type ListOptions, readResourceVersion } from '../wire/list-options.ts';
 import type { Backend } from '../write/backend.ts';
 
-/** Where a watch's events go; `end` comes once and last unless the watch is stopped. */
+/** The receiver of a watch's events; `end` comes once and last unless the watch is stopped. */
 export interface WatchSink {
   event(type: Change['type'], object: KubeObject): void;
   /** `initialEventsEnd` marks the end of what existed when the watch began. */
@@ -28,8 +28,8 @@ const timeoutSecondsMin = 1800;
 const timeoutSecondsMax = 3600;
 
 /**
- * One watch of one resource. It is made first, which refuses bad options, and started once the
- * response has begun; from then on it sends events until it times out or is stopped.
+ * A watch of one resource. The constructor refuses bad options; the response starts the watch. From
+ * then on the watch sends events until it times out or is stopped.
  */
 export class Watch {
   readonly #backend: Backend;
@@ -52,7 +52,7 @@ export class Watch {
     this.#startRv = readResourceVersion(options.resourceVersion, false);
   }
 
-  /** Sends what is already there, then follows. */
+  /** Sends the existing objects, then follows. */
   start(sink: WatchSink): void {
     const { store } = this.#backend;
     if (this.#wantsInitialEvents && this.#startRv > store.rv) {
@@ -104,7 +104,10 @@ export class Watch {
     this.#timers.length = 0;
   }
 
-  /** A watch from no version or from "any" begins with what exists unless it asks for something else. */
+  /**
+   * A watch from no version or from "any" begins with the existing objects unless it asks for
+   * something else.
+   */
   get #wantsInitialEvents(): boolean {
     return this.#options.sendInitialEvents ?? this.#startRv === 0;
   }

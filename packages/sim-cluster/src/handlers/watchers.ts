@@ -6,8 +6,8 @@ export class Watchers {
   readonly #listeners = new Set<() => void>();
 
   /**
-   * Notes that a watch has begun; what it returns is called when the watch is over. `isWhole`: of the
-   * objects of all namespaces, not of their metadata alone.
+   * Notes that a watch has begun, and returns a function to call when the watch is over. `isWhole`:
+   * a watch of the objects of all namespaces, rather than of their metadata alone.
    */
   open(userAgent: string, plural: string, isWhole: boolean): () => void {
     const program = userAgent.split('/')[0] ?? '';

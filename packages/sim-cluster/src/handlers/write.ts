@@ -91,7 +91,7 @@ export function handleDeleteCollection(call: ResourceCall): Answer {
   const writer = { ...writerOf(call, warnings), isCollection: true };
   for (const { metadata } of listed.items) {
     const target = { namespace: metadata.namespace ?? '', name: metadata.name };
-    // It may have gone while webhooks were asked about the one before.
+    // The object may have gone while webhooks were asked about the one before.
     if (storedIn({ ...call, path: { ...path, ...target } })) {
       deleteObject(backend, resource, target, request, writer);
     }

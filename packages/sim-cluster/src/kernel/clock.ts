@@ -105,7 +105,7 @@ export class RealClock implements Clock {
     return Date.now();
   }
 
-  /** A long wait is several timers, one after another; what was due in the past is due now. */
+  /** A long wait is several timers, one after another; a time in the past is due now. */
   after(delayMs: number, callback: () => void): Timer {
     let handle: NodeJS.Timeout;
     const wait = (leftMs: number): void => {

@@ -7,7 +7,7 @@ export function hash(text: string): number {
   return value >>> 0;
 }
 
-/** A seed of its own for one named part of the cluster, so parts do not disturb each other. */
+/** A separate seed for one named part of the cluster, so that parts do not disturb each other. */
 export function seedFor(seed: number, part: string): number {
   return hash(`${seed}/${part}`);
 }

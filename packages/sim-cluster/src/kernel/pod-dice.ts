@@ -1,5 +1,5 @@
-// The random numbers of pods. They belong to the pod, not to the order of what happens in the cluster: two
-// simulations that differ in one workload draw the same numbers for all others.
+// The random numbers of pods. They belong to the pod and are independent of the order of events:
+// two simulations that differ in one workload draw the same numbers for all others.
 import { seedFor } from './hash.ts';
 import { type Random, seededRandom } from './prng.ts';
 

@@ -61,7 +61,7 @@ export function randomInteger(random: Random, low: number, high: number): number
 const hexCodes: readonly number[] = [...'0123456789abcdef'].map((digit) => digit.charCodeAt(0));
 
 /**
- * So many hexadecimal digits drawn from `random`. They are put together at once: a text to which each is
+ * Returns hexadecimal digits drawn from `random`. They are joined at once: a text to which each is
  * added is kept by engines as a chain of its parts, which for the id of a container is 1.6 kB.
  */
 export function randomDigits(random: Random, length: number): string {

@@ -12,12 +12,12 @@ export interface AdoptedNode {
   readonly progress: KubeletProgress | null;
 }
 
-/** Who has renewed so many times less than others is silent. */
+/** The number of missing renewals, compared with other nodes, that makes a node silent. */
 const silentBeats = 2;
 
 /**
- * The machines that are alive: their nodes were heard of, and they have not fallen silent since. They renew
- * their leases, every `heartbeatMs`, at the moments at which they did before.
+ * The machines that are alive: their nodes have sent heartbeats, and have not fallen silent since.
+ * They renew their leases, every `heartbeatMs`, at the same moments as before.
  */
 export function adoptedNodes(api: ClusterApi, heartbeatMs: number): readonly AdoptedNode[] {
   const heard = api.list('nodes').filter((node) => isReady(node) || !conditionOf(node, 'Ready'));

@@ -1,4 +1,4 @@
-// One timer for the heartbeats of all kubelets.
+// A single timer for the heartbeats of all kubelets.
 import type { Clock, Timer } from '../kernel/clock.ts';
 
 /** A heartbeat that repeats until it is cancelled. */
@@ -17,8 +17,8 @@ export class Heartbeats {
   readonly #clock: Clock;
   readonly #periodMs: number;
   /**
-   * In the order in which they are due, from `#first` to the end and on from the beginning: who has had its
-   * turn is the last one where it stands.
+   * The beats in the order in which they are due, from `#first` to the end and on from the
+   * beginning: the beat that has just run stands last.
    */
   #row: Beat[] = [];
   #first = 0;
@@ -57,7 +57,7 @@ export class Heartbeats {
     this.#timer = this.#clock.after(beat.at - this.#clock.now(), () => this.#run());
   }
 
-  /** Where all are alive; returns how many come before it. */
+  /** Inserts a beat when all beats are alive; returns the number of beats before it. */
   #place(beat: Beat): number {
     const { length } = this.#row;
     let [from, to] = [0, length];

@@ -110,7 +110,7 @@ export interface KubeletProgress {
 /** The options in which one kubelet differs from the next. */
 export interface KubeletOptions {
   readonly node: NodeDescription;
-  /** That of the cluster. */
+  /** The seed of the cluster. */
   readonly seed: number;
   /** Null: it has not begun. */
   readonly progress: KubeletProgress | null;
@@ -162,7 +162,7 @@ export class Kubelet {
   #agreed: { readonly node: KubeObject; readonly report: NodeReport } | null = null;
   #podCount: number;
   #progress: KubeletProgress | null;
-  /** As it has written its lease; most renewals change nothing but the time in it. */
+  /** The lease as the kubelet has written it; most renewals change only its time. */
   #lease: KubeObject | null = null;
   /** The last renewal, where it was reported in place of being written. */
   #unwrittenAt: number | null = null;
@@ -365,7 +365,7 @@ export class Kubelet {
     return true;
   }
 
-  /** Nothing is reported any more, so that what is stored has to say it. */
+  /** Writes the last renewal, since renewals are no longer reported. */
   writeRenewal(): void {
     if (this.#unwrittenAt === null) return;
     const { api } = this.#context;
@@ -395,7 +395,7 @@ export class Kubelet {
     return this.#context.api.clock.now() - this.#reportedMs >= statusReportMs;
   }
 
-  /** The volumes that pods of the node have; null: as it is stored. */
+  /** The volumes that pods of the node use; null: as stored. */
   #volumesInUse(node: KubeObject): readonly string[] | null {
     const attached = attachedTo(node);
     const stored: readonly string[] = node.status?.volumesInUse ?? [];

@@ -55,7 +55,7 @@ export class Kubelets {
     this.#reportRenewal = report;
   }
 
-  /** Writes down what was reported in place of being written. */
+  /** Writes the renewals that were only reported. */
   writeRenewals(): void {
     for (const kubelet of this.#kubelets.values()) kubelet.writeRenewal();
   }

@@ -18,10 +18,10 @@ type Amount = number | Growth;
 
 /** A use that changes with time. */
 interface Growth {
-  /** Where it begins; left out: where it is now. */
+  /** The amount at the start; left out: the present one. */
   readonly from?: number;
   readonly perSecond: number;
-  /** Where it ends; left out: nowhere, or at nothing when it shrinks. */
+  /** The amount at the end; left out: none, or zero when it shrinks. */
   readonly until?: number;
 }
 
@@ -108,7 +108,10 @@ const quietNode: Readonly<Record<keyof NodeUsage, number>> = {
   processes: 200,
 };
 
-/** A kubelet looks at its pods and its machine so often, and answers what it saw last. */
+/**
+ * The interval at which a kubelet looks at its pods and its machine; it answers with its latest
+ * look.
+ */
 const collectionMs = 10_000;
 
 /** The usage of one node, by its pods and by others, as scenarios script it. */
@@ -155,7 +158,7 @@ export class NodeStats {
     }
   }
 
-  /** Lets the kubelet answer for ever what it saw last, or look again. */
+  /** Makes the kubelet answer with its latest look for ever, or look again. */
   setFrozen(isFrozen: boolean): void {
     this.#isFrozen = isFrozen;
   }
@@ -228,7 +231,7 @@ export class NodeStats {
     }
   }
 
-  /** Those whose containers run; what others used is forgotten. */
+  /** The pods whose containers run; the usage of others is forgotten. */
   #runningPods(): readonly KubeObject[] {
     const all = this.#context.lookup.podsOnNode(this.#nodeName);
     const uids = new Set(all.map(({ metadata }) => metadata.uid));

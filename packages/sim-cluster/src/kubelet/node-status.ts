@@ -12,7 +12,7 @@ export interface NodeDescription {
   readonly internalIp?: string;
   /** Labels beside or in place of the usual ones; null leaves one of those out. */
   readonly labels?: Readonly<Record<string, string | null>>;
-  /** As the kubelet's --register-with-taints. */
+  /** The taints in the kubelet's --register-with-taints. */
   readonly taints?: readonly { readonly [field: string]: Json }[];
   /** Resource quantities that replace or extend cpu 4, memory 16Gi, pods 110. */
   readonly capacity?: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface Machine {
   readonly layout: 'shared' | 'dedicatedImageFs' | 'splitImageFs';
   /** The size of that file system. */
   readonly imageFsBytes: number;
-  /** Of each file system. */
+  /** The inodes of each file system. */
   readonly inodes: number;
   readonly processesMax: number;
 }
@@ -45,7 +45,7 @@ export const defaultMachine: Machine = {
   processesMax: 32_768,
 };
 
-/** The conditions a kubelet reports about its node, with what it says for each status. */
+/** The conditions a kubelet reports about its node, with the reason and message for each status. */
 const conditionReports = {
   MemoryPressure: {
     False: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
@@ -68,7 +68,7 @@ const conditionReports = {
 /** A condition type that the kubelet owns. */
 export type NodeConditionType = keyof typeof conditionReports;
 
-/** The address of a machine that has none of its own, by its number. */
+/** The address of a machine without a given one, by its number. */
 export function hostIpOf(index: number): string {
   return `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
 }

@@ -22,7 +22,7 @@ export interface PodHost {
   readonly nodeName: string;
   readonly hostIp: string;
   readonly timing: KubeletTiming;
-  /** Of the cluster: what is drawn for a pod comes from it and from the pod. */
+  /** The seed of the cluster: the draws for a pod come from it and from the pod. */
   readonly seed: number;
   /** True if no part reads pods whose containers are being made: that step is not written. */
   readonly isBrief: boolean;
@@ -72,7 +72,7 @@ export class PodWorkers {
   readonly #host: PodHost;
   readonly #queue: WorkQueue;
   readonly #workers = new Map<string, Worker>();
-  /** Of pods that were found on their way in or out: when that began. */
+  /** The start times of pods that were found starting or stopping. */
   readonly #begun = new Map<string, number>();
 
   constructor(context: ControllerContext, host: PodHost) {
@@ -338,7 +338,10 @@ function runBySleep(pod: KubeObject): PodRun | null {
   return Number.isFinite(longest) ? { ms: longest * 1000, exitCode: 0 } : null;
 }
 
-/** When a pod came to its node, or was asked to stop; null: it is neither on its way in nor out. */
+/**
+ * The time at which a pod came to its node, or was asked to stop; null: it is neither starting nor
+ * stopping.
+ */
 function begunBefore(pod: KubeObject): number | null {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   const isStarting = (pod.status?.phase ?? 'Pending') === 'Pending';

@@ -34,7 +34,7 @@ export function statsBody(summary: Summary, fault: StatsFault | null): string {
   return distort(summary);
 }
 
-/** As a kubelet writes JSON. */
+/** JSON in the form of a kubelet. */
 function write(value: unknown): string {
   return JSON.stringify(value, null, 1);
 }

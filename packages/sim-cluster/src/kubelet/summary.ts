@@ -1,6 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.ts';
 
-/** The Summary API of a kubelet, as far as it is served here; times as RFC 3339. */
+/** The Summary API of a kubelet, as far as it is served here; times in RFC 3339. */
 export interface Summary {
   readonly node: {
     readonly nodeName: string;
@@ -92,7 +92,7 @@ export interface Measures {
   readonly time: string;
   readonly memoryBytes: number;
   readonly allocatableMemoryBytes: number;
-  /** Of everybody, pods included. */
+  /** The memory of all users, pods included. */
   readonly memoryUsedBytes: number;
   readonly nodeFs: FileSystem;
   readonly imageFs: FileSystem;
@@ -185,7 +185,7 @@ function podOf(share: PodShare, measures: Measures, isShort: boolean): PodSummar
   };
 }
 
-/** One of `count` parts as equal as whole numbers can be; the parts add up. */
+/** One of `count` whole parts, as equal as possible, that add up to the whole. */
 function part(whole: number, index: number, count: number): number {
   return Math.floor((whole * (index + 1)) / count) - Math.floor((whole * index) / count);
 }
@@ -211,7 +211,7 @@ function memoryOf(time: string, bytes: number, availableBytes?: number): MemoryS
   };
 }
 
-/** A file system seen by one who uses that much of it. */
+/** A file system from the view of a user of that much of it. */
 function fsOf(time: string, { capacity, taken }: FileSystem, used: Space): FsSummary {
   return {
     time,

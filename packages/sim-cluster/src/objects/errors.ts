@@ -2,7 +2,7 @@
 import { entry } from './json.ts';
 import type { Json, KubeObject } from './kube-object.ts';
 
-/** One entry of `details.causes`. */
+/** An entry of `details.causes`. */
 export interface Cause {
   readonly reason?: string;
   readonly message: string;
@@ -145,7 +145,7 @@ export function policyDenial(
   reason: string,
   message: string,
 ): ApiError {
-  // A collection has no name that could be told.
+  // A collection has no name to report.
   const { status } = forbidden(resource, name || 'Unknown', message, [{ message }]);
   return new ApiError(
     entry(denialCodes, reason) ?? 422,
@@ -161,7 +161,7 @@ export function accessDenied(resource: ResourceName, name: string, message: stri
   return new AccessError(403, 'Forbidden', text, status.details);
 }
 
-/** 403 of authorisation for a path that is no resource. */
+/** 403 of authorisation for a path without a resource. */
 export function pathDenied(message: string): AccessError {
   return new AccessError(403, 'Forbidden', `forbidden: ${message}`, {});
 }
@@ -239,7 +239,7 @@ export function unsupportedCustomPatch(): ApiError {
   );
 }
 
-/** 405 for what a subresource of a custom resource cannot be asked to do. */
+/** 405 for a verb that a subresource of a custom resource does not support. */
 export function verbNotSupported({ group, plural }: ResourceName, verb: string): ApiError {
   const what = JSON.stringify(qualified(plural, group));
   return new ApiError(
@@ -299,7 +299,7 @@ export function serviceUnavailable(message: string): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message);
 }
 
-/** 500 in the plain form, which has no reason. */
+/** 500 in the plain form, without a reason. */
 export function serverError(message: string): ApiError {
   return new ApiError(500, null, message);
 }

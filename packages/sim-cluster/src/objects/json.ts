@@ -54,8 +54,8 @@ export function equal(a: unknown, b: unknown): boolean {
 }
 
 /**
- * The value with every part that equals its part of `known` taken from there; `known` itself when all
- * of it does. So what did not change between two states is one object, and is seen to be at once.
+ * The value with every part that equals its part of `known` taken from there; `known` itself when
+ * all of it does. So an unchanged part of two states is the same object, and is recognised at once.
  */
 export function sharing<T extends Json>(value: T, known: T): T {
   return shared(value, known) as T;
@@ -141,7 +141,7 @@ export const depthMax = 1000;
 
 /** True if values are nested no deeper than that. */
 export function isShallow(value: unknown, depthLeft: number = depthMax): boolean {
-  // Only what was read before is frozen.
+  // Only values that were read before are frozen.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return true;
   return depthLeft > 0 && Object.values(value).every((member) => isShallow(member, depthLeft - 1));
 }

@@ -52,7 +52,7 @@ export type ObjectMeta = {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly OwnerReference[];
   readonly finalizers?: readonly string[];
-  /** Who owns which field, as server-side apply keeps it. */
+  /** The owners of fields, as server-side apply keeps them. */
   readonly managedFields?: readonly ManagedFields[];
 };
 

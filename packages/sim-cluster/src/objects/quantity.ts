@@ -68,8 +68,8 @@ const anyForm = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+)|([a-zA-Z]*))$/;
 const digitsMax = 40;
 
 /**
- * A quantity that Go reads, as Go writes it: 0.5 → `500m`, `1024Mi` → `1Gi`, `1000m` → `1`. Parts below a
- * billionth are rounded up, and what is beyond int64 is cut there.
+ * A quantity that Go reads, as Go writes it: 0.5 → `500m`, `1024Mi` → `1Gi`, `1000m` → `1`. Parts
+ * below a billionth are rounded up, and values beyond int64 are cut there.
  */
 export function canonicalQuantity(value: string | number): string {
   const text = String(value).trim();
@@ -93,7 +93,7 @@ function nanosOf(whole: string, fraction: string, exponent: number, unit: string
 }
 
 function roundedUp(amount: bigint, places: number): bigint {
-  // Of any amount, so many places leave less than the least part.
+  // Dividing any amount by this many places leaves less than the smallest part.
   const divisor = 10n ** BigInt(Math.min(places, 4 * digitsMax));
   return (amount + divisor - 1n) / divisor;
 }

@@ -19,12 +19,12 @@ function wholeSeconds(milliseconds: number): typeof written {
   return written;
 }
 
-/** `metav1.Time` as it is written: RFC 3339, whole seconds, UTC. */
+/** Formats a `metav1.Time`: RFC 3339, whole seconds, UTC. */
 export function formatTime(milliseconds: number): string {
   return wholeSeconds(milliseconds).time;
 }
 
-/** `metav1.MicroTime` as it is written: exactly six fractional digits. */
+/** Formats a `metav1.MicroTime`: exactly six fractional digits. */
 export function formatMicroTime(milliseconds: number): string {
   const millis = Math.trunc(milliseconds) - Math.floor(milliseconds / 1000) * 1000;
   return `${wholeSeconds(milliseconds).text}.${String(millis).padStart(3, '0')}000Z`;

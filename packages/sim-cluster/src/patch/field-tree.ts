@@ -64,7 +64,7 @@ export function changedFields(
 
 type Members = { readonly [name: string]: Json };
 
-/** A new object is compared with what its kind writes when nothing is set. */
+/** A new object is compared with the empty object of its kind. */
 const emptyObjects = new WeakMap<Struct, Members>();
 
 function emptyObject(shape: Struct): Members {

@@ -9,7 +9,7 @@ const copiedCharactersMax = 3 * 1024 * 1024;
 
 type Container = { [key: string]: Json } | Json[];
 
-/** RFC 6902. Throws ApiError 400 for what is no patch, the bare 422 for one that does not apply. */
+/** RFC 6902. Throws ApiError 400 for an invalid patch, the bare 422 for one that does not apply. */
 export function applyJsonPatch(document: Json, patch: Json): Json {
   if (!isList(patch)) {
     const found = isObject(patch) ? 'object' : typeof patch;

@@ -5,14 +5,14 @@ import type { Shape } from '../schema/types.ts';
 import { memberShape } from './field-set.ts';
 import { mergedList } from './strategic.ts';
 
-/** Where kubectl writes down what it has applied. */
+/** The annotation in which kubectl records its last applied configuration. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 type Members = { readonly [name: string]: Json };
 
 /**
- * An object without what its last apply set and `next` does not name, as `kubectl apply` takes it away. A number of
- * replicas stays: who leaves it out leaves it to an autoscaler.
+ * An object without what its last apply set and `next` does not name, as `kubectl apply` takes it
+ * away. The number of replicas stays: a manifest without one leaves it to an autoscaler.
  */
 export function withoutGone(shape: Shape, current: KubeObject, next: KubeObject): Json {
   const last = lastApplied(current);

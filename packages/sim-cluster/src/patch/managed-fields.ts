@@ -1,4 +1,4 @@
-// Keeps `metadata.managedFields`: who owns which field after any write.
+// Keeps `metadata.managedFields`: the owners of fields after any write.
 import { isObject } from '../objects/json.ts';
 import type { FieldTree, KubeObject, ManagedFields } from '../objects/kube-object.ts';
 import { formatTime } from '../objects/time.ts';

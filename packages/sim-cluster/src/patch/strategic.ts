@@ -210,7 +210,7 @@ interface How {
   readonly isDeletion?: boolean;
 }
 
-/** A list merged with what a patch says of it. Throws ApiError 500 for items that do not fit. */
+/** A list merged with its patch. Throws ApiError 500 for items that do not fit. */
 function mergeList(
   shape: Shape | undefined,
   original: readonly Json[],
@@ -238,7 +238,7 @@ function mergeList(
   return inOrder(merged, given, kept, key);
 }
 
-/** The shape of a list that is merged with what a patch has of it; null for one that is replaced. */
+/** The shape of a list that is merged with its patch; null for one that is replaced. */
 export function mergedList(shape: Shape | undefined): List | null {
   if (typeof shape !== 'object' || shape.type !== 'list') return null;
   return shape.mergeKey !== undefined || (shape.set && !shape.isReplaced) ? shape : null;

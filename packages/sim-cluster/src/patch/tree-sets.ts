@@ -2,9 +2,9 @@
 import type { FieldTree } from '../objects/kube-object.ts';
 import type { FieldPath } from './field-set.ts';
 
-/** The part of a node that says that the node is a field beside what is in it. */
+/** The member of a node that makes the node a field beside its parts. */
 export const selfKey = '.';
-/** The node of a field that has no parts. */
+/** The node of a field without parts. */
 export const leaf: FieldTree = {};
 
 /** The ways to all fields of a tree. */

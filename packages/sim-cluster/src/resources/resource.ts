@@ -29,12 +29,12 @@ export interface Printer {
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
 }
 
-/** Where objects say how many pods they want and have. */
+/** The paths of the desired and current number of pods. */
 export interface ScaleAccess {
   read(object: KubeObject): {
     readonly wanted: number;
     readonly there: number;
-    /** As text; '' for none. */
+    /** The selector as text; '' for none. */
     readonly selector: string;
   };
   withReplicas(object: KubeObject, replicas: number): KubeObject;
@@ -48,7 +48,7 @@ export interface CustomKind {
   readonly isTerminating: boolean;
   /** The schema as OpenAPI documents show it. */
   readonly openApi: { readonly [key: string]: Json };
-  /** Where its scale is; null: it has none. */
+  /** The scale subresource; null: there is none. */
   readonly scale: ScaleAccess | null;
 }
 
@@ -165,7 +165,7 @@ export function storageOf(resource: Resource): Resource {
 export type ResourceGiven = Partial<Resource> &
   Pick<Resource, 'group' | 'plural' | 'kind' | 'singular' | 'schema'>;
 
-/** A resource with the defaults of most: namespaced, v1, all verbs, no rules of its own. */
+/** A resource with the usual defaults: namespaced, v1, all verbs, no special rules. */
 export function defineResource(given: ResourceGiven): Resource {
   return {
     version: 'v1',

@@ -302,7 +302,10 @@ const coreResources: readonly Resource[] = [
   }),
 ];
 
-/** THE table of what every cluster has; routing, discovery, storage rules and selectors all read it. */
+/**
+ * THE table of every cluster's resources; routing, discovery, storage rules and selectors all read
+ * it.
+ */
 export const resources: readonly Resource[] = [
   ...coreResources,
   ...networkResources,

@@ -52,7 +52,10 @@ export class ServedResources {
     return entry;
   }
 
-  /** Serves the versions of a custom resource, in place of those served before; none: not at all. */
+  /**
+   * Serves the versions of a custom resource, in place of those served before; with none the
+   * resource is gone.
+   */
   define(storeKey: string, versions: readonly Resource[]): void {
     if (versions.length > 0) this.#defined.set(storeKey, versions);
     else this.#defined.delete(storeKey);
@@ -97,7 +100,7 @@ interface Tables {
 
 const tables = new WeakMap<readonly Resource[], Tables>();
 
-/** Those of every server with the same kinds, which are found without looking twice. */
+/** The tables of every server with the same kinds, found without a second lookup. */
 function tablesWith(kinds: readonly Resource[]): Tables {
   const known = tables.get(kinds);
   if (known) return known;

@@ -5,7 +5,7 @@ import { withEmptyStatus } from '../defaults/kinds.ts';
 import { topLevel } from '../schema/metadata.ts';
 import { defineResource, type Resource, statusSubresource } from './resource.ts';
 
-/** One such kind: its names, where it is, and its members beside kind, apiVersion and metadata. */
+/** Such a kind: its names, its scope, and its members beside kind, apiVersion and metadata. */
 interface StoredOnly {
   readonly group: string;
   readonly version?: string;
@@ -112,7 +112,7 @@ const rows: readonly StoredOnly[] = [
   },
 ];
 
-/** Whatever is in these members is kept as it is. */
+/** Keeps the content of these members unchanged. */
 function storedOnly(row: StoredOnly): Resource {
   const { group, version = 'v1', kind, short, category } = row;
   const members = row.members.split(' ');

@@ -107,7 +107,7 @@ interface Choice {
 /** The devices of one claim after another. */
 export type Chosen = ReadonlyMap<KubeObject, readonly Choice[]>;
 
-/** One request of one claim, in turn. */
+/** A request of a claim, in turn. */
 interface Turn {
   readonly claim: KubeObject;
   readonly alternatives: readonly Wish[];
@@ -215,7 +215,7 @@ class Search {
 
   #known: readonly Device[] | null = null;
 
-  /** Those that can be used on the node, of pools that are whole. */
+  /** The devices that can be used on the node, of complete pools. */
   #devices(): readonly Device[] {
     this.#known ??= this.#supply.pools
       .filter(({ isWhole }) => isWhole)
@@ -345,7 +345,9 @@ function configOf(
   return [...byClass, ...byClaim];
 }
 
-/** Where all of these can be used: the one node of one of them, or what all their selectors ask for; null: anywhere. */
+/**
+ * The reach of all these devices together: one node, or the combined selectors; null: every node.
+ */
 function reachOfAll(reaches: readonly Reach[]): Reach['nodeSelector'] | null {
   const named = reaches.find(({ nodeName }) => nodeName !== undefined);
   if (named?.nodeName !== undefined) {

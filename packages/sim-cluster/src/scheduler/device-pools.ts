@@ -20,7 +20,9 @@ export type SelectsDevice = (
   device: PublishedDevice,
 ) => boolean | { readonly error: string };
 
-/** Where a device can be used: on one node, on nodes that a selector matches, or on all (null). */
+/**
+ * The nodes on which a device can be used: one node, nodes that a selector matches, or all (null).
+ */
 export interface Reach {
   readonly nodeName?: string;
   readonly nodeSelector?: { readonly nodeSelectorTerms: readonly NodeTerm[] | null };

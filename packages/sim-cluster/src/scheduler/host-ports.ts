@@ -5,7 +5,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 export interface HostPort {
   readonly port: number;
   readonly protocol: string;
-  /** Of the node; `0.0.0.0` is all of them. */
+  /** The address on the node; `0.0.0.0` covers all. */
   readonly ip: string;
 }
 

@@ -1,7 +1,7 @@
 // The images on nodes: pods prefer nodes with less to pull.
 import type { KubeObject } from '../objects/kube-object.ts';
 
-/** As a node reports it. */
+/** An image as a node reports it. */
 export interface ReportedImage {
   readonly names?: readonly string[];
   readonly sizeBytes?: number;
@@ -34,7 +34,7 @@ export class NodeImages {
     return this.#images.size === 0;
   }
 
-  /** Takes in what a node has in place of what it had. */
+  /** Replaces the images of a node. */
   set(node: string, had: readonly ReportedImage[], has: readonly ReportedImage[]): void {
     for (const name of namesOf(had)) {
       const image = this.#images.get(name);

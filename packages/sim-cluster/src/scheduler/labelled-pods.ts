@@ -1,4 +1,4 @@
-// The pods on nodes by their namespaces and labels, for those who look for the pods of a selector.
+// The pods on nodes by their namespaces and labels, for lookups by selector.
 import type { Place } from './place.ts';
 import type { PodSelector } from './pod-selector.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';

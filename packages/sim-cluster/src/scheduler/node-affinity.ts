@@ -138,7 +138,7 @@ function isMet({ key, operator, values = [] }: Requirement, labels: Labels): boo
   }
 }
 
-/** A label read as Go reads an int64: `07` is 7, `v3` and nothing are no numbers. */
+/** A label read as Go reads an int64: `07` is 7; `v3` and the empty text are not numbers. */
 function integer(text: string | undefined): number {
   return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
 }

@@ -19,8 +19,8 @@ export interface Domains {
 }
 
 /**
- * Keeps what is taken of each node, and an order in which zones take turns, as kube-scheduler's list of
- * nodes has it.
+ * Keeps the used amounts of each node, and an order in which zones take turns, as in
+ * kube-scheduler's list of nodes.
  */
 export class NodePool {
   readonly #places = new Map<string, Place>();
@@ -74,7 +74,7 @@ export class NodePool {
     return place;
   }
 
-  /** Returns what is left of the node; null: it was not there. */
+  /** Returns the remaining place of the node; null: it was not there. */
   deleteNode(name: string): Place | null {
     const place = this.#places.get(name);
     if (!place?.offer) return null;

@@ -55,12 +55,12 @@ export function looksAlike({ node: one, ...a }: Offer, other: KubeObject): boole
   );
 }
 
-/** A node and what is taken of it. Pods are counted as well while their node is not there. */
+/** A node and its used amounts. Pods are counted as well while their node is missing. */
 export class Place {
   readonly name: string;
   /** Null: there is no such node. */
   offer: Offer | null = null;
-  /** Where it stands in the order of the pool; -1: nowhere. */
+  /** The index in the order of the pool; -1: none. */
   index = -1;
   /** By key, in the order in which they came. */
   readonly pods: Map<string, SchedulingPod> = new Map();
@@ -68,12 +68,12 @@ export class Place {
   readonly nominated: Map<string, SchedulingPod> = new Map();
   cpu = 0;
   memory = 0;
-  /** As scores count them. */
+  /** The used amounts as scores count them. */
   scoredCpu = 0;
   scoredMemory = 0;
-  /** Of all other resources. */
+  /** The used amounts of all other resources. */
   readonly others: Map<string, number> = new Map();
-  /** Of its pods, those that have ports of the node, and those that have volumes. */
+  /** The number of its pods with ports of the node, and with volumes. */
   #withPorts = 0;
   #withVolumes = 0;
 

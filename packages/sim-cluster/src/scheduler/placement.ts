@@ -88,7 +88,7 @@ export class Placement {
     this.pool = new NodePool(this.#labelsOf);
   }
 
-  /** Where the next search begins. */
+  /** The place at which the next search begins. */
   get next(): number {
     return this.#next;
   }
@@ -98,7 +98,7 @@ export class Placement {
     return this.pool.setNode(node);
   }
 
-  /** Returns what is left of the node; null: it was not there. */
+  /** Returns the remaining place of the node; null: it was not there. */
   deleteNode(name: string): Place | null {
     return this.pool.deleteNode(name);
   }

@@ -43,7 +43,7 @@ class DomainSums {
     for (const [place, count] of counts) this.add(label, place, count * weight);
   }
 
-  /** Of the domain of a node; 0 where it has no such label. */
+  /** The count in the domain of a node; 0 without such a label. */
   at(label: string, index: number): number {
     const sums = this.#sums.get(label);
     return sums?.[this.#pool.domains(label).of[index] ?? -1] ?? 0;

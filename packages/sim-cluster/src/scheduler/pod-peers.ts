@@ -6,7 +6,7 @@ import type { Labels } from './pod-selector.ts';
 import type { SchedulingPod } from './scheduling-pod.ts';
 import type { Objects } from './volume-claims.ts';
 
-/** Where the selectors of controllers are that spread their pods. */
+/** The resources of controllers whose selectors spread pods. */
 const resourceOf: Readonly<Record<string, string>> = {
   ReplicaSet: 'replicasets',
   StatefulSet: 'statefulsets',
@@ -21,14 +21,14 @@ interface Known {
 /** Finds what the pods have in common that belong with a pod. */
 export class PodPeers {
   readonly #objects: Objects;
-  /** Of the pods of one template, which share their labels. */
+  /** The peers of pods of one template, which share their labels. */
   #known = new WeakMap<Labels, Known>();
 
   constructor(objects: Objects) {
     this.#objects = objects;
   }
 
-  /** Forgets what it has found: Services or controllers have changed. */
+  /** Forgets its results: Services or controllers have changed. */
   clear(): void {
     this.#known = new WeakMap();
   }

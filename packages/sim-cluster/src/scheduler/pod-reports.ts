@@ -44,7 +44,7 @@ export class PodReports {
     this.#condition(pod, { reason: 'SchedulingGated', message });
   }
 
-  /** Says why a pod has no node, and for which node it is nominated; '' for none. */
+  /** Reports why a pod has no node, and the node it is nominated for; '' for none. */
   unschedulable(
     key: string,
     pod: KubeObject,
@@ -78,8 +78,8 @@ export class PodReports {
   }
 
   /**
-   * Removes a pod to make room for another one: first it is marked, then deleted with its own grace period,
-   * whatever budgets say. One that is going already is left alone.
+   * Removes a pod to make room for another one: marks it, then deletes it with its grace period,
+   * regardless of budgets. A terminating pod is left alone.
    */
   preempt(victim: KubeObject, by: KubeObject, nodeName: string): void {
     const { namespace = '', name, uid = '', deletionTimestamp } = victim.metadata;

@@ -23,7 +23,7 @@ export interface PodSelector {
   readonly key: string;
   /** The namespaces that are named. */
   readonly namespaces: ReadonlySet<string>;
-  /** Those that are chosen by their labels as well; null: none. */
+  /** The namespaces chosen by their labels as well; null: none. */
   readonly namespaceSelector: readonly Requirement[] | null;
   /** Null selects nothing. */
   readonly requirements: readonly Requirement[] | null;
@@ -137,7 +137,7 @@ export class SelectorIndex<T extends Entry> {
     }
   }
 
-  /** Where an entry stands: by a label that all its pods have, in the one namespace that they are in. */
+  /** The index of an entry: a label that all its pods have, in their one namespace. */
   #shelf({ selector }: T, makes: boolean): Set<T> | undefined {
     const [namespace, ...others] = selector.namespaces;
     const isOne = namespace !== undefined && others.length === 0;

@@ -9,7 +9,7 @@ export type CountByPlace = ReadonlyMap<Place, number>;
 
 class Tally {
   readonly selector: PodSelector;
-  /** Also those whose deletion has begun. */
+  /** The pods, including terminating ones. */
   readonly all = new Map<Place, number>();
   readonly staying = new Map<Place, number>();
 
@@ -31,8 +31,8 @@ export function countAt(counts: Map<Place, number>, place: Place, by: number): v
 }
 
 /**
- * The pods on nodes by what selects them. A count is made when it is first asked for, and kept after that, until
- * nothing is left to count.
+ * The pods on nodes by the selectors that match them. A count is computed on first use and kept
+ * until there is nothing left to count.
  */
 export class PodTallies {
   readonly #pods: LabelledPods;

@@ -20,7 +20,7 @@ interface Candidate {
 /** The result of the search for room. */
 export type Preemption =
   | { readonly place: Place; readonly victims: readonly SchedulingPod[]; readonly text: null }
-  /** `isRefused`: the pod may not look for room now, and what was said of it before still holds. */
+  /** `isRefused`: the pod may not look for room now, and its earlier message still holds. */
   | { readonly place: null; readonly text: string; readonly isRefused: boolean };
 
 /** Budgets, as far as they can still be drawn on. */
@@ -33,7 +33,7 @@ interface Budget {
 /** The message for nodes where no removal makes room. */
 export const notHelpful = 'Preemption is not helpful for scheduling';
 const noVictims = 'No preemption victims found for incoming pod';
-/** So many candidates are enough, or a tenth of the nodes where those are more. */
+/** The number of candidates that suffice, unless a tenth of the nodes is more. */
 const candidatesMin = 100;
 
 /** The deletion of a pod that another one has preempted. */
@@ -165,8 +165,8 @@ function startOf({ pod }: Readonly<SchedulingPod>): number {
 const lastInstant = 8.64e15;
 
 /**
- * Those whose removal breaks a budget, and the others: each takes one from every budget that is about it. A
- * budget without any requirement protects nothing here, unlike in evictions.
+ * The pods whose removal breaks a budget, and the others: each takes one from every budget that
+ * selects it. A budget without any requirement protects nothing here, unlike in evictions.
  */
 function byBudgets(
   pods: readonly SchedulingPod[],
@@ -198,7 +198,7 @@ function budgetOf({ metadata, spec, status }: KubeObject): Budget | null {
   };
 }
 
-/** By what a candidate costs, the least first; each next measure decides among those that are equal. */
+/** The costs of a candidate, lowest first; each further measure decides among equal ones. */
 const costs: readonly ((candidate: Candidate) => number)[] = [
   ({ broken }) => broken,
   ({ victims }) => victims[0]?.priority ?? Number.NEGATIVE_INFINITY,

@@ -1,4 +1,4 @@
-// The resources that pods ask for and nodes offer: sums over containers, and what is short.
+// The resources that pods request and nodes offer: sums over containers, and shortages.
 import type { KubeObject } from '../objects/kube-object.ts';
 import { quantity } from '../objects/quantity.ts';
 
@@ -15,9 +15,9 @@ export interface CpuAndMemory {
 export interface Requests extends CpuAndMemory {
   /** All else that it asks for, above 0: extended resources, hugepages, ephemeral storage. */
   readonly others: Amounts;
-  /** As the scores count it once it is on a node. */
+  /** The requests as scores count them once the pod is on a node. */
   readonly scored: CpuAndMemory;
-  /** As the scores count it while it looks for one: of its containers alone. */
+  /** The requests as scores count them while the pod looks for a node: of its containers alone. */
   readonly sought: CpuAndMemory;
 }
 
@@ -43,7 +43,7 @@ const usual: Amounts = new Map([
 const read = new Map<string, number>();
 const readMax = 10_000;
 
-/** A quantity of a resource, rounded up to its unit; 0 for what is none. */
+/** A quantity of a resource, rounded up to its unit; 0 for an invalid one. */
 export function amountOf(resource: string, given: string | number | undefined): number {
   if (given === undefined) return 0;
   const text = `${resource === 'cpu' ? 'm' : ''}${given}`;
@@ -72,7 +72,7 @@ interface Asking {
   readonly overhead?: Given;
 }
 
-/** Those of the pods of one template, which share their containers. */
+/** The requests of pods of one template, which share their containers. */
 const known = new WeakMap<readonly Container[], { readonly of: Asking; readonly is: Requests }>();
 
 /** The requests of a pod. */

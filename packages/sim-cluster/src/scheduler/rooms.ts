@@ -29,7 +29,7 @@ export class Rooms {
     this.#isOpen = new Uint8Array(length);
   }
 
-  /** Takes in what a node offers, and what is taken of it. */
+  /** Sets the allocatable and the used amounts of a node. */
   set(place: Place): void {
     const { index } = place;
     this.#cpu[index] = place.allocatable('cpu');
@@ -38,7 +38,7 @@ export class Rooms {
     this.setUsed(place);
   }
 
-  /** Takes in what is taken of a node. */
+  /** Sets the used amounts of a node. */
   setUsed(place: Place): void {
     const { index } = place;
     this.#pods[index] = place.allocatable('pods') - place.pods.size;

@@ -248,7 +248,7 @@ export class Scheduler extends Controller {
     }
   }
 
-  /** One pod's turn. */
+  /** A pod's turn. */
   #cycle(key: string): void {
     const pod = this.api.find('pods', key);
     if (!pod) return;

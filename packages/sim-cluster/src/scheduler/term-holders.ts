@@ -25,7 +25,7 @@ class HeldTerms {
     this.#index = new SelectorIndex(labelsOf);
   }
 
-  /** Those that are about the pod. */
+  /** The terms that match the pod. */
   about(pod: SchedulingPod): readonly HeldTerm[] {
     const found: HeldTerm[] = [];
     this.#index.forEach(pod, (held) => found.push(held));

@@ -215,7 +215,7 @@ function usualConstraints(
   ];
 }
 
-/** Of the compared nodes those that lack one of the labels, marked 1; null: none does. */
+/** Marks with 1 those compared nodes that lack one of the labels; null: none does. */
 function leftOut(
   pool: NodePool,
   compared: Compared,
@@ -245,7 +245,7 @@ function addCounts(scores: Float64Array, adding: Adding): void {
   const isHost = topologyKey === hostnameLabel;
   const counted = pool.tallies.staying(selector);
   const domains = pool.domains(topologyKey);
-  // A node is a domain of its own, whatever its hostname is.
+  // Each node is one domain, whatever its hostname is.
   const counts = isHost
     ? countsByNode(pool, counted)
     : countsByDomain(pool, { pod, constraint, domains, counted, all });

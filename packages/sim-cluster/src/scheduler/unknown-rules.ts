@@ -16,7 +16,7 @@ export type UnknownRule =
   | { readonly rule: 'schedulerName'; readonly schedulerName: string }
   | { readonly rule: 'devices'; readonly why: string };
 
-/** The rules by which a pod would be placed and that are not played, by what else is stored. */
+/** The rules for the placement of a pod that are not simulated, given the other stored objects. */
 export function unknownRulesOf(
   pod: KubeObject,
   objects: Objects,
@@ -108,7 +108,7 @@ function unknownOfDevices(
   for (const { facts, unknown } of devicePools(objects).flatMap(({ devices }) => devices)) {
     const isSelected = selectors.every(({ cel }) => {
       const selected = selects(cel?.expression ?? '', facts);
-      // One that cannot be read might select it.
+      // An unreadable selector might select it.
       return typeof selected === 'boolean' ? selected : true;
     });
     if (!isSelected) continue;

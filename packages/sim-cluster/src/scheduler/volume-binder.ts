@@ -118,7 +118,10 @@ export class VolumeBinder extends Controller {
     api.update('persistentvolumeclaims', { ...bound, status }, 'status');
   }
 
-  /** Of the claim that is gone: what was made for it goes too, what was there before stays. */
+  /**
+   * Handles the volume of a claim that is gone: a volume made for it is deleted, an older one
+   * stays.
+   */
   #release(key: string): void {
     const [namespace, name] = splitKey(key);
     for (const volume of this.api.list('persistentvolumes')) {

@@ -52,7 +52,10 @@ export class ActivePods {
   }
 }
 
-/** Pods that differ in nothing by which they are placed: what is true of one is true of all. */
+/**
+ * Pods that are equal in everything that decides about their placement: a result for one holds for
+ * all.
+ */
 interface Likes {
   readonly signature: string;
   readonly keys: Set<string>;
@@ -69,8 +72,9 @@ export function signatureOf({ metadata, spec, status }: KubeObject): string {
 }
 
 /**
- * Pods that fitted nowhere, those that are alike together: after a change one of them is tried, and the
- * others where it fits. So thousands of pods that wait for room cost no more than the kinds of them.
+ * Pods that fitted nowhere, grouped by likeness: after a change one of a group is tried, and the
+ * others only if it fits. So thousands of pods that wait for room cost no more than the number of
+ * groups.
  */
 export class UnschedulablePods {
   readonly #likes = new Map<string, Likes>();
@@ -107,7 +111,7 @@ export class UnschedulablePods {
     this.#of.clear();
   }
 
-  /** One of each kind that a change about these may help; null: about anything. */
+  /** One pod of each group that a change of these subjects may help; null: of any subject. */
   helpedBy(subjects: readonly Subject[] | null): readonly string[] {
     const keys: string[] = [];
     for (const likes of this.#likes.values()) {

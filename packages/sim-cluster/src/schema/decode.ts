@@ -22,10 +22,9 @@ export interface Decoded {
 }
 
 /**
- * Reads a JSON object as its kind: members in the kind's order, empty ones left out or written
- * as the real server does, times normalised. `known` has been read before: what is taken from it as
- * it is needs no second reading. Throws DecodeError for a wrong type and TimeError for a time that
- * does not parse.
+ * Reads a JSON object as its kind: members in the kind's order, empty ones left out or written as
+ * the real server does, times normalised. `known` has been read before: its unchanged parts are not
+ * read again. Throws DecodeError for a wrong type and TimeError for a time that does not parse.
  */
 export function decode(shape: Struct, value: unknown, known: Known | null = null): Decoded {
   const unknown: string[] = [];
@@ -226,7 +225,7 @@ const int32 = (value: unknown): Json | undefined =>
     ? integer(value)
     : undefined;
 
-/** It reads itself in Go, and does not know in which field it is. */
+/** Go reads this type by itself, without the name of the field. */
 function int32OfUnion(value: unknown): Json | undefined {
   const whole = integer(value);
   if (whole === undefined || int32(value) !== undefined) return whole;
@@ -269,7 +268,10 @@ function checkedBase64(text: string): string {
   throw new DecodeError(`illegal base64 data at input byte ${at}`);
 }
 
-/** Free-form values may be nested this deep: who owns the fields of an object stands deeper than they do. */
+/**
+ * Free-form values may be nested this deep: the ownership of an object's fields is nested deeper
+ * than the fields.
+ */
 const freeDepthMax = 2 * depthMax;
 
 function shallow(value: unknown): Json {

@@ -1,4 +1,4 @@
-// The shapes of resource.k8s.io: devices, who asks for them, and what taints them.
+// The shapes of resource.k8s.io: devices, their claims, and their taints.
 import { objectMeta, topLevel } from './metadata.ts';
 import { always, atomic, list, listBy, map, type Struct, struct } from './types.ts';
 

@@ -1,4 +1,4 @@
-// The shapes of Service and of what says where its endpoints are.
+// The shapes of Service and of its endpoints.
 import { condition, objectReference, topLevel } from './metadata.ts';
 import { always, atomic, list, listBy, map, type Struct, struct } from './types.ts';
 

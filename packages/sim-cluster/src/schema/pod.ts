@@ -207,7 +207,7 @@ export const binding: Struct = topLevel('Binding', {
   target: always(objectReference),
 });
 
-/** v1 DeleteOptions, a body of its own and a part of an Eviction. */
+/** v1 DeleteOptions, a body by itself and a part of an Eviction. */
 export const deleteOptions: Struct = struct('DeleteOptions', {
   kind: 'string',
   apiVersion: 'string',

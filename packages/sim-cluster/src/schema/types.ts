@@ -18,7 +18,7 @@ export type ScalarName =
   | 'intOrString'
   /** An amount such as `100m`, text or number. */
   | 'quantity'
-  /** Any JSON below this point is kept as it is: parts no rule of the simulator looks into. */
+  /** Any JSON below this point is kept unchanged: no rule of the simulator reads it. */
   | 'any'
   /** Any value, as text in Go: null stays null. */
   | 'json';
@@ -69,7 +69,7 @@ export interface Dictionary {
   readonly atomic?: boolean;
 }
 
-/** A struct, or a value of other types that is kept as it is. */
+/** A struct, or a value of other types that is kept unchanged. */
 export interface Either {
   readonly type: 'either';
   readonly struct: Struct;

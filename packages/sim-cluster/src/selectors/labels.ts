@@ -4,7 +4,7 @@ import type { KubeObject } from '../objects/kube-object.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../objects/names.ts';
 import { Lexer, SelectorError, type Token } from './lexer.ts';
 
-/** One condition on an object's labels. */
+/** A condition on an object's labels. */
 export interface Requirement {
   readonly key: string;
   readonly operator: 'in' | 'notin' | 'exists' | '!' | '>' | '<';
@@ -151,7 +151,7 @@ const operators: Readonly<Record<string, Requirement['operator']>> = {
 };
 
 /**
- * A metav1.LabelSelector as requirements: `{}` is none of them and matches everything. Null for
+ * A metav1.LabelSelector as requirements: `{}` has no requirement and matches everything. Null for
  * no selector and for one with an unknown operator, which match nothing.
  */
 export function labelSelectorRequirements(

@@ -1,4 +1,4 @@
-// Cuts a selector into tokens, with the real server's words for what does not parse.
+// Cuts a selector into tokens, with the real server's messages for invalid text.
 
 /** A selector that does not parse; the message is the real server's. */
 export class SelectorError extends Error {}

@@ -8,7 +8,7 @@ import { SelectorError } from './lexer.ts';
 
 // Field selectors.
 
-/** One condition on a field label. */
+/** A condition on a field label. */
 interface FieldTerm {
   readonly label: string;
   readonly equal: boolean;
@@ -39,7 +39,7 @@ function reader(resource: Resource, label: string): FieldTerm['read'] {
   if (own) return own;
   const common = entry(commonFields, label);
   if (common && (resource.namespaced || label === 'metadata.name')) return common;
-  // Kinds with labels of their own answer differently from those without.
+  // Kinds with specific labels answer differently from those without.
   throw new SelectorError(
     resource.custom || Object.keys(resource.fieldLabels).length > 0
       ? `field label not supported: ${label}`

@@ -42,7 +42,7 @@ export interface ClusterApi {
   as(manager: string): ClusterApi;
   /** Everything that is stored, custom resources too. */
   stored(): readonly StoredKind[];
-  /** Where the objects of a kind are stored, by its apiVersion (`apps/v1`); null: it is not served now. */
+  /** The store of a kind's objects, by its apiVersion (`apps/v1`); null: it is not served now. */
   findKind(apiVersion: string, kind: string): StoredKind | null;
   /**
    * `resource` is the plural name (`pods`), of a custom resource with its group
@@ -60,7 +60,7 @@ export interface ClusterApi {
    */
   update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject;
   delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void;
-  /** As if something had been written of which nothing is kept: the next write gets a later version. */
+  /** Skips a version, as after a write that left nothing: the next write gets a later one. */
   skipVersion(): void;
   /** POST pods/NAME/binding. */
   bind(namespace: string, name: string, nodeName: string): void;

@@ -23,7 +23,7 @@ function lowerBound(keys: readonly string[], key: string): number {
 export class SortedKeys {
   readonly #chunks: string[][];
 
-  /** Those of `other`, or none. */
+  /** The keys of `other`, or none. */
   constructor(other: SortedKeys | null = null) {
     this.#chunks = other ? other.#chunks.map((chunk) => [...chunk]) : [[]];
   }
@@ -89,7 +89,7 @@ export class SortedKeys {
 const range = (namespace: string): readonly [string, string] =>
   namespace === '' ? ['', '\uffff'] : [`${namespace}/`, `${namespace}0`];
 
-/** One object's key within its resource, ordered as the real server's storage orders it. */
+/** An object's key within its resource, ordered as the real server's storage orders it. */
 export function objectKey(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
@@ -113,7 +113,7 @@ export interface PageQuery {
   readonly matches: (object: KubeObject) => boolean;
 }
 
-/** Where the present state of an object is kept, under one text for its key. */
+/** The present state of an object, under one text for its key. */
 interface Entry {
   readonly key: string;
   object: KubeObject;
@@ -128,7 +128,7 @@ export class Collection {
   #keys = new SortedKeys();
   readonly #index = new Map<string, Set<string>>();
   readonly #indexed: ((object: KubeObject) => string) | null;
-  /** All objects in key order, for those who ask again before anything changes. */
+  /** All objects in key order, kept for reads before the next change. */
   #all: readonly KubeObject[] | null = null;
 
   /** `indexed` names the value by which objects can be looked up at once. */

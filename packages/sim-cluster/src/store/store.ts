@@ -16,7 +16,7 @@ export interface StoreOptions {
    * they read, write most objects.
    */
   readonly freezes?: (resource: string, isNew: boolean) => boolean;
-  /** It begins with what there is in another one, of which the past is not known. */
+  /** The store whose objects it begins with; their past is unknown. */
   readonly from?: Store;
   /**
    * Receives errors that listeners throw; the other listeners still hear of the change. Left out:
@@ -42,7 +42,7 @@ export class Store {
   #historyLength: number;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<Listener>();
-  /** Who hears of changes of each resource, in the order of all. */
+  /** The listeners of each resource, in the order of all listeners. */
   readonly #hearing = new Map<string, readonly Listener[]>();
   readonly #unpublished: Recorded[] = [];
   #publishing = false;
@@ -80,7 +80,7 @@ export class Store {
     return collection;
   }
 
-  /** The object as it is now, or null. */
+  /** The present object, or null. */
   get(resource: string, namespace: string, name: string): KubeObject | null {
     return this.collection(resource).named(namespace, name);
   }
@@ -164,7 +164,7 @@ export class Store {
     try {
       for (let next = this.#unpublished.shift(); next; next = this.#unpublished.shift()) {
         for (const listener of this.#listenersTo(next.resource)) {
-          // Who has left meanwhile hears nothing more.
+          // A listener that has left meanwhile hears nothing more.
           if (this.#listeners.has(listener)) this.#notify(listener, next);
         }
       }

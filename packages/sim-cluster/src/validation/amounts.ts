@@ -1,4 +1,4 @@
-// The validation of counts, and of what is a count or a percentage.
+// The validation of counts, and of counts or percentages.
 import type { Cause } from '../objects/errors.ts';
 import { invalidValue } from './causes.ts';
 

@@ -13,7 +13,7 @@ export function required(field: string, detail?: string): Cause {
   return { reason: 'FieldValueRequired', message, field };
 }
 
-/** FieldValueInvalid: the offending value and what is wrong with it. */
+/** FieldValueInvalid: the offending value and the fault. */
 export function invalidValue(field: string, value: unknown, detail: string): Cause {
   const message = `Invalid value: ${shown(value)}: ${detail}`;
   return { reason: 'FieldValueInvalid', message, field };

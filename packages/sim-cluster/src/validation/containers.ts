@@ -29,7 +29,7 @@ const portMax = 65_535;
 const portMessage = `must be between 1 and ${portMax}, inclusive`;
 const protocols = ['SCTP', 'TCP', 'UDP'] as const;
 
-/** The rules for volumes: each has a name of its own. */
+/** The rules for volumes, each with a unique name. */
 export function validateVolumes(volumes: readonly Json[], path: string): readonly Cause[] {
   return validateNames(
     volumes.map((volume) => memberOf(volume, 'name')),

@@ -1,4 +1,4 @@
-// The validation of what publishes devices, taints them and groups them.
+// The validation of device classes, slices, taint rules and groups of devices.
 import type { Cause } from '../objects/errors.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
 import {
@@ -21,7 +21,7 @@ const effects = ['NoExecute', 'NoSchedule', 'None'] as const;
 const taintsMax = 16;
 const conditionsMax = 8;
 const devicesMax = 128;
-/** Of a slice that has a device with taints. */
+/** The greatest number of devices in a slice that has a device with taints. */
 const taintedDevicesMax = 64;
 const driverLengthMax = 63;
 
@@ -132,7 +132,7 @@ const statuses = ['False', 'True', 'Unknown'] as const;
 
 // Slices.
 
-/** Where devices are: one of these is said. */
+/** The nodes of devices: one of these members is set. */
 interface Place {
   readonly nodeName?: string;
   readonly nodeSelector?: { readonly nodeSelectorTerms: readonly Term[] | null };
@@ -313,7 +313,7 @@ function validateKey(key: string, field: string): readonly Cause[] {
   ];
 }
 
-/** As Go calls them. */
+/** The Go names of the values. */
 const values = {
   int: 'IntValue',
   bool: 'BoolValue',

@@ -1,4 +1,4 @@
-// The validation of every kind that has no file of its own here.
+// The validation of every kind without a separate file here.
 import type { Cause } from '../objects/errors.ts';
 import { equal } from '../objects/json.ts';
 import type { KubeObject } from '../objects/kube-object.ts';

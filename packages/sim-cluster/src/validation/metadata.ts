@@ -121,7 +121,7 @@ function finalizerCauses(finalizer: string, field: string): readonly Cause[] {
   return qualifiedNameErrors(finalizer).map((error) => invalidValue(field, finalizer, error));
 }
 
-/** New finalizers of a custom resource that say nothing of who sets them. */
+/** New finalizers of a custom resource whose names do not identify a component. */
 export function finalizerWarnings(
   { metadata }: KubeObject,
   previous: KubeObject | null,

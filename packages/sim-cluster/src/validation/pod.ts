@@ -130,7 +130,7 @@ function addedGate(after: PodSpec, before: PodSpec): string | undefined {
   return after.schedulingGates?.find(({ name }) => !known?.includes(name))?.name;
 }
 
-/** `after` with the parts that may change put back to what they were. */
+/** `after` with the mutable parts reset to those of `before`. */
 function withAllowedChanges(after: PodSpec, before: PodSpec): PodSpec {
   const images = (now: readonly Container[] | null | undefined, then: typeof now): typeof now =>
     now?.map((container, index) => {

@@ -6,7 +6,7 @@ import { duplicateValue, invalidValue, notSupported, required } from './causes.t
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-/** One of a node's `spec.taints[]`. */
+/** An entry of a node's `spec.taints[]`. */
 export interface StoredTaint extends Taint {
   readonly timeAdded?: string;
 }

@@ -1,4 +1,4 @@
-// The validation of what makes pods from a template.
+// The validation of kinds that make pods from a template.
 import type { Cause } from '../objects/errors.ts';
 import { equal, isList, isObject } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
@@ -15,7 +15,7 @@ import { validateLabels, validateMetadata } from './metadata.ts';
 import { validatePodSpec } from './pod.ts';
 import { type LabelSelector, selects, validateSelector } from './selector.ts';
 
-// The validation of what is special to Jobs.
+// The validation specific to Jobs.
 
 const jobCounts = [
   'parallelism',
@@ -67,7 +67,7 @@ function validateJobUpdate(next: KubeObject, previous: KubeObject): readonly Cau
   ];
 }
 
-/** Those of an indexed Job change with its parallelism. */
+/** The completions of an indexed Job change with its parallelism. */
 function validateCompletions(spec: Spec, before: Spec): readonly Cause[] {
   const { completions, parallelism, completionMode } = spec;
   if (completions === before.completions) return [];
@@ -81,7 +81,10 @@ function validateCompletions(spec: Spec, before: Spec): readonly Cause[] {
 const hasBegun = ({ spec, status }: KubeObject): boolean =>
   spec.suspend !== true || status?.startTime !== undefined;
 
-/** A template with what says where pods may run, and what they ask for, from another one: it may change before a Job begins. */
+/**
+ * A template with the placement and the requests of another one: they may change before a Job
+ * begins.
+ */
 function withPlace(template: Spec, { metadata, spec }: Spec): Spec {
   const place: Spec = {};
   for (const member of ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'] as const) {
@@ -112,7 +115,7 @@ type Spec = KubeObject['spec'];
 /** The message for an empty selector; that of a Job may be empty. */
 const emptyMessages: Readonly<Record<string, string>> = {
   Deployment: 'empty selector is invalid for deployment',
-  // As the real server says it.
+  // The real server's own words.
   ReplicaSet: 'empty selector is invalid for deployment',
   StatefulSet: 'empty selector is invalid for statefulset',
   DaemonSet: 'empty selector is invalid for daemonset',
@@ -137,7 +140,7 @@ export function validateWorkload(
   ];
 }
 
-/** It picks the pods of the template. */
+/** The selector must match the pods of the template. */
 function validateOwnSelector(kind: string, { selector, template }: Spec): readonly Cause[] {
   const labels: Readonly<Record<string, string>> = template?.metadata?.labels ?? {};
   const given: LabelSelector | undefined = selector;

@@ -16,7 +16,7 @@ export interface Reply {
    * not everybody wants it.
    */
   readonly body: string | Iterable<string | Uint8Array> | (() => string);
-  /** The same as a value; left out: it is no object in JSON. */
+  /** The body as a value; left out: the body is no JSON object. */
   readonly value?: object;
 }
 
@@ -30,7 +30,7 @@ export interface Stream {
   readonly start: (emit: Emit, end: () => void) => () => void;
 }
 
-/** Where a stream puts what it has to say. */
+/** The output of a stream. */
 interface Emit {
   data(chunk: string | Uint8Array): void;
   /** An event as a value; null: the client wants bytes. */
@@ -52,7 +52,7 @@ export interface Asking {
   readonly answer: () => Answer;
 }
 
-/** Of all warnings of an answer: clients refuse answers whose head is too long. */
+/** The limit for all warnings of an answer: clients refuse answers whose head is too long. */
 const warningCharactersMax = 4096;
 /** The length of a warning when all warnings together are too long. */
 const cutWarningCharactersMax = 256;
@@ -107,7 +107,7 @@ function warningHeader(warnings: readonly string[]): string {
   return Buffer.from(shown.join(', ')).toString('latin1');
 }
 
-/** The same answer with one more warning; what is decided later goes without. */
+/** The same answer with one more warning; an answer that is decided later gets none. */
 export function withWarning<T extends Answer>(answer: T, text: string): T {
   if (answer.kind === 'later' || answer.kind === 'asking') return answer;
   const before = answer.headers.warning;
@@ -142,13 +142,13 @@ export interface WatchFormat {
   event(type: string, object: Readonly<Record<string, unknown>>): string | Uint8Array;
 }
 
-/** One event on each line. */
+/** One event per line. */
 export const jsonWatch: WatchFormat = {
   headers: jsonHeaders,
   event: (type, object) => `{"type":"${type}","object":${objectText(object)}}\n`,
 };
 
-/** A refusal as a response; `reply` writes what is not to be in JSON. */
+/** A refusal as a response; `reply` writes refusals in other forms than JSON. */
 export function errorReply(
   error: ApiError,
   write: (code: number, status: Status, warnings: readonly string[]) => Reply = statusReply,

@@ -12,9 +12,9 @@ export interface ApiRequest {
 }
 
 /**
- * Where the answer goes. `head` is called once and first, `data` any number of times, `end` once
- * and last unless the client aborts. Everything but a watch is
- * finished before `exchange` returns, unless a read waits for a version or a write for webhooks.
+ * The receiver of the answer. `head` is called once and first, `data` any number of times, `end`
+ * once and last unless the client aborts. Everything but a watch is finished before `exchange`
+ * returns, unless a read waits for a version or a write for webhooks.
  */
 export interface ResponseSink {
   head(status: number, headers: Readonly<Record<string, string>>): void;
@@ -28,7 +28,7 @@ export interface ResponseSink {
   end(): void;
   /** Whatever lies between says that all has come that was sent `age` milliseconds ago; no server does. */
   alive?(age: number): void;
-  /** The connection broke: the answer, or what is left of it, will not come. Instead of `end`. */
+  /** The connection broke: the rest of the answer will not come. Called instead of `end`. */
   reset(): void;
 }
 

@@ -100,8 +100,8 @@ function watchCauses({ match, continueToken, sendInitialEvents }: ListOptions): 
 }
 
 /**
- * The resourceVersion asked for as a number; 0 for none. One that does not parse is 400 for a
- * list, but 500 for a get and a watch.
+ * The requested resourceVersion as a number; 0 for none. An invalid one is 400 for a list, but 500
+ * for a get and a watch.
  */
 export function readResourceVersion(text: string, isList: boolean): number {
   if (text === '') return 0;

@@ -11,7 +11,7 @@ export interface Representation {
   readonly pretty: boolean;
 }
 
-/** One entry of an Accept header. */
+/** An entry of an Accept header. */
 export interface AcceptEntry {
   readonly mediaType: string;
   readonly parameters: Readonly<Record<string, string>>;

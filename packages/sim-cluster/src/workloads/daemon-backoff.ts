@@ -28,7 +28,7 @@ export class DaemonBackoffs {
     return 0;
   }
 
-  /** Of a DaemonSet that is gone. */
+  /** Forgets a DaemonSet that is gone. */
   forget({ metadata }: KubeObject): void {
     this.#failures.delete(metadata.uid ?? '');
   }

@@ -163,7 +163,7 @@ function surges({ spec }: KubeObject): boolean {
   return surge !== 0 && surge !== '0%';
 }
 
-/** That of its pods once a rollout is complete. */
+/** The revision of its pods once a rollout is complete. */
 function revisionOf(
   { revisions }: WorkloadContext,
   set: KubeObject,
@@ -211,8 +211,8 @@ function redundant(pods: readonly KubeObject[]): readonly KubeObject[] {
 }
 
 /**
- * The same where a node may have two: the oldest of the old revision stays as long as it is ready and the
- * oldest of the new one is not available.
+ * The redundant pods where a node may have two: the oldest pod of the old revision stays while it
+ * is ready and the oldest of the new one is not available.
  */
 function redundantInSurge(
   context: WorkloadContext,
@@ -244,7 +244,7 @@ function isAvailable(context: WorkloadContext, set: KubeObject, pod: KubeObject)
   return waitMs === 0;
 }
 
-/** Those that have a place come first, then the oldest: loaded ones are not in the order of their age. */
+/** Pods with a node come first, then the oldest: loaded pods are not in the order of their age. */
 function byPlaceAndAge(a: KubeObject, b: KubeObject): number {
   const place = Number(!a.spec.nodeName) - Number(!b.spec.nodeName);
   if (place !== 0) return place;

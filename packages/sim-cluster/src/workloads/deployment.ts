@@ -34,7 +34,7 @@ import {
 
 // The annotations by which `kubectl rollout history`, `undo` and `status --revision` go for Deployments.
 
-/** kubectl's own note on what it applies. */
+/** kubectl's record of its last applied configuration. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const prefix = 'deployment.kubernetes.io/';
 const revisionKey = `${prefix}revision`;
@@ -121,10 +121,11 @@ const templateHashLabel = 'pod-template-hash';
 const patienceMs = 8;
 
 /**
- * Keeps one ReplicaSet per pod template of a Deployment, by its strategy: a rolling update takes a step
- * each time pods have become available or are gone, Recreate makes new pods when no old one runs any more.
- * One look takes one step; what comes of it leads to the next look. While it is paused, and when its scale
- * has changed in the middle of a rollout, its ReplicaSets are scaled in proportion.
+ * Keeps one ReplicaSet per pod template of a Deployment, by its strategy: a rolling update takes a
+ * step each time pods have become available or are gone, Recreate makes new pods when no old one
+ * runs any more. One look takes one step; the changes that follow lead to the next look. While it
+ * is paused, and when its scale has changed in the middle of a rollout, its ReplicaSets are scaled
+ * in proportion.
  */
 export const deploymentKind: WorkloadKind = {
   apiVersion: 'apps/v1',
@@ -149,7 +150,7 @@ function syncDeployment(context: WorkloadContext, deployment: KubeObject): void 
   else roll(context, look);
 }
 
-/** One whose template has its ReplicaSet. */
+/** A look at a Deployment whose template has its ReplicaSet. */
 interface RunningLook extends Look {
   readonly current: KubeObject;
 }
@@ -211,7 +212,10 @@ function finishStep(context: WorkloadContext, look: RunningLook, isQuiet: boolea
   reportStatus(context, look);
 }
 
-/** Those that have no pods are deleted but for the last ones, as many as revisionHistoryLimit says. */
+/**
+ * Deletes ReplicaSets without pods except for the latest ones, as many as revisionHistoryLimit
+ * says.
+ */
 function forgetOld({ api }: WorkloadContext, { deployment, old }: Look): void {
   const limit: number = deployment.spec.revisionHistoryLimit ?? 10;
   const left = old.filter(
@@ -257,7 +261,7 @@ function templateOf({ spec }: KubeObject): Template {
   return { ...spec.template, metadata: { ...spec.template.metadata, labels } };
 }
 
-/** One that was released keeps its name, so the next one is named by a hash of its own. */
+/** A released ReplicaSet keeps its name, so the next one is named by another hash. */
 function freeHash(api: ControllerContext['api'], { metadata, spec }: KubeObject): string {
   const { name, namespace = '' } = metadata;
   let hash = templateHash(spec.template);

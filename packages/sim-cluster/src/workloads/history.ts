@@ -7,7 +7,7 @@ import { ownerReference, type WorkloadKind } from './workload.ts';
 
 const resource = 'controllerrevisions';
 
-/** One that is kept. */
+/** A stored revision. */
 export interface KeptRevision extends Revision {
   /** The name of its object. */
   readonly object: string;

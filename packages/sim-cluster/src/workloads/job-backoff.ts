@@ -36,7 +36,7 @@ export class JobBackoffs {
     else this.#failures.delete(metadata.uid);
   }
 
-  /** Of a Job that is gone. */
+  /** Forgets a Job that is gone. */
   forget({ metadata }: KubeObject): void {
     this.#failures.delete(metadata.uid);
   }

@@ -7,7 +7,7 @@ export const indexKey = 'batch.kubernetes.io/job-completion-index';
 /** Indexes from the first to the last, both included. */
 type Span = readonly [first: number, last: number];
 
-/** Spans in order that neither meet nor overlap. */
+/** Spans in order that neither touch nor overlap. */
 export type Indexes = readonly Span[];
 
 /** The index of a pod; null: it has none that the Job could use. */
@@ -21,7 +21,7 @@ export function wholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : null;
 }
 
-/** Reads e.g. `0,2-4`; what is no list of indexes is left out, and what is not below `completions`. */
+/** Reads e.g. `0,2-4`; invalid parts are left out, and indexes that are not below `completions`. */
 export function parseIndexes(text: string | undefined, completions: number): Indexes {
   const spans = (text ?? '').split(',').flatMap((part): readonly Span[] => {
     const [first = null, last = first] = part.split('-').map((limit) => wholeNumber(limit));

@@ -37,9 +37,9 @@ export interface Look {
 
 interface IndexesOfJob {
   readonly succeeded: Indexes;
-  /** Null: indexes have no limits of their own. */
+  /** Null: indexes have no separate limits. */
   readonly failed: Indexes | null;
-  /** The last failed pod of an index that has no other yet: the next one takes over its counts. */
+  /** The last failed pod of an index without a newer pod: the next one takes over its counts. */
   readonly waiting: ReadonlyMap<number, KubeObject>;
 }
 

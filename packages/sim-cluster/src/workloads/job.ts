@@ -172,8 +172,8 @@ function goOn(context: WorkloadContext, look: Look): void {
     const pause = look.indexes?.failed ? pauseMs : pauseLeft(failures, now);
     if (pause > 0) {
       context.again(pause);
-      // As kube-controller-manager 1.36 has it: its status of this moment, no active but ready pods, is
-      // refused, so that the pods that have ended stay and are not counted until the pause is over.
+      // As in kube-controller-manager 1.36: its present status, with no active but with ready pods,
+      // is refused, so that ended pods stay uncounted until the pause is over.
       if (found.ready > 0) return;
       running = 0;
     } else running += createPods(api, look, indexes ?? missing);
@@ -202,7 +202,7 @@ function isComplete({ job, succeeded }: Look, active: number): boolean {
   return active === 0 && succeeded >= (completions ?? 1);
 }
 
-/** So many pods are to run at a time. */
+/** The number of pods that should run at a time. */
 function wantedPods({ job, succeeded, active }: Look): number {
   const parallelism: number = job.spec.parallelism ?? 1;
   const completions = completionsOf(job);
@@ -252,7 +252,7 @@ function nextIndexes(
   return { indexes: ready, pauseMs: Number.isFinite(pauseMs) ? pauseMs : 0 };
 }
 
-/** One for each index, or so many without; returns how many these are. */
+/** Creates a pod for each index, or as many without; returns their number. */
 function createPods(api: ClusterApi, look: Look, which: readonly number[] | number): number {
   const { job } = look;
   const { name, uid = '' } = job.metadata;
@@ -397,7 +397,7 @@ function count(context: WorkloadContext, look: Look, pods: Pods, outcome: Outcom
 
 const uidOf = ({ metadata }: KubeObject): string => metadata.uid ?? '';
 
-/** Lets go and counts the pods that the status has as uncounted; returns the Job as it is then. */
+/** Releases and counts the pods that the status lists as uncounted; returns the new Job. */
 function settle({ api, lookup }: WorkloadContext, job: KubeObject): KubeObject {
   interface Uncounted {
     readonly succeeded?: readonly string[];

@@ -14,7 +14,7 @@ export const workloadKinds: readonly WorkloadKind[] = [
   jobKind,
 ];
 
-/** These resources and what they create. */
+/** The workload resources and the resources that they create. */
 export const workloadResources: ReadonlySet<string> = new Set(
   workloadKinds.flatMap(({ resource, creates }) => [resource, creates]),
 );

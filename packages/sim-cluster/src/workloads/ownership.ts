@@ -1,4 +1,4 @@
-// Makes a workload the controller of what its selector matches, and of nothing else.
+// Makes a workload the controller of the objects that its selector matches, and of no others.
 import { Controller } from '../controllers/controller.ts';
 import { adoptable } from '../controllers/lookup.ts';
 import { controllerOf, isTerminating, keyOf } from '../controllers/pods.ts';
@@ -9,10 +9,11 @@ import { workloadKinds, workloadResources } from './kinds.ts';
 import { ownerReference } from './workload.ts';
 
 /**
- * Workloads adopt the pods and ReplicaSets without a controller that their selectors match, e.g. those
- * that the deletion of another workload has left, and release those that do not match any more. Keys are
- * `RESOURCE/KEY` of what may change its owner. Looks only at changes of labels and owners, and for a new
- * workload at those without a controller that it selects: a pod that starts costs nothing.
+ * Workloads adopt the pods and ReplicaSets without a controller that their selectors match, e.g.
+ * those that the deletion of another workload has left, and release those that do not match any
+ * more. Keys are `RESOURCE/KEY` of objects that may change their owner. Ownership looks only at
+ * changes of labels and owners, and for a new workload at the objects without a controller that it
+ * selects: a pod that starts costs nothing.
  */
 export class Ownership extends Controller {
   protected override get follows(): ReadonlySet<string> {
@@ -50,7 +51,7 @@ export class Ownership extends Controller {
     if (isNew && resource !== 'pods') this.#addOrphansOf(resource, object);
   }
 
-  /** Those without a controller that a new workload selects. */
+  /** Queues the objects without a controller that a new workload selects. */
   #addOrphansOf(resource: string, workload: KubeObject): void {
     const creates = workloadKinds.find((one) => one.resource === resource)?.creates ?? '';
     const requirements = selectorOf(workload);

@@ -58,7 +58,7 @@ function availableOf(context: WorkloadContext, set: KubeObject, ready: number): 
   return available;
 }
 
-/** Makes what is missing, or deletes what is too much. */
+/** Makes missing pods, or deletes surplus ones. */
 function setPods(context: WorkloadContext, set: KubeObject, missing: number): void {
   const { api, lookup } = context;
   const created = Math.min(missing, podsPerSyncMax);
@@ -75,10 +75,10 @@ const phases = ['Pending', 'Unknown', 'Running'];
 type Rank = (pod: KubeObject) => number;
 
 /**
- * The pods that are missed least come first, by the rules of kube-controller-manager: unbound, pending,
- * not ready, cheap to delete, one of many on its node, ready or there for a shorter time (by powers of
- * two), restarted more often. Those that are alike come in the order in which they were made; there it is
- * that of their uids, which is to say by chance.
+ * The pods that are missed least come first, by the rules of kube-controller-manager: unbound,
+ * pending, not ready, cheap to delete, one of many on its node, ready or there for a shorter time
+ * (by powers of two), restarted more often. Equal pods come in the order of their creation; in the
+ * real controller they come in the order of their uids, which is random.
  */
 function inOrderOfRemoval(
   { api, lookup }: WorkloadContext,

@@ -12,7 +12,7 @@ export interface Revision {
   readonly template: KubeObject['spec'];
 }
 
-/** So many are kept of each workload, as many as the API server keeps by default. */
+/** The number of revisions kept of each workload, equal to the default of the API server. */
 const revisionsMax = 10;
 
 /**
@@ -25,8 +25,8 @@ export class Revisions {
   readonly #known = new Map<string, readonly Revision[]>();
 
   /**
-   * The revision of the workload's template. It is called what the same template was called before;
-   * otherwise what the workload tells of it, or by the new name.
+   * The revision of the workload's template. Its name is that of the same template before;
+   * otherwise the reported name, or the new one.
    */
   ofTemplate(workload: KubeObject, reported: string | undefined, newName: string): Revision {
     const { template } = workload.spec;
@@ -51,7 +51,7 @@ export class Revisions {
     return template && this.#keep(workload, { name, template });
   }
 
-  /** Of a workload that is gone. */
+  /** Forgets a workload that is gone. */
   forget({ metadata }: KubeObject): void {
     this.#known.delete(metadata.uid ?? '');
   }

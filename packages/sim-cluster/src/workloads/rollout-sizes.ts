@@ -41,7 +41,7 @@ export function unavailableMax(deployment: KubeObject): number {
   if (strategy?.type === 'Recreate' || replicas === 0) return 0;
   const { maxUnavailable = '25%' } = strategy?.rollingUpdate ?? {};
   const missing = scaledCount(maxUnavailable, replicas, Math.floor);
-  // Else a rollout could neither begin with a pod more nor with one less.
+  // Otherwise a rollout could begin neither with one pod more nor with one less.
   const least = missing === 0 && surgeMax(deployment) === 0 ? 1 : missing;
   return Math.min(least, replicas);
 }

@@ -83,7 +83,7 @@ function step(
   const replicas: number = set.spec.replicas ?? 1;
   const first = firstOrdinal(set);
   const isParallel = set.spec.podManagementPolicy === 'Parallel';
-  // More than it can have after this: what is missing of these is enough to do.
+  // An upper bound for the number of pods after this sync: missing pods below it are enough work.
   const length = Math.min(replicas, byName.size + podsPerSyncMax);
   for (let member = first; member < first + length; member++) {
     const pod = byName.get(memberName(set, member));
@@ -159,7 +159,7 @@ function createMember(
   });
 }
 
-/** A template is accepted without a name, as by the real server; the claim is what has to have a good one. */
+/** A template is accepted without a name, as by the real server; the claim needs a valid name. */
 interface ClaimTemplate {
   readonly metadata?: Partial<ObjectMeta>;
   readonly spec?: Json;

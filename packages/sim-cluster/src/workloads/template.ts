@@ -9,7 +9,10 @@ export interface Template {
   readonly spec?: KubeObject['spec'];
 }
 
-/** Of what was loaded one may have been written since, with its defaults, and the other not. */
+/**
+ * Of two loaded templates one may have been written since, with its defaults, and the other one
+ * not.
+ */
 export function isSameTemplate(a: Template, b: Template): boolean {
   return a === b || equal(asWritten(a), asWritten(b));
 }

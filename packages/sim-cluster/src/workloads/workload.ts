@@ -19,7 +19,7 @@ export interface WorkloadContext extends ControllerContext {
   readonly keepsHistory: boolean;
   /** Looks at the workload again after a delay. */
   again(delayMs: number): void;
-  /** Settles the workload in a moment: what it has just written is known to all then. */
+  /** Settles the workload in a moment: its latest writes are known everywhere by then. */
   lookTwice(): void;
 }
 
@@ -29,7 +29,7 @@ export interface WorkloadKind {
   readonly kind: string;
   /** Plural name of the kind. */
   readonly resource: string;
-  /** Plural name of what it creates. */
+  /** The plural name of the created resource. */
   readonly creates: 'pods' | 'replicasets';
   /**
    * True if a new or changed node requires the workload to act; left out: nodes do not concern it.
@@ -47,13 +47,16 @@ export interface WorkloadKind {
   readonly patienceMs?: number;
   /** True if an object that the selector matches can be its own; left out: every object can. */
   fits?(workload: KubeObject, created: KubeObject): boolean;
-  /** Takes the next steps from what is stored now to what the workload's spec asks for. */
+  /** Takes the next steps from the stored state to the workload's spec. */
   sync(context: WorkloadContext, workload: KubeObject): void;
   /** Ends what a step has begun, where it says so by `lookTwice`. */
   settle?(context: WorkloadContext, workload: KubeObject): void;
 }
 
-/** So many pods are created at once, as by the real controllers; the others follow when these are there. */
+/**
+ * The number of pods created at once, as by the real controllers; further pods follow when these
+ * exist.
+ */
 export const podsPerSyncMax = 500;
 
 type Labels = Readonly<Record<string, string>>;
@@ -100,7 +103,7 @@ export function createPod(
       ...(finalizers.length > 0 ? { finalizers } : {}),
       ownerReferences: [ownerReference(kind, workload)],
     },
-    // As it is where nothing is changed: pods of one template are known by it.
+    // The same object where nothing is changed: pods of one template are recognised by it.
     spec: plan.spec ? { ...template.spec, ...plan.spec } : template.spec,
   });
 }
@@ -123,7 +126,10 @@ export function ownerReference(kind: WorkloadKind, owner: KubeObject): OwnerRefe
   };
 }
 
-/** Writes the named fields of the workload's status; the same values again are no write. Returns what it is now. */
+/**
+ * Writes the named fields of the workload's status; equal values are not written. Returns the
+ * present workload.
+ */
 export function setStatus(
   api: ClusterApi,
   kind: WorkloadKind,

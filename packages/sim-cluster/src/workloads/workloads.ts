@@ -16,7 +16,7 @@ const followed = new Set(['nodes', ...workloadResources]);
 /** Changes within this time are answered together; pods of one workload often change in a row. */
 const gatherMs: Readonly<Record<WorkloadKind['creates'], number>> = {
   pods: 5,
-  // Who looks at the sets sees each of their statuses.
+  // Readers of the sets see each of their statuses.
   replicasets: 2,
 };
 
@@ -25,9 +25,9 @@ const secondLook = 'second look at ';
 const secondLookMs = 10;
 
 /**
- * The controllers of the workloads that create pods, or of those that create sets. A change of a workload,
- * of something it created, or for DaemonSets of a node, leads to one comparison of what is stored with
- * what the spec asks for.
+ * The controllers of the workloads that create pods, or of those that create sets. A change of a
+ * workload, of a created object, or for DaemonSets of a node, leads to one comparison of the stored
+ * state with the spec.
  */
 export class Workloads extends Controller {
   readonly #revisions = new Revisions();
@@ -72,7 +72,7 @@ export class Workloads extends Controller {
     this.queue.add(`${kind.resource}/${key}`);
   }
 
-  /** After a change of what it created, or of its status. */
+  /** Queues a workload after a change of its created objects, or of its status. */
   #addSoon(kind: WorkloadKind, key: string): void {
     const { patienceMs = 0, resource } = kind;
     if (patienceMs === 0) this.#add(kind, key);

@@ -1,4 +1,4 @@
-// A change as judges see it before it is stored, and the user who wants it.
+// A change as admission sees it before it is stored, and the user who requested it.
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { WebhookAnswers } from './webhook-answers.ts';
@@ -43,9 +43,9 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** '' where a whole collection is deleted. */
   readonly name: string;
-  /** As it would be stored; null for DELETE. */
+  /** The new object; null for DELETE. */
   readonly object: KubeObject | null;
-  /** As it is stored; null for CREATE. */
+  /** The stored object; null for CREATE. */
   readonly oldObject: KubeObject | null;
   readonly dryRun: boolean;
   /** CreateOptions, UpdateOptions or DeleteOptions as the wire has them. */
@@ -55,7 +55,7 @@ export interface AdmissionRequest {
 /** A client that writes through the API, and the callback for its warnings. */
 export interface Writer {
   readonly user: User;
-  /** True for one who deletes a collection: its objects are judged without their names. */
+  /** True for the deletion of a collection: its objects are judged without their names. */
   readonly isCollection?: boolean;
   /** The other options of the request. */
   readonly options?: { readonly [name in 'fieldManager' | 'fieldValidation']?: string };

@@ -119,7 +119,7 @@ interface Asked {
   readonly writer: Writer | undefined;
 }
 
-/** Judges what is posted to a subresource of a pod. Throws ApiError. */
+/** Judges an object posted to a subresource of a pod. Throws ApiError. */
 export function judgeSubresource(
   { admission }: Backend,
   subresource: string,

@@ -12,16 +12,16 @@ import { replaceObject } from './update.ts';
 
 /** The result of applying an object. */
 export interface Applied {
-  /** As it was, with its defaults; null: there was none. */
+  /** The old object, with its defaults; null: there was none. */
   readonly before: KubeObject | null;
-  /** As it is, with its defaults; what is equal to `before` was not written. */
+  /** The new object, with its defaults; if it equals `before`, nothing was written. */
   readonly after: KubeObject;
 }
 
 /**
- * Applies a manifest: what is new is created, with its namespace; what is there gets what the manifest says, and
- * loses what the annotation of its last apply says and the manifest does not. Status and identity stay. Throws
- * ApiError, also for a field that the kind does not have.
+ * Applies a manifest: a new object is created, with its namespace; an existing one gets the fields
+ * of the manifest, and loses those that the annotation of its last apply has and the manifest does
+ * not. Status and identity stay. Throws ApiError, also for a field that the kind does not have.
  */
 export function applyObject(backend: Backend, resource: Resource, manifest: KubeObject): Applied {
   const given = asManifest(resource, manifest);
@@ -44,7 +44,7 @@ export function applyObject(backend: Backend, resource: Resource, manifest: Kube
   return { before, after };
 }
 
-/** The metadata that only a server sets, and that is no part of a request. */
+/** The metadata that only a server sets. */
 const ofServer = ['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'];
 
 /** The manifest as far as it counts. Throws ApiError 400 for a value of another type and for a field that is none. */
@@ -76,7 +76,7 @@ function mergedWith(resource: Resource, present: KubeObject, given: KubeObject):
   return applyStrategicPatch(schema, left, given as unknown as Json) as unknown as KubeObject;
 }
 
-/** As it is stored once it is written whole. */
+/** The object as it is stored once it is written whole. */
 function whole(
   { clock }: Backend,
   resource: Resource,
@@ -88,8 +88,8 @@ function whole(
 }
 
 /**
- * A loaded object with what differs between two readings of it: fields that no reading knows stay, so that the
- * template of a workload is as its pods have it.
+ * A loaded object with the differences between two readings of it: unreadable fields stay, so that
+ * a workload's template matches its pods.
  */
 function grafted(
   loaded: Json | KubeObject,

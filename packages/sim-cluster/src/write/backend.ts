@@ -14,7 +14,7 @@ export interface Backend {
   readonly random: Random;
   /** The names and uids of pods come from it. */
   readonly podDice: PodDice;
-  /** Who judges what writers want. */
+  /** Judges the changes of writers. */
   readonly admission: Admission;
   /** True if the form of stored objects does not matter: see BriefWrites. */
   readonly isBrief: boolean;
@@ -29,15 +29,18 @@ export interface Target {
 export interface WriteOptions {
   /** The writer; left out: a part of the server itself, whose changes are not judged. */
   readonly writer?: Writer;
-  /** True for what a part of the cluster itself makes, which is right: it is not validated. */
+  /**
+   * True for objects that a part of the cluster itself makes, which are valid: they are not
+   * validated.
+   */
   readonly isTrusted?: boolean;
   /** True to go through everything but the store. */
   readonly dryRun?: boolean;
-  /** The field manager; left out: `unknown`, as for a client that does not say what it is. */
+  /** The field manager; left out: `unknown`, as for a client without a name. */
   readonly manager?: string;
   /** The owners that a server-side apply has worked out; they are taken as they are. */
   readonly owners?: readonly ManagedFields[];
 }
 
-/** The field manager of a writer that does not say what it is. */
+/** The field manager of a writer without a name. */
 export const unknownManager = 'unknown';

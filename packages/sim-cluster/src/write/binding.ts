@@ -16,7 +16,7 @@ export interface BindingTarget {
 
 /** The options of a binding. */
 interface BindOptions {
-  /** Of which pod of the name, and in which state, as far as it is said. */
+  /** The uid and the version of the pod, as far as they are given. */
   readonly of?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly dryRun?: boolean;
   /**

@@ -12,8 +12,8 @@ import { checkPlace, createObject, newMetadata, notePod } from './create.ts';
 /**
  * The short way for the cluster's own parts, which make most of its writes. Their writes are valid,
  * so they are neither read as their kind nor validated, and their fields get no owner beside those
- * of the creation. Where clients read objects over the wire this would be seen: times and members
- * would not be in the form of the API. A simulation reads fields by their names.
+ * of the creation. Clients over the wire would see the difference: times and members would not be
+ * in the form of the API. A simulation reads fields by their names.
  *
  * Conditions of pods that others than their kubelet write take the long way: clients ask who has
  * written them.

@@ -31,7 +31,7 @@ export function cannotBeHandled(
   );
 }
 
-/** Stored objects that are as their kind writes them; what was loaded is stored as it came. */
+/** Stored objects in the canonical form of their kind; loaded objects are stored as they came. */
 const canonicalObjects = new WeakSet<KubeObject>();
 
 /** Notes that an object is as its kind writes it. */

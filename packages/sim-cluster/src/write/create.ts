@@ -130,7 +130,7 @@ export function checkPlace(
   );
 }
 
-/** The metadata of a new object: its name, its uid, and what was given of the rest. */
+/** The metadata of a new object: its name, its uid, and the given rest. */
 export function newMetadata(
   backend: Backend,
   resource: Resource,

@@ -183,10 +183,13 @@ function hasTemplate(spec: Shape | undefined): boolean {
   );
 }
 
-/** Where the schemas of definitions have values of any kind: those of what may be null have null among them. */
+/**
+ * The values of any kind in the schemas of definitions: where null is allowed, they may contain
+ * null.
+ */
 const anyValues: ReadonlySet<string> = new Set(['enum', 'default', 'example']);
 
-/** Where a list has an item that is null: `spec.taints[0]`; null: nowhere. */
+/** The path of a list item that is null: `spec.taints[0]`; null if there is none. */
 function nullItemIn(value: unknown, path = ''): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const isItem = isList(value);

@@ -136,7 +136,7 @@ function withOwnersIn(given: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   return ownerReferences ? { ...rest, ownerReferences } : rest;
 }
 
-/** Of a custom resource a status write changes nothing but the status, which may go altogether. */
+/** A status write of a custom resource changes only the status, which it may remove. */
 function withGivenStatus(from: KubeObject, to: KubeObject): KubeObject {
   const { status: _status, ...rest } = to;
   const object = rest as KubeObject;
@@ -152,7 +152,7 @@ function nextStatus(given: KubeObject, previous: KubeObject): KubeObject['status
 function nextMetadata(given: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = previous;
   const { generateName, deletionTimestamp } = previous;
-  // Once they are there, one who leaves them out does not take them away.
+  // A later write that leaves them out keeps them.
   const grace = given.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds;
   const { generation: _generation, generateName: _generateName, ...changeable } = given;
   return {
@@ -225,7 +225,7 @@ export function writeNext(
     const stored = backend.store.put(storage.storeKey, next, previous);
     return backend.isBrief ? stored : markCanonical(stored);
   }
-  // Who watches sees it go as it was stored, with the finalizers that this write takes away.
+  // Watchers see the object go as it was stored, with the finalizers that this write removes.
   backend.store.remove(storage.storeKey, previous);
   return next;
 }

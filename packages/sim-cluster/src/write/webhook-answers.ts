@@ -11,7 +11,7 @@ export interface Said {
   readonly warnings: readonly string[];
 }
 
-/** The answers to one request, by what was asked, in the order in which they came. */
+/** The answers to one request, by their questions, in the order in which they came. */
 export class WebhookAnswers {
   readonly #said = new Map<string, Said>();
   #first: unknown = null;

@@ -18,10 +18,10 @@ import { TaintRateChecker, WaitingNodeChecker } from './taint-rate.ts';
 import { Zones } from './zones.ts';
 
 /**
- * Judges a client that plays the node lifecycle controller, from what the API shows and what the
- * client asked it: by the plain rule, knowing nothing of how the client works. Make it before anything
- * happens, and lead the client's requests through both ends of `apiHistory`. A client that evicts pods
- * as well is watched by one `apiHistory` for both.
+ * Judges a client that plays the node lifecycle controller, from the state of the API and the
+ * client's requests: by the plain rule, without knowledge of the client's code. Make it before
+ * anything happens, and lead the client's requests through both ends of `apiHistory`. A client that
+ * evicts pods as well is watched by one `apiHistory` for both.
  */
 export class LifecycleCheckers {
   readonly apiHistory: ApiHistory;

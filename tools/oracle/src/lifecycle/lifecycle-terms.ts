@@ -6,18 +6,23 @@
 export interface LifecycleTerms {
   readonly nodeMonitorGraceMs: number;
   readonly nodeStartupGraceMs: number;
-  /** Of a zone in state Normal. */
+  /** The rate in a zone in state Normal. */
   readonly nodeEvictionRate: number;
-  /** Of a zone in state PartialDisruption with more nodes than `largeClusterSizeThreshold`. */
+  /**
+   * The rate in a zone in state PartialDisruption with more nodes than `largeClusterSizeThreshold`.
+   */
   readonly secondaryNodeEvictionRate: number;
   readonly largeClusterSizeThreshold: number;
   readonly unhealthyZoneThreshold: number;
-  /** Of a zone without a ready node while other zones have some; 0 for a client that holds it. */
+  /**
+   * The rate in a zone without a ready node while other zones have some; 0 for a client that holds
+   * it.
+   */
   readonly fullDisruptionRate: number;
 
   /** The number of nodes that may be tainted at once after a long time without any. */
   readonly burst: number;
-  /** So many tokens one node may cost its zone: 2 for a client that now and then taints twice. */
+  /** The tokens that one node may cost its zone: 2 for a client that now and then taints twice. */
   readonly tokensPerNode: number;
   /**
    * The time after a change in which the client may still act on the state before: a monitor pass

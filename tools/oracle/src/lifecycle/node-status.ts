@@ -1,5 +1,5 @@
-// The checkers of what a client writes on nodes and their pods: conditions, taints and readiness are there in the end,
-// come not too early, and nothing of others is touched.
+// The checkers of a client's writes on nodes and their pods: conditions, taints and readiness are
+// there in the end, do not come too early, and fields of others stay untouched.
 import type { KubeObject } from '@taintmgr/sim-cluster';
 import type { Call } from '../call.ts';
 import { Checker } from '../evidence.ts';
@@ -40,7 +40,7 @@ const faults: readonly (readonly [invariant: string, holds: (look: Look) => bool
   ['condition taints', ({ node }) => !areConditionTaintsRight(node)],
 ];
 
-/** Nothing that the client has to set right on a node stays as it is beyond the bound. */
+/** No state of a node that the client has to repair lasts longer than the bound. */
 export class LastingFaultChecker extends Checker<LifecycleEvidence> {
   /** Judges the undisturbed time from `calmSince` to `now`. */
   atRest(calmSince: number, now: number): void {
@@ -111,8 +111,9 @@ export class LastingFaultChecker extends Checker<LifecycleEvidence> {
 }
 
 /**
- * The checker of false alarms: nothing is done against a node with a heartbeat. Judged by what the
- * client could know when it began; what is older than the age that a view may have it has to know.
+ * The checker of false alarms: nothing is done against a node with a heartbeat. Judged by the
+ * client's possible knowledge when it began; it has to know everything older than the allowed age
+ * of its view.
  */
 export class FalseAlarmChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
@@ -163,11 +164,11 @@ export class FalseAlarmChecker extends Checker<LifecycleEvidence> {
     );
   }
 
-  /** As of when it knew the source, or had to know it. */
+  /** The instant as of which it knew the source, or had to know it. */
   #knownUpTo({ run }: Call, source: 'nodes' | 'leases', began: number): number {
     const { apiHistory, terms } = this.evidence;
     const known = apiHistory.known.inTurnUpTo(run, source, began);
-    // It may not have received what happens at the very instant at which it is cut off.
+    // A client may miss changes of the very instant at which it is cut off.
     const received = known < began ? known - 1 : known;
     return Math.max(received, began - terms.cacheAgeMsMax);
   }
@@ -224,7 +225,7 @@ const followers: Readonly<Record<string, string>> = {
 };
 const podConditions: readonly string[] = ['Ready', 'DisruptionTarget'];
 
-/** No write of the client changes on a node or a pod what is not its own to change. */
+/** No write of the client changes fields of a node or a pod that belong to others. */
 export class ForeignFieldChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || type === 'DELETED') return;

@@ -58,7 +58,7 @@ export class RuleHistory {
     return [...new Set(known)];
   }
 
-  /** As it is there now, and since when; null: it is not. */
+  /** The present rule, and the time since when it is unchanged; null: it is gone. */
   current(name: string): { readonly rule: StoredRule; readonly since: number } | null {
     const rule = this.all.find((one) => one.name === name);
     const version = rule && this.#rules.versions.find(({ item }) => item === rule);
@@ -70,7 +70,7 @@ export class RuleHistory {
     return this.#rules.versions.length > 0;
   }
 
-  /** Those that are there now. */
+  /** The present rules. */
   get all(): readonly StoredRule[] {
     return this.#rules.at(Number.POSITIVE_INFINITY);
   }
@@ -102,7 +102,7 @@ export function holdsOn({ spec }: StoredRule, node: KubeObject | null): boolean 
   return node !== null && conditionOf(node, type)?.status === status;
 }
 
-/** Since when the condition is as it is, by what the node says. */
+/** The time since when the condition is unchanged, by the node's own status. */
 export function saidSince({ spec }: StoredRule, node: KubeObject | null): number {
   const condition = node && conditionOf(node, spec.condition.type);
   const time = Date.parse(condition?.lastTransitionTime ?? '');

@@ -34,13 +34,13 @@ interface Write {
  * The client adds a rule's taint when its condition has held for the rule's time, on a selected
  * node, on no more nodes than the rule allows, and not again after another program has removed the
  * taint. The client removes it when the condition has been over for the rule's time, or the rule no
- * longer selects the node. Taints that no rule has added stay. Judged by what the client could know
- * when it began to write.
+ * longer selects the node. Taints that no rule has added stay. Judged by the client's possible
+ * knowledge when it began to write.
  */
 export class RuleTaintChecker extends Checker<LifecycleEvidence> {
   observe({ at, change: { type, resource, object, previous }, by }: ObservedChange): void {
     if (!by || !previous || resource !== 'nodes' || type === 'DELETED') return;
-    // Where there are none, taints are a matter of foreign fields.
+    // Without rules, taints are checked as foreign fields.
     if (!this.evidence.rules.areUsed) return;
     const [before, after] = [ruleTaints(previous), ruleTaints(object)];
     const added = after.filter((taint) => !before.some((one) => isSameTaint(one, taint)));

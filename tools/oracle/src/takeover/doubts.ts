@@ -1,4 +1,4 @@
-// The checker of what is held when nodes fall silent together: it may be the control plane that is cut off.
+// The checker of holds when many nodes fall silent together: the control plane may be cut off.
 import type { Change, ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import type { ApiHistory } from '../api-history.ts';
 import type { Call } from '../call.ts';
@@ -10,7 +10,10 @@ import { managers, type TakeoverHistory } from './takeover-history.ts';
 
 /** Half of the nodes, and so many at least, are too many to fall silent at once. */
 const tooMany = { share: 0.5, min: 3 } as const;
-/** So far apart they are silent at once, however nodes are looked at. */
+/**
+ * The greatest distance of last heartbeats that counts as falling silent at once, however nodes are
+ * monitored.
+ */
 const atOnceMs = 12_000;
 /**
  * The time after the last of their heartbeats for which the pods of silent nodes are held: 30 s and
@@ -32,7 +35,7 @@ interface Doubt {
   readonly since: number;
 }
 
-/** Judges each heartbeat by which nodes were silent, as far as who wrote it has heard everything. */
+/** Judges each heartbeat by the silent nodes, if its writer has heard everything. */
 export class DoubtsChecker {
   readonly #nodes = new UnheardNodes();
   readonly #apiHistory: ApiHistory;
@@ -147,14 +150,14 @@ interface Face {
   readonly uid: string;
   readonly isReady: boolean;
   readonly zone: string;
-  /** Of the same node in the same zone: until when it was ready, and since when; null: it was not. */
+  /** The time in which the same node in the same zone was ready; null: it was not. */
   readonly wasReady: { readonly from: number; readonly to: number } | null;
 }
 
 /** A node that is there. */
 interface UnheardNode {
   readonly name: string;
-  /** As the leader names zones; '' for a node without one. */
+  /** The name of the zone in the leader's status; '' for a node without one. */
   readonly zone: string;
   /** Its last sign of life. */
   readonly heardAt: number;

@@ -32,9 +32,9 @@ const beatMs = 16_000;
 const holdMs = 150_000;
 
 /**
- * Judges a client that decides about pods beside a kube-controller-manager that evicts too, from what the
- * API shows, what that one asked and was answered, and what the client asked: by the plain rule.
- * Lead the requests of kube-controller-manager through `line`.
+ * Judges a client that decides about pods beside a kube-controller-manager that evicts too, from
+ * the state of the API, that controller's requests and answers, and the client's requests: by the
+ * plain rule. Lead the requests of kube-controller-manager through `line`.
  */
 export class TakeoverCheckers {
   readonly #api: ClusterApi;
@@ -118,10 +118,10 @@ export class TakeoverCheckers {
 
 /** The clock of the API server is known no more exactly than this. */
 const clockMs = 1_050;
-/** Within this time of a pause being known it is in what is published. */
+/** The time after which a known pause is in the published status. */
 const publishedMs = 15_000;
 
-/** Judged by what the client could know when it sent the first request of an eviction. */
+/** Judged by the client's possible knowledge when it sent the first request of an eviction. */
 class OurActsChecker {
   readonly #apiHistory: ApiHistory;
   readonly #history: TakeoverHistory;
@@ -214,7 +214,7 @@ const unmarkedMs = 60_000;
 /** The time that kube-controller-manager takes to act on a due pod. */
 const dueMs = 20_000;
 const heldReason = 'TaintManagerEvictionHeld';
-/** The hold of a zone, with what ends it. */
+/** The hold of a zone, with its end. */
 const zoneHold =
   /deadlines are paused by the hold of (?:zone (\S+) until one of its nodes|the nodes without a zone until one of them) is ready$/;
 
@@ -367,7 +367,7 @@ function partOf(object: KubeObject | null): string {
 interface Asked {
   readonly policy: PolicyName;
   readonly pod: KubeObject;
-  /** True if a pod with these conditions has what was asked for. */
+  /** True if a pod with these conditions has the requested one. */
   readonly isDone: (conditions: readonly Condition[]) => boolean;
 }
 

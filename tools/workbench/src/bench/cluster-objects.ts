@@ -21,12 +21,12 @@ export function podObject(index: number): object {
   };
 }
 
-/** So many of them. */
+/** Returns so many pods. */
 export function podObjects(count: number): object[] {
   return Array.from({ length: count }, (_, index) => podObject(index));
 }
 
-/** Where pod number `index` is. */
+/** The path of pod number `index`. */
 export function podPath(index: number): string {
   return `/api/v1/namespaces/${namespaceOf(index)}/pods/${nameOf(index)}`;
 }
@@ -176,7 +176,7 @@ export function noExecute(key: string): object {
   return { key, effect: 'NoExecute', timeAdded: `${new Date().toISOString().slice(0, 19)}Z` };
 }
 
-// The same pods as the core has them, each with objects of its own, as a decoder would make them.
+// The same pods in the core's form, each with separate objects, as a decoder would make them.
 
 const perNode = 30;
 

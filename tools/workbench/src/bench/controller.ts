@@ -45,7 +45,7 @@ const evictors: Readonly<Record<string, Evictor>> = {
 
 interface Row extends Served {
   readonly cpuMs: number;
-  /** Of the API server, meanwhile. */
+  /** The processor time of the API server meanwhile. */
   readonly serverCpuMs: number;
   readonly rssBytes: number;
   /** The memory of the idle process. */
@@ -78,7 +78,7 @@ async function compare(pods: number, serviceMs: number, rounds: number): Promise
   printRequests(means, pods);
 }
 
-/** Each of its numbers is a mean: of the quickest run alone chance says more than of what was measured. */
+/** Each number is a mean: the quickest run alone shows chance rather than the measured program. */
 function meanOf(rows: readonly Row[]): Row {
   const of = (read: (row: Row) => number): number => sum(rows.map(read)) / rows.length;
   const asked = new Set(rows.flatMap(({ requests }) => Object.keys(requests)));

@@ -1,6 +1,6 @@
 // Measures the time to drain a node of 500 pods that stop within a second: by kubectl drain, by
 // drain-by-taint, and by a NodeDrain that the controller carries out, one after the other, each on
-// a cluster of its own over HTTPS. npm run bench -- drain; alone it takes --pods 500
+// a separate cluster over HTTPS. npm run bench -- drain; alone it takes --pods 500
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ interface Site {
   close(): Promise<void>;
 }
 
-/** One way of draining; the controller runs where it is needed. */
+/** A way of draining; the controller runs only where it is needed. */
 interface Way {
   readonly name: string;
   readonly command: readonly string[];

@@ -1,6 +1,6 @@
-// The API server of controller.ts: it has pods, taints all nodes on a signal, and says when the
-// pods began to terminate and what was asked of it meanwhile; on another signal it waits for the
-// Events about them. Arguments: pods, milliseconds that each request takes.
+// The API server of controller.ts: it has pods, taints all nodes on a signal, and prints when the
+// pods began to terminate and the requests meanwhile; on another signal it waits for the Events
+// about them. Arguments: pods, milliseconds that each request takes.
 import type { ApiServer } from '@taintmgr/api-server';
 import { nodeObjects, noExecute, podObjects } from './cluster-objects.ts';
 import { createApi, serveParent } from './served-api.ts';
@@ -27,13 +27,13 @@ export interface Recorded {
 /** Events that are not there by then do not come in time. */
 const recordingMsMax = 90_000;
 
-/** Before that it serves others for a while, as many as make V8 compile what it runs. */
+/** The server serves others first for a while, as many as make V8 compile its code. */
 const warmingPods = 500;
 
 const [pods, serviceMs] = process.argv.slice(2).map(Number);
 if (pods === undefined || serviceMs === undefined) throw new Error('want: PODS SERVICE-MS');
 
-/** An API server with so many pods, and what came of them. */
+/** An API server with so many pods, and the evictions of them. */
 class Evictions {
   readonly api: ApiServer;
   readonly #count: number;

@@ -1,5 +1,5 @@
 // The processes that controller.ts and real.ts compare: the ways to evict of evictors.ts, the
-// controller as it is shipped, and programs of others.
+// shipped controller, and third-party programs.
 import { spawnSync } from 'node:child_process';
 import { Child, ForeignChild, measured } from './measure.ts';
 
@@ -32,7 +32,7 @@ export function buildController(): void {
   if (status !== 0) throw new Error(stdout);
 }
 
-/** One of evictors.ts. */
+/** An evictor of evictors.ts. */
 export function evictor(name: string): Evictor {
   const file = `${import.meta.dirname}/evictors.ts`;
   return {
@@ -45,7 +45,7 @@ export function evictor(name: string): Evictor {
   };
 }
 
-/** The controller as it is shipped, with these flags. */
+/** The shipped controller, with these flags. */
 export function ours(program: readonly string[], ...chosen: readonly string[]): Evictor {
   return {
     records: true,
@@ -72,5 +72,5 @@ export function peer(command: readonly string[], words: string): Evictor {
   };
 }
 
-/** In which a peer reads what is there: it does not say when it has. */
+/** The time for a peer to read the cluster: a peer does not say when it has. */
 const readingMs = 5000;

@@ -1,6 +1,6 @@
-// The ways to evict that bench/controller.ts compares, each a process of its own: with the same two
-// writes for each pod. Arguments: name, kubeconfig. It prints a line of JSON
-// when it knows what is there and waits for taints.
+// The ways to evict that bench/controller.ts compares, each a separate process with the same two
+// writes for each pod. Arguments: name, kubeconfig. It prints a line of JSON when it has read the
+// cluster and waits for taints.
 import http2 from 'node:http2';
 import type { V1Node, V1Pod, V1PodList } from '@kubernetes/client-node';
 import { createEngine, type Engine } from '@taintmgr/core';
@@ -27,7 +27,7 @@ interface OurLoopOptions extends Omit<LoopOptions, 'machine' | 'random'> {
 
 /** A loop at work. */
 interface OurLoop {
-  /** Of the API server that it talks to. */
+  /** The URL of its API server. */
   readonly url: string;
   readonly stop: () => void;
 }
@@ -70,10 +70,10 @@ function heard(engine: Engine, onPod?: () => void): Machine {
   };
 }
 
-/** Begins to work; resolves when it knows what is there and waits for taints. */
+/** Begins to work; resolves when it has read the cluster and waits for taints. */
 type Evictor = (kubeconfig: string) => Promise<void>;
 
-/** As in the measurements on a real API server. */
+/** The same as in the measurements on a real API server. */
 const atOnce = 32;
 
 /** With the usual 64 kB a watch of 667 nodes stopped in its midst for good, on a real server. */
@@ -85,7 +85,7 @@ interface Target {
   readonly uid: string;
 }
 
-/** Our controller's loop as it is. */
+/** Our controller's loop, unchanged. */
 async function loop(kubeconfig: string): Promise<void> {
   await startOurLoop(kubeconfig, { engine: createEngine() });
 }
@@ -171,7 +171,7 @@ async function stock(kubeconfig: string): Promise<void> {
   await Promise.all([pods.start(), nodes.start()]);
 }
 
-/** Does what it is handed, so much at once. A request that fails ends the process. */
+/** Processes its targets, so many at once. A request that fails ends the process. */
 function workers(evict: (target: Target) => Promise<void>): (target: Target) => void {
   const queue: Target[] = [];
   let running = 0;

@@ -1,5 +1,6 @@
-// The API server of bench/explain.ts, in a process of its own: one that starts others is slow for a while
-// afterwards, since what it writes to is copied. Takes the number of pods; says where it is as a line of JSON.
+// The API server of bench/explain.ts, in a separate process: a process that starts others is slow
+// for a while afterwards, since the memory it writes to is copied. Takes the number of pods; prints
+// its address as a line of JSON.
 
 import { installDefinitions } from '@taintmgr/api-server';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
@@ -7,7 +8,7 @@ import type { KubeObject } from '@taintmgr/sim-cluster';
 import { nodeObjects, podObject } from './cluster-objects.ts';
 import { quietCluster, serveApi } from './served-api.ts';
 
-/** Where it is, and the node with all pods. */
+/** The address, and the node with all pods. */
 export interface Served {
   readonly node: string;
   readonly kubeconfig: string;
@@ -35,7 +36,7 @@ async function serve(pods: number): Promise<Served> {
 const holder = 'taintmgr-controller-0_1';
 const policyCount = 20;
 
-/** A controller that leads, what it publishes, and policies that it follows. */
+/** A controller that leads, its published status, and its policies. */
 function controllerObjects(): readonly (readonly [resource: string, object: KubeObject])[] {
   const apiVersion = 'taintmgr.dev/v1alpha1';
   const now = new Date().toISOString().replace('Z', '000Z');

@@ -9,7 +9,7 @@ const idleConnections = 1000;
 const pipeliningConnections = 50;
 const pipelinedRequests = 900;
 const endlessConnections = 300;
-/** Not where others come from: a pod has an address of its own. */
+/** Differs from the address of other clients, as a pod's address does. */
 const localAddress = '127.0.0.2';
 /** The pause before a rejected peer connects again. */
 const againMs = 50;

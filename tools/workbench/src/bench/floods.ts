@@ -25,7 +25,7 @@ interface Ports {
 
 interface Measured {
   readonly rssBytes: number;
-  /** Of /livez, one for each time it was asked. */
+  /** The times of /livez, one for each request. */
   readonly health: readonly number[];
   readonly secure: readonly number[];
 }
@@ -142,7 +142,7 @@ async function startController(kubeconfig: string, flags: readonly string[]): Pr
 
 type Get = (proceed: (response: { resume(): unknown }) => void) => ReturnType<typeof getPlain>;
 
-/** Asks again and again, over a connection of its own each time; until it is called. */
+/** Asks repeatedly, over a new connection each time, until the returned function is called. */
 function probe(get: Get): () => Promise<readonly number[]> {
   const taken: number[] = [];
   let isOver = false;

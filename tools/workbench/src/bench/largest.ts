@@ -73,8 +73,8 @@ async function nextOf<T>(lines: AsyncIterator<string>): Promise<T> {
 }
 
 /**
- * The controller with flags of Node and of its own; resolves when it leads and has read everything.
- * `log`: the file that its log goes to; null: to none.
+ * The controller with Node's flags and its own; resolves when it leads and has read everything.
+ * `log`: the file for its log; null: none.
  */
 async function startController(
   kubeconfig: string,
@@ -219,7 +219,7 @@ async function measure(percent: number, podWatch: string, format: string): Promi
   feeder.end();
 }
 
-/** Each line as it is known: the last size takes long. */
+/** Prints each line as soon as it is known: the last size takes long. */
 function print(lines: readonly (readonly string[])[]): void {
   process.stderr.write(`${lines.at(-1)?.join('   ')}\n`);
 }
@@ -279,7 +279,7 @@ async function fail(title: string, feeder: Feeder, controller: Controller): Prom
   ]);
 }
 
-/** Where a profile of a phase goes; null: none is made. */
+/** The path of a phase's profile; null: none is made. */
 function profileOf(name: string): string | null {
   return values.profile === undefined ? null : `${values.profile}/${name}.cpuprofile`;
 }

@@ -1,4 +1,4 @@
-// Measures how long something takes and what it holds, here or in a process of its own.
+// Measures the time of an action and the memory it holds, here or in a separate process.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export function bytesOf(build: () => object): number {
   return Object.keys(built).length >= 0 ? after - before : 0;
 }
 
-/** Runs one case of a benchmark in a process of its own, so that none pays for another's heap. */
+/** Runs a case of a benchmark in a separate process, so that no case pays for another's heap. */
 export function inProcess<T>(file: string, ...args: readonly (string | number)[]): T {
   const flags = ['-C', '@taintmgr/source', '--expose-gc', '--max-old-space-size=8000'];
   const result = spawnSync(process.execPath, [...flags, file, ...args.map(String)], {
@@ -158,7 +158,7 @@ export class Child {
   }
 
   async end(): Promise<void> {
-    // One that has ended by itself says so no more.
+    // A process that has ended by itself sends no further event.
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, 'close');
     this.#child.stdin?.end();
@@ -175,14 +175,14 @@ export class Child {
   }
 }
 
-/** A program that is not Node; what it has used is known on Linux only. */
+/** A program other than Node; its usage is known on Linux only. */
 export class ForeignChild extends Child {
   protected override start([program = '', ...args]: readonly string[]): ChildProcess {
     return spawn(program, args, { stdio: 'pipe' });
   }
 }
 
-/** By what Linux has on record, whole with all its threads. */
+/** The usage in Linux's records, of the whole process with all its threads. */
 export function usageOf(pid: number): Usage {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const [, peakKilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];

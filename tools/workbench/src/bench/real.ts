@@ -23,8 +23,8 @@ import {
 } from './evictor-processes.ts';
 import { type Child, mega, printTable, short, usageOf } from './measure.ts';
 
-// A real API server that bench/real.ts fills with nodes and pods, and what is asked of it meanwhile.
-// It has to be one without nodes: the namespaces of the bench are emptied.
+// A real API server that bench/real.ts fills with nodes and pods, and the requests meanwhile. The
+// server must have no nodes: the namespaces of the bench are emptied.
 
 /** The result of a taint on all nodes. */
 interface Gone {
@@ -155,7 +155,7 @@ class RealCluster {
     return [firstMs, lastMs];
   }
 
-  /** As the server counts them; none where it does not. */
+  /** The requests as the server counts them; empty if it does not. */
   async #requests(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     const text = await this.#send('GET', '/metrics', { allowed: 404 });
@@ -226,7 +226,7 @@ function whatIsLeft(gone: number, count: number): string {
   return `${gone} of ${count} pods are gone, and no more for a minute`;
 }
 
-/** Of the path of a pod. */
+/** The namespace in the path of a pod. */
 function namespacePath(path: string): string {
   return path.slice(0, path.indexOf('/pods/'));
 }
@@ -332,7 +332,7 @@ function print(): void {
       `${(cpuMs / pods).toFixed(2)} ms`,
       basis ? (cpuMs / mean(basis.map((row) => row.cpuMs))).toFixed(2) : '',
       Number.isNaN(server) ? '' : `${(server / pods).toFixed(2)} ms`,
-      // Not every server counts what it is asked.
+      // Some servers do not count requests.
       asked > 0 ? (asked / pods).toFixed(3) : '',
       mega(of((row) => row.idleBytes)),
       mega(of((row) => row.rssBytes)),

@@ -13,7 +13,7 @@ import {
 import { RealClock, seededRandom, type User } from '@taintmgr/sim-cluster';
 
 const token = 'bench';
-/** Where kubeconfigs lie, until this process ends. */
+/** The folders of kubeconfigs, removed when this process ends. */
 const directories: string[] = [];
 process.once('exit', () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
@@ -38,7 +38,7 @@ export function quietCluster(): ServedCluster {
   return cluster;
 }
 
-/** An API server on a port of its own, and the file by which it is reached. */
+/** An API server on a separate port, and the kubeconfig to reach it. */
 export interface ServedApi {
   readonly kubeconfig: string;
   readonly close: () => Promise<void>;
@@ -61,15 +61,15 @@ export function servedAt(url: string, ca: string, close: () => Promise<void>): S
 }
 
 /**
- * Serves it for the process that has started this one: says where it is, then takes the next
- * step on each signal and says what came of it, until one more signal or the end of these.
+ * Serves it for the process that has started this one: prints its address, then takes the next step
+ * on each signal and prints the result, until one more signal or the end of the steps.
  */
 export async function serveParent(
   api: ApiServer,
   ...steps: readonly (() => Promise<unknown>)[]
 ): Promise<void> {
   const { kubeconfig, close } = await serveApi(api);
-  // Else what is done at the exit is not.
+  // Without a handler the process would end without its exit listeners.
   process.once('SIGTERM', () => process.exit());
   print({ kubeconfig });
   for (const step of steps) {

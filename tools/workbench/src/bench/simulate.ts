@@ -19,7 +19,7 @@ const script = 'events:\n- {at: 5m, stopKubelet: {zone: zone-1}, lasts: 30m}\n';
 interface Row {
   readonly readMs: number;
   readonly runMs: number;
-  /** Of one core, by all threads: the same whatever else the machine does. */
+  /** The time of one core, summed over all threads: the same under other load. */
   readonly processorMs: number;
   readonly heapBytes: number;
   readonly rssBytes: number;

@@ -4,13 +4,13 @@ import { Socket } from 'node:net';
 
 /** The state of a process. */
 export interface Reading {
-  /** Of live objects, after garbage collection. */
+  /** The bytes of live objects, after garbage collection. */
   readonly heapBytes: number;
   readonly rssBytes: number;
   /** The open sockets, whether they keep the process alive or not. */
   readonly sockets: number;
   readonly cpuMs: number;
-  /** Of Node about this program, e.g. of listeners that pile up. */
+  /** Node's warnings about this program, e.g. of listeners that pile up. */
   readonly warnings: readonly string[];
 }
 

@@ -37,11 +37,11 @@ const pods = 3_000;
 const eventsPerSecond = 500;
 const beatMs = 20;
 const taintEveryMs = 2_000;
-/** So many nodes are tainted at once; the one that was first is untainted. */
+/** The number of nodes tainted at once; the first one is untainted. */
 const taintedMax = 10;
 const faultEveryMs = 5_000;
 const downMs = 1_000;
-/** A controller that waits sends few requests: what is left of a fault then would pile up. */
+/** A waiting controller sends few requests: the rest of a fault would otherwise pile up. */
 const faultMs = 3_000;
 /** The greatest delay of a pod's departure without faults. */
 const graceMs = 10_000;
@@ -123,7 +123,7 @@ class Churn {
     return `${this.#events} events, ${this.#evicted} evicted, ${length} pods, ${this.#faults} faults`;
   }
 
-  /** As many changes as are due: most are of a pod's status, some pods come and go. */
+  /** Makes as many changes as are due: most are of a pod's status, some pods come and go. */
   #beat(): void {
     for (const { metadata } of this.#leaving.splice(0)) {
       this.#evicted += 1;
@@ -201,10 +201,10 @@ const apiVersion = 'taintmgr.dev/v1alpha1';
 const leaseNamespace = 'kube-node-lease';
 const renewMs = 10_000;
 const policyMs = 3_000;
-/** As many of each kind are there at once; the one that was first goes. */
+/** The number of objects of each kind at once; the first one goes. */
 const objectsMax = 5;
 
-/** They match nothing of this cluster: what is due stays due. */
+/** The labels match no pod of this cluster, so that due pods stay due. */
 const matchLabels = { app: 'nobody' };
 const kinds = [
   {
@@ -289,7 +289,7 @@ const answerMsMax = 10_000;
 /** The paths that an operator would ask for. */
 const paths = ['/metrics', '/readyz?verbose', '/statusz', '/explainz?node=n1'];
 
-/** The controller's process, with a line to what is preloaded into it. */
+/** The controller's process, with a channel to the module preloaded into it. */
 class Subject {
   /** The way it ended; null: it runs. */
   ended: string | null = null;
@@ -360,7 +360,7 @@ class Subject {
   }
 }
 
-/** Over a connection of its own; readyz may say no while the API server is away. */
+/** Asks over a new connection; readyz may say no while the API server is away. */
 function isAnswered(port: number, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const url = `https://127.0.0.1:${port}${path}`;
@@ -475,7 +475,7 @@ function describe({ heapBytes, rssBytes, sockets, cpuMs }: Reading): string {
   return `${memory}, ${sockets} sockets, CPU ${(cpuMs / 1000).toFixed(1)} s`;
 }
 
-/** Of the straight line that is nearest to values read at a steady pace (least squares). */
+/** The slope of the straight line nearest to values read at a steady pace (least squares). */
 function slopePerHour(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const moments = values.map((value, index) => (index - middle) * value);

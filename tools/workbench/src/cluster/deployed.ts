@@ -19,7 +19,7 @@ const restartMs = 2000;
 
 export const controllerToken: string = randomBytes(16).toString('hex');
 
-/** Who the pod is to the API server. */
+/** The pod's user in the API server. */
 export const controllerUser: User = serviceAccountUser(namespace, name);
 
 /** Follows the Deployment; one replica runs, however many it wants. */

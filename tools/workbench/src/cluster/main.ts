@@ -17,7 +17,7 @@ import { readSnapshot, reportLines } from './snapshot-file.ts';
 
 // A kube-controller-manager that users cannot configure, as in a managed cluster: it evicts.
 
-/** Its controllers are users of their own, as on kubeadm. */
+/** Its controllers are separate users, as on kubeadm. */
 const managerName = 'system:serviceaccount:kube-system:node-controller';
 const managerRole = 'system:controller:node-controller';
 const managerVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
@@ -34,7 +34,7 @@ const managerRules = [
 
 const managerToken: string = randomBytes(16).toString('hex');
 
-/** Who it is to the API server. */
+/** Its user in the API server. */
 const managerUser: User = { name: managerName, groups: ['system:serviceaccounts'], rules: [] };
 
 /** Starts it in a cluster that knows its token. */

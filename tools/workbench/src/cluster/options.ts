@@ -46,7 +46,7 @@ Examples:
     --deny-eviction 'db-0=429:evictions.example.com:it is being moved'`;
 
 /**
- * Reads the command line (without program and script name). Prints what is wrong, or the help, and
+ * Reads the command line (without program and script name). Prints the error or the help, and
  * throws CommanderError with the exit code to use.
  */
 export function parseClusterFlags(

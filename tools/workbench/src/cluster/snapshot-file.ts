@@ -282,7 +282,7 @@ export function reportLines(
   ];
 }
 
-/** `Pod shop/web-1`, as far as it is known. */
+/** `Pod shop/web-1`, with the parts that are known. */
 function nameOf({ kind, namespace, name }: Unloaded): string {
   const full = namespace === '' ? name : `${namespace}/${name}`;
   return `${kind || 'something without a kind'} ${full || '(without a name)'}`;

@@ -33,7 +33,10 @@ const duties = {
   nodes: { nodeMonitorPeriodMs: 500, nodeMonitorGracePeriodMs: 3000, nodeEvictionRate: 1 },
 } as const;
 
-/** It asks disruption budgets, leaves unhealthy nodes to kube-controller-manager, and opens ports that are free. */
+/**
+ * The controller asks disruption budgets, leaves unhealthy nodes to kube-controller-manager, and
+ * opens free ports.
+ */
 const flags = [
   '--mode=evict',
   '--controllers=taint-eviction-controller,node-drain-controller',
@@ -46,8 +49,8 @@ const failing = { node: 'zone-a-1', key: 'disk', value: 'failing' } as const;
 const failingTaint = `${failing.key}=${failing.value}:NoExecute`;
 
 /**
- * Runs until `signal`: the controller as it is shipped, over HTTPS. It leads and says so, which every
- * command reads. Only warnings and errors of its log are printed.
+ * Runs the shipped controller over HTTPS until `signal`. It leads and publishes its status, which
+ * every command reads. Only warnings and errors of its log are printed.
  */
 export async function keep(
   seed: number,
@@ -130,7 +133,7 @@ const described = {
         replicas: 6,
         tolerations: [toleration(unreachable, 3), toleration(failingTaint, 600)],
       }),
-      // Needs 5 s to finish what it is doing when maintenance begins.
+      // Needs 5 s to finish its work when maintenance begins.
       statefulSet('shop', 'db', {
         replicas: 6,
         tolerations: [toleration('maintenance:NoExecute', 5), toleration(failingTaint, 1200)],

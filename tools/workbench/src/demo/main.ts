@@ -77,7 +77,7 @@ const speedUsual = 60;
 interface Flags {
   readonly keep: boolean;
   readonly seed: number;
-  /** Null: as suits who looks at it. */
+  /** Null: as suits the audience. */
   readonly speed: number | null;
 }
 

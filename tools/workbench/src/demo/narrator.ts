@@ -1,4 +1,4 @@
-// Plays both sides of the demo and says in short lines what is new, each kind of thing once in a chapter.
+// Plays both sides of the demo and prints news in short lines, each kind once in a chapter.
 
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { DeadlineTrack, Summary } from '@taintmgr/page';
@@ -24,7 +24,7 @@ export interface Shown {
   readonly said: readonly Said[];
 }
 
-/** The hour on both sides, and what is said about it. */
+/** The hour on both sides, and the words about it. */
 export class Play {
   scene = 'All is well';
   readonly #sides: readonly { readonly side: Side; readonly narrator: Narrator }[];

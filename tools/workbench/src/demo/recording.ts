@@ -9,7 +9,7 @@ import { root, type Sides, startSides } from './side.ts';
 import { hour } from './story.ts';
 
 const [columns, rows] = [112, 26];
-/** Of a character, in pixels. */
+/** The size of a character, in pixels. */
 const [charWidth, lineHeight, padding] = [8.4, 19, 16];
 const frameSeconds = 0.35;
 const minute: Millis = 60_000;

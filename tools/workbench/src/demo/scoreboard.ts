@@ -22,7 +22,7 @@ export interface Score {
 
 type Amounts = readonly [left: number, right: number];
 
-/** One line for each promise. Both sides have played all chapters. */
+/** A line for each promise. Both sides have played all chapters. */
 export function scoresOf(left: Played, right: Played): readonly Score[] {
   const grown = (chapter: number, amountOf: (summary: Summary) => number): Amounts => [
     growth(left, chapter, amountOf),

@@ -6,7 +6,7 @@ import type { Play, Said, Shown } from './narrator.ts';
 import type { DeadlineView, SideView, WorkloadView } from './side.ts';
 import { chapters, hour } from './story.ts';
 
-/** Narrower, or with fewer rows, there is no room for two sides. */
+/** The limits of the terminal's size: a smaller one has no room for two sides. */
 const [columnsMin, columnsMax, rowsMin, rowsMax] = [80, 150, 24, 44];
 /** The longer name of a side. */
 const whoWidth = 'kube-controller-manager'.length;
@@ -258,7 +258,7 @@ function deadlineLine({ workload, node, pods, left, given }: DeadlineView, width
   return [[who], ['▇'.repeat(full), 'yellow'], [' '.repeat(room - full)], [` ${time}`]];
 }
 
-/** The latest of what was said, as much as there is room for. */
+/** The latest lines, as many as fit. */
 function saidLines(said: readonly Said[], width: number, rows: number): readonly Line[] {
   let lines: readonly Line[] = [];
   for (const { at, text } of said.toReversed()) {

@@ -1,4 +1,4 @@
-// One side of the demo: a simulation that is driven bit by bit, and how it is doing now.
+// A side of the demo: a simulation that runs step by step, and its present state.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -151,7 +151,7 @@ function zonesOf({ nodes }: Recording): readonly ZoneView[] {
   return Array.from(zones, ([name, marks]) => ({ name, nodes: marks }));
 }
 
-/** Workloads that a budget protects: agents of nodes and pods that cannot move are no news. */
+/** Workloads that a budget protects: node agents and pods that cannot move are no news. */
 function workloadsOf(recording: Recording): readonly WorkloadView[] {
   return protectedOf(recording).map(
     ({ workload: { namespace, name, states, serving }, budget }) => ({

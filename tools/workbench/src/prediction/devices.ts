@@ -19,12 +19,12 @@ const resource = 'example.com/gpu';
 
 type Toleration = Readonly<Record<string, Json>>;
 
-/** A claim that was given one device, and those who use it. */
+/** A claim with one allocated device, and its users. */
 interface Use {
   readonly device: string;
   readonly tolerations: readonly Toleration[];
   readonly pods: readonly string[];
-  /** As the scheduler makes it for an extended resource; left out: not so. */
+  /** True if the scheduler makes it for an extended resource. */
   readonly isExtended?: boolean;
 }
 

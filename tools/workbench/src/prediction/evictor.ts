@@ -1,4 +1,4 @@
-// The evictors of prediction runs: each is a program of its own in the cluster.
+// The evictors of prediction runs: each is a separate program in the cluster.
 import type { ServedCluster } from '@taintmgr/api-server';
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
@@ -28,7 +28,7 @@ import {
 /** The evictor of a run, on the clock of the cluster. */
 export interface Evictor {
   start(): void;
-  /** Moves time to `instant`; what is due on the way has been done when it returns. */
+  /** Moves time to `instant`; everything due by then is done when it returns. */
   runUntil(instant: Instant): void;
   /** The process ends, and a moment later another begins; left out: it stays. */
   readonly restart?: { stop(): void; start(): void };
@@ -41,7 +41,7 @@ export type MakeEvictor = (
   exchange: Exchange,
 ) => Evictor;
 
-/** The tokens of those who act and of the one who asks. */
+/** The tokens of the actors and of the viewer. */
 export const tokens: Readonly<Record<'manager' | 'controller' | 'viewer', string>> = {
   manager: 'manager',
   controller: 'controller',
@@ -203,7 +203,7 @@ function statusOf(
   };
 }
 
-/** Of devices too, in a cluster whose kube-controller-manager its policies hold. */
+/** Takeover of devices too, in a cluster whose kube-controller-manager its policies hold. */
 const takenOver: NonNullable<StatedStatus['takeover']> = {
   ...{ enabled: true, deviceTaints: true, drift: [], namespaces: 1, byNamespace: [] },
   ...{ spared: 0, held: 0, evicted: 0, letThrough: 0 },
@@ -240,7 +240,7 @@ function legacyFlags(legacy: LegacySettings): Readonly<Record<string, string>> {
 }
 
 interface UpstreamSettings {
-  /** It evicts for taints of devices too, those of rules among them; left out: it does not. */
+  /** Evicts for taints of devices too, and for those of rules; left out: it does not. */
   readonly devices?: boolean;
   /** Its process is restarted in the midst of it; left out: it is not. */
   readonly restarts?: boolean;
@@ -268,7 +268,7 @@ function appear({ api }: ServedCluster, settings: OurSettings): void {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: podName, namespace },
-    // It stays where it is, whatever the taints.
+    // Stays on its node, whatever the taints.
     spec: { containers, tolerations: [{ operator: 'Exists' }] },
   });
 }
@@ -338,7 +338,7 @@ class VirtualUpstreamManager {
     this.#drivers = [];
   }
 
-  /** Moves time to `instant`; what is due on the way has been done when it returns. */
+  /** Moves time to `instant`; everything due by then is done when it returns. */
   runUntil(instant: Instant): void {
     const { clock } = this.#options;
     for (let next = this.#nextWake(); next !== null && next <= instant; next = this.#nextWake()) {

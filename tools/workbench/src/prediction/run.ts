@@ -1,4 +1,4 @@
-// One prediction run: what `explain` foretells on a cluster, and what then happens there.
+// A prediction run: the predictions of `explain` on a cluster, and the real events afterwards.
 
 import { ServedCluster } from '@taintmgr/api-server';
 import type { Instant } from '@taintmgr/core/time';
@@ -60,7 +60,7 @@ export interface PodStory {
   readonly removedAt: Instant | null;
 }
 
-/** The answer as `-o json` prints it, as far as it is looked at. */
+/** The fields of `-o json` that are read here. */
 interface NodeDocument {
   readonly evictor: { readonly name: string };
   readonly pods: readonly {
@@ -111,11 +111,11 @@ interface Loss {
 export interface Circumstances {
   /** The API server keeps no state but the present one; a real one keeps those of five minutes. */
   readonly forgets?: boolean;
-  /** Those of the scenario are in the cluster from the beginning. */
+  /** True if the policies of the scenario are in the cluster from the beginning. */
   readonly withPolicies?: boolean;
-  /** The kinds of taintmgr are, so that its leader says what it decides about. */
+  /** True if the kinds of taintmgr are installed, so that its leader publishes its decisions. */
   readonly installs?: boolean;
-  /** Others that are. */
+  /** Further policies in the cluster. */
   readonly policies?: readonly KubeObject[];
   /** The span in which all evictions are paused. */
   readonly pause?: Span;
@@ -123,7 +123,7 @@ export interface Circumstances {
   readonly outage?: Span;
   /** Nodes whose kubelets stop, and when that is known for sure. */
   readonly lost?: readonly Loss[];
-  /** Who goes when depends on all pods: whatever happens to one matters to each. */
+  /** True if the order of departures depends on all pods: an event of one pod matters to each. */
   readonly isShared?: boolean;
 }
 
@@ -168,7 +168,7 @@ class PredictionStage {
       seed: 1,
       without: [
         ...(['workloads', 'garbageCollection'] as const),
-        // Who deletes the pods of nodes that are not ready watches over the nodes too.
+        // A controller that deletes the pods of unready nodes watches over the nodes too.
         ...(circumstances.lost ? (['conditionTaints'] as const) : []),
       ],
       topology: {
@@ -345,7 +345,7 @@ class PredictionStage {
     });
   }
 
-  /** As kubectl taint does it: it writes no timeAdded. */
+  /** Taints as kubectl taint does: without timeAdded. */
   #taint(name: string, texts: readonly string[]): void {
     const api = this.#cluster.api.as('kubectl-taint');
     const known = api.get('nodes', '', name);
@@ -354,7 +354,7 @@ class PredictionStage {
   }
 }
 
-/** As an API server answers whose storage fails. */
+/** The answer of an API server whose storage fails. */
 function refuse(sink: ResponseSink): () => void {
   const status = { kind: 'Status', status: 'Failure', code: 500, message: 'etcd: no leader' };
   sink.head(500, { 'content-type': 'application/json' });
@@ -363,7 +363,7 @@ function refuse(sink: ResponseSink): () => void {
   return () => {};
 }
 
-/** When something last happened that the fate of a pod depends on, of what happened at some seconds. */
+/** The time of the last event that affects the fate of a pod, among events at those seconds. */
 function lastTouch(until: Instant, seconds: readonly number[]): Instant {
   const instants = seconds.map((second) => startsAt + second * 1000).filter((at) => at <= until);
   return Math.max(...instants);

@@ -1,4 +1,4 @@
-// The prediction runs: who evicts in each, and what has to hold of it.
+// The prediction runs: the evictor of each, and the requirements.
 
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Json, KubeObject } from '@taintmgr/sim-cluster';
@@ -28,18 +28,18 @@ const rates: readonly KubeObject[] = [
   limiting('paced', [{ per: 'Total', podsPerSecond: 0.4, burst: 2 }]),
 ];
 
-/** So many pods of a node within a time, and a share of all. */
+/** Limits of pods of a node within a time, and a share of all. */
 const windows: readonly KubeObject[] = [
   limiting('few', [{ per: 'Node', pods: 2, window: '20s' }]),
   limiting('share', [{ per: 'Zone', percent: 20, window: '30s' }]),
 ];
 
-/** One run, and how good its predictions must be. */
+/** A run, and the required quality of its predictions. */
 interface PredictionCase {
   readonly name: string;
   readonly make: MakeEvictor;
   readonly circumstances: Circumstances;
-  /** Where no other is asked for; left out: the usual one. */
+  /** The default scenario; left out: the usual one. */
   readonly scenario?: Scenario;
   /** The share of predictions that must be right shortly before, and as soon as they can be. */
   readonly shareMin: { readonly last: number; readonly first: number };
@@ -185,7 +185,7 @@ type Verdict =
   | { readonly kind: 'kept' }
   /** Foretold to be held back, and it was. */
   | { readonly kind: 'held' }
-  /** It went at the instant of what made it go: nothing could be said. */
+  /** The pod went at the instant of the cause: no prediction was possible. */
   | { readonly kind: 'atOnce' }
   | { readonly kind: 'wrong'; readonly said: string; readonly isKeep: boolean };
 
@@ -199,7 +199,7 @@ export function isRight(verdict: Verdict): boolean | null {
   return verdict.kind !== 'evicted' || Math.abs(verdict.error) <= errorMsMax;
 }
 
-/** By what was said last, or first, after whatever the pod's fate depends on had happened. */
+/** Judges by the last prediction, or the first, after every event that affects the pod's fate. */
 export function judge({ predictions, removedAt }: PodStory, which: 'first' | 'last'): Verdict {
   const said = which === 'last' ? predictions.at(-1) : predictions[0];
   if (!said) return { kind: 'atOnce' };

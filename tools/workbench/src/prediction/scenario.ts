@@ -22,7 +22,7 @@ function policy(name: string, pods: readonly string[], spec: Spec): KubeObject {
   };
 }
 
-/** Names of pods, by what is to become of them. */
+/** The names of pods, by their expected fate. */
 interface PodGroups {
   readonly lasting: readonly string[];
   readonly forced: readonly string[];
@@ -41,7 +41,7 @@ function policiesFor(groups: PodGroups): readonly KubeObject[] {
   ];
 }
 
-/** One pod of the run. */
+/** A pod of the run. */
 export interface CastPod {
   readonly name: string;
   readonly node: string;
@@ -49,7 +49,7 @@ export interface CastPod {
   readonly tolerations: readonly TimedToleration[];
   /** When it is created, in seconds. */
   readonly at: number;
-  /** When its tolerations are edited, and to what; left out: never. */
+  /** The time of an edit of its tolerations, and the new ones; left out: never. */
   readonly edit?: { readonly at: number; readonly tolerations: readonly TimedToleration[] };
   readonly object?: (made: KubeObject, nodeUid: string) => KubeObject;
 }
@@ -114,7 +114,7 @@ export const usual: Scenario = {
   }),
 };
 
-/** One taint, and pods of every kind. */
+/** A taint, and pods of every kind. */
 function onOne(): readonly CastPod[] {
   const of = maker('z-1');
   return [

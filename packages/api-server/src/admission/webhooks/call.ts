@@ -2,9 +2,9 @@
 
 /** One POST to a webhook. */
 export interface WebhookCall {
-  /** Where it goes, as error texts show it. */
+  /** The address as error texts show it. */
   readonly url: string;
-  /** Where it really goes: the same, or one of those behind a Service. */
+  /** The real address: the same, or an endpoint of the Service. */
   readonly host: string;
   readonly port: number;
   /** The name that the certificate must have. */
@@ -26,7 +26,7 @@ export type WebhookOutcome =
   /** `why` as Go words it: `dial tcp 127.0.0.1:9443: connect: connection refused`. */
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Sends it and tells what came of it, once; what is returned gives up. */
+/** Sends the request and reports its outcome once; the returned function gives up. */
 export type CallWebhook = (
   call: WebhookCall,
   done: (outcome: WebhookOutcome) => void,

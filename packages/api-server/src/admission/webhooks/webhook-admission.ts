@@ -38,7 +38,7 @@ const resource = 'validatingwebhookconfigurations';
 
 /** A webhook ready to be asked. */
 interface Webhook {
-  /** One of its own, also where two have one name. */
+  /** An id that is unique even where two webhooks share a name. */
   readonly id: string;
   readonly name: string;
   readonly address: ClientConfig;
@@ -204,7 +204,7 @@ function typeNameOf(value: Json): string {
   return isList(value) ? 'array' : isObject(value) ? 'object' : typeof value;
 }
 
-/** In v1beta1 neither the kind nor the uid was looked at. */
+/** v1beta1 checked neither the kind nor the uid. */
 function faultOf({ version }: Webhook, uid: string, review: JsonObject): string | null {
   const { response } = review;
   if (!isObject(response)) return 'webhook response was absent';
@@ -226,7 +226,7 @@ function faultOf({ version }: Webhook, uid: string, review: JsonObject): string 
 
 type WebhookAddress = Pick<WebhookCall, 'url' | 'host' | 'port' | 'serverName'>;
 
-/** As a client words what it cannot resolve. */
+/** An address that cannot be resolved, in the words of a client. */
 interface Unresolved {
   readonly url: string;
   readonly why: string;
@@ -310,12 +310,12 @@ export interface WebhookAdmissionOptions {
   readonly clock: Clock;
   /** For the uids of reviews. */
   readonly random: Random;
-  /** Knows of namespaces, and of who may do what. */
+  /** Knows the namespaces and the rights of users. */
   readonly policies: PolicyAdmission;
   readonly call: CallWebhook;
 }
 
-/** One webhook that a request concerns, and the request as it is shown to it. */
+/** A webhook that a request concerns, and the request as the webhook gets it. */
 interface Question {
   readonly key: string;
   readonly webhook: Webhook;

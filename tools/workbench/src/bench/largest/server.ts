@@ -1,4 +1,4 @@
-// The feeder: an API server for the largest clusters there are, in a process of its own. Nodes, pods
+// The feeder: an API server for the largest clusters there are, in a separate process. Nodes, pods
 // and leases are made when they are asked for; the rest is the simulated API server's. Arguments:
 // nodes, pods, nodes of the zone that fails, seconds that pods stay on a lost node.
 
@@ -10,8 +10,8 @@ import { type ApiServer, createCertificate } from '@taintmgr/api-server';
 import { createApi, print, servedAt } from '../served-api.ts';
 import { bytesOf, type Form, type Kind, namespaceNames, type ObjectRef, World } from './world.ts';
 
-// The large collections of the feeder: lists in pages, watches, single objects and what is written
-// to them, over HTTP/2.
+// The large collections of the feeder: lists in pages, watches, single objects and their writes,
+// over HTTP/2.
 
 interface Watch {
   readonly kind: Kind;
@@ -64,7 +64,7 @@ class Collections {
     );
   }
 
-  /** Tells all who watch it. */
+  /** Sends an event to all watches. */
   emit(ref: ObjectRef, type = 'MODIFIED'): void {
     const node = ref.kind === 'pods' ? this.#world.nodeOf(ref.index) : null;
     for (const watch of this.#watches) {
@@ -173,7 +173,7 @@ class Collections {
     headers: IncomingHttpHeaders,
   ): Promise<void> {
     const body = await bodyOf(stream);
-    // Where the client gave up, a part of it may be all there is.
+    // After the client gives up, the body may be only a part.
     if (body === null || stream.aborted) return;
     if (!this.#world.exists(ref)) {
       answer(stream, 404, status(404, 'NotFound'));
@@ -328,7 +328,7 @@ class Heart {
 
 /** The orders to the feeder, one line each. */
 export type Order =
-  /** So many changes each second from now on. */
+  /** Sets the number of changes per second from now on. */
   | ({ readonly kind: 'rates' } & Rates)
   /** The zone fails: its nodes are heard of no more. */
   | { readonly kind: 'fail' }

@@ -52,7 +52,9 @@ interface PodState {
   readonly isMarked: boolean;
 }
 
-/** A pod with marks: about 5 kB of JSON. It stays on a lost node for so many seconds. */
+/**
+ * A pod with placeholders: about 5 kB of JSON. The pod stays on a lost node for so many seconds.
+ */
 function markedPod({ isReady, isMarked }: PodState, tolerationSeconds: number): object {
   const name = `service-${marks.app}-7d9c5b8f6b-${marks.suffix}`;
   return {
@@ -385,7 +387,7 @@ export interface ObjectRef {
 }
 
 const firstVersion = 1_000_000_000;
-/** As many as a Deployment has. */
+/** The size of a Deployment. */
 const podsPerApp = 25;
 const namespaces = 1_000;
 /** Reports of so many different seconds are kept as templates. */
@@ -430,7 +432,7 @@ export class World {
     );
   }
 
-  /** Of the last change. */
+  /** The version of the last change. */
   get version(): number {
     return this.#version;
   }
@@ -481,7 +483,7 @@ export class World {
     return known.write(form, type, this.#values(ref));
   }
 
-  /** It changes in some way, as objects do. */
+  /** Changes the object in an arbitrary way. */
   change(ref: ObjectRef): void {
     if (ref.kind === 'pods')
       this.#podStates[ref.index] = (this.#podStates[ref.index] ?? 0) ^ notReady;
