@@ -153,7 +153,7 @@ function simulate(
     ...linesOf('FAIL_IF').flatMap((limit) => ['--fail-if', limit]),
   ]);
   const simulation: SimulationDocument | null = jsonOf(ran.out);
-  // Limits that are crossed, or that nobody can tell, are in the document.
+  // Limits that are crossed or unknown are in the document.
   const isSaid = simulation?.limits.some(({ exceeded, unknown }) => exceeded || unknown);
   return {
     ...{ isFailed: ran.code !== 0, simulation, log: ran.err },

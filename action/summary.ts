@@ -23,7 +23,7 @@ export interface Done {
 
 /** GitHub takes a mebibyte. */
 const bytesMax = 1_000_000;
-/** So many rows of a table are read by nobody. */
+/** The most rows of a table that people read. */
 const rowsMax = 50;
 const namesMax = 10;
 

@@ -9,7 +9,7 @@ import { codeOfError, runProgram } from './program.ts';
 const argv = process.argv.slice(2);
 const output = processOutput();
 
-/** Whether a command runs that changes the cluster: who stops reading does not stop that half-way. */
+/** True while a command changes the cluster: a reader that leaves must not stop that half-way. */
 let isChanging = false;
 let isUnwritten = false;
 
@@ -30,8 +30,8 @@ async function runCommandLine(): Promise<void> {
 
 /** Ends the process where it can say no more, or has crashed. */
 function watchProcess(): void {
-  // Whoever read our data has seen enough and gone, as `head` does: nothing went wrong. Where data
-  // could not be written, something did.
+  // The reader of our output has seen enough and closed the pipe, as `head` does: nothing went wrong. Where
+  // data could not be written, something did.
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     const isGone = code === 'EPIPE';
     if (isGone && !isChanging) process.exit(exitCode.done);
@@ -52,7 +52,7 @@ function watchProcess(): void {
   });
 }
 
-/** What could not be written is no success. */
+/** Output that could not be written is no success. */
 function finish(code: ExitCode): never {
   process.exit(code === exitCode.done && isUnwritten ? exitCode.error : code);
 }

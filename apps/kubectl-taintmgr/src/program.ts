@@ -15,7 +15,7 @@ import { Registry, type Surroundings } from './cli/registry.ts';
 import { version } from './cli/version.ts';
 import { addCommands } from './commands.ts';
 
-/** What kubectl_complete-taintmgr runs, with the words that were typed; nobody types it. */
+/** The command that kubectl_complete-taintmgr runs, with the words that were typed; users do not type it. */
 const completeCommand = '__complete';
 
 /**

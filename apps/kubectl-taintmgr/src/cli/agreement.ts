@@ -2,12 +2,12 @@
 import { createInterface } from 'node:readline/promises';
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 
-/** Throws UsageError where nobody can be asked. */
+/** Throws UsageError where no terminal can ask the user. */
 export function refuseUnasked(): void {
   if (!process.stdin.isTTY) throw new UsageError('nobody can be asked here: add --yes');
 }
 
-/** True for `y` and `yes`; null after Ctrl-C. Throws UsageError where nobody can be asked. */
+/** True for `y` and `yes`; null after Ctrl-C. Throws UsageError where no terminal can ask the user. */
 export async function agrees(question: string, interrupt: AbortSignal): Promise<boolean | null> {
   const { stdin, stderr } = process;
   refuseUnasked();

@@ -89,17 +89,17 @@ function namesOf(option: Option): readonly (readonly [string, Option])[] {
   return [option.short, option.long].flatMap((name) => (name ? [[name, option]] : []));
 }
 
-/** What completion knows from the words that were typed before. */
+/** The facts about the words before the one that is completed. */
 export interface Position {
   /** The command they lead to. */
   readonly command: CommandUnknownOpts;
-  /** What comes before the word, as far as it is neither a command nor a flag. */
+  /** The words before it that are neither commands nor flags. */
   readonly args: readonly string[];
   /** The value of this flag is being typed; null: none. */
   readonly option: Option | null;
-  /** What of the word is the flag itself, as in `--output=js`; '' where it is not. */
+  /** The part of the word that is the flag, as in `--output=js`; '' where it is not. */
   readonly prefix: string;
-  /** What has been typed of the word, without the prefix. */
+  /** The typed part of the word, without the prefix. */
   readonly typed: string;
 }
 

@@ -66,7 +66,7 @@ export function addOutputFlags(command: CommandUnknownOpts): CommandUnknownOpts 
 /** The flag --dry-run and its values. */
 export type DryRun = 'none' | 'client' | 'server';
 
-/** What kubectl makes of the flag without a value. */
+/** The value that kubectl uses for the flag without a value. */
 const bare = 'unchanged';
 
 /** The flag as kubectl has it. */
@@ -115,7 +115,7 @@ export async function readPolicyFlag(
   output: Output,
 ): Promise<readonly PolicyObject[]> {
   if (policy.length === 0) return [];
-  // What reads YAML takes long to load.
+  // The YAML parser takes long to load.
   const manifests = await import('@taintmgr/k8s-adapter/manifests');
   try {
     const { actionHint } = await import('@taintmgr/k8s-adapter/kinds');

@@ -32,7 +32,7 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** How a command that threw ends: what to print, if anything, and the exit code. */
+/** The end of a command that threw: the lines to print, if any, and the exit code. */
 export interface Ending {
   readonly lines: string;
   readonly code: ExitCode;
@@ -51,7 +51,7 @@ export function endingOf(error: unknown, interrupt: AbortSignal): Ending | null 
   return lines === null ? null : { lines, code: exitCode.error };
 }
 
-/** What to print for an error, as kubectl would; null for one that is a mistake of ours. */
+/** The lines to print for an error, as kubectl would; null for a mistake of ours. */
 export function errorLines(error: unknown): string | null {
   if (error instanceof ApiError) {
     return [printable(error.message), ...hintsOf(error)].join('\n');

@@ -149,7 +149,7 @@ function widest(items: readonly Item[]): number {
   return Math.max(2, ...items.map(([term]) => (term.length > termMax ? 0 : term.length)));
 }
 
-/** A command that is too long goes on below, as a shell reads it. */
+/** Breaks a command that is too long, as a shell reads it. */
 function example(line: string, width: number): string {
   // A flag and its value stay in one line, and so does what is quoted.
   const words = line.match(/(?:--?[a-z-]+ (?=[^-#|>]))?(?:'[^']*'|"[^"]*"|\S)+/g) ?? [];

@@ -34,7 +34,7 @@ export function correctionOf(argv: readonly string[], program: CommandUnknownOpt
 
 const secrets = ['--token', '--password'];
 
-/** The command as a shell takes it, without what nobody else is to see. */
+/** The command as a shell takes it, without secrets. */
 function shown(words: readonly string[]): string {
   const safe = words.map((word, index) => {
     const [, flag] = /^(--\w+)=/.exec(word) ?? [];
@@ -79,7 +79,7 @@ function tidyTaint(text: string): string | null {
   return `${flag}${key}${value === undefined ? '' : `=${value}`}${known === undefined ? '' : `:${known}`}`;
 }
 
-/** What people call a command elsewhere. */
+/** The names of commands in other programs. */
 const meanings: Readonly<Record<string, readonly string[]>> = {
   'drain-by-taint': ['drain', 'cordon', 'evict', 'taint'],
   undo: ['uncordon', 'untaint', 'rollback', 'revert', 'undrain'],

@@ -19,14 +19,14 @@ export interface Output {
   flushed(): Promise<void>;
   /** Everything said to a person: progress, warnings, errors. */
   err(text: string): void;
-  /** Null where nobody watches `err`: no escape sequence that moves is ever written there. */
+  /** Null where `err` is no terminal: no escape sequence that moves is ever written there. */
   live(): Promise<LiveBlock | null>;
   /** The same for `out`. */
   screen(): Promise<LiveBlock | null>;
   /** Colours for `out` and `err`, where there are any. */
   readonly paintOut: Paint;
   readonly paintErr: Paint;
-  /** How many columns the terminals of `out` and `err` have; null: no terminal, and lines of any length. */
+  /** The columns of the terminals of `out` and `err`; null: no terminal, and lines of any length. */
   readonly widthOut: number | null;
   readonly widthErr: number | null;
 }
@@ -54,7 +54,7 @@ export function writeTableNotes(output: Output, isTable: boolean, notes: readonl
   }
 }
 
-/** What was made for a moment and could not be taken away, each with what takes it away. */
+/** Warns of temporary objects that could not be removed, each with the command that removes it. */
 export function warnOfLeft(
   output: Output,
   left: readonly { readonly why: string; readonly command: string }[],
@@ -110,7 +110,7 @@ export function colored(output: Output, choice: ColorChoice): Output {
   };
 }
 
-/** Whether lines can be rewritten: not every terminal knows how, or says how large it is. */
+/** True where lines can be rewritten: some terminals cannot, or do not report their size. */
 export function canRewrite(
   { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
   { TERM }: Environment,

@@ -7,7 +7,7 @@ import type { ExitCode } from './exit.ts';
 import { colored, type Output } from './output.ts';
 import { refuseBlank } from './values.ts';
 
-/** What is given to a command beside its flags. */
+/** An argument of a command. */
 type Argument = string | readonly string[] | undefined;
 
 /** Runs a command; its arguments come after the invocation. */
@@ -94,14 +94,14 @@ function givenFlags(command: CommandUnknownOpts): ReadonlySet<string> {
   return new Set(names.filter((name) => command.getOptionValueSource(name) === 'cli'));
 }
 
-/** What the commands need from the process. */
+/** The services of the process that commands need. */
 export interface Surroundings {
   readonly output: Output;
   /** Aborted by Ctrl-C. */
   readonly interrupt: AbortSignal;
   /**
-   * Called before a command runs that changes the cluster: it comes to its own end, also where nobody
-   * reads what it says any more. Left out: nobody wants to know.
+   * Called before a command that changes the cluster runs: it finishes even where its output is no longer
+   * read. Left out: not needed.
    */
   readonly onChanging?: () => void;
 }

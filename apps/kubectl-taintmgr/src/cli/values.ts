@@ -1,4 +1,4 @@
-// Reads names and label selectors as somebody types them.
+// Reads names and label selectors as users type them.
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { LabelExpression, LabelSelector } from '@taintmgr/core';
 import { spelled, UsageError } from '@taintmgr/k8s-adapter/command-line';
@@ -10,7 +10,7 @@ const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 
 const pattern = new RegExp(`^${label}([.]${label})*$`);
 
-/** Whether an object of Kubernetes may have this name. */
+/** True where an object of Kubernetes may have this name. */
 export function isObjectName(text: string): boolean {
   return text.length <= nameLengthMax && pattern.test(text);
 }

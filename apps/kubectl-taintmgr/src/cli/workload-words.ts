@@ -18,7 +18,7 @@ export const workloadKindWords: readonly string[] = Object.values(workloadWords)
   ([word = '']) => word,
 );
 
-/** Stands for the kind where somebody typed a name alone. */
+/** Stands for the kind where the user typed a name alone. */
 const eitherWord = 'node-or-pod';
 
 /** The kind that a word stands for; null: it is none of a workload. */

@@ -6,7 +6,7 @@ import { type IsMeant, type NodeChange, nodeChanging, undoing } from '@taintmgr/
 /** Our name in metadata.managedFields: by it `undo` knows which fields are still as a drain set them. */
 export const fieldManager = 'kubectl-taintmgr';
 
-/** Makes a drain's change to a node; with a dry run it only says what that would come to. */
+/** Makes a drain's change to a node; a dry run only says how the node would change. */
 export async function changeNode<T>(
   client: ApiClient,
   nodeName: string,
@@ -28,9 +28,9 @@ export interface UndoOptions {
 }
 
 /**
- * Takes back what drains have set on these nodes, and only that: what somebody else has changed since
- * is left. Says, in kubectl's words, what was undone and what was not. The names of the nodes where
- * the API server refused or did not answer; one that is gone is done with.
+ * Takes back the changes that drains made to these nodes, and only those: later changes by others stay. Says,
+ * in kubectl's words, what was undone and what was not. The names of the nodes where the API server refused
+ * or did not answer; one that is gone is done with.
  */
 export async function undoOnNodes(
   client: ApiClient,

@@ -11,9 +11,9 @@ export interface Collection {
   readonly path: string;
   /** The one object of it that decides; left out: all do. */
   readonly name?: string;
-  /** Whether pods are placed by it and nothing else: where it may not be read, much is known all the same. */
+  /** True where it only serves to place pods: without it, much is still known. */
   readonly isOfPlacement: boolean;
-  /** Whether it is about devices, and nothing to a cluster where no pod claims any. */
+  /** True where it is about devices, and irrelevant to a cluster without claims. */
   readonly isOfDevices: boolean;
 }
 
@@ -35,7 +35,7 @@ const kinds = [
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-node-lease/leases'],
   // Since when it leads its timers run.
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-system/leases', 'kube-controller-manager'],
-  // Whether ours leads.
+  // It shows if taintmgr-controller leads.
   ['coordination.k8s.io/v1', 'Lease', 'leases', 'taintmgr-controller'],
   ['apps/v1', 'Deployment', 'deployments'],
   ['apps/v1', 'ReplicaSet', 'replicasets'],
@@ -86,15 +86,15 @@ interface Claiming {
   };
 }
 
-/** Whether an object is a pod that claims devices, or makes such pods. */
+/** True for a pod that claims devices, and for an object that makes such pods. */
 export function claimsDevices({ spec }: Claiming): boolean {
   if ((spec?.resourceClaims ?? []).length > 0) return true;
   return spec?.template !== undefined && claimsDevices(spec.template);
 }
 
 /**
- * What is in one; none of a kind of ours, or of devices, that the cluster does not serve. Throws ApiError and
- * ConnectionError.
+ * Returns the objects of a collection; none of a kind of ours, or of devices, that the cluster does not
+ * serve. Throws ApiError and ConnectionError.
  */
 export async function listCollection(
   client: ApiClient,

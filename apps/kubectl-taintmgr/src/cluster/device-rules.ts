@@ -15,7 +15,7 @@ export function ruleReference(name: string): string {
   return `devicetaintrule.resource.k8s.io/${name}`;
 }
 
-/** `devicetaintrule/NAME` as somebody types it; null: it is something else. */
+/** The name in `devicetaintrule/NAME`, as users type it; null: the text is something else. */
 export function ruleNameIn(text: string): string | null {
   const [, name] = /^devicetaintrules?(?:[.]resource[.]k8s[.]io)?\/(.+)$/.exec(text) ?? [];
   return name ?? null;
@@ -42,7 +42,7 @@ export async function createRule(
   return (await client.send(objectRequest('POST', `${path}?${query}`, manifest))) as RuleObject;
 }
 
-/** What becomes of a rule. */
+/** The change of a rule. */
 export interface RuleChange {
   /** Left out: it stays as it is. */
   readonly effect?: 'NoExecute' | 'None';
@@ -54,8 +54,8 @@ export interface RuleChange {
 }
 
 /**
- * Changes exactly the rule that was read: one of another uid, or whose spec somebody has changed since, is left
- * alone, and the API server answers 422.
+ * Changes exactly the rule that was read: a rule with another uid, or with a spec that was changed since,
+ * stays unchanged, and the API server answers 422.
  */
 export async function changeRule(
   client: ApiClient,

@@ -12,7 +12,7 @@ import {
 } from '@taintmgr/k8s-adapter';
 import { fileFault, shellWord, UsageError } from '@taintmgr/k8s-adapter/command-line';
 
-/** What stands on one line of a flight record, from 1. */
+/** The content of one line of a flight record, from 1. */
 export type FlightLine =
   | { readonly kind: 'head'; readonly head: FlightHead }
   | { readonly kind: 'step'; readonly line: number; readonly step: FlightStep }
@@ -23,7 +23,7 @@ export type FlightLine =
 interface TextLine {
   readonly number: number;
   readonly text: string;
-  /** Whether a line break ends it. */
+  /** True where a line break ends it. */
   readonly isWhole: boolean;
 }
 
@@ -81,7 +81,7 @@ function damage(file: string, line: number, text: string): UsageError {
   return new UsageError(`${file}:${line}: ${text}${next}`);
 }
 
-/** What is wrong with a step after the one before it; null: nothing. */
+/** The fault of a step after the one before it; null: none. */
 function placeFault({ step, at }: FlightStep, before: FlightStep | null): string | null {
   const expected = (before?.step ?? 0) + 1;
   if (step !== expected) return `step: got ${step}, want ${expected}: something is missing here`;
@@ -142,7 +142,7 @@ async function* linesOf(file: string, flag: string): AsyncGenerator<TextLine> {
 
 /** Every file that is compressed by gzip begins with these bytes, whatever its name is. */
 const gzipMark = Buffer.from([0x1f, 0x8b]);
-/** What is there of a file that was cut off is read, and its end is no error. */
+/** A file that was cut off is read as far as it reaches, and its end is no error. */
 const asFarAsItGoes = { finishFlush: constants.Z_SYNC_FLUSH };
 
 /** The text of a file, compressed or not, piece by piece. */

@@ -28,7 +28,7 @@ interface ManifestFault {
   readonly isTemplate: boolean;
 }
 
-/** What was found in all files. */
+/** The objects of all files. */
 export interface Manifests {
   readonly files: readonly string[];
   /** The files that kustomize wants in a folder; they make no objects themselves. */
@@ -39,7 +39,7 @@ export interface Manifests {
 
 /** Where manifests are looked for. */
 export interface ManifestSource {
-  /** By which somebody names them, `-f`. */
+  /** The flag that names them, `-f`. */
   readonly flag: string;
   /** Files, folders, and `-` for standard input. */
   readonly paths: readonly string[];
@@ -173,14 +173,14 @@ function objectsIn(document: Field): readonly Field[] {
   return isList && items ? items.items().flatMap(objectsIn) : [document];
 }
 
-/** Whether it means to be of one of the kinds of taintmgr.dev, whose other files may stand there too. */
+/** True for an object that claims a kind of taintmgr.dev, among which other files may stand. */
 function isOurs(field: Field): boolean {
   const [group] = String(field.find(['apiVersion'])?.value).split('/');
   const isKind = Object.hasOwn(policyKinds, String(field.find(['kind'])?.value));
   return isKind && group === policyApiVersion.split('/')[0];
 }
 
-/** What an object says of itself, or why it is none. */
+/** The object as a manifest, or the reason why it is none. */
 function manifestOf(file: string, field: Field, namespace: string): Manifest | string {
   const textAt = (...path: readonly string[]): string => {
     const value = field.find(path)?.value;

@@ -2,7 +2,7 @@
 import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
 import type { KubeObject } from '@taintmgr/sim-cluster';
 
-/** One line of a recording. `at` is by the clock of whoever recorded it. */
+/** One line of a recording. `at` is by the clock of the recorder. */
 export type RecordingLine =
   /** From now on all is written down that changes of these kinds. */
   | { readonly at: Instant; readonly type: 'BEGIN'; readonly kinds: readonly string[] }

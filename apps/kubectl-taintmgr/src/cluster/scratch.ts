@@ -34,16 +34,16 @@ export function scratchNamespaceRequest(
   });
 }
 
-/** What a pod is put there for: to be marked, or to run on a node and be evicted. */
+/** The purpose of a pod: to be marked, or to run on a node and be evicted. */
 export interface ScratchPod extends PodName {
   /** Left out: no scheduler looks for a node for it. */
   readonly nodeName?: string;
   readonly tolerations?: readonly object[];
   /** A ResourceClaim that it uses; left out: none. */
   readonly claim?: string;
-  /** It stays, once deleted, until somebody takes its finalizer. */
+  /** A deleted pod stays until its finalizer is removed. */
   readonly isWatched?: boolean;
-  /** How long it may take to end; left out: 0. */
+  /** The time that it may take to end; left out: 0. */
   readonly graceSeconds?: number;
 }
 
@@ -109,7 +109,7 @@ export async function makePod(client: ApiClient, pod: ScratchPod): Promise<unkno
 /** Something that was made and is still there. */
 export interface Leftover {
   readonly why: string;
-  /** What takes it away. */
+  /** The command that removes it. */
   readonly command: string;
 }
 
@@ -123,7 +123,7 @@ export async function refuseWithout(client: ApiClient, rights: readonly Right[])
   );
 }
 
-/** What is left if it fails; what is not there is no fault. */
+/** Returns the objects that could not be removed; an object that does not exist is no fault. */
 export async function takeAway(
   action: Promise<unknown>,
   command: string,

@@ -7,7 +7,7 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Which annotations are kept; that of a mirror pod says only that it is one. */
+/** The annotations that are kept; that of a mirror pod only marks it as one. */
 function annotations(value: unknown): unknown {
   const all = Object.entries(value as Record<string, unknown>);
   const entries = all.flatMap(([name, text]): readonly (readonly [string, unknown])[] => {
@@ -60,7 +60,7 @@ const conditions: Shape = [
   `),
 ];
 
-/** How long a container takes to be ready and to stop, not how that is found out. */
+/** The time that a container takes to be ready and to stop, without the way to find out. */
 const probe: Shape = whole('initialDelaySeconds periodSeconds failureThreshold successThreshold');
 const container: Shape = {
   ...{ name: 'all', image: () => 'redacted', resources: 'all', restartPolicy: 'all' },
@@ -69,7 +69,7 @@ const container: Shape = {
   lifecycle: { preStop: { sleep: whole('seconds') } },
 };
 
-/** Whether its data is lost with the pod, and on which nodes it can be. */
+/** The facts that say if its data is lost with the pod, and on which nodes it can be. */
 const volume: Shape = {
   name: 'all',
   emptyDir: () => ({}),
@@ -115,8 +115,8 @@ const ofWorkload: Shape = {
 const pauseFields = ['scope', 'deadlines', 'readiness', 'until'];
 
 /**
- * Why evictions are held is said for people, and may name anything. A field that we do not know stays
- * one that nobody can follow: without it the pause would say something else.
+ * Why evictions are held is said for people, and may name anything. An unknown field stays, and no controller
+ * can follow it: without it the pause would mean something else.
  */
 function pauseSpec(value: unknown): unknown {
   const entries = Object.entries(value as Record<string, unknown>);
@@ -140,7 +140,7 @@ export const eventShape: Shape = {
   message: (value) => ofEvictions.find((words) => String(value).startsWith(words)),
 };
 
-/** What is kept of each kind that is written down. */
+/** The kept fields of each recorded kind. */
 export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   Namespace: { metadata, spec: whole('finalizers'), status: whole('phase') },
   Node: {
@@ -208,7 +208,7 @@ export const shapes: Readonly<Record<CollectionKind, Shape>> = {
   },
 };
 
-/** What is kept of a value: all of it, some members of it, its items, or what a function makes of it. */
+/** The kept part of a value: all of it, some members, its items, or the result of a function. */
 type Shape =
   | 'all'
   | { readonly [member: string]: Shape }

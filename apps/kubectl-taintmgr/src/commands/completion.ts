@@ -36,7 +36,7 @@ export interface InstallFlags {
   readonly directory?: string | undefined;
 }
 
-/** What the shell is to do with the choices, in Cobra's numbers. */
+/** The shell's handling of the choices, in Cobra's numbers. */
 const directive = { files: 0, noSpace: 2, noFiles: 4 } as const;
 
 /** A choice, and a word about it. */
@@ -50,7 +50,7 @@ interface Choices {
   readonly directive: number;
 }
 
-/** What each argument of a command is the name of; the last counts for all that follow. */
+/** The kind of name of each argument; the last counts for all that follow. */
 const argumentSources: Readonly<Record<string, readonly NameKind[]>> = {
   'explain node': ['nodes'],
   'explain pod': ['pods'],
@@ -80,7 +80,7 @@ const flagSources: Readonly<Record<string, NameKind>> = {
   '--node': 'nodes',
 };
 
-/** Values that are always the same; one that ends in `=` or `:` goes on. */
+/** Fixed values; a value that ends in `=` or `:` continues. */
 const flagValues: Readonly<Record<string, readonly string[]>> = {
   '--output': ['wide', ...formatNames.map(withValue).filter((name) => name !== 'wide')],
   '--dry-run': ['none', 'client', 'server'],
@@ -102,8 +102,8 @@ const fileFlags: readonly string[] = [
 ];
 
 /**
- * Prints what the last word may be, one choice a line, then a line with a directive: kubectl's
- * contract with plugins. What cannot be found out is no choice; nothing else is ever printed.
+ * Prints what the last word may be, one choice a line, then a line with a directive: kubectl's contract with
+ * plugins. Values that cannot be found out are no choices; nothing else is ever printed.
  */
 export async function completeWords(
   words: readonly string[],
@@ -210,9 +210,9 @@ function withValue(name: string): string {
   return /^(jsonpath|custom-columns)/.test(name) ? `${name}=` : name;
 }
 
-/** As drains name themselves: whoever may write on a node may have written anything. */
+/** The form of a drain's name: a client that may write on a node may have written any text. */
 const drainId = /^drain-\d{8}-\d{6}-[0-9a-f]{4}$/;
-/** What a shell would take for more than a name, and a terminal for orders. */
+/** Characters that a shell would not take as part of a name, or that a terminal would obey. */
 const steering = /[\p{Cc}\p{Cf}\p{Z}\p{DI}]/u;
 
 /** Where names of the cluster are read. */
@@ -278,7 +278,7 @@ type NameKind =
 
 type Flags = GlobalFlags & Readonly<Record<string, unknown>>;
 
-/** Nobody waits longer for a list of names. */
+/** The longest wait for a list of names. */
 const requestTimeout = '3s';
 
 /** The names that there are, in their order. */

@@ -122,7 +122,7 @@ interface Condition {
   readonly message?: unknown;
 }
 
-/** What a definition says of it; null: its kind is served. */
+/** The reason why a definition's kind is not served; null: it is served. */
 function whyNotServed(definition: unknown): string | null {
   const { status } = (definition ?? {}) as { readonly status?: { readonly conditions?: unknown } };
   const conditions: readonly Condition[] = Array.isArray(status?.conditions)

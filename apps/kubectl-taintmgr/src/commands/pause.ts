@@ -63,7 +63,7 @@ export async function run(invocation: Invocation<PauseFlags>, name: string): Pro
     return exitCode.done;
   }
   return await withConnection(invocation, async ({ client }) => {
-    // What counts is the clock of the cluster.
+    // The clock of the cluster counts.
     const now = (await askForPauses(client)) ?? local;
     const reader = new ClusterReader(client);
     const wanted = await placed(reader, name, flags, now);
@@ -146,13 +146,13 @@ function printed(
   return printAnswer(answer, format, flags.headers !== false, output);
 }
 
-/** A pause as the API server is told of it, and as the engine reads it. */
+/** A pause for the API server, and as the engine reads it. */
 interface NewPause {
   readonly manifest: object;
   readonly pause: EvictionPause;
 }
 
-/** What the flags ask for as of `now`. Throws UsageError. */
+/** The pause that the flags ask for as of `now`. Throws UsageError. */
 function newPause(name: string, flags: PauseFlags, now: Instant): NewPause {
   const {
     reason,
@@ -262,7 +262,10 @@ function namespaceWarnings(
     .map((wanted) => `there is no namespace ${wanted}${didYouMean(wanted, names)}`);
 }
 
-/** Whoever evicts here without heeding pauses; `isLeftOut`: the pause is for namespaces that are not taken over. */
+/**
+ * The controllers that evict here and ignore pauses; `isLeftOut`: the pause is for namespaces that are not
+ * taken over.
+ */
 export function evictorWarnings(
   { deadlines }: EvictionPause,
   evictors: Evictors,
@@ -289,7 +292,7 @@ function heedlessWarnings({ settings }: Evictor): readonly string[] {
   return [`taintmgr-controller runs with ${flag}, and follows no pauses of the cluster`];
 }
 
-/** Whether a pause is for pods of namespaces that are not taken over; null: they may not be read. */
+/** True for a pause of pods in namespaces that are not taken over; null: the namespaces may not be read. */
 export function leavesOut(
   { scope }: EvictionPause,
   namespaces: readonly Namespace[] | null,

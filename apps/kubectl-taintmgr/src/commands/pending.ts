@@ -123,7 +123,7 @@ interface PendingRow {
 
 type Key = string | number;
 
-/** What rows can be sorted by, by name. */
+/** The sort keys of rows, by name. */
 const keys: Readonly<Record<string, (row: PendingRow) => Key>> = {
   due: ({ pod }) => pod.explanation.remaining ?? Number.POSITIVE_INFINITY,
   name: ({ pod }) => `${pod.facts.pod.namespace}/${pod.facts.pod.name}`,
@@ -179,7 +179,7 @@ function inText(pod: PodReport, now: Instant): string {
   return `${text} or ${otherwise.kind === 'evict' ? timeLeft(otherwise.deadline - now) : '-'}`;
 }
 
-/** A line for each pod; who has requested evictions only where somebody has. */
+/** A line for each pod; the requesters of evictions only where there are any. */
 export function pendingColumns(
   now: Instant,
   pods: readonly PodReport[],

@@ -1,4 +1,4 @@
-// Messages on a terminal: broken between words, and a command that is to be pasted in one line.
+// Messages on a terminal: broken between words, with commands to paste in one line.
 
 import { stripVTControlCharacters } from 'node:util';
 

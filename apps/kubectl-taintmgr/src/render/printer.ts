@@ -5,8 +5,7 @@ import type { Paint } from './style.ts';
 import type { TableOptions } from './table.ts';
 
 /**
- * Prints the answer of a command in every format. What takes long to make is a getter: only what is
- * printed is made.
+ * Prints the answer of a command in every format. Expensive parts are getters: only the printed part is made.
  */
 export interface Answer {
   /** For json, yaml and jsonpath. */
@@ -24,7 +23,7 @@ interface Screen {
   readonly paintOut: Paint;
 }
 
-/** The answer as text, exactly as it is to be written. Throws UsageError for a wrong template. */
+/** The answer as text, exactly as it is written. Throws UsageError for a wrong template. */
 export async function printAnswer(
   answer: Answer,
   format: Format,
@@ -68,14 +67,14 @@ function asLines(text: string): string {
   return text === '' ? '' : `${text}\n`;
 }
 
-/** The value of `-o`: how an answer is to be printed. */
+/** The value of `-o`: the format of an answer. */
 export type Format =
   | { readonly kind: 'table'; readonly wide: boolean }
   | { readonly kind: 'json' | 'yaml' | 'name' }
   | { readonly kind: 'jsonpath' | 'jsonpath-as-json'; readonly template: string }
   | { readonly kind: 'custom-columns'; readonly spec: string };
 
-/** What -o takes; nothing means a table. */
+/** The values of -o; nothing means a table. */
 export const formatNames: readonly string[] = [
   'custom-columns',
   'custom-columns-file',

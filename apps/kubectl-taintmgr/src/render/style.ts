@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 /** When colours are used. */
 export type ColorChoice = 'auto' | 'always' | 'never';
 
-/** What a colour stands for; it never says anything that the text does not say as well. */
+/** The meaning of a colour; the text always says the same. */
 export type Tone = 'warning' | 'urgent' | 'soon' | 'calm' | 'quiet';
 
 /** Gives text its tone, or leaves it as it is. */

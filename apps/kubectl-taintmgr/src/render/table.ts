@@ -81,7 +81,7 @@ interface Layout {
   readonly folded: readonly number[];
   readonly widths: readonly number[];
   readonly space: number;
-  /** How wide the last column of the row may be, and the terminal. */
+  /** The widths of the row's last column and of the terminal. */
   readonly lastMax: number;
   readonly width: number;
 }
@@ -307,7 +307,7 @@ function columnWidths(rows: readonly Row[]): readonly number[] {
 
 type PaintOfRow = (text: string, column: number) => string;
 
-/** What is set in below a line of names. */
+/** The indent below a line of names. */
 const indentOfStacked = '  ';
 
 /** The lines of a row: its names where they stand above, and its cells, of which the last may be broken. */
@@ -371,7 +371,7 @@ function widthIn({ texts, widths }: Row, column: number): number {
 /** Of no width of their own: accents, joiners, variation selectors. */
 const attached = /[\p{Mark}\p{Format}]/gu;
 
-/** How many columns of a terminal a text takes. */
+/** The number of terminal columns of a text. */
 function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
   let width = 0;
@@ -381,7 +381,7 @@ function widthOf(text: string): number {
   return width;
 }
 
-/** Nobody's terminal is narrower than what most have set up. */
+/** Most terminals are at least this wide. */
 const lineWidthMax = 100;
 
 /**
@@ -405,7 +405,7 @@ export function wrapped(line: string, indent: string, width: number = lineWidthM
   return [...lines, current].join('\n');
 }
 
-/** A name and its value, and the colour of the value; a line without a name goes on with the one before. */
+/** A name and its value, and the colour of the value; a line without a name continues the one before. */
 export type Field = readonly [name: string, value: string, tone?: Tone | null];
 
 /** The values stand below each other; those that are too long for the terminal are broken between words. */
@@ -442,15 +442,15 @@ export function brokenText(value: string, width: number | null): readonly string
   return [...(before === undefined ? [] : brokenText(before.trimEnd(), width)), toPaste];
 }
 
-/** How large a terminal is, in characters. */
+/** The size of a terminal, in characters. */
 interface ScreenSize {
   readonly rows: number;
   readonly columns: number;
 }
 
 /**
- * The top of a text, as far as a screen has room for it, and how much more there is:
- * `... 18 more`. What a table says first counts most: its heads and the rows that come next.
+ * The top of a text, as far as a screen has room for it, and how much more there is: `... 18 more`. The first
+ * lines of a table count most: its heads and the rows that come next.
  */
 export function screenful(text: string, { rows, columns }: ScreenSize): string {
   // The cursor stands on the line below.

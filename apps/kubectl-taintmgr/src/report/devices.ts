@@ -1,4 +1,4 @@
-// Pods that use tainted devices: what becomes of them and when, and the budgets that nobody is asked about.
+// Pods that use tainted devices: their fate, the time, and the budgets that are not asked.
 import { formatTaint } from '@taintmgr/core';
 import {
   type DeviceId,
@@ -29,13 +29,16 @@ export interface DevicePod {
   /** Those of the devices in question that it holds, by their claims. */
   readonly held: readonly { readonly device: DeviceId; readonly claim: string }[];
   readonly verdict: DeviceVerdict;
-  /** It goes for taints alone that nobody was seen to heed. */
+  /** True: it leaves for taints alone that no controller was seen to follow. */
   readonly isDoubtful: boolean;
   /** Those over it; null: we may not see them. */
   readonly budgets: readonly Budget[] | null;
 }
 
-/** The pods that hold one of the devices, the first to go first. `unheeded`: the taints that may evict nobody. */
+/**
+ * The pods that hold one of the devices, the first to go first. `unheeded`: the taints that may evict no
+ * pods.
+ */
 export function podsOnDevices(
   survey: DeviceSurvey,
   ids: readonly DeviceId[],
@@ -82,7 +85,7 @@ export function nameOf({ facts: { pod } }: DevicePod): string {
   return `${pod.namespace}/${pod.name}`;
 }
 
-/** Whether it is made to leave, and is not leaving already. */
+/** True for a pod that is made to leave, and is not leaving already. */
 export function goes({ facts, verdict, isDoubtful }: DevicePod): boolean {
   return verdict.at !== null && !isDoubtful && facts.pod.deletionTimestamp === null;
 }
@@ -219,7 +222,7 @@ function fates(pods: readonly DevicePod[], of: string): readonly string[] {
   return [`${counted('Evict')}${of} to evict`, ...shown];
 }
 
-/** What of the taints evicts nobody, as far as can be seen; null: they all evict. */
+/** The taints that evict no pods, as far as can be seen; null: all taints evict. */
 export function heedlessness({
   ours,
   upstream,

@@ -28,7 +28,7 @@ export function renderBlocks<F extends Finding>(
   return blocks.join('\n\n');
 }
 
-/** What a check that is content says, in a line each. */
+/** A line for each statement of a check without problems. */
 export function renderContent(findings: readonly Finding[], options: Options): string {
   const widest = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ level, check, message }) => {

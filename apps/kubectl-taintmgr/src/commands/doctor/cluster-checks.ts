@@ -20,7 +20,7 @@ import {
 } from '@taintmgr/k8s-adapter/survey';
 import { type Finding, type FindingOf, findingsOf, orWell } from './finding.ts';
 
-/** A pod that should have ended so long ago is worth a word. */
+/** A pod that should have ended this long ago is reported. */
 const stuckAfterMs: Millis = 600_000;
 
 /** Budgets that allow no eviction, that share pods, that select nothing. */
@@ -54,7 +54,7 @@ export function checkBudgets({ budgets, pods }: Survey): readonly Finding[] {
   );
 }
 
-/** A budget that counts no pods: there are none, or nobody counts them. */
+/** A budget that counts no pods: there are none, or no controller counts them. */
 function emptyFinding(finding: FindingOf, budget: Budget, pods: readonly PodFacts[]): Finding {
   const about = `pdb/${budget.name} -n ${budget.namespace}`;
   const selected = pods.filter(({ pod }) => budgetsOver(pod, [budget]).length > 0);
@@ -199,7 +199,7 @@ export function checkStuckPods({ pods, nodes, at }: Survey): readonly Finding[] 
   return orWell(finding, findings, 'no pod is stuck');
 }
 
-/** Nodes that drains have changed and nobody has changed back. */
+/** Nodes with changes of drains that were not undone. */
 export function checkDrains({ nodes, at }: Survey): readonly Finding[] {
   const finding = findingsOf('drains');
   if (nodes === null) return [finding('INFO', 'no permission to list nodes')];

@@ -102,7 +102,7 @@ function actingIn({ taintmgr }: Evictors): readonly Evidence[] {
   });
 }
 
-/** What is declared and not so, and what people claim who may not evict. */
+/** Declarations that are not true, and claims by users who may not evict. */
 function doubtFindings({ evictors }: Survey): readonly Finding[] {
   const finding = findingsOf('overlap');
   const { evidence } = upstreamVerdict(evictors);
@@ -142,12 +142,12 @@ function tracesOf(evictors: Evictors): string | null {
   return lines.length === 0 ? null : lines.join('; ');
 }
 
-/** What to do about a condition; left out: it says so itself. */
+/** The remedy for a condition; left out: the condition names it. */
 const fixes: Readonly<Record<string, string>> = {
   ClockSkew: 'set the clock of the machine that the controller runs on',
 };
 
-/** What leaders have published: their conditions, and how their takeover is. */
+/** Checks the published status of leaders: their conditions, and the state of their takeover. */
 export async function checkControllers(
   { at }: Survey,
   { client }: Connection,
@@ -239,7 +239,7 @@ function takes({ action }: EvictionPolicy, right: PodRight): boolean {
   return action !== null && actionRights[action].includes(right);
 }
 
-/** What it runs with that others do not know of, and whether it asks budgets; nothing where it does not act. */
+/** Reports the mode of the evicting controller and its settings that this plugin cannot read; nothing where none evicts. */
 export async function checkSettings(
   { evictor }: Survey,
   { client }: Pick<Connection, 'client'>,
@@ -264,7 +264,7 @@ export async function checkSettings(
 /** So many nodes are named; more are counted. */
 const namesMax = 3;
 
-/** Conditions and taints that nobody takes back any more; nothing where there are none. */
+/** Conditions and taints that no controller removes any more; nothing where there are none. */
 export async function checkPressure(
   { nodes, at }: Survey,
   { client }: Connection,

@@ -19,7 +19,7 @@ import { type Finding, findingsOf, orWell } from './finding.ts';
 
 const finding = findingsOf('devices');
 
-/** Nothing where the cluster has neither claims nor rules, and is to be seen to have none. */
+/** Nothing where the cluster has neither claims nor rules, as far as can be read. */
 export async function checkDevices(_: Survey, { client }: Connection): Promise<readonly Finding[]> {
   const reader = new ClusterReader(client);
   const paths = await devicePaths(reader);
@@ -60,7 +60,7 @@ function placed({ level, message, fix }: DeviceFault, about: string): Finding {
 /** kube-controller-manager writes of a rule at once, where it does. */
 const settledAfterMs: Millis = 60_000;
 
-/** Rules that nobody heeds, and a scheduler that they make panic. */
+/** Rules that no controller follows, and a scheduler that panics on them. */
 async function gateFindings(
   { devices, rules, at }: DeviceSurvey,
   reader: ClusterReader,
@@ -85,14 +85,17 @@ async function gateFindings(
   return found;
 }
 
-/** Of a claim that was made from a template the template is to be mended; what is allocated cannot be changed. */
+/**
+ * For a claim that was made from a template, the template needs the change; an allocated claim cannot be
+ * changed.
+ */
 function claimFindings(claim: unknown): readonly Finding[] {
   const { metadata } = claim as { readonly metadata: ObjectMeta };
   const about = `resourceclaim/${metadata.name} -n ${metadata.namespace ?? ''}`;
   return claimFaults(claim).map((fault) => placed(fault, about));
 }
 
-/** Pods on devices that a taint would empty, and that nobody evicts. */
+/** Pods on devices that a taint should empty, and that no controller evicts. */
 function extendedFindings(survey: DeviceSurvey): readonly Finding[] {
   const allocated = Array.from(survey.devices.claims()).flatMap((one) => one.allocated ?? []);
   return podsOnDevices(survey, allocated).flatMap(({ facts: { pod }, verdict }) => {

@@ -71,7 +71,7 @@ function taintFaults(rule: unknown, now: Instant | null): readonly DeviceFault[]
   return found;
 }
 
-/** What the API server refuses in a taint of a device; `name`: the taint, as messages have it. */
+/** The reasons of the API server to refuse the taint of a device; `name`: the taint, as messages have it. */
 function valueFaults(object: unknown, path: Path, name: string): readonly DeviceFault[] {
   const taint = member(object, ...path);
   const [effect, added] = [member(taint, 'effect'), member(taint, 'timeAdded') ?? null];
@@ -85,7 +85,7 @@ function valueFaults(object: unknown, path: Path, name: string): readonly Device
 
 const wantedTime = 'an RFC 3339 time such as 2026-11-29T03:31:04Z';
 
-/** What the API server refuses in a ResourceSlice, as far as taints go. v1beta1 has them in `basic`. */
+/** The reasons of the API server to refuse a ResourceSlice, as far as taints are concerned. */
 export function sliceFaults(slice: unknown): readonly DeviceFault[] {
   const path = ['spec', 'devices'];
   const ofDevices = listAt(slice, path).flatMap((device, index) => {
@@ -198,7 +198,7 @@ export function classFaults(deviceClass: unknown): readonly DeviceFault[] {
   return [{ path: ['spec', 'extendedResourceName'], level: 'INFO', message, fix }];
 }
 
-/** Which devices a rule is for; a member that is left out is any. */
+/** The devices of a rule; a member that is left out matches any. */
 export interface SelectedDevices {
   readonly driver?: string;
   readonly pool?: string;

@@ -53,7 +53,7 @@ const checks: readonly Check[] = [
   checkDevices,
 ];
 
-/** So long kube-controller-manager may take to hear of a taint. */
+/** The time that kube-controller-manager may take to see a taint. */
 const waitMsMin = 5_000;
 
 /** `doctor`: says what is well and what is not in the cluster, or in the files that are named. */
@@ -75,7 +75,7 @@ async function checkCluster(invocation: Invocation<DoctorFlags>): Promise<ExitCo
   }
   if (flags.recursive) throw new UsageError('-R: want -f too, which names the folders');
   const format = await readFormat(flags.output);
-  // What it shows is known to the checks.
+  // The checks know the result of the probe.
   const probe = flags.probe ? await runProbe(invocation) : null;
   return await withConnection(invocation, async (connection) => {
     const reader = new ClusterReader(connection.client);

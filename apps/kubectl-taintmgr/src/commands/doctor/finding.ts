@@ -1,11 +1,11 @@
-// What a check of doctor has found, and how bad that is.
+// The finding of a check, and its severity.
 
 import type { Millis } from '@taintmgr/core/time';
 import { choicesMax, countBy } from '@taintmgr/k8s-adapter/command-line';
 import type { OutputFlags } from '../../cli/common-flags.ts';
 import type { Tone } from '../../render/style.ts';
 
-/** How bad it is. */
+/** The severity of a finding. */
 export type Level = 'OK' | 'INFO' | 'WARN' | 'FAIL';
 
 /** In which colour it is printed. */
@@ -16,14 +16,14 @@ export const levelTones: Readonly<Record<Level, Tone | null>> = {
   FAIL: 'urgent',
 };
 
-/** What one check has found. */
+/** The finding of one check. */
 export interface Finding {
   readonly check: string;
   readonly level: Level;
-  /** What it is about, e.g. `pdb/web -n shop`; '': the cluster. */
+  /** The subject, e.g. `pdb/web -n shop`; '': the cluster. */
   readonly about: string;
   readonly message: string;
-  /** What to do about it; '': nothing. */
+  /** The remedy; '': none. */
   readonly fix: string;
 }
 
@@ -39,7 +39,7 @@ export function findingsOf(check: string): FindingOf {
   return (level, message, more = {}) => ({ check, level, about: '', fix: '', message, ...more });
 }
 
-/** What a check has found, or where that is nothing, what is well. */
+/** The findings of a check, or without any, the statement that all is well. */
 export function orWell(
   finding: FindingOf,
   findings: readonly Finding[],
@@ -75,6 +75,6 @@ export interface DoctorFlags extends OutputFlags {
   readonly recursive?: true | undefined;
   /** Put a pod of our own on a Node of our own with a taint, and see who evicts it. */
   readonly probe?: true | undefined;
-  /** How long to wait for that. */
+  /** The longest wait for that. */
   readonly timeout: Millis;
 }

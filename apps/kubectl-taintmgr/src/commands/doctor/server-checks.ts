@@ -34,7 +34,7 @@ const versionRequest = {
   body: null,
 } as const;
 
-/** Whether the API server is one we know. */
+/** Checks that the version of the API server is known. */
 export async function checkServer(_: Survey, { client }: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('api-server');
   const version = (await client.send(versionRequest)) as Version;
@@ -45,7 +45,7 @@ export async function checkServer(_: Survey, { client }: Connection): Promise<re
   return [finding('WARN', message, { fix: `upgrade the API server to 1.${minorMin} or newer` })];
 }
 
-/** Whether this machine, the nodes and the API server agree about the time. */
+/** Checks that this machine, the nodes and the API server agree about the time. */
 export async function checkClock(
   { nodes }: Survey,
   { client }: Connection,
@@ -213,7 +213,7 @@ const ownRights: typeof rights = [
   ['list namespaces', 'following policies that select namespaces'],
 ];
 
-/** Which rights of those that commands need are missing. */
+/** The missing rights of those that commands need. */
 export async function checkRights(_: Survey, { client }: Connection): Promise<readonly Finding[]> {
   const finding = findingsOf('rights');
   const isOurs = await new ClusterReader(client).serves(`/apis/${policyApiVersion}`);

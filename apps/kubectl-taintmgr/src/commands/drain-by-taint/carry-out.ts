@@ -48,13 +48,10 @@ import {
 } from './plan-table.ts';
 import { Progress } from './progress.ts';
 
-/** Nobody waits longer for a drain to say that it has ended. */
+/** The longest wait for a drain's last report. */
 const lastWordsMsMax = 2_000;
 
-/**
- * Carries out a drain: cordons the nodes, taints each at its turn, lets its pods go, and says how
- * it ended.
- */
+/** Carries out a drain: cordons the nodes, taints each in order, evicts its pods, and reports the end. */
 export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainReport> {
   const { output, say } = drain;
   const daemonSets = daemonSetLine(plan);
@@ -75,8 +72,8 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
 }
 
 /**
- * Rolls back where that is wanted, and says how to undo the rest; its name, null: nothing is left. What
- * another run goes on with is left to that one.
+ * Rolls back where that is wanted, and says how to undo the rest; its name, null: nothing is left. The
+ * remains are left to the next run where that continues the drain.
  */
 async function offerUndo(
   drain: Drain,
@@ -100,7 +97,9 @@ async function offerUndo(
   return wanted.id;
 }
 
-/** True while a node has something of the drain, as far as the API server says: somebody may have undone it. */
+/**
+ * True while a node has a mark of the drain, as far as the API server says: another user may have undone it.
+ */
 async function isMarked(drain: Drain, names: Iterable<string>): Promise<boolean> {
   const client = lastWordsClient(drain.connection);
   const isOurs = isNamed(drain.wanted.id);
@@ -154,7 +153,7 @@ async function reportLeft(
   return verdicts;
 }
 
-/** The budgets as they are by now; null where they cannot be read, or nobody wants to wait for them. */
+/** The current budgets; null where they cannot be read, or the user interrupts the wait. */
 async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterReader['budgets']> {
   try {
     return await new ClusterReader(client).budgets();
@@ -165,8 +164,8 @@ async function budgetsNow({ client }: Drain['connection']): ReturnType<ClusterRe
 }
 
 /**
- * Takes back what this drain has set on nodes; the names of those where that failed. Once begun it goes
- * on after Ctrl-C; a second one ends the process.
+ * Takes back what this drain has set on nodes; the names of those where that failed. A rollback that has
+ * begun continues after Ctrl-C; a second Ctrl-C ends the process.
  */
 async function rollBack(drain: Drain, names: Iterable<string>): Promise<readonly string[]> {
   const { connection, wanted, output, say } = drain;
@@ -391,7 +390,7 @@ function carriedOut({ settings, config, wanted }: Drain): NodeDrain {
     spec: {
       ...{ ...spec, nodes: config.targets.map(({ name }) => name) },
       ...(cordonsLater && { cordon: 'AtTurn' }),
-      // What failed is taken back at the end.
+      // Failed nodes are rolled back at the end.
       onFailure: 'KeepTaint',
     },
   };

@@ -20,7 +20,7 @@ export interface NodeOutcome {
   readonly tainted: boolean;
   readonly total: number;
   readonly gone: number;
-  /** Of those gone, how many somebody else deleted. */
+  /** The pods that others deleted, of those gone. */
   readonly deletedByOthers: number;
   readonly pods: readonly object[];
   /** The names of those that went, or would. */

@@ -1,4 +1,4 @@
-// The report on a drain that did not come to its end: the pods that are left, why, and what may help.
+// The report on a drain that did not finish: the pods that are left, why, and what may help.
 import type { Pod } from '@taintmgr/core';
 import {
   type Budget,
@@ -113,8 +113,8 @@ function failedNodes(machine: DrainSight): readonly string[] {
 }
 
 /**
- * One line for each budget. Nobody is told to relax the budget of an operator, which may cost the data behind
- * it, nor, where such a budget holds pods, to let all pods of the drain be deleted.
+ * One line for each budget. Never advises to relax the budget of an operator, which may cost the data behind
+ * it, nor, where such a budget holds pods, to delete all pods of the drain.
  */
 function budgetHint(left: readonly DrainPod[], verdicts: Verdicts): readonly string[] {
   const blocked = left.filter(({ blocker }) => blocker?.code === 'Budget');

@@ -107,7 +107,7 @@ const kubectlFlags = {
   ),
 };
 
-/** How much at once, in which order, and what only taintmgr does. */
+/** The flags for the number at once, the order, and the features that only taintmgr has. */
 const ownFlags = {
   maxParallelNodes: flag<number | string>(
     reads(

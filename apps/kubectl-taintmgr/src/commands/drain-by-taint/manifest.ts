@@ -15,7 +15,7 @@ import {
   flagsOf,
 } from './flags.ts';
 
-/** The taint as the command line says; `effect` null: whichever is safe on this cluster. */
+/** The taint as the command line says; `effect` null: the one that is safe on this cluster. */
 export interface WantedTaint extends Pick<Taint, 'key' | 'value'> {
   readonly effect: string | null;
 }
@@ -37,7 +37,7 @@ interface Asked {
   readonly given: ReadonlySet<string>;
 }
 
-/** The object as the API server is told of it. Throws UsageError. */
+/** The object for the API server. Throws UsageError. */
 export function nodeDrainManifest(asked: Asked): NodeDrainRead {
   const { name, taint, flags, budgets, nodeNames, given } = asked;
   const spec = {

@@ -1,4 +1,4 @@
-// The end of a drain: its result and exit code, and the words for one that somebody else stops.
+// The end of a drain: its result and exit code, and the words for a drain that another user stops.
 import { formatTaint, type Taint } from '@taintmgr/core';
 import type {
   DrainFailure,
@@ -17,7 +17,7 @@ export type DrainResult =
   | 'Planned'
   | 'Refused'
   | 'Failed'
-  /** Somebody else evicts for the taint. */
+  /** Another controller evicts for the taint. */
   | 'Stopped'
   | 'Blocked'
   | 'TimedOut'
@@ -88,7 +88,7 @@ const byReason: ReadonlyMap<string, string> = new Map([
   ['PreemptionByScheduler', 'kube-scheduler'],
 ]);
 
-/** The one who deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
+/** The program that deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
 export function deleterText({ manager, reason }: ForeignDeletion): string {
   return manager ?? byReason.get(reason ?? '') ?? 'somebody else';
 }

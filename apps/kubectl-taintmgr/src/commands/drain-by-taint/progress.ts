@@ -1,4 +1,4 @@
-// Reports how a drain goes on: what happens to nodes and pods, and their counts in one line.
+// Reports the progress of a drain: events of nodes and pods, and their counts in one line.
 import type { Blocker, PodRef } from '@taintmgr/core';
 import {
   type Departure,
@@ -23,7 +23,7 @@ export interface Audience {
   readonly output: Output;
   /** Says what was done, in a line of kubectl's kind. */
   readonly say: (line: string) => void;
-  /** Null where nobody watches. */
+  /** Null where `err` is no terminal. */
   readonly live: LiveBlock | null;
 }
 
@@ -70,7 +70,7 @@ export function stateBlock(state: DrainState, width: number, paint: Paint): stri
     .join('\n');
 }
 
-/** Says what happens to a drain, above a line of counts that is rewritten where somebody watches. */
+/** Prints the events of a drain, above a line of counts that is rewritten on a terminal. */
 export class Announcer {
   readonly #audience: Audience;
   /** The last words about each subject: the same is not said twice. */
@@ -122,8 +122,8 @@ export class Announcer {
 }
 
 /**
- * Reports how a drain goes on: a line for each pod that went and each node that is done, a warning
- * for each pod that is newly held, and the counts.
+ * Reports the progress of a drain: a line for each pod that left and each node that is done, a warning for
+ * each pod that is newly held, and the counts.
  */
 export class Progress extends Announcer {
   /** The last words about the connection to the API server; null while it works. */
@@ -298,14 +298,14 @@ const namesMax = 3;
 
 /** The numbers of pods of a drain. */
 export interface DrainTally {
-  /** Pods that are to go or have gone. */
+  /** Pods to evict, or evicted. */
   readonly total: number;
   readonly gone: number;
   /** Of those that have gone. */
   readonly deletedByOthers: number;
 }
 
-/** Counts the pods that are to go; those that stay do not count. */
+/** Counts the pods to evict; pods that stay do not count. */
 export function tallyOf(pods: readonly DrainPod[]): DrainTally {
   const leaving = pods.filter(isToGo);
   const departures = leaving.flatMap(({ state }) => (state.kind === 'gone' ? state.departure : []));
@@ -316,7 +316,7 @@ export function tallyOf(pods: readonly DrainPod[]): DrainTally {
   };
 }
 
-/** True for a pod that is to go, or has gone. */
+/** True for a pod to evict, or that has left. */
 export function isToGo({ state }: DrainPod): boolean {
   return !['kept', 'left', 'skipped'].includes(state.kind);
 }
@@ -402,7 +402,7 @@ function endText(now: Instant, machine: DrainSight, needAction: Stuck): string {
     : `done in about ${formatDuration(byPace - now)}, at the pace so far`;
 }
 
-/** False for a pod that leaves only when somebody acts, or ends a pause. */
+/** False for a pod that leaves only when a person acts or a pause ends. */
 function isTimely({ blocker, state, because, hold }: DrainPod): boolean {
   if (state.kind === 'givenUp') return false;
   if (blocker) return blocker.verdict === 'resolves' || blocker.verdict === 'needsTime';

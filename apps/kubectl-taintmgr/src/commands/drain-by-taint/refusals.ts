@@ -55,7 +55,7 @@ export function flagsFault({ pods }: DrainPlan): string | null {
 
 /**
  * The other controller that would take the pods of the drain's taint without asking budgets, in words. Null:
- * it is known that nobody would, or only one acts that leaves them to the drain.
+ * no controller would, as far as is known, or only one acts that leaves them to the drain.
  */
 export function overlapFault(
   taint: Taint,

@@ -1,4 +1,4 @@
-// `drain-by-taint --server-side`: makes a NodeDrain, follows it until it has ended, and says how it goes on.
+// `drain-by-taint --server-side`: makes a NodeDrain, follows it until it has ended, and reports its progress.
 import { setTimeout } from 'node:timers/promises';
 import { formatTaint } from '@taintmgr/core';
 import { formatDuration, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
@@ -29,7 +29,7 @@ import { type DrainRequest, nobodyMatches, readRequest, readTargets } from './se
 
 const dryRunTexts = { none: '', server: ' (server dry run)', client: ' (dry run)' } as const;
 
-/** Makes the object, and follows it where nobody says --detach. */
+/** Makes the object, and follows it unless --detach is given. */
 export async function runOnServer(
   invocation: Invocation<DrainFlags>,
   taintText: string | undefined,
@@ -110,7 +110,9 @@ async function checkNodes(
   return false;
 }
 
-/** Throws UsageError where nobody would carry the drain out, or somebody else would evict for its taint. */
+/**
+ * Throws UsageError where no controller would carry the drain out, or another one would evict for its taint.
+ */
 async function refuseInTheWay(
   { client }: Connection,
   { taint, budgets, flags }: DrainRequest,
@@ -170,7 +172,7 @@ interface Follower extends Audience {
 interface Followed {
   readonly code: ExitCode;
   readonly last: NodeDrainObject;
-  /** True where somebody has deleted the drain. */
+  /** True where the drain was deleted. */
   readonly isGone: boolean;
 }
 
@@ -229,7 +231,7 @@ async function look(
   }
 }
 
-/** The exit code of a drain that has ended; null: the drain goes on. */
+/** The exit code of a drain that has ended; null: the drain continues. */
 function endOf({ metadata, status }: NodeDrainObject): ExitCode | null {
   if (!status || status.observedGeneration !== metadata.generation) return null;
   switch (status.phase) {
@@ -296,7 +298,7 @@ class DrainNews extends Announcer {
     this.err(`error: ${reference} was deleted, and what it had set is undone`);
   }
 
-  /** The reason why nobody carries the drain out any more; null: somebody does. */
+  /** The reason why no controller carries the drain out any more; null: one does. */
   controllers(fault: DrainControllerFault | null): void {
     const isNews = (fault === null) !== (this.#nobody === null);
     this.#nobody = fault;

@@ -112,9 +112,9 @@ function parsePolicy(text: string): BudgetPolicy {
 }
 
 /**
- * Chooses the effect of the taint where the command line leaves it open. A NoSchedule taint is safe
- * on every cluster: nobody else evicts for it. NoExecute, which also keeps pods out that tolerate
- * the other, is chosen only where it is known that nobody else evicts for it either.
+ * Chooses the effect of the taint where the command line leaves it open. A NoSchedule taint is safe on every
+ * cluster: no controller evicts for it. NoExecute, which also keeps pods out that tolerate the other, is
+ * chosen only where no controller is known to evict for it either.
  */
 export function chooseEffect(request: DrainRequest, survey: NodeSurvey): DrainSettings {
   const [effect, effectReason] = effectOf(request, survey);
@@ -129,7 +129,7 @@ function effectOf(
   { evictors, nodes }: NodeSurvey,
 ): readonly [effect: string, reason: string | null] {
   if (effect !== null) return [effect, null];
-  // The same command goes on where an earlier run has ended: with the taint that one has set.
+  // The same command continues an earlier run that has ended: with the taint of that run.
   const marks = nodes.flatMap(({ annotations }) => readMarks(annotations));
   const earlier = marks.find(
     ({ taint, tainted }) => tainted && taint.key === key && taint.value === value,

@@ -24,7 +24,7 @@ export interface ExplainFlags extends QuestionFlags, PolicyFlag, OutputFlags {
 /** The kinds that have an `explain` command of their own. */
 export type SubjectKind = 'node' | 'pod' | 'zone' | 'taint';
 
-/** What the help says about each. */
+/** The help text of each. */
 const subjects: Readonly<
   Record<
     SubjectKind,
@@ -171,7 +171,7 @@ export function policyCommand(): CommandUnknownOpts {
   });
 }
 
-/** What can be explained about devices, and what the help says about each. */
+/** The subjects about devices, with their help texts. */
 const deviceSubjects = {
   device: [
     ['devices'],
@@ -187,7 +187,7 @@ const deviceSubjects = {
   ],
 } as const;
 
-/** What can be explained about devices. */
+/** The subjects about devices. */
 export type DeviceSubject = keyof typeof deviceSubjects;
 
 /** `explain device` or `explain devicetaintrule`, as its help shows it. */

@@ -1,4 +1,4 @@
-// The answer about a pod that is not there: its history, or that nobody knows of it.
+// The answer about a pod that does not exist: its history, or that it is unknown.
 import { type ApiError, printable } from '@taintmgr/k8s-adapter/command-line';
 import { history } from '@taintmgr/k8s-adapter/history';
 import type { OutputFlags } from '../../cli/common-flags.ts';

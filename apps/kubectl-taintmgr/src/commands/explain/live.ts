@@ -23,16 +23,15 @@ export interface LiveOptions {
   readonly invocation: Invocation<ExplainFlags>;
 }
 
-/** Everything is read again after so long, for what no watch reports: budgets, leases. */
+/** Everything is read again after this time, for facts that no watch reports: budgets, leases. */
 const readEveryMs = 5000;
 /** Changes that come together are shown together. */
 const togetherMs = 200;
 const tickMs = 1000;
 
 /**
- * Shows an answer and goes on until Ctrl-C. On a terminal it is rewritten in place each second; else
- * changes are written as they come. A watch reports that something changed; what is shown is
- * read again.
+ * Shows an answer and updates it until Ctrl-C. On a terminal it is rewritten in place each second; else
+ * changes are written as they come. A watch reports that something changed; what is shown is read again.
  */
 export async function run(options: LiveOptions): Promise<ExitCode> {
   const { connection, view, invocation } = options;
@@ -61,7 +60,7 @@ export async function run(options: LiveOptions): Promise<ExitCode> {
   }
 }
 
-/** Reads anew; when there is no answer the last one stands. */
+/** Reads the cluster again; without an answer the last one stands. */
 async function refresh(shown: LiveAnswer, options: LiveOptions): Promise<void> {
   const { connection, view, question, invocation } = options;
   const { latest } = shown;
@@ -117,7 +116,7 @@ class Changes {
     }, togetherMs);
   }
 
-  /** Resolves after so long, or when something has changed or Ctrl-C comes. */
+  /** Resolves after this time, at a change or at Ctrl-C. */
   async wait(millis: number): Promise<void> {
     if (this.isPending) return;
     await new Promise<void>((resolve) => {
@@ -133,7 +132,7 @@ class Changes {
 /** The answer that was read last, and what was shown of it. */
 class LiveAnswer {
   readonly #options: LiveOptions;
-  /** Null: nobody watches, or a script reads. */
+  /** Null: the output is no terminal, or a script reads it. */
   readonly #screen: LiveBlock | null;
   readonly #warned = new Set<string>();
   #latest: Explained | null = null;

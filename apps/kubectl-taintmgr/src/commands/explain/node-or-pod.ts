@@ -17,7 +17,10 @@ export function unknownKind(kind: string, name: string): string {
   return `there is no kind ${JSON.stringify(kind)}; ${wanted}${meant || ofNamespace}`;
 }
 
-/** Tells whether a name that somebody typed alone is that of a node or of a pod, be it gone. Throws UsageError: of both, or of none. */
+/**
+ * Tells if a name that the user typed alone is that of a node or of a pod, which may be gone. Throws
+ * UsageError: of both, or of none.
+ */
 export async function nodeOrPod(
   reader: ClusterReader,
   namespace: string,

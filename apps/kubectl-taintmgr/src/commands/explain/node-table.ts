@@ -72,11 +72,11 @@ export function nodeView(name: string): View<NodeAnswer> {
   };
 }
 
-/** What decides which columns a table of pods has. */
+/** The facts that choose the columns of a table of pods. */
 export interface PodColumns {
   readonly compare: boolean;
   readonly whatIf: boolean;
-  /** How long after the reading the answer is meant. */
+  /** The time from the reading to the answer's instant. */
   readonly after: number;
   /** True: a row names its node, all pods being of one namespace; left out: all are on one node. */
   readonly byNode?: boolean;

@@ -175,7 +175,7 @@ function givenUpFields(report: PodReport, { deniers }: Explained['survey']): rea
   ];
 }
 
-/** Of one that is terminating: who made it leave, what other sources say, and what nobody says. */
+/** For a terminating pod: the program that deleted it, the word of other sources, and the unknown facts. */
 function becauseLines(
   decision: Decision,
   survey: ForecastSurvey,
@@ -213,7 +213,7 @@ function nodeText(node: NodeReport | null, name: string, now: Instant): string {
   return `${name} (Ready: ${readyText(node.facts, now)}${zone}${maintenance})`;
 }
 
-/** What its devices have to do with it, where the reasons do not say so. */
+/** The part of its devices, where the reasons do not mention it. */
 function devicesLine({ devices: verdict, explanation }: PodReport): readonly string[] {
   const isSaid = explanation.decision.because[0]?.code === 'RulesUnheeded';
   if (!verdict || isSaid) return [];
@@ -290,7 +290,7 @@ function taintRow(
 
 type Started = Extract<Reason, { readonly start: Instant }>;
 
-/** What shows from when a deadline counts. */
+/** The source of a deadline's start. */
 const sourceTexts: Readonly<Record<Started['startSource'], string>> = {
   timeAdded: 'timeAdded',
   firstSeen: 'first seen',

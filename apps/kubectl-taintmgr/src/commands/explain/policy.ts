@@ -68,7 +68,7 @@ export async function run(
   });
 }
 
-/** What could not be read; while a policy is wrong, taintmgr-controller holds everything. */
+/** The objects that could not be read; while a policy is wrong, taintmgr-controller holds all evictions. */
 function warningsOn({ policies, refused }: PolicySurvey): readonly string[] {
   const wrong = policies.objects.flatMap(({ kind, value }) =>
     kind === 'EvictionPause' && isHoldingPause(value)
@@ -97,7 +97,7 @@ function actorNotes(evictor: Evictor): readonly string[] {
   }
 }
 
-/** What the policies come to for one pod and one taint. */
+/** The outcome of the policies for one pod and one taint. */
 interface ChoiceRow {
   readonly taint: string;
   readonly namespace: string;
@@ -241,13 +241,13 @@ function documentOf(survey: PolicySurvey): object {
   };
 }
 
-/** What is asked about. */
+/** The subject of the question. */
 interface PolicyQuestion {
   readonly kind: 'pod' | 'node';
   readonly name: string;
 }
 
-/** What policies come to for a pod and one taint of its node. */
+/** The outcome of policies for a pod and one taint of its node. */
 interface TaintChoice {
   readonly taint: Taint;
   readonly choice: ExplainedChoice;
@@ -407,7 +407,7 @@ export function verdictText(
   }
 }
 
-/** What a part is called in manifests. */
+/** The name of a part in manifests. */
 function fieldOf(part: PolicyPart, { match }: EvictionPolicy): string {
   switch (part) {
     case 'taints':

@@ -203,13 +203,13 @@ function thresholdDocument(state: ThresholdState): object {
 /** Where the thresholds come from. */
 type ThresholdSource = 'kubelet' | 'flags' | 'defaults';
 
-/** What was read about the pressure on a node, and what follows from it. */
+/** The pressure on a node as it was read, and the conclusions from it. */
 interface PressureSurvey {
   readonly at: Instant;
   readonly source: ThresholdSource;
   readonly semantics: PressureSemantics;
   readonly settings: PressureSettingsInput;
-  /** What the node says of itself, the kubelet's and ours. */
+  /** The conditions of the node, the kubelet's and ours. */
   readonly conditions: readonly NodeCondition[];
   readonly explanation: PressureExplanation;
   /** Why the configuration of the kubelet could not be read; null: it was, or was not needed. */
@@ -361,7 +361,7 @@ function pressureHead(survey: PressureSurvey, options: TableOptions): readonly s
   );
 }
 
-/** How a condition stands, the kubelet's or ours, and what will become of it. */
+/** The state of a condition, the kubelet's or ours, and its expected change. */
 function conditionText(
   { type, holds, clearsAt }: ConditionExplanation,
   { at, conditions, settings }: PressureSurvey,
@@ -446,7 +446,7 @@ function renderOrder({ signal, order }: SignalExplanation, options: TableOptions
   return renderColumns(columns, order, options);
 }
 
-/** What puts a pod before the next one, by the names of the comparators. */
+/** The reason that puts a pod before the next one, by the names of the comparators. */
 const comparatorTexts: Readonly<Record<ComparatorName, string>> = {
   qosClass: 'its QoS class goes first',
   unmeasuredFirst: 'its usage is unknown',

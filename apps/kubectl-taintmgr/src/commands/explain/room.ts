@@ -3,8 +3,9 @@ import type { Replacement, RoomQuestion } from '@taintmgr/k8s-adapter/explain';
 import { type KubeObject, Placement } from '@taintmgr/sim-cluster';
 
 /**
- * Finds places for the replacements of pods that leave: all of them are gone first, and each replacement takes its room.
- * Nothing is stored but nodes and pods, so that volumes and devices are left out of account, and nobody preempts.
+ * Finds places for the replacements of pods that leave: all of them are gone first, and each replacement
+ * takes its room. Only nodes and pods are stored: volumes and devices are ignored, and no pod preempts
+ * another.
  */
 export async function findRoom({
   nodes,
@@ -30,7 +31,7 @@ function placeOf(placement: Placement, uid: string, pod: KubeObject): Replacemen
   const { deletionTimestamp: __, ...metadata } = pod.metadata;
   const next = { ...pod, metadata, spec, status: {} };
   const ignores = ignoredOf(pod);
-  // Without the claims nobody can tell where the devices are.
+  // Without the claims the places of the devices are unknown.
   if (spec.resourceClaims) return { uid, node: null, why: null, ignores: 'devices' };
   const node = placement.best(next)?.name ?? null;
   if (node === null) return { uid, node, why: placement.refusal(next), ignores };

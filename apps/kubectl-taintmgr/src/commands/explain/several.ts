@@ -17,7 +17,7 @@ import { describePod } from './pod.ts';
 import { podNames, type View } from './view.ts';
 import { countsField, nodeColumns } from './zone.ts';
 
-/** Between two that are told in full. */
+/** Between two full answers. */
 const between = '\n\n\n';
 
 /** Several nodes. */

@@ -41,7 +41,7 @@ export function answerOf(view: View, explained: Explained): Answer {
   };
 }
 
-/** `pod/NAME` of those that are to go, or are going. */
+/** `pod/NAME` of the pods that will leave or are leaving. */
 export function podNames(pods: readonly PodReport[]): readonly string[] {
   return pods
     .filter((pod) => decisionName(pod) !== 'Keep')

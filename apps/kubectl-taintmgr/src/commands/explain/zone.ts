@@ -114,7 +114,7 @@ function leaseText(renewedAt: Instant | 'unread' | null, now: Instant): string {
   return renewedAt === null ? none : ago(now, renewedAt);
 }
 
-/** How many pods there are, how many go, and when; a dash where nobody looked. */
+/** The number of pods, the number that leave, and the time; a dash where pods were not read. */
 export function tallyColumns(now: Instant, after: number): readonly Column<NodeReport>[] {
   const cell =
     (text: (counts: Tally) => string, nobodyLooked = '-'): ((node: NodeReport) => string) =>

@@ -53,11 +53,11 @@ export interface RecorderOptions {
   readonly limits?: RecorderLimits;
 }
 
-/** A lease is renewed every 10 s; one that was not for so long is of a node that may have died. */
+/** A lease is renewed every 10 s; after this time without a renewal the node may have died. */
 const quietMs: Millis = 25_000;
 /** At the end so much is enough: two renewals are missing. */
 const quietAtEndMs: Millis = 20_500;
-/** So long after a gap comes what happened in it. */
+/** The events during a gap arrive within this time after it. */
 const catchUpMs: Millis = 2_000;
 /** Shorter gaps hide nothing. */
 const gapMsMin: Millis = 1_000;
@@ -104,7 +104,7 @@ export class Recorder {
     this.#kinds = new Map(options.collections.map((one) => [one.resource, one] as const));
   }
 
-  /** Why it has ended; null: it goes on. */
+  /** The reason of the end; null: the recording continues. */
   get end(): RecordingEnd | null {
     return this.#end;
   }
@@ -289,7 +289,7 @@ function digestOf(object: KubeObject): string {
   return createHash('sha1').update(text).digest('base64');
 }
 
-/** Of the status of a workload what says how many pods there are to be, and of which template. */
+/** The part of a workload's status that says how many pods it wants, and of which template. */
 function wantedIn({ status = {} }: KubeObject): object {
   const { desiredNumberScheduled, numberMisscheduled, updateRevision } = status;
   return { desiredNumberScheduled, numberMisscheduled, updateRevision };

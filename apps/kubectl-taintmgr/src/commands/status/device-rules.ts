@@ -24,7 +24,7 @@ interface RuleStatus {
   readonly devices: number;
   /** Pods that it makes go, or would if its effect were NoExecute. */
   readonly pods: number;
-  /** When the first of them goes for it; null: none does; undefined: nobody can tell. */
+  /** The time of the first eviction for it; null: none; undefined: unknown. */
   readonly nextAt: Instant | null | undefined;
 }
 

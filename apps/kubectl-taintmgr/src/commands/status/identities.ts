@@ -10,7 +10,7 @@ const settingsShown = ['mode', 'delete-after', 'semantics', 'allow-overlap'];
 interface Controllers {
   readonly at: Instant;
   readonly evictors: Evictors;
-  /** What leaders publish of themselves. */
+  /** The published status of leaders. */
   readonly managers: readonly TaintManager[];
 }
 
@@ -29,7 +29,7 @@ export function identities(
   );
 }
 
-/** What a leader says of itself, and how old that is. */
+/** The published status of a leader, and its age. */
 function managerFields(now: Instant, manager: TaintManager): readonly Field[] {
   const { name, leader, version, startedAt, renewedAt, isResigned, settings, troubles } = manager;
   const who = `${leader} ${version}`;

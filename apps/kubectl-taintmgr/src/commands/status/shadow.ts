@@ -45,7 +45,7 @@ export function renderShadows(
 
 function renderShadow(at: Instant, { manager, report }: Shadow, options: TableOptions): string {
   const { taints = [], namespaces = [], policies = [], reasons = [], recent = [] } = report;
-  // Without heads nobody could tell the tables apart.
+  // Without heads the tables would look alike.
   if (!options.headers) return rowsTable('TAINT', taints, options).join('\n');
   const tables = [
     ...rowsTable('TAINT', taints, options),
@@ -75,7 +75,7 @@ function headOf(at: Instant, manager: TaintManager, { since }: PublishedShadow):
 const nothingYet =
   'Nothing to compare yet: since then no pod was evicted for a taint, and taintmgr would have evicted none.';
 
-/** What an operator wants to know first. */
+/** The first fact that an operator wants to know. */
 function summaryOf(report: PublishedShadow): string {
   const { same = 0, earlier = 0, later = 0, kept = 0, onlyTaintmgr = 0, budgetsAsked = 0 } = report;
   const { following = 0, notDeleted = 0, leftOtherwise = 0, givenUp = 0 } = report;

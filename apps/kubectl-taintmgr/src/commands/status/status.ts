@@ -130,7 +130,7 @@ async function readDeviceRules(
   return await ruleSection(reader, survey);
 }
 
-/** What controllers in a dry run publish. */
+/** The published status of controllers in a dry run. */
 async function shadowAnswer(reader: Pick<ClusterReader, 'taintManagers'>): Promise<Answer> {
   const shadows = shadowsIn(await reader.taintManagers());
   const at = Date.now();
@@ -142,11 +142,11 @@ async function shadowAnswer(reader: Pick<ClusterReader, 'taintManagers'>): Promi
   };
 }
 
-/** How a cluster is doing. */
+/** The state of a cluster. */
 interface Status {
   readonly at: Instant;
   readonly evictors: Evictors;
-  /** Which of them acts on NoExecute taints. */
+  /** The one that acts on NoExecute taints. */
   readonly evictor: Evictor;
   readonly zones: readonly ZoneCounts[];
   readonly drains: readonly MarkedDrain[];
@@ -154,21 +154,21 @@ interface Status {
   readonly nodeDrains: readonly NodeDrainObject[];
   /** Those that evict the pods of a node, or did when they were last heard of. */
   readonly running: readonly RunningDrain[];
-  /** What controllers have said about clocks of late, the latest last. */
+  /** The recent reports of controllers about clocks, the latest last. */
   readonly clocks: readonly ClockEvent[];
   /** Limits of the controller that hold evictions until they are resumed. */
   readonly tripped: readonly TrippedLimit[];
   /** Those that hold evictions. */
   readonly pauses: readonly EvictionPause[];
-  /** What leaders publish of themselves. */
+  /** The published status of leaders. */
   readonly managers: readonly TaintManager[];
-  /** Those by which somebody is asked to move a pod. */
+  /** The requests to move a pod. */
   readonly requests: readonly EvictionRequest[];
   /** Those that taint devices; null: there are none, or we may not see them. */
   readonly deviceRules: RuleSection | null;
   /** Nodes of which conditions say that they are drained or maintained. */
   readonly maintained: readonly NodeFacts[];
-  /** What keeps pods from leaving until a person acts. */
+  /** The obstacles that keep pods from leaving until a person acts. */
   readonly warnings: readonly string[];
 }
 
@@ -257,7 +257,10 @@ function managerDocument(now: Instant, manager: TaintManager): object {
 
 const truths = { acts: 'True', doesNotAct: 'False', unknown: 'Unknown' } as const;
 
-/** Whether a controller evicts, as conditions say it; who, where that is known; how it is known. */
+/**
+ * The verdict on a controller in words of conditions: does it evict, its name where that is known, and the
+ * evidence.
+ */
 function controllerDocument(verdict: DutyVerdict): object {
   const who = 'who' in verdict ? verdict.who : null;
   const [lease] = verdict.evidence.filter(({ kind }) => kind === 'lease');
@@ -298,7 +301,7 @@ function renderStatus(status: Status, options: TableOptions): string {
   return parts.join('\n\n');
 }
 
-/** How the cluster is doing, who evicts, and what a person has to do. */
+/** The state of the cluster, the controller that evicts, and the actions for a person. */
 function headOf(status: Status, options: TableOptions): string {
   const { zones, evictor } = status;
   const needed = actionsNeeded(status);
@@ -321,7 +324,7 @@ function listItem(text: string, { width }: TableOptions): readonly string[] {
   return lines.map((line, index) => `${index === 0 ? '  - ' : '    '}${line}`);
 }
 
-/** What does not resolve by itself. */
+/** The problems that do not resolve by themselves. */
 function actionsNeeded(status: Status): readonly string[] {
   const { at, evictor, tripped, pauses, managers, running, zones, warnings } = status;
   const stuck = sumOf(zones, 'stuck');
@@ -486,7 +489,7 @@ function nodeDrainDocument({ metadata, status }: NodeDrainObject): object {
   return { name: metadata.name, ...said };
 }
 
-/** What somebody can do about them stands below. */
+/** The remedies stand below. */
 function renderPauses(
   at: Instant,
   pauses: readonly EvictionPause[],
@@ -523,12 +526,12 @@ function pauseDocument(pause: EvictionPause): object {
   };
 }
 
-/** What holds because an object cannot be read has no beginning of its own. */
+/** A hold for an object that cannot be read has no beginning. */
 function sinceOf({ uid, since }: EvictionPause): Instant | null {
   return uid === '' ? null : since;
 }
 
-/** So many are told, the others are counted. */
+/** The number that is listed; the others are counted. */
 const shownMax = 10;
 
 /** A line for each condition by which others say that a node is drained or maintained, the first ones of many. */

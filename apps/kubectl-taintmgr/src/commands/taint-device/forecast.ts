@@ -12,7 +12,7 @@ import {
   podsOnDevices,
 } from '../../report/devices.ts';
 
-/** What a rule would come to. */
+/** The effect of a rule. */
 export interface RuleForecast {
   readonly at: Instant;
   readonly published: number;
@@ -52,7 +52,7 @@ export function forecastRule(
   };
 }
 
-/** Devices of the drivers of these that nobody holds and that have no taint that keeps new pods away. */
+/** Devices of the drivers of these that no claim holds and that have no taint that keeps new pods away. */
 function freeDevices({ devices }: DeviceSurvey, ids: readonly DeviceId[]): number {
   const drivers = new Set(ids.map(({ driver }) => driver));
   const free = devices.published().filter((id) => {
@@ -62,7 +62,7 @@ function freeDevices({ devices }: DeviceSurvey, ids: readonly DeviceId[]): numbe
   return new Set(free.map(formatDevice)).size;
 }
 
-/** What somebody should know before NoExecute is written. */
+/** Warnings before NoExecute is written. */
 export function risksOf(
   { going, free, pods, jobEnds }: RuleForecast,
   evictor: DeviceEvictor,

@@ -110,7 +110,7 @@ function readSelector(text: string): DeviceSelector {
   );
 }
 
-/** The rule as the API server is told of it. */
+/** The rule for the API server. */
 export function manifestOf(
   { name, selector, taint }: Extract<TaintRequest, { kind: 'new' }>,
   apiVersion: string,

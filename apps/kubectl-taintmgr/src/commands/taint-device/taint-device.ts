@@ -73,7 +73,7 @@ export async function run(
   const format = await readFormat(flags.output);
   const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
   const request = readRequest(target, taint, flags);
-  // What is written is written: Ctrl-C counts between two requests only, so that nobody has to guess.
+  // A write is final: Ctrl-C counts between two requests only, so that the result is never in doubt.
   const calm = { flags, output, interrupt: new AbortController().signal };
   return await withConnection(calm, async ({ client }) => {
     const reader = new ClusterReader(client);
@@ -405,7 +405,7 @@ async function snooze(work: Work, rule: RuleObject): Promise<ExitCode> {
   return await finish(work, { rule: written, forecast: then, hint: null });
 }
 
-/** What has become of the rule. */
+/** The end of the change to the rule. */
 interface Ending {
   readonly rule: RuleObject;
   readonly forecast: RuleForecast;
@@ -469,7 +469,7 @@ function doneText(work: Work, rule: RuleObject, { going }: RuleForecast): string
   return `${ruleReference(rule.metadata.name)} taints ${taint}${dry}: ${what}${from}`;
 }
 
-/** Whether somebody was seen to act on rules. */
+/** True where a controller was seen to act on rules. */
 function isHeeded({ evictor: { ours, actsOnRules } }: Work, rule: RuleObject): boolean {
   return ours !== null || actsOnRules === true || evictionCondition(rule) !== null;
 }

@@ -18,7 +18,7 @@ type Paths = NonNullable<Awaited<ReturnType<typeof lookForDevices>>>['paths'];
 export const deviceUser = 'device';
 const driver = 'verify.taintmgr.dev';
 
-/** What it takes; a slice and a claim's status may mostly be written by administrators alone. */
+/** The rights that it needs; a slice and a claim's status may mostly be written by administrators alone. */
 const rights = [
   'create resourceslices.resource.k8s.io',
   'delete resourceslices.resource.k8s.io',
@@ -26,7 +26,7 @@ const rights = [
   'patch resourceclaims/status.resource.k8s.io',
 ].map(rightOf);
 
-/** A device that nobody else can be given: it is tainted from the first moment on. */
+/** A device that is given to no other claim: it is tainted from the first moment on. */
 export class DeviceTrial {
   readonly #client: ApiClient;
   readonly #places: Places;

@@ -35,7 +35,7 @@ import { type HeldPod, type NamespaceChange, printChange } from './status.ts';
 interface Plan {
   readonly change: NamespaceChange;
   readonly held: readonly HeldPod[];
-  /** The same for taints of devices; null: nobody may see which. */
+  /** The same for taints of devices; null: the rules may not be read. */
   readonly byDevice: readonly HeldForDevice[] | null;
 }
 
@@ -151,7 +151,7 @@ interface GivingBack {
   readonly client: ApiClient;
   readonly namespace: string;
   readonly how: HeldChoice;
-  /** How long what is refused is tried. */
+  /** The time for which refused evictions are tried. */
   readonly timeout: Millis;
   readonly interrupt: AbortSignal;
   readonly output: Output;
@@ -168,9 +168,10 @@ const retryMs: Millis = 5_000;
 const laterMsMax: Millis = 2_000;
 
 /**
- * Evicts what is due, takes the label off, and answers which pods nobody evicts from then on, and why.
- * What comes due meanwhile is evicted too. What comes due in the last moments may have been refused or
- * not: kube-controller-manager deletes it at once, or has forgotten it, and that is waited for.
+ * Evicts the due pods, takes the label off, and returns the pods that no controller evicts from then on, with
+ * the reasons. Pods that become due meanwhile are evicted too. A pod that becomes due in the last moments may
+ * have been refused or not: kube-controller-manager deletes it at once, or has forgotten it, and the function
+ * waits for that.
  */
 async function giveBack(giving: GivingBack): Promise<readonly HeldPod[]> {
   const { client, namespace, interrupt } = giving;
@@ -184,7 +185,10 @@ async function giveBack(giving: GivingBack): Promise<readonly HeldPod[]> {
   return left.map((one) => ({ ...one, why: stay.get(one.pod.uid) ?? one.why }));
 }
 
-/** So often, and so long apart: the API server may go by the label for a moment after it is gone. */
+/**
+ * The number and the distance of the touches: the API server may still use the label for a moment after it is
+ * gone.
+ */
 const touchesMax = 5;
 const touchMs: Millis = 1_000;
 
@@ -217,7 +221,7 @@ async function dueForDevices({
   return await devices.dueIn(namespace, await reader.podsOf(namespace), reader.now());
 }
 
-/** What is due in the namespace by the API server's time, or will be so much later. */
+/** The pods that are due in the namespace by the API server's time, or will be within `ahead`. */
 async function lookForDue(
   { client, namespace }: GivingBack,
   ahead: Millis = 0,
@@ -265,9 +269,9 @@ async function remove(client: ApiClient, pod: Pod, how: HeldChoice): Promise<str
 
 /**
  * Of the pods of a namespace those that kube-controller-manager wants to delete until `ahead` from now,
- * static pods left out. It counts from when it saw both the taint and the pod. A taint without a time
- * of its own came when taintmgr wrote down, else when the node's taints were written last; where not even
- * that is known it came `now`, so that nobody who tolerates it for a while is evicted for a guess.
+ * static pods left out. It counts from when it saw both the taint and the pod. A taint without a time came
+ * when taintmgr wrote down, else when the node's taints were written last; where not even that is known it
+ * came `now`, so that no pod that tolerates it for a while is evicted for a guess.
  */
 export function duePods(
   pods: readonly PodFacts[],
@@ -285,7 +289,7 @@ export function duePods(
     now,
     nodes: tainted.map((facts) => [dated(facts)]),
     pods: there.map((facts) => [facts]),
-    // What it was refused has left no mark; with these, marks would count as deletions that failed.
+    // A refused deletion has left no mark; with these, marks would count as deletions that failed.
     present: [],
     since: null,
   });
@@ -307,7 +311,7 @@ function dated(facts: NodeFacts): NodeFacts {
   return { ...facts, node: { ...facts.node, taints: withTimes } };
 }
 
-/** What is to become of them. */
+/** The fate of the held pods. */
 type HeldChoice = 'evict' | 'delete' | 'leave';
 
 const choices: readonly HeldChoice[] = ['evict', 'delete', 'leave'];

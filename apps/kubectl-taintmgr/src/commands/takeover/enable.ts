@@ -34,7 +34,7 @@ export async function run(
   const { flags, output, interrupt } = invocation;
   const format = await readFormat(flags.output);
   const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
-  // What the proof makes is taken away after Ctrl-C too, so requests go on after it.
+  // The objects of the proof are removed after Ctrl-C too, so requests continue after it.
   const calm = { flags, interrupt: new AbortController().signal };
   return await withConnection(calm, async ({ client }) => {
     const state = await readState(client);
@@ -87,7 +87,7 @@ async function proofOf(
   return await prove({ ...options, client, ...what });
 }
 
-/** What becomes of whom; throws ApiError for a namespace that is not there. */
+/** The changes by namespace; throws ApiError for a namespace that does not exist. */
 async function changesOf(
   client: ApiClient,
   names: readonly string[],

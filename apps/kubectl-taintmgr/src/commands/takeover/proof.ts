@@ -20,7 +20,7 @@ import {
 } from '../../cluster/scratch.ts';
 import { askToMark, labelRequest, optedIn, untilRefused } from './state.ts';
 
-/** What was shown. */
+/** The result of a proof. */
 export interface Proof {
   /** On which pod. */
   readonly pod: string;
@@ -35,15 +35,15 @@ export interface ProofOptions {
   readonly namespaces: readonly string[];
   /** Whom the policies exempt. */
   readonly users: readonly string[];
-  /** True if the mark for a taint of a device is to be refused too. */
+  /** True: the mark for a taint of a device must be refused too. */
   readonly withDevices: boolean;
-  /** What time the API server has. */
+  /** The time of the API server. */
   readonly now: () => Instant;
-  /** Whether a namespace may be made for it. */
+  /** True: a namespace may be made for it. */
   readonly mayWrite: boolean;
   /** Where it is said what could not be taken away. */
   readonly output: Output;
-  /** Ends the proof; the client goes on, so that what was made is taken away. */
+  /** Ends the proof; the client continues, so that the created objects are removed. */
   readonly interrupt: AbortSignal;
 }
 
@@ -76,7 +76,7 @@ export async function prove(options: ProofOptions): Promise<Proof | null> {
   }
 }
 
-/** A pod of these namespaces that nobody has marked or deleted; null: there is none. */
+/** A pod of these namespaces that is neither marked nor deleted; null: there is none. */
 export async function markable(
   client: ApiClient,
   namespaces: readonly string[],
@@ -115,7 +115,7 @@ async function proveOn(
   const [refused, taken] = [[asker.name], [] as string[]];
   for (const user of [...upstreamUsers, ...users]) {
     if (user === asker.name) continue;
-    // Whoever impersonates himself leaves his groups behind.
+    // A user who impersonates himself loses his groups.
     const found = await askToMark(client, pod, now(), user === asker.self ? undefined : user);
     const isOurs = users.includes(user);
     // Who may not be impersonated, or may not write pods, shows nothing.

@@ -27,7 +27,7 @@ import {
   type TaintManager,
 } from '@taintmgr/k8s-adapter/survey';
 
-/** The policies go by a heartbeat for so long. */
+/** A heartbeat counts for the policies for this time. */
 export const windowMs: Millis = 60_000;
 
 /** The policies as they are installed. */
@@ -40,9 +40,9 @@ interface Policies {
 }
 
 export interface TakeoverState {
-  /** What time the API server has. */
+  /** The time of the API server. */
   readonly now: Instant;
-  /** Whose heartbeat the policies go by; null: nobody's. */
+  /** The leader whose heartbeat counts for the policies; null: none. */
   readonly manager: TaintManager | null;
   readonly policies: Policies;
   /** Namespaces with the label, in order. */
@@ -108,7 +108,7 @@ const withoutTakeover = 'does not take over: start taintmgr-controller with --ta
 const outdated =
   'cannot say that it takes over, as its definition here is older than taintmgr-controller: kubectl taintmgr install crds';
 
-/** What it stands by for, in its own words; null: for nothing. */
+/** The reason why it stands by, in its own words; null: it does not. */
 function standsBack({ troubles }: TaintManager): string | null {
   const kind = 'StandingBack: ';
   const found = troubles.find((text) => text.startsWith(kind));
@@ -117,7 +117,7 @@ function standsBack({ troubles }: TaintManager): string | null {
 
 const nowhere = 'the admission policies of takeover are not installed';
 
-/** What mends them, whoever has installed them. */
+/** The command that mends them, for each way to install them. */
 const mend = 'kubectl apply -k deploy/takeover, or helm upgrade, mends them';
 
 /** True if the leader decides about taints of devices too; else kube-controller-manager does. */
@@ -125,7 +125,7 @@ export function holdsDevices({ manager }: TakeoverState): boolean {
   return manager?.takeover?.deviceTaints === true;
 }
 
-/** For so long an old heartbeat still counts for the policies; 0: it does not. */
+/** An old heartbeat still counts for the policies for this time; 0: it does not. */
 export function graceOf({ manager, now, policies }: TakeoverState): Millis {
   if (manager?.takeover?.enabled !== true || policies.drift.length > 0) return 0;
   return Math.max(0, (manager.renewedAt ?? 0) + windowMs - now);
@@ -172,7 +172,7 @@ function isEnding(object: unknown): boolean {
   return (object as Named).metadata.deletionTimestamp !== undefined;
 }
 
-/** How a write goes out. */
+/** The options of a write. */
 interface WriteOptions {
   /** The API server judges, and changes nothing. */
   readonly dryRun?: boolean;
@@ -189,7 +189,7 @@ export function labelRequest(name: string, isOn: boolean, options: WriteOptions 
   return patch('merge-patch', namespacePath(name), { metadata: { labels } }, options);
 }
 
-/** What a pod goes for. */
+/** The reason why a pod leaves. */
 export type MarkedFor = 'node' | 'device';
 
 /** By kube-controller-manager 1.36.2. */
@@ -205,8 +205,8 @@ const marks: Readonly<Record<MarkedFor, { readonly reason: string; readonly mess
 };
 
 /**
- * The mark that kube-controller-manager sets before it deletes a pod. Nobody but a test stores it: with
- * `dryRun` the API server only says whether it would.
+ * The mark that kube-controller-manager sets before it deletes a pod. Only a test stores it: with `dryRun`
+ * the API server only says if it would.
  */
 function markRequest(
   pod: PodName,
@@ -244,18 +244,18 @@ function patch(
   return { method: 'PATCH', path: `${path}?${query}`, headers, body: JSON.stringify(body) };
 }
 
-/** What the API server says to the mark of a pod. */
+/** The answer of the API server to the mark of a pod. */
 type MarkAnswer =
   /** The policy refuses it: kube-controller-manager would not go on. */
   | { readonly kind: 'refused'; readonly message: string }
   /** It would be stored: kube-controller-manager would delete the pod. */
   | { readonly kind: 'taken' }
-  /** Somebody else has something against it; nothing is known. */
+  /** Another obstacle refuses it; nothing is known. */
   | { readonly kind: 'failed'; readonly message: string; readonly status: number | null };
 
 const byPolicy = "ValidatingAdmissionPolicy 'taintmgr-takeover'";
 
-/** By a server-side dry run of the very patch; `as`: as somebody else. */
+/** Asks by a server-side dry run of the very patch; `as`: as another user. */
 export async function askToMark(
   client: ApiClient,
   pod: PodName,

@@ -92,7 +92,7 @@ function headLines(state: TakeoverState, isUsed: boolean): readonly string[] {
   ];
 }
 
-/** A namespace that somebody has labelled by hand. */
+/** A namespace that was labelled by hand. */
 function mislabelledLines({ mislabelled }: TakeoverState): readonly string[] {
   const { key, value } = takeoverLabel;
   return mislabelled.map((one) => {
@@ -110,7 +110,7 @@ function worksText(isUsed: boolean, withDevices: boolean): string {
 
 function worksNotText(state: TakeoverState, obstacles: readonly string[]): string {
   const { version, drift } = state.policies;
-  // What they refuse as they are, nobody knows.
+  // The effect of modified policies is unknown.
   if (version !== null && obstacles.length === drift.length)
     return 'takeover may not work: the policies are not as they should be';
   const grace = graceOf(state);
@@ -147,17 +147,17 @@ function documentOf(state: TakeoverState, rows: readonly Row[]): object {
   };
 }
 
-/** Takes effect in milliseconds; nobody puts the labels back. */
+/** Takes effect in milliseconds; no controller puts the labels back. */
 export const killSwitch: string = `kubectl label namespaces -l ${takeoverLabel.key}=${takeoverLabel.value} ${takeoverLabel.key}-`;
 
-/** What becomes of one namespace. */
+/** The change of one namespace. */
 export interface NamespaceChange {
   readonly name: string;
   readonly pods: number;
   readonly onTainted: number;
-  /** Whether it is so already. */
+  /** True where nothing changes. */
   readonly isDone: boolean;
-  /** Pods that nobody evicts from now on. */
+  /** Pods that no controller evicts from now on. */
   readonly left: readonly HeldPod[];
 }
 

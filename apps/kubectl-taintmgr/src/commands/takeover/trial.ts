@@ -30,21 +30,21 @@ export interface Places {
 
 export const atOnce = 'at-once';
 export const later = 'later';
-/** For so long the second pod tolerates the taint. */
+/** The second pod tolerates the taint for this time. */
 const laterSeconds = 5;
 
 const lookEveryMs: Millis = 100;
 const conflictsMax = 5;
 
-/** What is known of a pod of the trial. */
+/** The known facts about a pod of the trial. */
 export interface Fate {
-  /** Somebody deleted or evicted it, so long after the taint; null: nobody did. */
+  /** The time from the taint until the pod was deleted or evicted; null: it was neither. */
   readonly goneAfter: Millis | null;
-  /** Who marked it as going, or how; '' where nobody did. */
+  /** The program that marked it as leaving, or the way; '' where none did. */
   readonly by: string;
-  /** What kube-controller-manager said about it. */
+  /** The report of kube-controller-manager about it. */
   readonly upstream: string | null;
-  /** What taintmgr said about it. */
+  /** The report of taintmgr about it. */
   readonly ours: string | null;
 }
 
@@ -79,7 +79,7 @@ export async function clear(client: ApiClient, places: Places): Promise<readonly
   return left;
 }
 
-/** What became of a pod up to now; `gone` is what was known before. */
+/** The fate of a pod up to now; `gone` is the fate that was known before. */
 export async function fateOf(
   client: ApiClient,
   pod: PodName,
@@ -182,7 +182,7 @@ export interface CaseResult {
 }
 
 const upstream = 'kube-controller-manager';
-/** A pod that is there so long after its time was not deleted for it. */
+/** A pod that exists this long after its time was not deleted for it. */
 const marginMs: Millis = 1_500;
 
 /** Opted in, no toleration. */
@@ -218,7 +218,7 @@ export function laterCase(fate: Fate, sinceTaint: Millis): CaseResult {
   };
 }
 
-/** Whether kube-controller-manager deleted it. */
+/** True where kube-controller-manager deleted it. */
 function isTheirs({ goneAfter, by }: Fate): boolean {
   return goneAfter !== null && by.startsWith(upstream);
 }
@@ -232,7 +232,7 @@ function sparedText({ goneAfter, by, ours, upstream: said }: Fate): string {
   return ours === null ? `${fate}; taintmgr has said nothing about it` : `${fate}; ${ours}`;
 }
 
-/** So long after the taint, for people. */
+/** The time after the taint, for people. */
 function after(millis: Millis): string {
   return `${(millis / 1000).toFixed(1)}s`;
 }

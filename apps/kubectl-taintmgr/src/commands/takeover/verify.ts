@@ -54,7 +54,7 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
   const dryRun = readDryRun(flags.dryRun, ['none', 'server', 'client'], output);
   const { node, scratch } = flags;
   const places: Places = { node, inside: scratch, outside: `${scratch}-out` };
-  // What was made is taken away after Ctrl-C too, so requests go on after it.
+  // The created objects are removed after Ctrl-C too, so requests continue after it.
   const calm = { flags, interrupt: new AbortController().signal };
   return await withConnection(calm, async ({ client }) => {
     const state = await readState(client);
@@ -73,7 +73,7 @@ export async function run(invocation: Invocation<VerifyFlags>): Promise<ExitCode
     if (flags.yes !== true && !(await agrees('Do that?', interrupt))) {
       throw new UsageError('nothing was changed');
     }
-    // Namespaces that are there already are somebody else's: these are not cleared.
+    // Namespaces that exist already belong to others: these are not cleared.
     await check(flags.timeout);
     const left: Leftover[] = [];
     try {
@@ -130,7 +130,7 @@ async function refuseUnfit(client: ApiClient, state: TakeoverState, name: string
   );
 }
 
-/** How long one that is being deleted is waited for, and who is told. */
+/** The longest wait for a namespace that is being deleted, and the output to report it. */
 interface Patience {
   readonly output: Output;
   readonly timeout: Millis;
@@ -176,7 +176,7 @@ interface ScratchNamespace {
   };
 }
 
-/** Whether a namespace that we have made once is being deleted, or has just gone. */
+/** True for a namespace of an earlier run that is being deleted, or has just gone. */
 async function isEndingScratch(client: ApiClient, name: string): Promise<boolean> {
   const found = await ifThere(() => client.get(namespacePath(name)));
   if (found === null) return true;

@@ -50,7 +50,7 @@ export async function undoDeviceRule(undo: RuleUndo, name: string): Promise<Exit
   return exitCode.done;
 }
 
-/** One that somebody else deletes first is done with. */
+/** A rule that another client deletes first is done. */
 async function unlessGone(act: () => Promise<void>): Promise<void> {
   try {
     await act();

@@ -33,7 +33,7 @@ import { type Output, warn } from '../../cli/output.ts';
 import { fieldManager, type UndoOptions, undoOnNodes } from '../../cluster/change-node.ts';
 
 const lookEveryMs: Millis = 250;
-/** How often it is looked whether somebody still undoes it. */
+/** The looks at the drain between two checks that a controller still undoes it. */
 const looksBetween = 20;
 
 export interface Undo {
@@ -99,7 +99,7 @@ async function undoHere(
   return isTakenBack && failed.length === 0 ? exitCode.done : exitCode.error;
 }
 
-/** What has become of the nodes, as they are read now. */
+/** Reports the state of the nodes, as they are read now. */
 async function sayUndone(
   { client, output }: Undo,
   name: string,
@@ -129,10 +129,10 @@ function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
 }
 
 /**
- * Does what a controller would do when the drain is undone: its EvictionRequests are deleted, so that
- * nobody goes on moving pods for it, and its conditions of nodes become False. Whether all of that is
- * done; what was refused is told. A controller tries conditions once and lets the drain go; here nobody
- * is left to make them False, so that they count.
+ * Does the work of a controller when the drain is undone: deletes its EvictionRequests, so that no
+ * interceptor continues to move pods for it, and sets its conditions of nodes to False. Returns true where
+ * all of that is done; refusals are reported. A controller tries conditions once and releases the drain; here
+ * no controller is left to set them to False, so that failures count.
  */
 async function takeBackTraces(
   client: ApiClient,
@@ -234,7 +234,7 @@ async function tryTo(
   }
 }
 
-/** What is gone is done with. */
+/** An object that is gone is done. */
 async function send(
   client: ApiClient,
   request: ApiRequest,

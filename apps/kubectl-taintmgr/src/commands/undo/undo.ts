@@ -112,7 +112,7 @@ async function idleFirst(
   for (const { text } of works) say(`${text}: it ${then}`);
   const names = marked.map(({ node }) => node.name);
   const working = new Set(works.map(({ node }) => node));
-  // A drain that stops on one node begins the next: that is to be undone by then.
+  // A drain that stops on one node begins the next: the next must be undone by then.
   return [...names.filter((name) => !working.has(name)), ...working];
 }
 

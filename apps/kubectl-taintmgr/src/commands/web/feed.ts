@@ -55,18 +55,18 @@ import { isOfServer, PastFeed } from './past.ts';
 import type { Streams } from './server.ts';
 
 const readEveryMs = 2000;
-/** Nobody looks: only the history goes on. */
+/** No viewer: only the history continues. */
 const unseenEveryMs = 10_000;
 /** The API server works for us a fifth of the time at most, however large the cluster is. */
 const restPerRead = 4;
 
-/** What reads a cluster for the page. */
+/** Reads a cluster for the page. */
 interface Feed {
   /** Reads once; throws what reading throws. */
   read(): Promise<void>;
-  /** What was read last; null: nothing yet. */
+  /** The last look; null: nothing was read yet. */
   look(): Look | null;
-  /** Goes on until `interrupt`; what cannot be read is told on the page, and tried again. */
+  /** Runs until `interrupt`; objects that cannot be read are named on the page, and tried again. */
   follow(interrupt: AbortSignal): Promise<void>;
 }
 
@@ -123,7 +123,7 @@ export function feedOf(
   };
 }
 
-/** Whether it was cut short by `interrupt`. */
+/** Rests; true where `interrupt` ended it early. */
 async function rest(millis: number, interrupt: AbortSignal): Promise<boolean> {
   try {
     await wait(millis, undefined, { signal: interrupt });
@@ -145,7 +145,7 @@ interface Look {
   readonly nodeDrains: readonly NodeDrainObject[];
 }
 
-/** What the page is told, and the pods for which it has no room. */
+/** The state that the page gets, and the pods for which it has no room. */
 interface Shown {
   readonly moment: LiveMoment;
   readonly leftOut: LeftOut;
@@ -196,7 +196,7 @@ function byDue(one: LivePod, other: LivePod): number {
   return (one.dueAt ?? Number.MAX_VALUE) - (other.dueAt ?? Number.MAX_VALUE);
 }
 
-/** A pod that is to leave, on its way out, or of which nobody can tell; nothing of those that stay. */
+/** A pod that is due to leave, is leaving, or whose fate is unknown; nothing for pods that stay. */
 function podOf(report: PodReport, at: number): LivePod | readonly [] {
   const { explanation, evictor, isEstimate, limit, blockers } = report;
   const limits = limit ? [{ kind: 'limit', name: limit.id, text: limitLine(limit, at) }] : [];

@@ -3,7 +3,7 @@ import { type ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter
 import { history, pastOf } from '@taintmgr/k8s-adapter/history';
 import type { LiveHistory, LivePast } from '@taintmgr/page';
 
-/** It is read again so often while somebody looks, */
+/** It is read again at this interval while there are viewers, */
 const everyMs = 60_000;
 /** and less often where that takes long. */
 const restPerRead = 19;
@@ -51,9 +51,9 @@ export function isOfServer(error: unknown): error is ApiError | ConnectionError 
   return error instanceof ConnectionError || error instanceof ApiError;
 }
 
-/** So many of the last ones are told of. */
+/** The number of departures that are shown, the newest. */
 const podsMax = 300;
-/** Events are kept for so long, where nobody has changed that. */
+/** Events are kept for this time by default. */
 const eventsKeptMs = 3_600_000;
 
 async function readPast(client: ApiClient): Promise<LivePast> {

@@ -23,7 +23,7 @@ const everywhere = {
 
 /** A running server. */
 export interface WebServer {
-  /** What the user opens. */
+  /** The address that the user opens. */
   readonly address: string;
   close(): void;
 }
@@ -71,13 +71,13 @@ function boundConnections(server: Server): Set<Socket> {
   return strangers;
 }
 
-/** What is served. */
+/** The content that is served. */
 interface Content {
   /** Told when the address has been used, which it can be once. */
   readonly onEnter: () => void;
   readonly page: LivePage;
   readonly streams: Pick<Streams, 'open' | 'close'>;
-  /** Left out: nobody answers that. */
+  /** Left out: such questions are not answered. */
   readonly whatIf?: WhatIfAnswers;
   /** Takes what a button of the demo says; false: it is none. Left out: there are no buttons. */
   readonly press?: (query: URLSearchParams) => boolean;
@@ -131,7 +131,7 @@ function answer(
   }
 }
 
-/** Leads on to the page, which has no token in its address and is asked for by nobody else's page. */
+/** Redirects to the page, which has no token in its address and which no other site's page can ask for. */
 const entrance: LivePage = { html: redirectTo('/'), policy: "default-src 'none'" };
 
 function show(
@@ -145,7 +145,7 @@ function show(
   response.end(html);
 }
 
-/** Whether a person looks at the answer. */
+/** True where a person looks at the answer. */
 function wantsPage({ headers: { accept = '' } }: IncomingMessage): boolean {
   return accept.includes('text/html');
 }
@@ -199,7 +199,7 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-/** What a request is let in by, or why it is not. */
+/** The credential that admits a request, or the reason to refuse it. */
 type Admission =
   | { readonly kind: 'in'; readonly cookie: string | null }
   | { readonly kind: 'out'; readonly status: 403 | 405; readonly message: string };
@@ -224,7 +224,7 @@ export class Session {
     this.#port = port;
   }
 
-  /** What the user opens. */
+  /** The address that the user opens. */
   get address(): string {
     return `http://127.0.0.1:${this.#port}/?token=${this.#token}`;
   }
@@ -285,7 +285,7 @@ function isSame(one: string, other: string): boolean {
 
 /** Each is one connection of one window. */
 const viewersMax = 8;
-/** After so long a browser that was cut off comes again. */
+/** A browser that was cut off connects again after this time. */
 const retryMs = 2000;
 
 interface Viewer {
@@ -310,7 +310,7 @@ export class Streams<State extends { readonly now: number } = LiveInput> {
     this.#run = run;
   }
 
-  /** How many look. */
+  /** The number of viewers. */
   get viewers(): number {
     return this.#viewers.size;
   }

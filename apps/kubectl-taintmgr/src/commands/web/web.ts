@@ -41,7 +41,7 @@ export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
     const history = new LiveHistory(context || access.server, Date.now());
     const streams = new Streams();
     const feed = feedOf(client, { history, streams }, policies);
-    // A cluster that cannot be read is told at once, not on a page.
+    // A cluster that cannot be read is reported at once, not on a page.
     const [page] = await Promise.all([livePage(stream, 'what-if'), feed.read()]);
     const whatIf = new WhatIfAnswers({
       ...{ rerun: invocation.rerun, interrupt },

@@ -27,10 +27,10 @@ import { yamlLineOf } from '../../render/yaml.ts';
 /** So many pages are kept, the last ones. */
 const keptMax = 8;
 const lastsMsMax: Millis = 120_000;
-/** What the page asks by itself is answered from memory for so long. */
+/** The page's own questions are answered from memory for this time. */
 const keptMsMax: Millis = 300_000;
 
-/** What the answers need of the command. */
+/** The parts of the command that the answers need. */
 interface Surroundings {
   readonly rerun: Invocation<object>['rerun'];
   readonly interrupt: AbortSignal;
@@ -61,8 +61,9 @@ export class WhatIfAnswers {
   }
 
   /**
-   * Answers a question, line by line; whoever goes away ends it. `headers` go with the answer. With `kept=on` the
-   * page asks by itself: an answer of the last minutes is good enough, and a person's question goes first.
+   * Answers a question, line by line; the answer ends when the client disconnects. `headers` go with the
+   * answer. With `kept=on` the page asks by itself: an answer of the last minutes is good enough, and a
+   * person's question goes first.
    */
   async answer(
     query: URLSearchParams,
@@ -180,9 +181,9 @@ export class WhatIfAnswers {
 
 type LossesAnswer = Required<Extract<WhatIfLine, { readonly kind: 'page' }>>;
 
-/** What is being played. */
+/** The simulation under way. */
 interface Playing {
-  /** Whether the page asked by itself. */
+  /** True where the page asked by itself. */
   readonly isByPage: boolean;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
@@ -243,7 +244,7 @@ class HeardOutput implements Output {
   readonly err = (text: string): void => void this.#said.push(text);
 }
 
-/** What a question is asked of. */
+/** The subject of a question. */
 export interface Asked {
   readonly nodes: readonly NodeFacts[];
   /** By whose rules pods go there. */
@@ -252,7 +253,7 @@ export interface Asked {
   readonly policies: readonly string[];
 }
 
-/** What was asked by an address; what is not in it is ''. */
+/** The question in an address; a part that is missing is ''. */
 export function whatIfOf(query: URLSearchParams): WhatIf {
   const given = (name: keyof WhatIf): string => query.get(name)?.trim() ?? '';
   return {

@@ -82,7 +82,10 @@ function checkSelector(
   ];
 }
 
-/** What the API server refuses in matchExpressions: such a selector selects nothing, and means something else. */
+/**
+ * The reasons of the API server to refuse matchExpressions: such a selector selects nothing, and means
+ * something else.
+ */
 function wrongExpressions(budget: Manifest, selector: Field): readonly PlacedFinding[] {
   const expressions = selector.find(['matchExpressions']);
   const items = Array.isArray(expressions?.value) ? (expressions?.items() ?? []) : [];
@@ -108,7 +111,7 @@ function expressionFault(item: Field): readonly [member: string, why: string] | 
   return ['operator', `want In, NotIn, Exists or DoesNotExist, got ${JSON.stringify(operator)}`];
 }
 
-/** Whether it can ever let a pod go. */
+/** Warns of a budget that can never allow an eviction. */
 function checkAmount(budget: Manifest, over: readonly Workload[]): readonly PlacedFinding[] {
   const [min, max] = [at(budget, 'minAvailable'), at(budget, 'maxUnavailable')];
   const fail = (field: Field, why: string) => [
@@ -178,7 +181,7 @@ function isOver(budget: Manifest, { manifest, labels }: Workload): boolean {
   return manifest.namespace === budget.namespace && selector !== null && selects(selector, labels);
 }
 
-/** Null: there is none. What is no part of a selector is left to the API server to refuse. */
+/** Null: there is none. A value that is no selector is left to the API server to refuse. */
 function selectorOf(budget: Manifest): LabelSelector | null {
   const selector = at(budget, 'selector');
   if (!selector || !isObject(selector.value)) return null;
@@ -220,7 +223,7 @@ function readAmount(value: unknown): Amount | null {
   return { count: Number(digits), isPercent, text };
 }
 
-/** How many pods there are at least; null: that is not known of all. */
+/** The least number of pods; null: unknown for some. */
 function sumOf(workloads: readonly Workload[]): number | null {
   return workloads.reduce<number | null>(
     (sum, { replicas }) => (sum === null || replicas === null ? null : sum + replicas),
@@ -237,9 +240,9 @@ function replicasText({ manifest, replicas, scaledBy }: Workload): string {
 interface Workload {
   readonly manifest: Manifest;
   readonly labels: Labels;
-  /** How many there are at least; null: that does not stand there. */
+  /** The least number of pods; null: the manifest does not say. */
   readonly replicas: number | null;
-  /** What says how many there are, where it is not the object itself; null: the object does. */
+  /** The object that sets the number of pods, where it is another one; null: the object itself does. */
   readonly scaledBy: string | null;
 }
 

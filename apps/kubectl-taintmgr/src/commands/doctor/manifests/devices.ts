@@ -15,7 +15,7 @@ import { findingAt, type PlacedFinding } from './placed-finding.ts';
 
 const check = 'devices';
 
-/** What each kind is asked. */
+/** The check of each kind. */
 const faultsOf: Readonly<
   Record<string, (object: unknown, now: Instant) => readonly DeviceFault[]>
 > = {

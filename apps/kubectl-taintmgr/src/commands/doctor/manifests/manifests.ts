@@ -39,7 +39,7 @@ export async function checkFiles(
   }
   const of = `${count(read.manifests.length, 'object')} in ${count(read.files.length, 'file')}`;
   output.err(`${of}: ${count(errors, 'error')}, ${count(warnings, 'warning')}`);
-  // What makes the manifests of a CI job may have failed without a word.
+  // The program that makes the manifests of a CI job may have failed silently.
   if (read.manifests.length === 0 && findings.length === 0) {
     throw new UsageError(
       `-f ${paths.join(' -f ')}: no manifest in it, want what kubectl apply takes`,
@@ -108,7 +108,7 @@ function faultsAt(
   });
 }
 
-/** What is wrong with them at this time, file by file and line by line. */
+/** The faults at this time, file by file and line by line. */
 function checkManifests(
   { files, manifests, faults }: Manifests,
   now: Instant,
@@ -169,7 +169,7 @@ const levels: Readonly<Record<Level, Result.level>> = {
   FAIL: 'error',
 };
 
-/** What each check is about, by the name that findings give it. */
+/** The subject of each check, by the name in its findings. */
 const rules: Readonly<Record<string, string>> = {
   manifest: 'The file holds objects of Kubernetes, each of them once.',
   budgets: 'PodDisruptionBudgets allow evictions, and cover the pods that they are meant for.',

@@ -37,7 +37,7 @@ export function placeOf({ file, line }: Pick<PlacedFinding, 'file' | 'line'>): s
   return `${file}:${line}`;
 }
 
-/** The line of a value, or of its name where it goes on below. */
+/** The line of a value, or of its name where the value begins below. */
 function lineOf({ place }: Field): number {
   return Number(/:(\d+):\d+$/.exec(place)?.[1] ?? 1);
 }

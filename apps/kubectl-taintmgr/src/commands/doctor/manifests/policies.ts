@@ -125,7 +125,7 @@ function checkKeys(
   });
 }
 
-/** Of two policies with one priority the first by name counts, which nobody sees who reads one. */
+/** Of two policies with one priority the first by name counts, which a reader of one policy cannot see. */
 function checkOverlaps({ policies }: PlacedPolicies): readonly PlacedFinding[] {
   return policies.flatMap((later, index) =>
     policies.slice(0, index).flatMap((earlier) => {
@@ -161,7 +161,7 @@ const kubernetesPrefix = 'node.kubernetes.io/';
 /** Slower than this is rather a mistake than a limit. */
 const slowestPodsPerSecond = 1 / 3600;
 
-/** Whether what is kept, when it is deleted, and what it is limited by makes sense. */
+/** Warns of policies that keep, delete or limit pods in ways that make no sense. */
 function checkSense({ policies }: PlacedPolicies): readonly PlacedFinding[] {
   return policies.flatMap((policy) => [
     ...checkAction(policy),
@@ -233,7 +233,7 @@ function checkLimit(
   return found;
 }
 
-/** How the names of scopes are written, where not anything can be one. */
+/** The form of scope names, where some names are impossible. */
 const forms: Partial<
   Record<LimitRule['per'], { readonly pattern: RegExp; readonly text: string }>
 > = {
@@ -278,7 +278,7 @@ function checkRules({ rules }: PlacedPolicies): readonly PlacedFinding[] {
   });
 }
 
-/** Pauses that nobody needs any more. */
+/** Pauses that are no longer needed. */
 function checkPauses({ pauses }: PlacedPolicies, now: Instant): readonly PlacedFinding[] {
   return pauses.flatMap(({ manifest, value: { until } }) => {
     if (until === null || until > now) return [];
@@ -287,7 +287,7 @@ function checkPauses({ pauses }: PlacedPolicies, now: Instant): readonly PlacedF
   });
 }
 
-/** Drains that wait where somebody else evicts for their taint. */
+/** Drains that wait where another controller evicts for their taint. */
 function checkDrains({ drains }: PlacedPolicies): readonly PlacedFinding[] {
   return drains.flatMap(({ manifest, value }) => {
     const { taint } = value.spec;
@@ -312,14 +312,14 @@ function checkWindows({ drains }: PlacedPolicies, now: Instant): readonly Placed
   );
 }
 
-/** Whether a manifest is of our kinds. */
+/** True for a manifest of our kinds. */
 export function isOfOurs(apiVersion: string): boolean {
   return apiVersion.split('/')[0] === policyApiVersion.split('/')[0];
 }
 
 type Kind = PolicyObject['kind'];
 
-/** What a manifest says, and where. */
+/** A manifest as it was read, with its places in the file. */
 interface Placed<K extends Kind> {
   readonly manifest: Manifest;
   readonly value: Extract<PolicyObject, { readonly kind: K }>['value'];
@@ -352,7 +352,7 @@ function placedPolicies(manifests: readonly Manifest[]): PlacedPolicies {
   return { policies, rules, pauses, drains };
 }
 
-/** Something that is to be looked at, at the value of this path or the name of the object. */
+/** A warning at the value of this path or at the name of the object. */
 function warnAt(
   manifest: Manifest,
   path: readonly (string | number)[],

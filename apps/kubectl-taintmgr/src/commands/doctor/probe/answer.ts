@@ -1,4 +1,4 @@
-// What is seen of the pod and the Node of a probe, and what that proves.
+// The observations of the pod and the Node of a probe, and the conclusions from them.
 import { foreignTaintManager } from '@taintmgr/core/shadow';
 import type { Millis } from '@taintmgr/core/time';
 import { type Duty, declarationText, declaringFlag, type Evidence } from '@taintmgr/k8s-adapter';
@@ -17,12 +17,12 @@ export interface Sight {
   readonly mark: { readonly reason: string; readonly manager: string | null } | null;
   /** Who says in an Event that the pod is evicted for a taint. */
   readonly speakers: readonly string[];
-  /** How long the pod was there when it was first seen marked, terminating or gone; null: it is as it was. */
+  /** The age of the pod when it was first seen marked, terminating or gone; null: it is unchanged. */
   readonly movedAfter: Millis | null;
   readonly isGone: boolean;
   /** The Node, as it was last seen. */
   readonly node: 'tainted' | 'untainted' | 'gone';
-  /** Who else has written taints of the Node; null: nobody. */
+  /** The other writer of the Node's taints; null: none. */
   readonly nodeWriter: string | null;
   /** kube-controller-manager has given the namespace its ServiceAccount. */
   readonly isManagerAlive: boolean;
@@ -33,13 +33,13 @@ export const emptySight: Sight = {
   ...{ node: 'tainted', nodeWriter: null, isManagerAlive: false },
 };
 
-/** What a probe proves; null: nothing. */
+/** The conclusions of a probe; null: none. */
 export interface ProbeAnswer {
   /** kube-controller-manager evicts for NoExecute taints. */
   readonly evicts: boolean | null;
   /** kube-controller-manager runs the node-lifecycle-controller. */
   readonly watchesNodes: boolean | null;
-  /** What was seen, or why that proves nothing. */
+  /** The observations, or the reason why they prove nothing. */
   readonly text: string;
 }
 
@@ -48,12 +48,12 @@ const ours = ['taintmgr-controller', 'kubectl-taintmgr'];
 /** As it is called since 1.29, and before. */
 const upstreamSpeakers = ['taint-eviction-controller', 'taint-controller'];
 
-/** Whether more looks cannot change the answer. */
+/** True where more looks cannot change the answer. */
 export function isDecided(sight: Sight): boolean {
   return managerOf(sight) !== null && watchesNodes(sight, false) !== null;
 }
 
-/** Whether something has happened that an explanation may follow; kube-controller-manager comes after ours too. */
+/** True after an event that an explanation may follow; kube-controller-manager comes after ours too. */
 export function isSettling(sight: Sight): boolean {
   const { movedAfter, isGone, node } = sight;
   return isGone || node !== 'tainted' || (movedAfter !== null && !isByOurs(sight));
@@ -114,13 +114,13 @@ function isByOurs({ mark, speakers }: Sight): boolean {
   return mark?.reason === 'DeletionByTaintManager' && ours.includes(mark.manager ?? '');
 }
 
-/** A Node that is unschedulable gets a taint for that at once, by whoever watches over Nodes. */
+/** A Node that is unschedulable gets a taint for that at once, by the controller that watches Nodes. */
 function watchesNodes({ nodeWriter, isManagerAlive }: Sight, isOver: boolean): boolean | null {
   if (nodeWriter !== null) return ours.includes(nodeWriter) ? null : true;
   return isOver && isManagerAlive ? false : null;
 }
 
-/** What is to be declared of what a probe has proved; null: it has not proved all that is declared. */
+/** The declaration that a probe supports; null: the probe has not proved all parts of it. */
 function declarationOf({ evicts, watchesNodes }: ProbeAnswer): string | null {
   if (evicts === null || watchesNodes === null) return null;
   const runs: readonly (readonly [Duty, boolean])[] = [
@@ -138,12 +138,12 @@ function seconds(millis: Millis): string {
   return `${Number((millis / 1000).toFixed(1))}s`;
 }
 
-/** What came of a probe. */
+/** The result of a probe. */
 export interface ProbeResult {
   readonly answer: ProbeAnswer;
   /** Of its end, on the monotonic clock. */
   readonly endedAt: Millis;
-  /** What could not be taken away. */
+  /** The objects that could not be removed. */
   readonly left: readonly Leftover[];
 }
 
@@ -177,7 +177,7 @@ function wordsOf(answer: ProbeAnswer): Parameters<ReturnType<typeof findingsOf>>
   return [evicts ? 'INFO' : 'OK', `${text}; ${nodes}`, { fix }];
 }
 
-/** What `-o json` has of it. */
+/** The result in `-o json`. */
 export function probeDocument({ answer }: ProbeResult): object {
   const { evicts, watchesNodes, text } = answer;
   const runs = {

@@ -56,7 +56,9 @@ const lookEveryMs: Millis = 200;
 const settleMs: Millis = 3_000;
 const sayEveryMs: Millis = 10_000;
 
-/** Runs a probe. What it makes is taken away after Ctrl-C too, so its requests go on after that. */
+/**
+ * Runs a probe. The objects that it makes are removed after Ctrl-C too, so its requests continue after that.
+ */
 export async function runProbe(invocation: Invocation<DoctorFlags>): Promise<ProbeResult> {
   const { flags, output, interrupt } = invocation;
   const calm = { flags, interrupt: new AbortController().signal };
@@ -121,7 +123,7 @@ class Probe {
     this.#output = output;
   }
 
-  /** What the API server refuses leaves the answer open; throws ConnectionError. */
+  /** A refusal of the API server leaves the answer open; throws ConnectionError. */
   async play(now: Instant, timeout: Millis, interrupt: AbortSignal): Promise<ProbeAnswer> {
     try {
       const refusal = await this.#make(now, marksUntil(now + timeout), interrupt);
@@ -220,7 +222,7 @@ const prefix = 'taintmgr-probe-';
 const endsAnnotation = 'taintmgr.dev/probe-ends';
 const probeTaint = { key: label, value: '', effect: 'NoExecute' } as const;
 const podName = 'probe';
-/** What making and clearing takes at most. */
+/** The longest time to create and remove the objects. */
 const marginMs: Millis = 120_000;
 
 /** Node and Namespace have names that do not show each other: who sees the one cannot write to the other. */
@@ -228,7 +230,7 @@ function newName(): string {
   return `${prefix}${crypto.randomUUID().slice(0, 8)}`;
 }
 
-/** What a probe takes; docs/commands/doctor.md has it as a role. */
+/** The rights that a probe needs; docs/commands/doctor.md has them as a role. */
 function rightsFor({ namespace }: Places): readonly Right[] {
   const everywhere = ['nodes', 'namespaces'].flatMap((resource) =>
     ['create', 'list', 'delete'].map((verb) => rightOf(`${verb} ${resource}`)),
@@ -356,7 +358,10 @@ async function clear(
   return left;
 }
 
-/** DaemonSets that tolerate everything have made pods for the Node, which nobody takes away when it is gone. */
+/**
+ * DaemonSets that tolerate everything have made pods for the Node, which no controller removes when the Node
+ * is gone.
+ */
 async function clearDaemons(client: ApiClient, node: string): Promise<readonly Leftover[]> {
   const left: Leftover[] = [];
   const unscheduled = (async () => {
