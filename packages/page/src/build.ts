@@ -1,7 +1,7 @@
 // Makes the script and the style of the page out of their sources.
 import { fileURLToPath } from 'node:url';
 
-/** What the page is made of beside its data. */
+/** The parts of the page beside its data. */
 export interface PageParts {
   readonly script: string;
   readonly style: string;
@@ -9,7 +9,7 @@ export interface PageParts {
 
 const entry = fileURLToPath(new URL('./browser/main.tsx', import.meta.url));
 
-/** Builds both. What is published has them ready in the place of this module. */
+/** Builds both. The published package has them ready in the place of this module. */
 export async function pageParts(): Promise<PageParts> {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({

@@ -1,6 +1,6 @@
 // The data of the page of `web --demo`: two simulated clusters that get the same accidents. Times are simulated seconds.
 
-/** What is in the page before anything is streamed: addresses beside its own. */
+/** The data in the page before the stream begins: addresses beside its own. */
 export interface DemoSource {
   readonly demo: {
     readonly stream: string;
@@ -13,7 +13,7 @@ export interface DemoSource {
 export interface DemoAct {
   readonly name: string;
   readonly label: string;
-  /** What the button says while it lasts; null: it is over at once. */
+  /** The label of the button while the act lasts; null: the act is over at once. */
   readonly undo: string | null;
   readonly does: string;
   /** Where to look once it was pressed. */
@@ -32,7 +32,7 @@ export interface DemoWorkload {
   readonly wanted: number;
   /** Pods that really serve: none of a dead machine. */
   readonly serving: number;
-  /** How many its disruption budget asks for. */
+  /** The number of pods that its disruption budget asks for. */
   readonly needed: number;
 }
 

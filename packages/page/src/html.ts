@@ -28,8 +28,8 @@ export async function pageHtml(
 }
 
 /**
- * The page of a live cluster, whose states come from `stream`, an address beside its own. `whatIf`: where
- * it asks what would happen; left out: nobody answers that.
+ * The page of a live cluster, whose states come from `stream`, an address beside its own. `whatIf`: the
+ * address for questions of what would happen; left out: they are not answered.
  */
 export async function livePage(stream: string, whatIf?: string): Promise<LivePage> {
   const source = { stream, ...(whatIf !== undefined && { whatIf }) };
@@ -54,7 +54,7 @@ export async function whatIfPage(
 
 interface Shown {
   readonly title: string;
-  /** Whether it asks the server that it came from for data. */
+  /** True for a page that asks its server for data. */
   readonly connects: boolean;
 }
 

@@ -20,7 +20,10 @@ interface Beside extends Pick<LivePod, 'evictor' | 'isEstimate' | 'holds'> {
   readonly state: LivePod['state'] | 'Keep' | 'Blocked';
 }
 
-/** A pod that is to leave, is on its way out, or of which nobody can tell; null: it stays, or nobody tries any more. */
+/**
+ * A pod that is due to leave, is leaving, or whose fate is unknown; null: it stays, or no controller tries
+ * any more.
+ */
 export function livePodOf(
   { pod, decision }: Explained,
   { at, state, evictor, isEstimate, holds }: Beside,
@@ -76,7 +79,7 @@ interface LiveRule {
   readonly pods: Set<string>;
 }
 
-/** The DeviceTaintRules for which pods are to leave, by what is said of these. */
+/** The DeviceTaintRules that evict pods, by the explanations of these pods. */
 export function liveRules(explanations: Iterable<Explained>): readonly LiveAction[] {
   const rules = new Map<string, LiveRule>();
   for (const { pod, decision } of explanations) {

@@ -25,14 +25,14 @@ const storyMax = 4000;
 const beforeOpeningMs = 60_000;
 /** The chart goes back to what history knows, and no further: the present would be too small in it. */
 const beforeOpeningMsMax = 6 * 3_600_000;
-/** To where nothing is known from on it goes back by so much, if nobody left since. */
+/** The time before an unknown period that is still shown, if no pod has left since. */
 const gapMsMax = 3_600_000;
 /** Estimates move by less all the time. */
 const sameDeadlineSeconds = 2;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A pod that is to leave, and what of the record is about it. */
+/** A pod that is due to leave, with its part of the record. */
 interface Followed {
   pod: LivePod;
   deadline: Mutable<DeadlineSeen> | null;
@@ -40,8 +40,8 @@ interface Followed {
 }
 
 /**
- * Takes the state of a cluster again and again, and gives what the page shows. It has no clock: each
- * moment says when it is. What went on between two looks it cannot know.
+ * Takes the state of a cluster again and again, and gives what the page shows. It has no clock: each moment
+ * says when it is. Changes between two looks are unknown.
  */
 export class LiveHistory {
   readonly #source: string;
@@ -109,7 +109,7 @@ export class LiveHistory {
     this.#lost = { since, message };
   }
 
-  /** What the page shows; null: nothing was read yet. */
+  /** The data of the page; null: nothing was read yet. */
   input(): LiveInput | null {
     if (!this.#moment) return null;
     const { at, ...moment } = this.#moment;
@@ -267,7 +267,7 @@ export class LiveHistory {
     }
   }
 
-  /** It is not among those that are to leave any more: it has left, or may stay. */
+  /** Ends a pod that is no longer due to leave: it has left, or may stay. */
   #leave(at: number, { pod, deadline, holds }: Followed, nodes: readonly LiveNode[]): void {
     for (const hold of holds.values()) hold.until = at;
     const { uid, namespace, pod: name, workload, node, state, because, dueAt } = pod;
@@ -276,7 +276,7 @@ export class LiveHistory {
     const hasLeft = isOver && isThere;
     if (deadline?.end === 'running')
       Object.assign(deadline, { endedAt: at, end: hasLeft ? 'evicted' : 'cancelled' });
-    // Nobody knew that it was to leave.
+    // The pod was not known to leave.
     if (state === 'Unknown') return;
     const full = `${namespace}/${name}`;
     if (!hasLeft) {
@@ -351,7 +351,7 @@ function afterFirst([first]: LivePast['pods'], gaps: LivePast['gaps']): LivePast
   return [{ from: null, to: first.at, text }, ...gaps.filter(({ to }) => to > first.at)];
 }
 
-/** A pod of which nobody says which one of its name is one by when it left. */
+/** The key of a pod without a uid is its name with the time it left. */
 function keyOf({ uid, namespace, pod, at }: PastPod): string {
   return uid === '' ? `${namespace}/${pod} ${at}` : uid;
 }
@@ -393,7 +393,7 @@ function isSame(one: NodeState, other: NodeState): boolean {
   );
 }
 
-/** What has changed about a node. */
+/** The changes of a node. */
 function nodeTexts(name: string, before: NodeState, now: NodeState): readonly string[] {
   const added = now.taints.filter((taint) => !before.taints.includes(taint));
   const removed = before.taints.filter((taint) => !now.taints.includes(taint));

@@ -1,4 +1,5 @@
-// The data of the live page: how a cluster is, who is to leave it when, who left it lately, and what was seen of it since the page was opened.
+// The data of the live page: the state of a cluster, the pods due to leave and their times, recent
+// departures, and all that was seen since the page was opened.
 import type {
   DeadlineSeen,
   EvictionSeen,
@@ -9,14 +10,14 @@ import type {
   ZoneSeen,
 } from './simulation.ts';
 
-/** What is in the page of a live cluster before anything is streamed: addresses beside its own. */
+/** The data in the page of a live cluster before the stream begins: addresses beside its own. */
 export interface LiveSource {
   readonly stream: string;
-  /** Where it asks what would happen; left out: nobody answers that here. */
+  /** The address for questions of what would happen; left out: they are not answered. */
   readonly whatIf?: string;
 }
 
-/** What keeps a pod that is due, or would. */
+/** The reason that keeps a pod that is due, or would. */
 export interface LiveHold {
   /** `budget`, `limit`, `pause`, `finalizers`, `node`. */
   readonly kind: string;
@@ -25,27 +26,30 @@ export interface LiveHold {
   readonly text: string;
 }
 
-/** A pod that is to leave, is on its way out, or of which nobody can tell. */
+/** A pod that is due to leave, is leaving, or whose fate is unknown. */
 export interface LivePod extends PodOnNode {
   readonly uid: string;
   /** As explain names it. `Held`: it has `remainingSeconds` when the pause is over. `Unknown`: what decides may not be read. */
   readonly state: 'Evict' | 'Held' | 'Unknown' | 'Terminating';
-  /** Since when its time counts, and when it is due; null: nobody can tell. */
+  /** The start of its time, and the time it is due; null: unknown. */
   readonly setAt: number | null;
   readonly dueAt: number | null;
   readonly remainingSeconds: number | null;
-  /** Timers that nobody can read decide. */
+  /** Timers that cannot be read decide. */
   readonly isEstimate: boolean;
-  /** Who makes it go; null: nobody does, or nobody can tell. */
+  /** The controller that evicts it; null: none, or unknown. */
   readonly evictor: string | null;
   readonly because: readonly string[];
   readonly holds: readonly LiveHold[];
 }
 
-/** A pod that is to leave and for which `LiveMoment.pods` has no room, as it is now; null: there is none. */
+/**
+ * A pod that is due to leave and for which `LiveMoment.pods` has no room, in its present state; null: there
+ * is none.
+ */
 export type LeftOut = (pod: Pick<LivePod, 'uid' | 'namespace' | 'pod'>) => LivePod | null;
 
-/** How one zone is doing; the numbers are those of `status`. */
+/** The state of one zone; the numbers are those of `status`. */
 export interface LiveZone {
   readonly name: string;
   readonly state: string;
@@ -55,7 +59,7 @@ export interface LiveZone {
   readonly notReady: number;
   /** Nodes with NoExecute taints. */
   readonly tainted: number;
-  /** Pods that are to go, and of those the ones that should have gone. */
+  /** Pods that are due to leave, and of those the overdue ones. */
   readonly pending: number;
   readonly overdue: number;
   /** Pods that pauses hold. */
@@ -85,34 +89,34 @@ export interface LiveAction {
   readonly text: string;
 }
 
-/** How a cluster is at one moment. Who makes one has times in milliseconds of the calendar. */
+/** The state of a cluster at one moment. Who makes one has times in milliseconds of the calendar. */
 export interface LiveMoment {
   readonly at: number;
   /** Who acts on NoExecute taints, as a sentence without its end: `taintmgr-controller evicts here, leader manager-1`. */
   readonly evictedBy: string;
   /** Since when; null or left out: unknown. */
   readonly evictedSince?: number | null;
-  /** What a reader should know before believing it. */
+  /** Warnings about its accuracy. */
   readonly warnings: readonly string[];
   readonly notes: readonly string[];
   readonly zones: readonly LiveZone[];
   readonly nodes: readonly LiveNode[];
   readonly pods: readonly LivePod[];
-  /** How many pods more are to leave than `pods` has. */
+  /** The number of pods due to leave that `pods` leaves out. */
   readonly podsLeftOut: number;
   readonly actions: readonly LiveAction[];
 }
 
 /** A pod of which history tells that it left. */
 export interface PastPod extends PodOnNode {
-  /** '': nobody says which one of its name. */
+  /** '': unknown which pod of its name. */
   readonly uid: string;
   /** When it left, or when it was asked to, as far as that is known. */
   readonly at: number;
   readonly story: PodStory;
 }
 
-/** A time in which pods may have left, and nobody says which. */
+/** A time in which unknown pods may have left. */
 export interface PastGap {
   /** Null: since ever. */
   readonly from: number | null;
@@ -149,7 +153,7 @@ export interface LiveRecord {
   readonly evictions: readonly LiveLeft[];
   readonly gaps: readonly PastGap[];
   readonly events: readonly LiveEvent[];
-  /** Whether the oldest of it was forgotten, as there is only room for so much. */
+  /** True where the oldest part was dropped for lack of room. */
   readonly isCut: boolean;
 }
 

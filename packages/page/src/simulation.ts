@@ -12,7 +12,7 @@ export interface Named {
   readonly name: string;
 }
 
-/** A pod that is told apart by its workload too. */
+/** A pod that is identified by its workload too. */
 interface Pod {
   readonly namespace: string;
   readonly pod: string;
@@ -33,7 +33,7 @@ export interface RecordedReason {
   readonly taint: string | null;
   /** The toleration that counts; null: the pod has none. */
   readonly toleration: string | null;
-  /** How long that lasts; null: for good, or there is none. */
+  /** The time of the toleration; null: for good, or there is none. */
   readonly tolerationSeconds: number | null;
   /** The policy that decides; null: none does. */
   readonly policy: string | null;
@@ -89,14 +89,14 @@ export type WorkloadTrack = Timeline<
   WorkloadId,
   { readonly wanted: number; readonly ready: number }
 > & {
-  /** How many pods really serve: those that are ready, but for machines that are dead. */
+  /** The number of pods that really serve: the ready ones, without those on dead machines. */
   readonly serving: readonly Step<{ readonly pods: number }>[];
 };
 
 /** A disruption budget: what it needs and has. */
 export type BudgetTrack = Timeline<
   Named & {
-    /** Whose pods it selects, as `Deployment shop/web`. */
+    /** The workloads of the pods that it selects, as `Deployment shop/web`. */
     readonly workloads: readonly string[];
   },
   { readonly healthy: number; readonly desired: number }
@@ -110,7 +110,7 @@ export type JobTrack = Timeline<
     readonly active: number;
     readonly succeeded: number;
     readonly failed: number;
-    /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
+    /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it still runs. */
     readonly end: string | null;
   }
 >;
@@ -142,7 +142,7 @@ export interface AppliedObject extends Named {
 export interface Rollout {
   /** The time until the cluster with the manifests is at rest; the same in a run without them. */
   readonly seconds: number;
-  /** The workloads that did not come to rest, as `Deployment shop/web`, and why. */
+  /** The workloads that did not settle, as `Deployment shop/web`, and why. */
   readonly unfinished: readonly { readonly workload: string; readonly text: string }[];
   /** The budgets that allow no eviction though all their pods are well. */
   readonly closedBudgets: readonly (Named & { readonly pods: number })[];
@@ -180,7 +180,7 @@ export interface EvictionSeen extends PodOnNode {
 /** The story of a pod that left a live cluster, in the words of `history pod`. */
 export interface PodStory {
   readonly evictedBy: string;
-  /** For what it was evicted, such as a taint; '': nobody says. */
+  /** The reason of the eviction, such as a taint; '': unknown. */
   readonly reason: string;
   /** The pod that came in its place, and after how long; '': nothing is known of it. */
   readonly replacedBy: string;
@@ -225,7 +225,7 @@ export interface FailureTrack extends PodOnNode {
   readonly message: string;
 }
 
-/** How long a pod fitted on no node. */
+/** The time in which a pod fitted on no node. */
 export interface UnplacedTrack extends Pod {
   readonly from: number;
   /** Null: to the end. */
@@ -246,7 +246,7 @@ export interface Recording {
   readonly evictions: readonly EvictionTrack[];
   readonly holds: readonly (HoldTrack & {
     readonly kind: 'limit' | 'pause';
-    /** Whether it is a limit that has tripped: it stays shut until somebody resumes. */
+    /** True for a limit that has tripped: it stays shut until it is resumed. */
     readonly tripped: boolean;
   })[];
   readonly refusals: readonly RefusalTrack[];
@@ -254,7 +254,7 @@ export interface Recording {
   readonly unplaced: readonly UnplacedTrack[];
 }
 
-/** How bad it was for whoever needs the pods; Kubernetes may have noticed less of it, and later. */
+/** The harm to the users of the pods; Kubernetes may have noticed less of it, and later. */
 export interface Downtime {
   /** The most pods that were down at once. */
   readonly downMax: number;
@@ -262,23 +262,23 @@ export interface Downtime {
   readonly downPercentMax: number;
   /** When the most were down; null: never any. */
   readonly downWorstAt: number | null;
-  /** How many pods were wanted then; 0: never any were down. */
+  /** The number of pods that were wanted then; 0: none were ever down. */
   readonly downWorstWanted: number;
-  /** How long some pod was down, in all. */
+  /** The total time in which some pod was down. */
   readonly downSeconds: number;
-  /** How long all were down, in all. */
+  /** The total time in which all were down. */
   readonly outageSeconds: number;
-  /** How much was lost: one pod that is down for a minute is one. */
+  /** The loss: one pod that is down for a minute is one. */
   readonly podMinutesLost: number;
   /** The longest time without a break in which some pod was down; null: there was none. */
   readonly longestGap: { readonly from: number; readonly seconds: number } | null;
   /** Since when all were back; null: none was down, or some are at the end. */
   readonly overAt: number | null;
-  /** How many are down at the end. */
+  /** The number of pods that are down at the end. */
   readonly downAtEnd: number;
 }
 
-/** How bad it got for a workload: what was really down, and what Kubernetes had noticed of it. */
+/** The harm to a workload: its real downtime, and the part that Kubernetes had noticed. */
 export interface WorkloadSummary extends WorkloadId, Downtime {
   /** Pods it wanted at the end. */
   readonly wanted: number;
@@ -288,31 +288,31 @@ export interface WorkloadSummary extends WorkloadId, Downtime {
   readonly unavailablePercentMax: number;
   /** When those were the most; null: never any. */
   readonly worstAt: number | null;
-  /** How long there were some, in all. */
+  /** The total time in which there were some. */
   readonly unavailableSeconds: number;
   readonly evictions: number;
-  /** What decides about it and is not simulated: its figures may be wrong. Left out: nothing. */
+  /** The unsimulated parts that decide about it: its figures may be wrong. Left out: nothing. */
   readonly unknown?: readonly string[];
 }
 
-/** What became of a disruption budget. */
+/** The effects on a disruption budget. */
 export interface BudgetSummary extends Named {
   /** Evictions that it refused, every attempt counted. */
   readonly refusals: number;
-  /** How long fewer pods were healthy than it asks for. */
+  /** The total time in which fewer pods were healthy than it asks for. */
   readonly belowSeconds: number;
-  /** How many fewer, at most. */
+  /** The number of missing pods, at most. */
   readonly belowMax: number;
 }
 
-/** What became of a Job that had not ended at the beginning. */
+/** The end of a Job that had not ended at the beginning. */
 export interface JobSummary extends Named {
   readonly evictions: number;
   /** Pods that were made during the run. */
   readonly newPods: number;
   /** Pods whose failure counted during the run. */
   readonly failures: number;
-  /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it goes on. */
+  /** `Complete`, or `Failed` and the reason: `Failed: BackoffLimitExceeded`; null: it still runs. */
   readonly end: string | null;
   /** When that was decided. */
   readonly endedAt: number | null;
@@ -353,7 +353,7 @@ export interface Totals {
   /** The most pods that were down at once. */
   readonly downMax: number;
   readonly podMinutesLost: number;
-  /** Of pods of Jobs, and of such that nobody owns, too. */
+  /** Of pods of Jobs, and of pods without an owner, too. */
   readonly evictions: number;
   /** Pods that fitted on no node. */
   readonly unplaced: number;
@@ -364,7 +364,7 @@ export interface PlaceTotals extends Totals {
   readonly name: string;
 }
 
-/** What a run comes down to. */
+/** The summary of a run. */
 export interface Summary {
   readonly totals: Totals;
   readonly namespaces: readonly PlaceTotals[];
@@ -373,7 +373,7 @@ export interface Summary {
   readonly evictions: number;
   /** Pods that came back to where they were evicted from, again and again. */
   readonly loops: readonly EvictionLoop[];
-  /** What kept pods from leaving, or from coming back. */
+  /** The causes that kept pods from leaving, or from being replaced. */
   readonly causes: readonly Cause[];
   /** Evictions that failed otherwise than by a budget. */
   readonly failures: number;
@@ -387,7 +387,7 @@ export interface Summary {
   readonly jobs: readonly JobSummary[];
 }
 
-/** What another run has more than the first one; what is in one run only is left out. */
+/** The differences of another run from the first one; objects in one run only are left out. */
 export interface Differences {
   readonly totals: Totals;
   readonly evictions: number;
@@ -413,7 +413,7 @@ export interface PlayedEvent {
 /** One variant: what it comes down to, then all that happened. */
 export interface RunDocument extends Recording {
   readonly name: string;
-  /** Whose rules are played. */
+  /** The rules that are played. */
   readonly semantics: 'taintmgr' | 'kube-controller-manager';
   readonly summary: Summary;
   /** Of several seeds, where nine in ten of them lie; left out: one seed was played. */
@@ -424,21 +424,24 @@ export interface RunDocument extends Recording {
         { readonly least: number; readonly most: number }
       >)[];
   };
-  /** What it has more than the first run; 0 where several seeds differ as much by chance. Null: it is the first. */
+  /**
+   * Its differences from the first run; 0 where several seeds differ as much by chance. Null: it is the
+   * first.
+   */
   readonly differences: Differences | null;
   readonly events: readonly PlayedEvent[];
   /** Left out: no manifests are laid over the cluster. */
   readonly rollout?: Rollout;
 }
 
-/** How long something takes, and who says so: the first that says something. */
+/** An assumed time, and its source: the first source that has one. */
 export interface AssumedTime {
   readonly leastSeconds: number;
   readonly mostSeconds: number;
   readonly from: 'script' | 'annotation' | 'observed' | 'probes' | 'grace' | 'usual';
 }
 
-/** What is assumed of the pods of a workload. */
+/** The assumptions about the pods of a workload. */
 export interface Assumption {
   /** `Deployment shop/web` */
   readonly workload: string;
@@ -446,19 +449,19 @@ export interface Assumption {
   readonly stop: AssumedTime;
 }
 
-/** How a condition of --fail-if turned out. */
+/** The result of a condition of --fail-if. */
 export interface FailIfOutcome {
   readonly limit: string;
   readonly exceeded: boolean;
-  /** Why nobody can tell: something that decides about it is not simulated. Left out: it is known. */
+  /** The reason why the result is unknown: an unsimulated part decides about it. Left out: it is known. */
   readonly unknown?: string;
   /** Of several seeds, with how many it was so; left out: one was played. */
   readonly exceededIn?: number;
-  /** What decided it, in the order in which it was looked at. */
+  /** The values that decided it, in the order in which they were read. */
   readonly readings: readonly Reading[];
 }
 
-/** What was measured for a condition. */
+/** A measured value of a condition. */
 export interface Reading {
   readonly metric: string;
   /** As it is written: `shop/*`. */
@@ -479,18 +482,18 @@ export interface SimulationDocument {
   readonly source: string;
   /** The file of events, and the events of --event; left out: none. */
   readonly script?: string;
-  /** What was recorded, and what is shown as it went, is of this one. */
+  /** The seed of the recorded and shown run. */
   readonly seed: number;
-  /** How many were played from it on: figures are medians. Left out: one. */
+  /** The number of seeds that were played from it on: figures are medians. Left out: one. */
   readonly seeds?: number;
   /** The only instant of the calendar: where seconds count from. */
   readonly startsAt: string;
   readonly untilSeconds: number;
-  /** Whether the whole cluster could be taken, and what could not. */
+  /** True where the whole cluster could be read; `missing` names the rest. */
   readonly complete: boolean;
   readonly missing: readonly string[];
   readonly notes: readonly string[];
-  /** How long the pods of each workload were taken to need, and who says so. */
+  /** The time that the pods of each workload were assumed to need, with its source. */
   readonly assumptions: readonly Assumption[];
   /** The flags by which kube-controller-manager was played; left out: it was not. */
   readonly managerFlags?: string;
@@ -506,7 +509,7 @@ export interface SimulationDocument {
 export interface WhatIfOrigin {
   /** The page of the cluster. */
   readonly address: string;
-  /** What prints the same in a terminal. */
+  /** The command that prints the same in a terminal. */
   readonly command: string;
 }
 

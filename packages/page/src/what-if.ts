@@ -1,14 +1,14 @@
-// What can be asked on the page of a live cluster: what happens, where, and what comes back.
+// The questions on the page of a live cluster: the event, its place, and the answer.
 
-/** What may happen, as the form lists it; in an address it goes by its name. */
+/** A possible event, as the form lists it; an address uses its name. */
 export interface WhatIfEvent {
   readonly name: string;
   readonly text: string;
-  /** Whether it happens to a zone or a node. */
+  /** True where it happens to a zone or a node. */
   readonly hasPlace: boolean;
-  /** Whether it is about a taint. */
+  /** True where it is about a taint. */
   readonly hasTaint: boolean;
-  /** Whether one says when it ends; what has no end of its own lasts to the end. */
+  /** True where the user says when it ends; other events last to the end. */
   readonly hasEnd: boolean;
 }
 
@@ -34,27 +34,27 @@ export interface WhatIf {
   readonly taint: string;
   /** `10m`; '': for good. */
   readonly lasts: string;
-  /** How far to look ahead, `30m`. */
+  /** The time to look ahead, `30m`. */
   readonly until: string;
   /** `on`: also by the rules of the one who does not act here. */
   readonly both: string;
 }
 
-/** What comes back, one line of JSON after the other. */
+/** The answer, one line of JSON after the other. */
 export type WhatIfLine =
-  /** How far it is. */
+  /** The progress. */
   | { readonly kind: 'progress'; readonly text: string }
   /** Where the page of the answer is, beside the one that asked; `losses` where parts are lost one after the other. */
   | { readonly kind: 'page'; readonly address: string; readonly losses?: LossesInWords }
   /** Why there is none, and what to do. */
   | { readonly kind: 'error'; readonly text: string; readonly next: string };
 
-/** What each loss does, in words, the worst first. */
+/** The effect of each loss, in words, the worst first. */
 export interface LossesInWords {
   /** When it was played, in milliseconds of the calendar. */
   readonly playedAt: number;
   readonly losses: readonly LossInWords[];
-  /** How many more were not played or have no line. */
+  /** The number of losses that were not played or have no line. */
   readonly leftOut: number;
 }
 

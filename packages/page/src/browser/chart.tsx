@@ -242,7 +242,7 @@ interface Spot {
   readonly band: number;
 }
 
-/** What lies at an instant of a band, which is pinned: that of the mark that is meant, where there is one. */
+/** Pins an instant of a band and shows its facts: those of the nearest mark, where there is one. */
 function choosePoint(state: ChartState, { row, band }: Spot, at: number, width: number): void {
   const own = bandsOf(row)[band] ?? row;
   const { abouts, at: exact } = hitsOf(own, at, state, width);
@@ -303,13 +303,13 @@ function nameOf({ label, aside }: Row): string {
 /** Pixels beside a mark that still mean it. */
 const reach = 8;
 
-/** What is said of a point, and the instant that it is about. */
+/** The facts about a point, and its instant. */
 interface Hits {
   readonly abouts: readonly About[];
   readonly at: number;
 }
 
-/** What is there: marks near it, of which the nearest is meant first, then bars, then the area. */
+/** The objects at a place: marks near it, the nearest first, then bars, then the area. */
 function hitsOf(row: Band, at: number, state: ChartState, width: number): Hits {
   const { clock } = state;
   const x = scaleOf(state, width);
@@ -382,7 +382,7 @@ function LaneLabel({ row, top, isStacked, state, choose }: LaneLabelProps) {
   );
 }
 
-/** What each band comes down to: beside the label of a lane, or in a line for each variant. */
+/** The summary of each band: beside the label of a lane, or in a line for each variant. */
 function Notes({ row }: { readonly row: Row }) {
   if (row.others.length === 0) {
     return row.note === '' ? null : <span class="note">{row.note}</span>;

@@ -131,7 +131,7 @@ function ticksOf({ from, until }: View, width: number, startsAt: number | null):
   return dates.map((date) => (date.getTime() - origin) / 1000);
 }
 
-/** What of the lanes is seen, in pixels. */
+/** The visible part of the lanes, in pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;

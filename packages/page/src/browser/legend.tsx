@@ -20,7 +20,7 @@ const shapes = [
 
 interface LegendProps {
   readonly rows: readonly Row[];
-  /** What is called otherwise here. */
+  /** Labels that differ here. */
   readonly texts?: Readonly<Record<string, string>>;
 }
 

@@ -12,7 +12,7 @@ const margin = 30;
 
 interface OverviewProps {
   readonly state: ChartState;
-  /** What is counted. */
+  /** The counted objects. */
   readonly label: string;
   readonly fill: 'down' | 'pending';
   /** Of each variant; two stand on one base, of more the highest is seen. */

@@ -109,7 +109,7 @@ function paintArea(brush: Brush, area: Area, { top, height, isFlipped }: Place):
   context.fillText(String(area.most), right + 4, isFlipped ? top + height : top + 9);
 }
 
-/** What was noticed of an area, and what a budget allows. */
+/** Draws the unready pods that Kubernetes has noticed, and the bound of a budget. */
 function paintLines(
   { context, x, colours }: Brush,
   shown: readonly { readonly step: AreaStep; readonly next: number }[],
@@ -179,7 +179,7 @@ function paintMarks({ context, x, colours }: Brush, marks: readonly Mark[], y: n
   let shape: Shape | null = null;
   for (const mark of marks) {
     const place = x(mark.at);
-    // Of those that would hide each other the first is drawn; whoever zooms in sees them all.
+    // Of marks that would hide each other the first is drawn; zooming in shows them all.
     if (place < left || place > right || (mark.shape === shape && place - last < 5)) continue;
     // Whole also at the edges.
     const seen = Math.min(right, Math.max(left + markHalf, place));

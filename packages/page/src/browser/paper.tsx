@@ -37,7 +37,7 @@ export function usePaper(place: RefObject<HTMLDivElement | null>, state: ChartSt
 
 interface PaperProps {
   readonly rows: readonly Row[];
-  /** How many more there are. */
+  /** The number of further items. */
   readonly left: number;
 }
 

@@ -1,4 +1,4 @@
-// What of a chart is looked at, whatever it shows: in signals, and in the fragment of the address.
+// The view of any chart: in signals, and in the fragment of the address.
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Act } from '../model/acts.ts';
 import type { Filter } from '../model/filter.ts';
@@ -10,20 +10,22 @@ export interface View {
   readonly until: number;
 }
 
-/** What the panel says why of. */
+/** The subject of the panel. */
 interface Chosen {
   readonly title: string;
   readonly abouts: readonly About[];
-  /** How it is found again by an address: `lane KEY`, `point KEY` at the pinned instant, or `instant`. */
+  /**
+   * The key that finds it again by an address: `lane KEY`, `point KEY` at the pinned instant, or `instant`.
+   */
   readonly by: string;
 }
 
 export interface ChartState {
   /** The time that the chart is about goes from 0 to this. */
   readonly end: ReadonlySignal<number>;
-  /** What of it is shown. */
+  /** The visible part of it. */
   readonly view: ReadonlySignal<View>;
-  /** What the user has chosen of it; null: nothing yet. */
+  /** The part that the user has chosen; null: none yet. */
   readonly ownView: Signal<View | null>;
   /** Where the pointer is; null: nowhere. */
   readonly hover: Signal<number | null>;
@@ -32,10 +34,10 @@ export interface ChartState {
   readonly query: Signal<string>;
   readonly filter: Signal<Filter>;
   readonly chosen: Signal<Chosen | null>;
-  /** What the address asks why of, until it is found; ''. */
+  /** The subject that the address asks for, until it is found; ''. */
   readonly asked: Signal<string>;
   readonly rows: ReadonlySignal<readonly Row[]>;
-  /** What a script does, named on the axis. */
+  /** The acts of a script, named on the axis. */
   readonly acts: ReadonlySignal<readonly Act[]>;
   /** The present; null: it is about no present. */
   readonly now: ReadonlySignal<number | null>;
@@ -44,7 +46,7 @@ export interface ChartState {
   readonly startsAt: number | null;
 }
 
-/** What the address says of it; a page may have more in it. */
+/** The part of the state in the address; a page may add more. */
 export type Addressed = Pick<
   ChartState,
   'ownView' | 'pinned' | 'opened' | 'query' | 'filter' | 'asked'
@@ -53,7 +55,7 @@ export type Addressed = Pick<
 /** The shortest time that fills the chart, in seconds. */
 const spanMin = 0.5;
 
-/** What is looked at by the address. */
+/** The state in the address. */
 export function addressed(fragment: URLSearchParams): Addressed {
   const [from = Number.NaN, until = Number.NaN] = (fragment.get('t') ?? '').split('-').map(Number);
   const at = Number.parseFloat(fragment.get('at') ?? '');
@@ -73,7 +75,7 @@ function filterIn(fragment: URLSearchParams): Filter {
   return { namespace: text('ns'), zone: text('zone'), outcome: text('pods'), isHarmOnly };
 }
 
-/** What the chart shows: what was chosen as far as there is such a time, else `home`. */
+/** The shown part of the chart: the chosen one as far as it exists, else `home`. */
 export function viewOf(
   { ownView }: Addressed,
   end: ReadonlySignal<number>,

@@ -19,8 +19,8 @@ export function appliedTexts({ applied }: PageInput): readonly string[] {
 }
 
 /**
- * The faults after the manifests are applied: workloads that do not come to rest, and budgets that
- * allow no eviction any more.
+ * The faults after the manifests are applied: workloads that do not settle, and budgets that no longer allow
+ * any eviction.
  */
 export function rolloutFaults({ runs }: PageInput): readonly string[] {
   const [before, after] = runs.map(({ rollout }) => rollout);

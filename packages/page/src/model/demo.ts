@@ -2,7 +2,7 @@
 import type { DemoSide, DemoState } from '../demo.ts';
 import { count, duration } from './words.ts';
 
-/** What the page says first. */
+/** The first sentence of the page. */
 export function demoSentence({ sides, pressed }: DemoState): string {
   if (pressed.length === 0) return 'Two simulated clusters, the same accident, two sets of rules.';
   const isCalm = sides.every(({ down }) => down === 0);

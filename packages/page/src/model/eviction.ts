@@ -14,7 +14,7 @@ const outcomes = {
   seen: 'it is gone, and its time was over; by which request this page cannot see',
 } as const;
 
-/** What is said of an eviction; `history` is that of its pod, and maybe of others. */
+/** The facts about an eviction; `history` is that of its pod, and maybe of others. */
 export function aboutEviction(one: EvictionSeen, history: PodHistory, clock: Clock): About {
   const { at, namespace, pod, node, how, because, workload, reasons, story } = one;
   const own = ownHistory(one, history);
@@ -38,7 +38,7 @@ export function aboutEviction(one: EvictionSeen, history: PodHistory, clock: Clo
   };
 }
 
-/** What happened to this pod since it was evicted before, under the same name. */
+/** The history of this pod since its previous eviction, under the same name. */
 function ownHistory(one: EvictionSeen, history: PodHistory): PodHistory {
   const isOwn = (other: PodOnNode): boolean =>
     other.pod === one.pod && other.namespace === one.namespace && other.node === one.node;

@@ -1,4 +1,4 @@
-// What of a simulation or a live cluster one wants to see: pods of a namespace, a zone, with an outcome; only harm.
+// The shown part of a simulation or a live cluster: pods of a namespace, a zone, with an outcome; only harm.
 
 import type { LiveInput, LivePod } from '../live.ts';
 import type { PageInput, PodOnNode, RunDocument } from '../simulation.ts';
@@ -18,7 +18,7 @@ export const noFilter: Filter = { namespace: '', zone: '', outcome: '', isHarmOn
 
 type Choices = readonly (readonly [name: string, text: string])[];
 
-/** What can come of a pod in a simulation. */
+/** The outcomes of a pod in a simulation. */
 export const outcomes: Choices = [
   ['evicted', 'evicted'],
   ['refused', 'blocked by a budget'],
@@ -28,7 +28,7 @@ export const outcomes: Choices = [
   ['failed', 'request failed'],
 ];
 
-/** How far a pod of a live cluster is. */
+/** The progress of a pod of a live cluster. */
 export const liveOutcomes: Choices = [
   ['Evict', 'to be evicted'],
   ['blocked', 'held or blocked'],
@@ -71,7 +71,7 @@ function keyOf({ namespace, pod }: PodId): string {
   return `${namespace}/${pod}`;
 }
 
-/** What of it is about pods, workloads and nodes that are meant. */
+/** The part about pods, workloads and nodes that match. */
 export function filtered(input: PageInput, filter: Filter): PageInput {
   if (filter.namespace === '' && filter.zone === '' && filter.outcome === '') return input;
   return { ...input, runs: input.runs.map((run) => filteredRun(run, filter)) };

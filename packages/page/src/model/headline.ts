@@ -12,14 +12,14 @@ export interface Figure {
   readonly variant: string | null;
   /** `10m20s` */
   readonly time: string;
-  /** What the time is more or less than that of the first run: `−6m36s`; ''. */
+  /** The difference of the time from that of the first run: `−6m36s`; ''. */
   readonly difference: string;
   /** Below the time, a number and what it counts: `30 of 30`, `pods down at once`; `81`, `evictions`. */
   readonly details: readonly Detail[];
 }
 
 export interface Headline {
-  /** What the times are of. */
+  /** The caption of the times. */
   readonly caption: string;
   /** In the order of runs; none: no pod is ever down. */
   readonly figures: readonly Figure[];

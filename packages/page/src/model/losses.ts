@@ -22,7 +22,7 @@ export function isRest(name: string): boolean {
   return name.startsWith('without ');
 }
 
-/** `the loss of zone eu/eu-a`; a sentence goes on with a verb. */
+/** `the loss of zone eu/eu-a`, for the beginning of a sentence. */
 export function lossText(input: EachDocument, loss: Loss): string {
   const part = partOf(input, loss);
   switch (input.by) {
@@ -135,7 +135,7 @@ function lossInWords(input: EachDocument, loss: Loss): LossInWords {
 /** So many workloads are named in a line. */
 const namedMax = 2;
 
-/** So long after the beginning each loss comes, in seconds. */
+/** The time of each loss after the beginning, in seconds. */
 const lossAt = 60;
 
 /** `2 of 8 down for 6m`, `2 of 8 down, not back after 29m`, `2 of 8 down, 1 not back after 29m` */
@@ -241,7 +241,7 @@ export function lossFacts(input: EachDocument, loss: Loss): readonly Fact[] {
   ]);
 }
 
-/** Which budgets are broken or refuse, and how. */
+/** The budgets that are broken or refuse, and the way. */
 export function budgetFacts({ budgets }: Loss): readonly Fact[] {
   return budgets.map(({ namespace, name, belowMax, belowSeconds, refusals }): Fact => {
     const texts = [

@@ -85,7 +85,7 @@ function statesOf(node: NodeSeen, end: number): readonly Bar[] {
 
 export type NodeState = NodeSeen['states'][number];
 
-/** What of a run is about zones and nodes. */
+/** The part of a run about zones and nodes. */
 export type NodeEvents = PodEvents & {
   readonly zones: readonly ZoneSeen[];
   readonly nodes: readonly NodeSeen[];
@@ -115,7 +115,7 @@ function harmOf(node: NodeSeen, { evictions, refusals, holds }: PodHistory, end:
   return seconds + 60 * (evictions.length + refusals.length + holds.length) + (isTainted ? 0.1 : 0);
 }
 
-/** Whether anything happened to it. */
+/** True where anything happened to it. */
 export function isTouched({ harm, node }: NodeOfRun): boolean {
   return harm > 0 || node.states.length > 1;
 }
@@ -143,7 +143,7 @@ export function historyOf(nodes: readonly NodeOfRun[]): PodHistory {
   };
 }
 
-/** Of a simulation the most at any time is told; of a live cluster how it is now. */
+/** `ever`: the most at any time, for a simulation; `now`: the present number, for a live cluster. */
 export type Tense = 'ever' | 'now';
 
 const unknown: NodeState = { at: 0, ready: 'Unknown', cordoned: false, taints: [] };
@@ -159,7 +159,7 @@ function statesText(all: readonly NodeOfRun[], end: number, tense: Tense): strin
     [unready, 'not ready'],
     // Of a zone that fails the one says the other.
     [isNow || tainted > unready ? tainted : 0, 'tainted'],
-    // What a script does to nodes is not what comes of it.
+    // The acts of a script on nodes are no consequences.
     [isNow ? amountOf(({ cordoned }) => cordoned) : 0, 'cordoned'],
   ];
   const [first, ...others] = amounts.filter(([amount]) => amount > 0);
@@ -177,7 +177,7 @@ function present(nodes: readonly NodeOfRun[], tense: Tense): readonly NodeOfRun[
   return tense === 'now' ? nodes.filter((one) => last(one).ready !== 'Gone') : nodes;
 }
 
-/** What nodes come to in a run, and how many evictions more that are than in the first run. */
+/** A summary of the nodes in a run, and the number of additional evictions over the first run. */
 export function nodesNote(
   nodes: readonly NodeOfRun[],
   first: readonly NodeOfRun[] | null,

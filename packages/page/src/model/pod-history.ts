@@ -1,4 +1,4 @@
-// What is known of some pods: their deadlines, what held them, and what came of it.
+// The known facts about some pods: their deadlines, their holds, and their end.
 import type {
   DeadlineSeen,
   EvictionSeen,
@@ -8,7 +8,7 @@ import type {
   RefusalTrack,
 } from '../simulation.ts';
 
-/** What is known of some pods. */
+/** The known facts about some pods. */
 export interface PodHistory {
   readonly deadlines: DeadlineSeen[];
   readonly holds: HoldTrack[];

@@ -1,4 +1,4 @@
-// What became of pods, as bars and marks: the same texts as the JSON has.
+// The fate of pods, as bars and marks: the same texts as the JSON has.
 import type { DeadlineSeen, HoldTrack, PodOnNode, RefusalTrack } from '../simulation.ts';
 import { aboutEviction } from './eviction.ts';
 import { type PodHistory, podKey } from './pod-history.ts';

@@ -13,7 +13,7 @@ export type Fill =
   | 'untold';
 export type Shape = 'event' | 'evicted' | 'refused';
 
-/** What is said of a thing where somebody asks why: a title, then terms and texts. */
+/** The facts about an object that the user selects: a title, then terms and texts. */
 export interface About {
   readonly at: number;
   readonly title: string;
@@ -41,9 +41,9 @@ export interface Mark {
 export interface AreaStep {
   readonly at: number;
   readonly value: number;
-  /** What Kubernetes had noticed of it; null: it is the same. */
+  /** The part that Kubernetes had noticed; null: it is the same. */
   readonly noticed: number | null;
-  /** What a budget allows; null: there is none. */
+  /** The bound of a budget; null: there is none. */
   readonly allowed: number | null;
 }
 
@@ -74,11 +74,11 @@ export interface Row extends Band {
   readonly kind: RowKind;
   readonly depth: number;
   readonly label: string;
-  /** What it is, where there is room; ''. */
+  /** A description, where there is room; ''. */
   readonly aside: string;
   /** The bands of further variants, drawn below the first one. */
   readonly others: readonly Band[];
-  /** Whether nothing happens in it. */
+  /** True where nothing happens in it. */
   readonly isCalm: boolean;
   /** Null: there is nothing in it to open. */
   readonly isOpen: boolean | null;
@@ -131,7 +131,7 @@ export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
   };
 }
 
-/** Of more than a few so many are shown, until somebody asks for all. */
+/** The number of lanes that are shown until the user asks for all. */
 const worstShown = 10;
 const fewMax = 12;
 

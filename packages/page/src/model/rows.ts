@@ -16,10 +16,10 @@ import { type Clock, count, span } from './words.ts';
 import { workloadRows } from './workloads.ts';
 import { zoneRows } from './zones.ts';
 
-/** What decides which lanes there are. */
+/** The choices that decide about the lanes. */
 export interface Choice {
   readonly opened: ReadonlySet<string>;
-  /** What labels and what is said must contain; '': everything. */
+  /** The text that labels or facts must contain; '': everything. */
   readonly query: string;
   /** Without what nothing happens in. */
   readonly isHarmOnly: boolean;
@@ -30,7 +30,7 @@ export function rowsOf(input: PageInput, { opened, query, isHarmOnly }: Choice):
   if (runs.length === 0) return [];
   const end = input.untilSeconds;
   const isMany = runs.length > 1;
-  // What is searched for may be folded.
+  // A search includes folded lanes.
   const open = query === '' ? opened : everything;
   const rows = [
     ...workloadRows(input, open),
@@ -69,8 +69,8 @@ export function matching(
 }
 
 /**
- * What held pods up: a lane for each limit, pause, zone and budget, and one for pods without room. Whose they
- * are stands in the heading above them.
+ * The causes that held pods: a lane for each limit, pause, zone and budget, and one for pods without room.
+ * The heading above them names the variant.
  */
 function causeRows(
   run: RunDocument,

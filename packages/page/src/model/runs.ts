@@ -2,8 +2,8 @@
 import type { Differences, PageInput } from '../simulation.ts';
 
 /**
- * Of two that nobody has named kube-controller-manager comes first, whichever was asked for: readers
- * compare what Kubernetes does with what changes.
+ * Of two unnamed runs, kube-controller-manager comes first, in any order of the flags: readers compare the
+ * behavior of Kubernetes with the change.
  */
 export function inReadingOrder(input: PageInput): PageInput {
   const [first, second, ...others] = input.runs;
@@ -20,7 +20,7 @@ export function inReadingOrder(input: PageInput): PageInput {
   };
 }
 
-/** What the first has more than the second. */
+/** The difference of the first from the second. */
 function turned(differences: Differences): Differences {
   return JSON.parse(JSON.stringify(differences), (_, value: unknown) => {
     return typeof value === 'number' ? -value : value;

@@ -14,7 +14,7 @@ export function worstOf(input: PageInput): WorkloadSummary | null {
   return down.find((one) => isMoreDown(input, one)) ?? down[0] ?? all[0] ?? null;
 }
 
-/** Whether in a run more of its pods are down at some time than at the beginning. */
+/** True where in a run more of its pods are down at some time than at the beginning. */
 function isMoreDown({ runs }: PageInput, workload: WorkloadSummary): boolean {
   const key = workloadKey(workload);
   return runs.some((run) => {
@@ -103,7 +103,7 @@ function lossOf(
   return `${duration(own.downSeconds)} with ${run.name}${difference && ` (${difference})`}${end}`;
 }
 
-/** What the script did last before the longest gap began. */
+/** The last act of the script before the longest gap began. */
 function causeOf(run: RunDocument, own: WorkloadSummary | null): string {
   const gap = own?.longestGap;
   if (!gap) return '';

@@ -26,7 +26,7 @@ export function readerOf<Item extends Step>(series: readonly Item[]): (at: numbe
   };
 }
 
-/** How many of some spans last, from instant to instant. */
+/** The number of spans that last, from instant to instant. */
 export function countsOf(
   spans: readonly { readonly from: number; readonly until: number }[],
 ): readonly { readonly at: number; readonly value: number }[] {

@@ -1,4 +1,4 @@
-// How times and names are written on the page.
+// The form of times and names on the page.
 import { formatDuration } from '@taintmgr/core/time';
 
 /** `6m39s` */
@@ -6,10 +6,10 @@ export function duration(seconds: number): string {
   return formatDuration(Math.round(seconds * 1000));
 }
 
-/** How an instant is written: after the beginning, or as a clock on the wall shows it. */
+/** The form of an instant: after the beginning, or as a clock on the wall shows it. */
 export interface Clock {
   (seconds: number): string;
-  /** What is written after the beginning of something that is not over. */
+  /** The text after the beginning of a span that is not over. */
   readonly openEnd: string;
 }
 
@@ -33,7 +33,7 @@ export function count(amount: number, noun: string, nouns = `${noun}s`): string 
   return `${amount} ${amount === 1 ? noun : nouns}`;
 }
 
-/** What a time has more or less than another, as both are written: `+4s`, `−2s`, or ''. */
+/** The difference of a time from another, as both are written: `+4s`, `−2s`, or ''. */
 export function more(seconds: number, first: number): string {
   const difference = Math.floor(seconds) - Math.floor(first);
   if (difference === 0) return '';

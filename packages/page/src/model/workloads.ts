@@ -80,7 +80,7 @@ export function indexOf(run: RunDocument): RunIndex {
   return index;
 }
 
-/** Whether anything happened to it in any run. */
+/** True where anything happened to it in any run. */
 export function isHarmed({ runs }: PageInput, key: string): boolean {
   return runs.some((run) => {
     const { downMax = 0, evictions = 0 } = indexOf(run).summaries.get(key) ?? {};
@@ -118,7 +118,7 @@ export function workloadRows(input: PageInput, opened: Opened): readonly Row[] {
   return [heading, ...rows, fold, ...shown];
 }
 
-/** Which of two variants is on which side of the line. */
+/** The sides of the line for two variants. */
 function sidesOf({ runs }: PageInput): string {
   const [one, other, ...more] = runs;
   if (!one || !other || more.length > 0) return '';
@@ -184,7 +184,7 @@ export function shortName({ kind, namespace, name }: Identity): string {
   return kind === 'Deployment' ? `${namespace}/${name}` : `${namespace}/${name} (${kind})`;
 }
 
-/** How much longer a workload was down than in the first run; of several seeds, beyond what chance makes. */
+/** The additional downtime of a workload over the first run; of several seeds, beyond chance. */
 export function longerDown(
   run: RunDocument,
   own: WorkloadSummary,
@@ -214,7 +214,7 @@ function budgetOf(run: RunDocument, key: string): BudgetTrack | null {
   return own.sort((one, other) => desired(other) - desired(one))[0] ?? null;
 }
 
-/** How many pods are down, what was noticed of it, and what its budget allows. */
+/** The number of pods that are down, the part that Kubernetes noticed, and the bound of its budget. */
 function areaOf(run: RunDocument, key: string): Area | null {
   const track = indexOf(run).tracks.get(key);
   if (!track) return null;

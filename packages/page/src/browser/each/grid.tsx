@@ -15,7 +15,7 @@ export function Grid({ state }: { readonly state: EachState }) {
   const table = useRef<HTMLTableElement>(null);
   const place = useSignal<Place>({ row: 0, column: 0 });
   const { columns, others, rows, rowsInAll } = state.map.value;
-  // They stay the same as long as the map does, so that one step by keys draws two rows anew and not all.
+  // Memoized as long as the map is unchanged, so that a step by keys draws two rows and not all.
   const totals = useMemo(() => totalsOf(rows), [rows]);
   const names = useMemo(() => {
     return [...columns.map(({ key }) => key), ...(others > 0 ? [othersKey] : [])];
@@ -164,7 +164,7 @@ interface LossRowProps {
   readonly names: readonly string[];
   readonly totals: readonly Total[];
   readonly state: EachState;
-  /** Which of its cells Tab leads to; null: none. */
+  /** The cell that Tab leads to; null: none. */
   readonly tab: number | null;
 }
 

@@ -71,7 +71,7 @@ export function moreOf({ rowsMax, map }: EachState): number {
   return Math.min(rowsMore, Math.max(0, map.value.rowsInAll - rowsMax.value));
 }
 
-/** Closes the panel; who goes on by keyboard is where it was opened. */
+/** Closes the panel; the keyboard focus returns to the place that opened it. */
 export function closePanel({ chosen }: EachState): void {
   const opener = '.heat-map [tabindex="0"], .loss[aria-expanded="true"]';
   document.querySelector<HTMLElement>(opener)?.focus();

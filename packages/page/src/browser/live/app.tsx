@@ -17,7 +17,7 @@ import { WhatIfPart } from './what-if.tsx';
 
 interface LiveAppProps {
   readonly state: LiveState;
-  /** Where to ask what would happen; null: nobody answers that. */
+  /** The address for questions of what would happen; null: they are not answered. */
   readonly whatIf: string | null;
   /** The question of another page, as the query string of the form; null: none. */
   readonly ask: string | null;
@@ -93,7 +93,7 @@ function showLeft(): void {
   document.getElementById('left')?.scrollIntoView({ block: 'start' });
 }
 
-/** What the worst loss does, as soon as that is known: the zones' before the nodes'. */
+/** The effect of the worst loss, as soon as it is known: the zones' before the nodes'. */
 function worstOf({ zone, node }: Forecasts): string {
   const found = (zone.losses.value ?? node.losses.value)?.losses ?? [];
   const [worst] = found;
@@ -110,7 +110,7 @@ const texts = {
   held: 'held or blocked',
 };
 
-/** What is shown is old: said where it is seen, and to those who listen. */
+/** A warning that the shown state is old, also for screen readers. */
 function Stale({ state }: { readonly state: LiveState }) {
   const { lost } = state.input.value;
   const unheard = state.unheard.value;

@@ -2,7 +2,7 @@
 import type { Signal } from '@preact/signals';
 import type { WhatIfLine } from '../../what-if.ts';
 
-/** How far an answer is. */
+/** The progress of an answer. */
 export type Answer =
   | { readonly kind: 'none' }
   | { readonly kind: 'awaited'; readonly text: string; readonly stop: () => void }

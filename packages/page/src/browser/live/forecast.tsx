@@ -1,4 +1,4 @@
-// What the loss of each zone and of each node would do, in a line each: asked as soon as it is looked at.
+// The effect of the loss of each zone and of each node, in a line each: asked for when it comes into view.
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { LiveInput } from '../../live.ts';

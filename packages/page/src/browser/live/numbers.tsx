@@ -1,4 +1,4 @@
-// The numbers under the live chart: the pods that are to leave, zones, and what else is said.
+// The numbers under the live chart: the pods due to leave, zones, and further facts.
 import type { ComponentChildren } from 'preact';
 import type { LiveLeft, LivePod, LiveZone } from '../../live.ts';
 import { aboutLeft, gapText, leftOf } from '../../model/live/left.ts';

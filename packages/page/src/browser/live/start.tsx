@@ -39,7 +39,7 @@ function show(place: Element, stream: Stream, whatIf: string | null): void {
   effect(() => {
     const { value } = stream.input;
     if (!value) return;
-    // Another program answers, or it began anew: seconds count from elsewhere.
+    // Another program answers, or the same one was restarted: seconds count from elsewhere.
     if (value.startsAt !== first.startsAt) {
       location.reload();
       return;

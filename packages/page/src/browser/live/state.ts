@@ -1,4 +1,4 @@
-// What of the page of a live cluster is looked at.
+// The view of a live cluster's page.
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { LiveInput } from '../../live.ts';
 import { liveFiltered } from '../../model/filter.ts';
@@ -8,7 +8,7 @@ import { addressed, type ChartState, keepInAddress, viewOf } from '../state.ts';
 
 export interface LiveState extends ChartState {
   readonly input: Signal<LiveInput>;
-  /** What of it is to be seen. */
+  /** The visible part of it. */
   readonly shown: ReadonlySignal<LiveInput>;
   /** The present, in seconds as the input has them. */
   readonly now: ReadonlySignal<number>;
@@ -16,7 +16,7 @@ export interface LiveState extends ChartState {
   readonly unheard: Signal<{ readonly since: number } | null>;
 }
 
-/** `now` goes on between one state of the cluster and the next. */
+/** `now` advances between one state of the cluster and the next. */
 export function liveStateOf(input: Signal<LiveInput>, now: ReadonlySignal<number>): LiveState {
   const looked = addressed(new URLSearchParams(location.hash.slice(1)));
   const end = computed(() => liveEnd(input.value, now.value));

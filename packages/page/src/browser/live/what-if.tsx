@@ -9,7 +9,7 @@ import { Forecast, type Forecasts } from './forecast.tsx';
 interface WhatIfProps {
   readonly input: LiveInput;
   readonly forecasts: Forecasts;
-  /** Whether nothing happens in the cluster, and this is what the page is about. */
+  /** True where nothing happens in the cluster, and questions are the page's subject. */
   readonly isQuiet: boolean;
   /** Where to ask. */
   readonly address: string;

@@ -50,7 +50,7 @@ interface ResultProps {
   readonly state: Pick<ChartState, 'opened'>;
 }
 
-/** What came of it: the figures, and what they say in a sentence. */
+/** The result: the figures, and a sentence about them. */
 function Result({ input, state }: ResultProps) {
   const [headline, whole, others] = useMemo(
     () => [headlineOf(input), wholeOf(input), besides(input)],
@@ -87,7 +87,9 @@ function Result({ input, state }: ResultProps) {
   );
 }
 
-/** So many names are told before somebody asks for the others, and so many where there is little room. */
+/**
+ * The numbers of names that are shown before the user asks for the others, and where there is little room.
+ */
 const [namesShown, namesFew] = [9, 3];
 
 /** The names of what else is down: a few, and a button for the rest. */
@@ -161,7 +163,7 @@ function wantedMost({ runs }: PageInput): number {
   return mostOf(wanted, 1);
 }
 
-/** How many pods of all workloads are down. */
+/** The number of pods of all workloads that are down. */
 function downIn({ workloads: tracks }: PageInput['runs'][number]): readonly Count[] {
   const changes = new Map<number, number>();
   for (const { states, serving } of tracks) {
@@ -184,7 +186,7 @@ function downIn({ workloads: tracks }: PageInput['runs'][number]): readonly Coun
 
 export interface PageState extends ChartState {
   readonly input: Signal<PageInput>;
-  /** What of it is to be seen. */
+  /** The visible part of it. */
   readonly shown: ReadonlySignal<PageInput>;
 }
 

@@ -49,7 +49,7 @@ export function Numbers({ input, state }: NumbersProps) {
   );
 }
 
-/** What the script does, one act after the other. */
+/** The acts of the script, one after the other. */
 function Script({ input, state }: NumbersProps) {
   const texts = actsOf(input.runs[0]?.events ?? []).map(({ text }) => text);
   if (texts.length === 0) return null;
@@ -305,7 +305,7 @@ function placesByHarm({ runs }: PageInput, field: 'namespaces' | 'zones'): reado
   return sorted.flatMap(([name, value]) => (value > 0 ? [name] : []));
 }
 
-/** What decides about workloads and is not simulated. */
+/** The unsimulated parts that decide about workloads. */
 function unknownTexts(input: PageInput): readonly string[] {
   const texts = input.runs.flatMap(({ summary }) =>
     summary.workloads.flatMap((own) =>

@@ -1,4 +1,5 @@
-// Who left a live cluster lately: the lanes of these pods, the times of which nobody knows, and what is said of each.
+// Recent departures from a live cluster: the lanes of these pods, the times with unknown departures, and the
+// facts about each.
 import type { LiveInput, LiveLeft, PastGap } from '../../live.ts';
 import type { DeadlineSeen, PodOnNode } from '../../simulation.ts';
 import { aboutEviction } from '../eviction.ts';

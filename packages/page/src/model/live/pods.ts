@@ -1,4 +1,4 @@
-// The pods that are to leave a live cluster: in which order, and what is said of each.
+// The pods due to leave a live cluster: their order, and the facts about each.
 import type { LiveInput, LivePod } from '../../live.ts';
 import { count, duration } from '../words.ts';
 
@@ -16,7 +16,7 @@ export function nameOf({ namespace, pod }: Pick<LivePod, 'namespace' | 'pod'>): 
   return `${namespace}/${pod}`;
 }
 
-/** Whether its time is over and it is still there. */
+/** True where its time is over and it still exists. */
 export function isDue({ state, dueAt }: LivePod, now: number): boolean {
   return state === 'Evict' && dueAt !== null && dueAt - now < 1;
 }
@@ -35,12 +35,12 @@ export function whenText(pod: LivePod, now: number): string {
   return left > -1 ? 'now' : `overdue by ${duration(Math.floor(-left))}`;
 }
 
-/** What keeps it, in few words; '': nothing does. */
+/** The reason that keeps it, in few words; '': none. */
 export function heldBy({ holds }: LivePod): string {
   return holds.map(({ kind, name }) => (name === '' ? kind : `${kind} ${name}`)).join(', ');
 }
 
-/** What the page says first. */
+/** The first sentence of the page. */
 export function liveSentence({ pods, now }: LiveInput, atNow: number = now): string {
   const waiting = inOrder(pods).filter(({ state }) => state === 'Evict');
   const due = waiting.filter((pod) => isDue(pod, atNow));
@@ -74,7 +74,7 @@ function blockedText(due: readonly LivePod[], blocked: readonly LivePod[]): stri
   return ' and blocked';
 }
 
-/** How many are how far. */
+/** The number of pods by progress. */
 export function liveCounts({ pods, podsLeftOut, nodes }: LiveInput): string {
   const number = (state: LivePod['state']) => pods.filter((pod) => pod.state === state).length;
   const tainted = nodes.filter(({ taints }) =>

@@ -1,4 +1,5 @@
-// The lanes of a live cluster: what happened, who is to leave, who left, what keeps them, drains, taints of devices, zones; and how much of the time is shown.
+// The lanes of a live cluster: events, pods due to leave, departures, holds, drains, taints of devices,
+// zones; and the part of the time that is shown.
 import type { LiveAction, LiveInput, LivePod } from '../../live.ts';
 import type { PodOnNode } from '../../simulation.ts';
 import { nothing } from '../pod-history.ts';
@@ -16,7 +17,7 @@ const height = 36;
 /** So many pods have a lane before one asks for more. */
 const shownMax = 60;
 
-/** What decides which lanes there are. */
+/** The choices that decide about the lanes. */
 export interface LiveChoice {
   readonly now: number;
   readonly opened: ReadonlySet<string>;
@@ -95,7 +96,7 @@ function isOf({ namespace, pod }: LivePod): (one: PodOnNode) => boolean {
   return (one) => one.pod === pod && one.namespace === namespace;
 }
 
-/** How long it waits for its time, or for its end. */
+/** The time that it waits until it is due, or until its end. */
 function waitOf(pod: LivePod, now: number): Bar {
   const fill = pod.state === 'Terminating' ? 'leaving' : 'pending';
   const from = Math.min(pod.setAt ?? now - 1, now - 1);
@@ -183,7 +184,7 @@ function lastOf({ pods }: LiveInput, ahead: number, now: number): number {
   return mostOf(times, now);
 }
 
-/** How many pods are to leave, over time. */
+/** The number of pods due to leave, over time. */
 export function toLeave(
   { record }: LiveInput,
   now: number,
