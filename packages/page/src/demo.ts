@@ -23,7 +23,7 @@ export interface DemoAct {
 export interface DemoNode {
   readonly name: string;
   readonly mark: 'ready' | 'tainted' | 'down';
-  /** Pods on it that serve or start; those of a dead machine are counted until they are evicted. */
+  /** Pods on it that serve or start; those of a dead machine count until it is back. */
   readonly pods: number;
 }
 

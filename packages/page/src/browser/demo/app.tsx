@@ -201,7 +201,7 @@ function Legend() {
       ))}
       <li>a number in a node: its pods</li>
       <li>
-        <i class="swatch noticed" /> what the disruption budget needs
+        <i class="swatch needed" /> what the disruption budget needs
       </li>
       <li>
         <i class="swatch pressed" /> a button was pressed

@@ -17,7 +17,8 @@ export function startDemo(place: Element, { demo: { stream, press } }: DemoSourc
     heardAt = performance.now();
     isGone.value = false;
   });
-  source.addEventListener('now', () => {
+  source.addEventListener('now', ({ data }: MessageEvent<string>) => {
+    if (state.value) state.value = { ...state.value, now: Number(data) };
     heardAt = performance.now();
     isGone.value = false;
   });

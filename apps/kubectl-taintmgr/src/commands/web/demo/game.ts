@@ -60,7 +60,7 @@ class Game {
     return {
       ...{ round: this.#round, now: this.#after / 1000, speed: this.#speed, speeds },
       ...{ isPaused: this.#isPaused, isOver: this.#after >= demoMsMax },
-      acts: this.#acts.map(({ begins: _, ends: __, ...act }) => {
+      acts: this.#acts.map(({ begins: _, ends: __, ended: ___, ...act }) => {
         return { ...act, isOn: this.#on.has(act.name) };
       }),
       ...{ pressed: this.#pressed, look: this.#look },
@@ -104,7 +104,7 @@ class Game {
     this.#on = new Set(isOn || act.undo === null ? others : [...others, name]);
     const text = (isOn && act.undo) || act.label;
     this.#pressed = [...this.#pressed, { at: this.#after / 1000, text }].slice(-pressedMax);
-    this.#look = isOn ? `${text}. Try another button.` : act.look;
+    this.#look = isOn ? `${act.ended} Try another button.` : act.look;
     return true;
   }
 

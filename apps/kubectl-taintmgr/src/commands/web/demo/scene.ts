@@ -56,6 +56,8 @@ export function demoScript(): Script {
 interface PlayedAct extends DemoAct {
   readonly begins: readonly ScriptEvent[];
   readonly ends: readonly ScriptEvent[];
+  /** What the page says once it has ended. */
+  readonly ended: string;
 }
 
 const wrongTaint = 'health.example/gpu=failed:NoExecute';
@@ -74,6 +76,7 @@ export function demoActs(): readonly PlayedAct[] {
         'stops evictions until an operator looks. Now remove the wrong taint.',
       begins: eventsOf(`taint: {nodes: all, taint: "${wrongTaint}"}`),
       ends: eventsOf(`untaint: {nodes: all, taint: "${wrongTaint}"}`, resumed),
+      ended: 'The wrong taint is gone, and the limit allows evictions again.',
     },
     {
       name: 'drain',
@@ -85,6 +88,7 @@ export function demoActs(): readonly PlayedAct[] {
         'as the disruption budgets allow.',
       begins: eventsOf(`taint: {zone: zone-a, taint: "${kernelTaint}"}`),
       ends: eventsOf(`untaint: {zone: zone-a, taint: "${kernelTaint}"}`, resumed),
+      ended: 'The drain has ended: zone-a takes pods again.',
     },
     {
       name: 'zone',
@@ -93,9 +97,11 @@ export function demoActs(): readonly PlayedAct[] {
       does: 'zone-b loses power: 6 of the 18 nodes stop.',
       look:
         'Both find out after 40 s and 5 minutes later move the pods: these tolerate a dead node for 5 minutes. ' +
-        'Watch “Next to leave” count down, and restart the controllers meanwhile.',
+        'Watch “Next to leave” count down, and restart the controllers meanwhile. ' +
+        'shop/db stays one pod short until its node is back: a StatefulSet never runs a pod twice.',
       begins: eventsOf('stopKubelet: {zone: zone-b}'),
       ends: eventsOf('resumeKubelet: {zone: zone-b}', resumed),
+      ended: 'The zone is back.',
     },
     {
       name: 'restart',
@@ -107,6 +113,7 @@ export function demoActs(): readonly PlayedAct[] {
         '(No countdown? Let a zone die first.)',
       begins: eventsOf('restartController: {}'),
       ends: [],
+      ended: '',
     },
   ];
 }

@@ -59,6 +59,7 @@ export class Side {
   view(): DemoSide {
     const { recording } = this.#simulation.result();
     const { workloads, budgets } = recording;
+    const down = downIn(workloads);
     const open = recording.deadlines.filter(({ endedAt }) => endedAt === null);
     const [first] = [...open].sort((one, other) => one.dueAt - other.dueAt);
     return {
@@ -73,8 +74,8 @@ export class Side {
           needed: budget?.states.at(-1)?.desired ?? 0,
         };
       }),
-      down: downIn(workloads),
-      downMax: this.#downMax,
+      down,
+      downMax: Math.max(this.#downMax, down),
       podMinutesLost: this.#podMinutesLost,
       evictions: recording.evictions.length,
       held: recording.holds.filter(({ until }) => until === null).length,

@@ -54,6 +54,10 @@ describe('web --demo', () => {
     await shows('taintmgr', 'Pods down now', /^0$/);
   });
 
+  it('lets time pass where nothing else changes', async () => {
+    await soon(page, async () => assert.match(await textOf(page.locator('.clock')), /[1-9]:\d\d$/));
+  });
+
   it('plays a wrong taint on both sides, and takes it back', async () => {
     await button('A wrong taint on every node').click();
     await shows('kube-controller-manager', 'Pods down now', /^45$/);
@@ -67,6 +71,7 @@ describe('web --demo', () => {
     await page.getByRole('status').getByText('Now remove the wrong taint.').waitFor();
     await button('Remove the wrong taint').click();
     await button('A wrong taint on every node').waitFor();
+    await page.getByRole('status').getByText('The wrong taint is gone').waitFor();
     await shows('kube-controller-manager', 'Pods down now', /^0$/);
   });
 

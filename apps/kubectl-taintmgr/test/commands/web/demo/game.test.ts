@@ -83,6 +83,7 @@ describe('an act of the demo', () => {
     const left = (sides: DemoState['sides']): readonly number[] =>
       sides.map(({ next }) => (next?.dueAt ?? 0) - game.state().now);
     assert.deepEqual(left(game.state().sides).map(Math.round), [105, 105]);
+    assert.match(game.state().look, /shop\/db stays one pod short until its node is back/);
     const [longer = 0, same = 0] = left(after(game, 30, 'restart'));
     assert.ok(longer > 250, `${longer}`);
     assert.equal(Math.round(same), 75);
@@ -90,6 +91,18 @@ describe('an act of the demo', () => {
     assert.deepEqual(
       end.map(({ down }) => down),
       [0, 0],
+    );
+    assert.equal(game.state().look, 'The zone is back. Try another button.');
+  });
+
+  it('counts among the most pods down at once those that are down in this instant', () => {
+    const sides = after(demoGame(), 0, 'zone');
+    assert.deepEqual(
+      sides.map(({ down, downMax }) => [down, downMax]),
+      [
+        [15, 15],
+        [15, 15],
+      ],
     );
   });
 });
