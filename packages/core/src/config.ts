@@ -29,8 +29,8 @@ export interface Config extends EvictionConfig {
   /** A program carries out one NodeDrain that has no object, with these settings; null: a controller does. */
   readonly drainProgram: DrainProgram | null;
   /**
-   * The pod in which this runs: the last ready replica of its workload is never made to leave.
-   * Null: unknown, or the process runs in no pod.
+   * The pod in which this runs: the last ready replica of its workload is never removed. Null:
+   * unknown, or the process runs in no pod.
    */
   readonly ownPod: OwnPod | null;
   /** Follow kube-controller-manager beside it, so that explanations can say what it would do. */

@@ -26,7 +26,7 @@ export interface Counts extends EvictionProgress {
   readonly pods: number;
 }
 
-/** A replica of our own that stays, and why. */
+/** A replica of taintmgr that stays, and why. */
 export interface LastReplica {
   readonly pod: PodRef;
   readonly because: readonly Reason[];
@@ -36,7 +36,7 @@ export interface LastReplica {
 interface EvictionProgress {
   /** Pods that wait for their time, their turn or their next try. */
   readonly pending: number;
-  /** Pods that a limit or a pause holds, or that stay as the last replica of our own. */
+  /** Pods that a limit or a pause holds, or that stay as taintmgr's last replica. */
   readonly held: number;
   /** Pods whose eviction a budget or a webhook refuses. */
   readonly blocked: number;
@@ -106,7 +106,10 @@ export function countsOf(
   };
 }
 
-/** The replica of our own that would go, and stays as the last one that is ready; null: there is none. */
+/**
+ * The replica of taintmgr that would leave, and stays as the last one that is ready; null: there is
+ * none.
+ */
 export function lastReplicaOf(replicas: OwnReplicas, machine: EvictionMachine): LastReplica | null {
   for (const pod of replicas.list()) {
     const { because } = machine.decisionOn(pod);
@@ -158,7 +161,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** A pod of a tainted node, and what is to become of it. */
+/** A pod of a tainted node, and its fate. */
 interface CountedPod {
   readonly pod: Pod;
   readonly node: Node;

@@ -44,8 +44,9 @@ export interface Engine {
    */
   handle(now: Instant, event: Event): readonly Command[];
   /**
-   * Takes an event that does no more than inform, as most renewals of leases do: no command comes of it, and
-   * nextWake() stays as it is. False: that is not certain, and `handle` is to take it. Asked while no tick is due.
+   * Takes an event that does no more than inform, as most renewals of leases do: no command comes
+   * of it, and nextWake() stays as it is. False: that is not certain, and `handle` has to take it.
+   * Asked while no tick is due.
    */
   hear(now: Instant, event: Event): boolean;
   /**
@@ -65,7 +66,10 @@ export interface Engine {
   limits(now: Instant): readonly LimitStatus[];
   /** The numbers of nodes and pods, and the progress of evictions. */
   counts(): Counts;
-  /** The replica of our own that would go, and stays as the last one that is ready; null: there is none. */
+  /**
+   * The replica of taintmgr that would leave, and stays as the last one that is ready; null: there
+   * is none.
+   */
   lastReplica(): LastReplica | null;
   /** The nodes that are known. */
   nodes(): readonly Node[];
@@ -180,7 +184,7 @@ function ownersOf(machines: readonly (Owner | null)[]): ReadonlyMap<string, Owne
   );
 }
 
-/** Who has asked for a result; null: it is none. */
+/** The machine that has asked for a result; null: none has. */
 function ownerOf(event: Event, owners: ReadonlyMap<string, Owner>): Owner | null {
   return event.kind === 'result' ? (owners.get(askerOf(event.id)) ?? nobody) : null;
 }

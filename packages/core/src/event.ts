@@ -9,7 +9,10 @@ import type { LimitRecord, ResumeRequest } from './policy/limit-record.ts';
 import type { NodeDrain } from './policy/node-drain.ts';
 import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/values.ts';
 
-/** Throws RangeError for what is no event, and for an object that is not one of ours: JavaScript checks no types. */
+/**
+ * Throws RangeError for an invalid event, and for an object that is not one of ours: JavaScript
+ * checks no types.
+ */
 export function checkEvent(event: Event): void {
   if (!Object.hasOwn(kinds, event.kind)) {
     const known = Object.keys(kinds).join(', ');
@@ -56,7 +59,7 @@ const kinds: Readonly<Record<Event['kind'], true>> = {
 
 /** The events of the engine. A relist arrives as upserts and deletes; there is no "resync". */
 export type Event =
-  /** `afterGap`: there may have been states in between of which nothing was told. */
+  /** `afterGap`: there may have been states in between that were not reported. */
   | { readonly kind: 'nodeUpsert'; readonly node: Node; readonly afterGap?: boolean }
   | { readonly kind: 'nodeDelete'; readonly name: string }
   | { readonly kind: 'podUpsert'; readonly pod: Pod }
@@ -88,7 +91,7 @@ export type Event =
   | { readonly kind: 'otherEvictors'; readonly others: OtherEvictors }
   /** True when what we hear of the cluster is current; false while a watch is cut off. */
   | { readonly kind: 'view'; readonly current: boolean }
-  /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */
+  /** The lead of the cluster's clock over `now`, negative: behind; before the first: 0. */
   | { readonly kind: 'clock'; readonly ahead: Millis }
   /** Everything that existed has been told once; nothing is evicted before. */
   | { readonly kind: 'synced' }

@@ -1,4 +1,5 @@
-// The door of the engine: events in, commands out. Each machine and the policies have doors of their own.
+// The door of the engine: events in, commands out. Each machine and the policies have separate
+// doors.
 
 // The engine.
 

@@ -1,4 +1,4 @@
-// The replicas of the program that runs the engine: the last one that works is never made to leave.
+// The replicas of the program that runs the engine: the last working one is never removed.
 import { isUncertain } from './attempt/blocker.ts';
 import { isSetback, type Outcome } from './attempt/outcome.ts';
 import type { Event } from './event.ts';
@@ -84,7 +84,7 @@ export class OwnReplicas {
     });
   }
 
-  /** The name they have in common, in words: `Deployment taintmgr-controller`. */
+  /** Their common name, in words: `Deployment taintmgr-controller`. */
   nameOf(pod: Pod): string {
     return replicasName(pod);
   }
@@ -151,7 +151,7 @@ export class OwnReplicas {
     this.#sent.set(uid, until);
   }
 
-  /** Nothing more comes of what was sent. */
+  /** The request has no further effect. */
   #settle(uid: string): void {
     this.#unanswered.delete(uid);
     this.#mayLeave.delete(uid);
@@ -184,12 +184,12 @@ export class OwnReplicas {
       const pod = this.#store.pod(uid);
       return pod && isReplica(own, pod) ? [pod] : [];
     });
-    // Where its node is read no more it is not known to be gone.
+    // A pod whose node is no longer read is not known to be gone.
     const isUnread = this.#store.podView(own.nodeName) === 'unread';
     return isUnread && !this.#neighbours.has(own.uid) ? [own, ...known] : known;
   }
 
-  /** As far as the API shows it; what was sent about it aside. */
+  /** As far as the API shows it, without requests for it. */
   #works(pod: Pod): boolean {
     return this.isOwn(pod) ? pod.deletionTimestamp === null : isReadyReplica(pod, this.#store);
   }
@@ -217,7 +217,7 @@ export function workingReplicas(
   });
 }
 
-/** The name that the replicas of a workload have in common, in words: `Deployment taintmgr-controller`. */
+/** The common name of the replicas of a workload, in words: `Deployment taintmgr-controller`. */
 export function replicasName(pod: Pod): string {
   return workloadOf(pod).join(' ');
 }

@@ -17,7 +17,7 @@ export interface NodeChange {
   readonly node: Node | null;
   /** Null: it is new. */
   readonly previous: Node | null;
-  /** True when there may have been states in between of which nothing was told. */
+  /** True when there may have been states in between that were not reported. */
   readonly afterGap: boolean;
 }
 
@@ -384,8 +384,8 @@ function possibleBinding(
 }
 
 /**
- * Takes in an object (null: it is gone): what was there before, and whether anything changed that
- * matters. An object that comes again and says the same is no news: its status may be written
+ * Takes in an object (null: it is gone): returns the earlier state, and true if anything changed
+ * that matters. An object that comes again and says the same is no news: its status may be written
  * often.
  */
 function replace<T extends object>(

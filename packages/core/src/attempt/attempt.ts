@@ -58,7 +58,7 @@ export interface Attempt {
 /** Of a pod for which nothing was sent. */
 export const untried: Omit<Attempt, 'state'> = { tries: 0, budgetsAsked: false };
 
-/** The times attempts wait for what comes next. */
+/** The times for which attempts wait. */
 interface AttemptConfig extends AttemptWait {
   readonly confirmationWaitMs: Millis;
 }

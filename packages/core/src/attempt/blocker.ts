@@ -105,7 +105,7 @@ function failureBlocker({
   message,
 }: Extract<Setback, { kind: 'failed' }>): Omit<Blocker, 'message'> {
   if (status === null) return { code: 'Unreachable', verdict: 'resolves' };
-  // Whatever the status: each webhook has one of its own (400, 403, 429, 500).
+  // Regardless of the status: each webhook has another (400, 403, 429, 500).
   if (webhookDenial(message)) return { code: 'Intercepted', verdict: 'othersAct' };
   // The namespace takes its pods along.
   if (cause === 'NamespaceTerminating') return { code: 'ServerError', verdict: 'resolves' };

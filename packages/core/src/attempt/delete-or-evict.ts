@@ -1,10 +1,11 @@
-// Decides how a pod is made to leave: Evict or Delete, with which grace period, and when the one gives way.
+// Decides how a pod is removed: Evict or Delete, the grace period, and when Evict gives way to
+// Delete.
 import { finite, type Instant, type Millis } from '../kernel/time.ts';
 import { type Pod, podRef } from '../model/pod.ts';
 import type { Policy } from '../policy/eviction-policy.ts';
 import type { PodCommand } from './pod-command.ts';
 
-/** The terms on which a pod is made to leave. */
+/** The terms on which a pod is removed. */
 export interface Terms {
   /** Since when it should have gone. */
   readonly deadline: Instant;
@@ -20,7 +21,7 @@ interface Method {
   readonly kind: 'delete' | 'evict';
   /** Null: the pod's own. */
   readonly gracePeriodSeconds: number | null;
-  /** Budgets were asked until now and are asked no more. */
+  /** Budgets were asked until now and are no longer asked. */
   readonly escalated: boolean;
   /** When the node goes, where that made a difference; null: it did not. */
   readonly nodeEnd: Instant | null;
@@ -46,8 +47,8 @@ export function methodFor(now: Instant, asked: boolean, pod: Pod, terms: Terms):
 
 /**
  * The instant at which a pod that budgets hold back is deleted anyway: a set time after its
- * deadline, or early enough for its grace period to end by the node's own deadline, whichever is
- * earlier. Null: never.
+ * deadline, or early enough for its grace period to end by the node's own deadline, the earlier of
+ * the two. Null: never.
  */
 export function escalationOf(pod: Pod, terms: Terms): Instant | null {
   const { budgets, deadline, gracePeriodSeconds, nodeEnd } = terms;
@@ -73,8 +74,8 @@ export function podCommand<R>(
 }
 
 /**
- * Never longer than the node has left, and at least 1 s: 0 would kill without a word. A pod that
- * wants none of its own gets none.
+ * Never longer than the node has left, and at least 1 s: 0 would kill without a word. A pod without
+ * a grace period gets none.
  */
 function graceFor(now: Instant, pod: Pod, { gracePeriodSeconds, nodeEnd }: Terms): number | null {
   if (nodeEnd === null) return gracePeriodSeconds;

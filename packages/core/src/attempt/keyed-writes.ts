@@ -5,7 +5,7 @@ import type { Instant, Millis } from '../kernel/time.ts';
 import { isSetback, type Outcome } from './outcome.ts';
 import { nextAttempt, type RetryWait } from './retry.ts';
 
-/** The ids of writes, and the times they wait for what comes next. */
+/** The ids of writes, and the times for which they wait. */
 export interface WriteRules extends RetryWait {
   /** Begins every id. */
   readonly prefix: string;

@@ -6,7 +6,7 @@ import type { Budget } from '../model/budget.ts';
 export type Outcome =
   /** The API server accepted it; or what was asked is so, and stays so `until` then, where that is known. */
   | { readonly kind: 'done'; readonly until?: Instant }
-  /** The target is no more, or is another object of the same name (404, 409 on the uid). */
+  /** The target is gone, or is another object of the same name (404, 409 on the uid). */
   | { readonly kind: 'gone' }
   /** A disruption budget refuses it now (429 with cause DisruptionBudget). */
   | {

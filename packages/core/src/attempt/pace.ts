@@ -81,7 +81,10 @@ export class Pace {
     return this.#byNamespace.get(namespace) ?? 0;
   }
 
-  /** From when on one more may be sent about a pod of a namespace, unless an answer comes before; null: not before. */
+  /**
+   * The time from which another request may be sent about a pod of a namespace, unless an answer
+   * comes before; null: after an answer.
+   */
   roomAt(namespace: string): Instant | null {
     if (this.hasRoom) return Number.NEGATIVE_INFINITY;
     const { size } = this.#underWay;

@@ -31,7 +31,7 @@ export type PodCommand<R> =
       readonly generation: number;
       /** Null: the pod's own. */
       readonly gracePeriodSeconds: number | null;
-      /** Budgets held the pod back until now and are asked no more. */
+      /** Budgets held the pod back until now and are no longer asked. */
       readonly escalated: boolean;
       /** Left out: the condition DisruptionTarget is set first. */
       readonly unmarked?: true;

@@ -20,8 +20,9 @@ export interface AttemptWait extends RetryWait {
 /**
  * When to try to make a pod leave again, after its try number `tries` (from 1). Budgets are asked
  * evenly, as nothing is wrong, and so are webhooks, at longer intervals; everything else waits the
- * longer the more often it fails. From `escalateAt` on (null: never) budgets are asked no more: what
- * one of them refused is done at once. A webhook may refuse the deletion as well, so that one waits.
+ * longer the more often it fails. From `escalateAt` on (null: never) budgets are no longer asked: a
+ * request that one of them refused is repeated at once. A webhook may refuse the deletion as well, so
+ * that one waits.
  */
 export function nextTry(
   now: Instant,
@@ -50,7 +51,10 @@ export function atEscalation(
   return isBudget(blockerOf(setback)) ? Math.min(at, now) : at;
 }
 
-/** When to ask again who is asked every so often, however often they refused. */
+/**
+ * The time of the next question to a party that is asked at a fixed interval, regardless of its
+ * refusals.
+ */
 export function evenTry(now: Instant, setback: Setback, waitMs: Millis): Instant {
   return now + (retryAfterOf(setback) ?? waitMs);
 }

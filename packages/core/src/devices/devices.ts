@@ -58,8 +58,9 @@ interface Pool {
 }
 
 /**
- * Slices, rules, claims and the pods that use claims: an index from devices to claims to pods. Nothing here is
- * frozen: a verdict is a function of what is known now, whatever came before and in which order.
+ * Slices, rules, claims and the pods that use claims: an index from devices to claims to pods.
+ * Nothing here is frozen: a verdict is a function of the present knowledge, regardless of earlier
+ * events and their order.
  */
 export class Devices {
   readonly #slices = new Map<string, ResourceSlice>();
@@ -462,7 +463,7 @@ function hitsOf(
   });
 }
 
-/** Why the pod is not made to leave for it; null: it is. */
+/** The reason why the pod is not removed for it; null: it is. */
 function reasonOf(hit: DeviceHit): DeviceReason | null {
   if (hit.taint.effect !== 'NoExecute') return { code: 'OtherEffect', hit };
   return hit.wait === null ? { code: 'ToleratedForever', hit } : null;

@@ -106,7 +106,7 @@ export class UpstreamDeviceEviction {
   #queue: WorkQueue;
   #bucket: TokenBucket;
   #planned = new Map<string, Planned>();
-  /** The uids of those that were made to leave; only so many are remembered. */
+  /** The uids of those that were removed; a bounded number is remembered. */
   #evicted = new Set<string>();
   /** Pods that left for a rule, by its uid. */
   #counts = new Map<string, number>();
@@ -396,7 +396,7 @@ export class UpstreamDeviceEviction {
     return id;
   }
 
-  /** The numbers of a rule's status: pods that terminate are pending no more. */
+  /** The numbers of a rule's status: pods that terminate are no longer pending. */
   #counted(rule: DeviceTaintRule): Parameters<typeof conditionOf>[1] {
     const evicted = this.#counts.get(rule.uid) ?? 0;
     const isNone = rule.taint.effect === 'None';

@@ -45,7 +45,7 @@ export interface DeviceCause extends DeviceHit {
   readonly at: Instant;
 }
 
-/** Why a pod is not made to leave for its devices. */
+/** The reason why a pod is not removed for its devices. */
 export type DeviceReason =
   /** As nearly all pods. */
   | { readonly code: 'NoClaims' }

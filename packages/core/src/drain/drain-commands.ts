@@ -56,8 +56,8 @@ export interface GuardDrain {
 }
 
 /**
- * Delete a NodeDrain that says what it did: its generation is still that. Answered by one `result` that carries
- * the id.
+ * Delete a NodeDrain whose status is of its present generation. Answered by one `result` that
+ * carries the id.
  */
 export interface DeleteDrain {
   readonly kind: 'deleteDrain';

@@ -10,7 +10,7 @@ import type { DrainNodePhase, DrainView } from './state.ts';
 
 const retry = { retryWaitMsMin: 1_000, retryWaitMsMax: 60_000, confirmationWaitMs: 10_000 };
 const writesMax = 20;
-/** Nodes are looked at so often, however much happens. */
+/** The interval at which nodes are looked at, regardless of the number of changes. */
 const lookEveryMs: Millis = 200;
 const reason = 'NodeDrain';
 
@@ -54,7 +54,7 @@ export class DrainConditions {
   /** The writes that are due, with the nodes as they are; of a drain that is undone no condition is True. */
   act(now: Instant, drain: NodeDrain, machine: DrainView): readonly SetDrainConditions[] {
     this.#look(now, drain, machine);
-    // One after the other: each write that is begun takes a place.
+    // One write after the other: each takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (name): readonly SetDrainConditions[] => {
       const conditions = this.#wanted.get(name);
       const node = this.#store.node(name);

@@ -358,7 +358,10 @@ interface ReconcilerSite {
   readonly note: (note: DrainNote) => void;
 }
 
-/** Makes of pods what decisions and the state of their nodes want; what is under way is left alone. */
+/**
+ * Gives pods the state that decisions and the state of their nodes require; requests under way are
+ * left alone.
+ */
 class PodReconciler {
   readonly #config: DrainConfig;
   readonly #site: ReconcilerSite;

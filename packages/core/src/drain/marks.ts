@@ -100,7 +100,7 @@ export class DrainMarks {
     this.#writes.want(now, { kind: 'node', nodeName, write });
   }
 
-  /** The node is another one by now: what was to be written on it is of no use. */
+  /** The node is another one by now: the write is of no use. */
   forget(nodeName: string): void {
     this.#writes.forget(nodeName);
   }
@@ -224,7 +224,7 @@ export class DrainMarks {
   }
 }
 
-/** At most so many requests at one time. */
+/** The largest number of requests at one time. */
 const writesMax = 20;
 const retry = { retryWaitMsMin: 200, retryWaitMsMax: 10_000, confirmationWaitMs: 5_000 };
 
@@ -281,7 +281,7 @@ export class DrainWrites {
     now: Instant,
     isNeeded: (wanted: DrainWrite, hasSucceeded: boolean) => boolean,
   ): readonly StartedWrite[] {
-    // One after the other: each write that is begun takes a place.
+    // One write after the other: each takes a place.
     const begun = Array.from(this.#keyed.takeDue(now), (key) => {
       const wanted = this.#wanted.get(key);
       if (!wanted || !isNeeded(wanted, this.#keyed.failures(key) === 0)) {

@@ -403,7 +403,7 @@ export class NodeDrainRun {
       this.#marks.end(now, node.name, node.phase);
     }
     const prefix = this.#idOf('');
-    // Of an earlier run of the drain no more than that is of use.
+    // Only this much of an earlier run of the drain is of use.
     if (!id.startsWith(prefix)) return;
     const own = id.slice(prefix.length);
     switch (askerOf(own)) {

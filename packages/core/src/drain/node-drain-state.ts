@@ -87,7 +87,7 @@ export interface NodeDrainPodState {
   readonly uid: string;
   readonly state: string;
   readonly blocker: Blocker | null;
-  /** The hold of a pod that nothing has refused, in words; '': none. */
+  /** The hold of a pod that was not refused, in words; '': none. */
   readonly hold: string;
 }
 
@@ -270,7 +270,7 @@ function phaseOf(
   if (isPaused) return 'Paused';
   if (startedAt === null) return open.some(({ phase }) => phase === 'Held') ? 'Blocked' : 'Pending';
   const held = new Set(open.flatMap(({ name, reason }) => (reason === '' ? [] : name)));
-  // Pods of nodes that have ended are waited for no more, and those of the next nodes not yet.
+  // Pods of nodes that have ended are no longer waited for, and those of the next nodes not yet.
   const begun = open.filter(({ phase }) => phase === 'Tainting' || phase === 'Draining');
   const names = new Set(begun.map(({ name }) => name));
   const awaited = left.filter(({ pod }) => names.has(pod.nodeName));

@@ -98,7 +98,7 @@ export class NodeTaints {
     return this.isTainted(name) && (this.#claims === null || this.#isMarked.has(name));
   }
 
-  /** The taint is seen to. */
+  /** The taint needs no more work. */
   settle(name: string): void {
     this.#writes.forget(name);
     this.#unanswered.delete(name);
@@ -250,7 +250,7 @@ class DrainClaims {
     });
   }
 
-  /** Takes a result; the node whose sign of life was not given, null: it is none. */
+  /** Takes a result; the node whose sign of life was not given, or null. */
   answered(now: Instant, id: string, outcome: Outcome): string | null {
     const ended = this.#writes.settle(now, id, outcome);
     if (!ended) return null;

@@ -38,8 +38,8 @@ export interface NodeHolds {
 }
 
 /**
- * The target nodes: whose turn it is, and how each ends. A node is tainted when its turn comes and
- * not before: until then neither we nor other controllers evict its pods for it.
+ * The target nodes: whose turn it is, and how each ends. A node is tainted exactly when its turn
+ * comes: until then neither we nor other controllers evict its pods for it.
  */
 export class DrainNodes {
   readonly #config: DrainConfig;
@@ -222,7 +222,7 @@ export class DrainNodes {
     }
   }
 
-  /** Ends the nodes whose time is over; whether there were any. */
+  /** Ends the nodes whose time is over; true when there were any. */
   expire(now: Instant, pods: DrainPods): boolean {
     const late = this.#phases.timeouts(this.#timeoutMs).filter(({ at }) => at <= now);
     for (const { name } of late) {

@@ -63,7 +63,7 @@ export function fateOf(
   return { fate: filtered ?? { kind: 'evict', at: decision.deadline }, because };
 }
 
-/** When, by our own time, a pod that terminates is waited for no more; null: it is, however long it takes. */
+/** The end of the wait for a pod that terminates, by our own time; null: the wait has no end. */
 export function skipAt(
   { deletionTimestamp }: Pod,
   { terminatingPods }: Pick<NodeDrainSpec['timeouts'], 'terminatingPods'>,
@@ -84,8 +84,8 @@ function byFilters(pod: Pod, config: DrainConfig): Fate | null {
 }
 
 /**
- * True if the DaemonSet controller deletes its pod on account of the taint: one of NoExecute that
- * the pod does not tolerate, for however short a time. The DaemonSet controller asks no budgets.
+ * True if the DaemonSet controller deletes its pod because of the taint: a NoExecute taint that the
+ * pod does not tolerate, even for a short time. The DaemonSet controller asks no budgets.
  */
 function isRemovedByDaemonSet({ tolerations }: Pod, config: DrainConfig): boolean {
   const taint = drainTaint(config.spec);
@@ -100,7 +100,7 @@ export class DrainTimes {
   readonly #decider: Decider;
   /** Nodes about whose pods a drain decides. */
   readonly #nodes = new Set<string>();
-  /** By so much the cluster's clock was ahead when the taints were seen. */
+  /** The lead of the cluster's clock when the taints were seen. */
   #ahead: Millis;
 
   constructor(store: StoreView) {
@@ -180,9 +180,9 @@ export class DrainTimes {
 }
 
 /**
- * Decides about pods as the eviction engine does, with the functions that decide there: the taint of the
- * drain is one more concern, as though it were on each node already. A drain by a taint of another effect
- * judges pods as though that were NoExecute: what a pod tolerates for how long is the same, and no other
+ * Decides about pods as the eviction engine does, with the same functions: the taint of the drain
+ * is one more concern, as if it were on each node already. A drain by a taint of another effect
+ * judges pods as if it were NoExecute: the pod's toleration and its time are the same, and no other
  * controller evicts for it.
  */
 export class DrainDecider {
@@ -329,8 +329,8 @@ export function drainFaultsText(faults: readonly DrainFault[]): string {
 }
 
 /**
- * Judges one pod. Finished pods are taken whatever they are; otherwise every fault is named, so
- * that one answer shows all flags that are missing. `isOrphan`: the DaemonSet it names is not there.
+ * Judges one pod. Finished pods are taken in any case; otherwise every fault is named, so that one
+ * answer shows all flags that are missing. `isOrphan`: the DaemonSet it names is not there.
  */
 export function filterPod(
   pod: Pod,
@@ -356,7 +356,10 @@ function isDaemonSetPod({ owner }: Pod): boolean {
   return owner?.kind === 'DaemonSet' && owner.apiVersion === 'apps/v1';
 }
 
-/** When a pod that may finish goes if it has not; null: it is not given time, or its node's turn is to come. */
+/**
+ * The time at which a pod that may finish is evicted if it has not; null: it is given no time, or
+ * its node's turn is yet to come.
+ */
 export function finishBy(
   pod: Pod,
   wait: WaitCompleted | undefined,
@@ -366,7 +369,7 @@ export function finishBy(
   return time === null || begunAt === null ? null : begunAt + time;
 }
 
-/** True if it has done what it was given time for: it is left where it is, with its logs. */
+/** True if it has finished within its time: it is left on the node, with its logs. */
 function hasFinished(pod: Pod, wait: WaitCompleted | undefined): boolean {
   const isOver = pod.phase === 'Succeeded' || pod.phase === 'Failed';
   return isOver && wait !== undefined && mayFinish(pod, wait);

@@ -209,7 +209,7 @@ interface Restart {
   readonly until: Instant;
   /** `unfit`: its Deployment cannot do it, or there is none. */
   readonly state: 'asked' | 'restarted' | 'unfit';
-  /** Why it did not work so far; '': it is not known to have failed. */
+  /** The reason of the last failure; '': no failure is known. */
   readonly trouble: string;
   readonly pod: Pod;
 }
@@ -255,7 +255,7 @@ class RolloutRestarts implements PodGate {
   /** The restarts to ask for now. */
   take(now: Instant): readonly Omit<RestartRollout, 'drain' | 'uid'>[] {
     while (this.#timeouts.takeDue(now) !== null);
-    // One after the other: each write that is begun takes a place.
+    // One write after the other: each takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (uid) => {
       const pod = this.#site.store.pod(uid);
       const isOpen = this.#restarts.get(uid)?.state === 'asked';
@@ -284,7 +284,7 @@ class RolloutRestarts implements PodGate {
     return earliest([this.#writes.nextWake(), this.#timeouts.next()]);
   }
 
-  /** Why the pod waits for a restart, in words; null: it does not. */
+  /** The reason why the pod waits for a restart, in words; null: it does not wait. */
   holdOf(now: Instant, pod: Pod): string | null {
     const restart = this.#restarts.get(pod.uid) ?? this.#ask(now, pod);
     if (!restart || restart.state === 'unfit' || restart.until <= now) return null;
@@ -431,7 +431,7 @@ class VolumeWaits implements PodGate {
     return this.#untilLate(now, pod, set, what);
   }
 
-  /** The hold in words with its time; null: that is over, and the pod goes. */
+  /** The hold in words with its time; null: the hold is over, and the pod leaves. */
   #untilLate(now: Instant, pod: Pod, set: string, what: string): string | null {
     const { timeout, onTimeout } = this.#wait;
     const goesOn = onTimeout === 'GoOn';

@@ -39,7 +39,7 @@ import {
 } from './state.ts';
 
 const never = Number.POSITIVE_INFINITY;
-/** The budget of a pod that is refused again and again is read so often. */
+/** The interval at which the budget of a pod that is refused repeatedly is read. */
 const budgetReadEveryTries = 4;
 
 /** A request that makes a pod leave, or the Event that says so. */
@@ -54,7 +54,7 @@ interface RequestSite {
   readonly note: (note: DrainNote) => void;
 }
 
-/** Sends what makes a pod leave, and moves it by what comes of it. */
+/** Sends removals of pods, and moves the pods by the results. */
 export class DrainRequests {
   readonly #config: DrainConfig;
   readonly #site: RequestSite;
@@ -66,7 +66,10 @@ export class DrainRequests {
     this.#pace = new Pace('drain', config.pace.requestsInFlightMax);
   }
 
-  /** From when on one more may be sent about a pod of a namespace; null: not before an answer. */
+  /**
+   * The time from which another request may be sent about a pod of a namespace; null: after an
+   * answer.
+   */
   roomAt(namespace: string): Instant | null {
     return this.#pace.roomAt(namespace);
   }
@@ -132,7 +135,10 @@ export class DrainRequests {
     this.#site.note({ kind: 'podGone', pod, took, departure });
   }
 
-  /** A pod should have gone since it was due, not before its node's turn came or its time to finish was over. */
+  /**
+   * A pod should have left since it was due, and at the earliest since its node's turn came and its
+   * time to finish was over.
+   */
   #terms(pod: Pod, due: Instant | null): Terms {
     const { spec } = this.#config;
     const { gracePeriodSeconds = null, waitCompleted } = spec.pods;
@@ -142,7 +148,7 @@ export class DrainRequests {
     return { deadline, budgets: drainBudgetsOf(spec), gracePeriodSeconds, nodeEnd: null };
   }
 
-  /** Between two looks at a budget it means what it did. */
+  /** Between two looks at a budget its meaning stays the same. */
   #blockerOf({ pod, blocker: before }: DrainPod, setback: Setback): Blocker {
     const blocker = blockerOf(setback, this.#site.store.pod(pod.uid));
     const isUnread = setback.kind === 'blocked' && setback.found === undefined;
@@ -299,7 +305,7 @@ interface TurnSite {
 export class PodTurns {
   readonly #config: DrainConfig;
   readonly #site: TurnSite;
-  /** When the first pod for which there was no place may have one; null: not before an answer. */
+  /** The time at which the first pod without a place may have one; null: after an answer. */
   #placeAt: Instant | null = null;
 
   constructor(config: DrainConfig, site: TurnSite) {
@@ -307,12 +313,15 @@ export class PodTurns {
     this.#site = site;
   }
 
-  /** When a pod for which there was no place may go after all; null: not before an event. */
+  /** The time at which a pod without a place may leave nevertheless; null: after an event. */
   nextWake(): Instant | null {
     return this.#placeAt;
   }
 
-  /** Sends what is due on the nodes whose turn it is, the longest due first, as far as there is room. */
+  /**
+   * Sends the requests that are due on the nodes whose turn it is, the longest due first, as far as
+   * there is room.
+   */
   dispatch(now: Instant): readonly PodRequest[] {
     const { podsAtOnce } = this.#config.spec.limits;
     const { nodes, requests, store } = this.#site;
@@ -350,7 +359,7 @@ export class PodTurns {
     return hold && found ? { ...hold, message: found.message } : null;
   }
 
-  /** The nodes on which nothing is left but what is held up. */
+  /** The nodes on which only held pods are left. */
   heldUpNodes(now: Instant): ReadonlySet<string> {
     if (this.#config.spec.limits.heldUpNodes === 0) return new Set();
     const nodes = this.#site.nodes.phases.list().filter(({ phase }) => phase.kind === 'draining');

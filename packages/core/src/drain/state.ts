@@ -53,7 +53,7 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly taken: ForeignDeletion | null;
 }
 
-/** Why a pod does not go, in words, and since when. */
+/** The reason why a pod does not leave, in words, and since when. */
 interface PodHold {
   readonly message: string;
   readonly since: Instant;
@@ -137,7 +137,7 @@ export interface DrainView {
 export const heldUpMs: Millis = 60_000;
 
 /**
- * A command of a drain beside evictions: put the taint on a node whose turn has come. One `result`
+ * A command of a drain beside evictions: put the taint on a node whose turn has come. A `result`
  * event that carries the id answers it.
  */
 export interface TaintNode {
@@ -278,7 +278,7 @@ export function isInTheWay(blocker: Blocker | null): boolean {
 /** The failure of a node whose pods were refused. */
 export interface Refusal {
   readonly why: Extract<DrainFailure, 'Blocked' | 'Denied'>;
-  /** Null: what is known of its pods says it. */
+  /** Null: the known state of its pods says it. */
   readonly message: string | null;
   /** True if pods of the node have gone since the drain began. */
   readonly hasWorked: boolean;
@@ -387,7 +387,7 @@ export class DrainPods {
     this.#byNode.get(pod.pod.nodeName)?.delete(uid);
   }
 
-  /** Changes what is known about a pod, and answers it. */
+  /** Changes the known state of a pod, and returns it. */
   put(
     named: PodRef,
     state: DrainPodState,
@@ -406,7 +406,7 @@ export class DrainPods {
 
 /** Is asked before a request for a pod is sent, and hears what came of it. */
 export interface PodGate {
-  /** Why the pod must not go now, in words; null: it may. */
+  /** The reason why the pod must not leave now, in words; null: it may. */
   holdOf(now: Instant, pod: Pod): string | null;
   /** The request for a pod is sent. Left out: the gate ignores it. */
   sent?(now: Instant, pod: Pod): void;

@@ -39,7 +39,7 @@ interface TargetSite {
   readonly hasBegun: () => boolean;
   /** True where pods of the node had gone before. */
   readonly hasWorked: (name: string) => boolean;
-  /** A node that is gone is none of its targets any more. */
+  /** A missing node is no longer one of its targets. */
   readonly forget: (name: string) => void;
 }
 
@@ -103,7 +103,7 @@ export class DrainTargets {
     const { machine, drain, forget } = this.#site;
     machine.handle(now, { kind: 'nodeDelete', name });
     if (drain().spec.laterNodes === 'Leave') return;
-    // Nodes may come and go for years: the last ones are shown, and those that are done with count no more.
+    // Nodes may come and go for years: the last ones are shown, and finished ones no longer count.
     const ended = machine.nodes().filter((one) => this.#uids.get(one.name) === '');
     const gone = ended.filter(({ phase }) => phase.kind === 'vanished').slice(0, -goneMax);
     const done = ended.filter(({ phase }) => phase.kind === 'drained' || phase.kind === 'failed');
@@ -155,7 +155,7 @@ export class DrainTargets {
     this.#forget(name);
   }
 
-  /** The node is none of ours, or another one by now. */
+  /** The node is no target of ours, or another one by now. */
   #forget(name: string): void {
     const { holds, cordons, marks } = this.#site;
     holds.forget(name);
@@ -322,7 +322,7 @@ function nodePhase(
   return phaseOf(known, drain.observedGeneration === drain.generation, when);
 }
 
-/** True if it has only the name of the node that is known: that one is gone. */
+/** True if it has only the name of the known node: that one is gone. */
 function isAnother({ createdAt }: Node, { phase, startedAt, endedAt }: KnownDrainNode): boolean {
   const since = endedAt ?? startedAt;
   return phase === 'Gone' || (createdAt != null && since !== null && createdAt > since);

@@ -14,7 +14,7 @@ import {
 import type { Change, StoreView } from '../store.ts';
 import type { PodGate } from './state.ts';
 
-/** At most so many pods of a workload, or such a part of them. */
+/** The largest number of pods of a workload, or the largest part of them. */
 type MaxUnavailable = number | `${number}%`;
 
 /** A pod that drains took, until another has come in its place. */
@@ -25,9 +25,7 @@ interface Debt {
   readonly until: Instant;
   /** The uids of pods that came when it was taken, and stand for others. */
   readonly others: readonly string[];
-  /**
-   * The number of pods that had come to its workload by then: later ones stand for others as well.
-   */
+  /** The number of pods that its workload had got by then: later ones stand for others as well. */
   readonly came: number;
 }
 
@@ -41,7 +39,7 @@ interface Owed {
 
 /** As long as this another is waited for: its workload may have been made smaller. */
 const debtMs: Millis = 600_000;
-/** Of so many it is said that they stand for others. */
+/** The largest number of pods that are recorded as standing for others. */
 const othersMax = 100;
 
 /**
@@ -61,7 +59,7 @@ export class Workloads {
   readonly #owed = new Map<string, Owed>();
   /** The uids of their pods by that of the drain. */
   readonly #taken = new Map<string, Set<string>>();
-  /** Pods that stand for what was taken before we led, by their uids. */
+  /** Pods that stand for those taken before we led, by their uids. */
   readonly #recalled = new Map<string, string>();
   /** Workloads that were full when they were last asked about. */
   readonly #full = new Set<string>();

@@ -1,4 +1,4 @@
-// Moves the attempt of each pod to match what is decided about it.
+// Moves the attempt of each pod to match its decision.
 
 import { isDue, isPending, setbackOf } from '../attempt/attempt.ts';
 import { isUncertain } from '../attempt/blocker.ts';
@@ -67,7 +67,7 @@ export class AttemptReconciler {
     }
   }
 
-  /** The pod is no more. */
+  /** The pod is gone. */
   gone(now: Instant, pod: Pod): void {
     this.#drop(now, pod, 'PodDeleted', []);
     this.#site.limits.gone(now, pod);

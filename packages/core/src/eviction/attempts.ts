@@ -55,15 +55,16 @@ export class Attempts {
     this.set(uid, { ...untried, deadline: null, state: { kind: 'paused', remaining } });
   }
 
-  /** The one before was accepted, and the pod was never seen to leave. */
+  /** The earlier eviction was accepted, and the pod was never seen to leave. */
   doubt(uid: string): void {
     const attempt = this.#attempts.get(uid);
     if (attempt) this.set(uid, { ...attempt, isUnconfirmed: true });
   }
 
   /**
-   * A pod that is due stays so by another deadline that is over too. Budgets may be asked for less long now than when
-   * one of them refused: the next try is no later than at `escalation`, from which on they are asked no more.
+   * A pod that is due stays so by another deadline that is over too. Budgets may be asked for a
+   * shorter time now than when one of them refused: the next try is at `escalation` at the latest,
+   * from which on they are no longer asked.
    */
   hasten(now: Instant, uid: string, decision: Eviction, escalation: () => Instant | null): void {
     const known = this.#attempts.get(uid);

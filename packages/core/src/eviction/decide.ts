@@ -48,7 +48,7 @@ export interface Concern extends Omit<TaintCase, 'pod' | 'pauses'> {
 interface Judged {
   readonly reason: TaintReason;
   readonly deadline: Instant;
-  /** Its deadline stands still; null: it runs, or there is none. */
+  /** The pause of its deadline; null: it runs, or there is none. */
   readonly hold: Hold | null;
 }
 
@@ -182,9 +182,9 @@ interface TaintCase {
   readonly governance: Governance;
   /** True when we decide; otherwise kube-controller-manager does. */
   readonly isOurs: boolean;
-  /** The drain whose taint it is; null: it is none's. */
+  /** The drain whose taint it is; null: it belongs to no drain. */
   readonly drain: SeenDrain | null;
-  /** A drain judges a taint of another effect as though it were this one; left out: as it is. */
+  /** A drain judges a taint of another effect as if it had this one; left out: as it is. */
   readonly judgedAs?: Taint | undefined;
   /** The taint is that of a device; left out: of the node. */
   readonly hit?: TaintHit;

@@ -40,7 +40,7 @@ const noPolicy = { counts: null, undecided: null };
 /** `deadline`: by the clock of the cluster; null: it is paused. */
 export interface EvictionAttempt extends Attempt {
   readonly deadline: Instant | null;
-  /** The one before was accepted, and the pod was never seen to leave. */
+  /** The earlier eviction was accepted, and the pod was never seen to leave. */
   readonly isUnconfirmed?: boolean;
   /** The last news of a webhook that keeps the pod. */
   readonly interception?: Interception;
@@ -82,7 +82,7 @@ export class Decider {
 
   /** The same of a pod with an attempt: a due pod is not decided about twice. */
   decideOnce(pod: Pod, attempt: EvictionAttempt | undefined): Decision {
-    // The turn of a replica of ours depends on what was sent to the others a moment ago.
+    // The turn of a replica of taintmgr depends on the last requests for the others.
     const isKnown = attempt?.decision && !this.#site.replicas?.has(pod);
     return isKnown ? attempt.decision : this.decide(pod);
   }
@@ -234,7 +234,10 @@ export class Decider {
     return governance.minTaintAgeMs > 0 || (asksMs > 0 && asksMs < Number.POSITIVE_INFINITY);
   }
 
-  /** When budgets are asked no more about a pod that goes for these reasons, by our own time; null: never. */
+  /**
+   * The time at which budgets are no longer asked about a pod that leaves for these reasons, by our
+   * own time; null: never.
+   */
   escalationAt(
     wall: Instant,
     pod: Pod,

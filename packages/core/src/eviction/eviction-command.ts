@@ -12,8 +12,8 @@ import type { Cause, Reason } from './reason.ts';
 export type EvictionCommand =
   | PodCommand<Reason>
   /**
-   * Write down on the node since when its taints count, by `key=value:effect`, in the place of what
-   * is written there; null: take it away.
+   * Write down on the node since when its taints count, by `key=value:effect`, in the place of the
+   * earlier record; null: take it away.
    */
   | {
       readonly kind: 'keepTaintStarts';
@@ -42,7 +42,7 @@ export type LimitCommand =
   /**
    * Write the record, unless another program has written since it was read (outcome `changed`).
    * Nothing that it counts begins before it is done. `resumed`: the request to resume is taken
-   * away. `tidies`: as no limit needs it any more, what is written is that there is none.
+   * away. `tidies`: as no limit needs it any more, the record is removed.
    */
   | {
       readonly kind: 'keepLimits';

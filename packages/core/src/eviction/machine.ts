@@ -1,4 +1,4 @@
-// The precise eviction machine: when each pod of a tainted node goes, and what comes of it.
+// The precise eviction machine: when each pod of a tainted node leaves, and the results.
 import type { AttemptState } from '../attempt/attempt.ts';
 import type { BudgetPolicy } from '../attempt/delete-or-evict.ts';
 import type { Outcome, Setback } from '../attempt/outcome.ts';
@@ -66,9 +66,9 @@ export interface EvictionMachine extends Machine<MachineCommand> {
  * and move the attempt to match (attempt-reconciler.ts): a deadline may come earlier, later or go
  * away until the eviction is sent (removal-requests.ts). A failed try never ends the attempt; only
  * the pod's leaving or a decision to keep it does. By a policy with the action Request a pod that
- * is due, and that limits let go, is `asked` first: its responder moves it, or it is sent after
- * all. The schedule holds one instant for each attempt that waits: its deadline, its next try, or
- * when an eviction that was accepted but never seen to happen is decided again.
+ * is due, and that limits admit, is `asked` first: its responder moves it, or it is sent after all.
+ * The schedule holds one instant for each attempt that waits: its deadline, its next try, or when
+ * an eviction that was accepted but never seen to happen is decided again.
  *
  * Events only change what is known; a tick acts. So whatever comes in together is seen together: a
  * taint that was put on and taken off during an outage of the watch costs no pod. Before `synced` and without leadership
@@ -330,7 +330,7 @@ export class PreciseEvictionMachine implements EvictionMachine {
     return this.#store.clock.wall(now);
   }
 
-  /** Sends what is due and may go, and writes down what has to be. */
+  /** Sends the evictions that are due and may be sent, and writes down the required records. */
   #act(now: Instant): void {
     this.#requests.sendDue(now);
     this.#commands.push(...this.#record.act(now), ...this.#starts.write(now));

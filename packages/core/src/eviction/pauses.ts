@@ -153,7 +153,7 @@ export class Pauses {
   }
 }
 
-/** More than so many are not written down one by one. */
+/** More than this number are not written down one by one. */
 const writtenMax = 10;
 
 /**
@@ -261,7 +261,10 @@ function isForTheSame({ scope: a }: EvictionPause, { scope: b }: EvictionPause):
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** No more than so many: two of the past that hold the same become one, with the time between them. */
+/**
+ * The largest number: beyond it two of the past that hold the same become one, with the time
+ * between them.
+ */
 function compacted(spans: readonly Span[]): readonly Span[] {
   if (spans.length <= spansMax) return spans;
   const past = spans.filter(({ goneAt }) => goneAt !== null);
@@ -337,7 +340,7 @@ export function cutAt(now: Instant, { past, hold }: PausedTime): readonly Pause[
   return hold && hold.since < now ? [...past, { from: hold.since, to: now }] : past;
 }
 
-/** From when a time counts that would count from `since`: so much later as deadlines stood still. */
+/** Moves the start of a time from `since` to later, by the time for which deadlines stood still. */
 export function givenBack(since: Instant, pauses: readonly Pause[]): Instant {
   return pauses.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), since);
 }

@@ -32,9 +32,9 @@ export interface TaintedDevice {
 }
 
 /**
- * Why a pod stays or goes, as data. describeReason turns it into a sentence. `device`: whose taint it is; left
- * out: the node's. `asExecuted`: the taint has
- * another effect, and the pod is judged as though it were NoExecute; a drain may do so.
+ * Why a pod stays or goes, as data. describeReason turns it into a sentence. `device`: whose taint
+ * it is; left out: the node's. `asExecuted`: the taint has another effect, and the pod is judged as
+ * if it were NoExecute; a drain may do so.
  */
 export type Reason =
   | { readonly code: 'NotBound' }
@@ -45,7 +45,7 @@ export type Reason =
   | { readonly code: 'Terminating'; readonly since: Instant }
   | { readonly code: 'Finished'; readonly phase: string }
   | { readonly code: 'OptedOut' }
-  /** Of the replicas of our own workload no other is ready, or stays. */
+  /** No other replica of our own workload is ready, or stays. */
   | { readonly code: 'LastReplica'; readonly workload: string }
   /** A DaemonSet pod that tolerates the taint for a while: its successor would come straight back. */
   | { readonly code: 'ReturningDaemonSetPod' }
@@ -111,7 +111,7 @@ export type Reason =
       readonly policy: PolicyMark;
       readonly namespace: string;
     }
-  /** With takeover: the pod's namespace is none of ours, and kube-controller-manager decides. */
+  /** With takeover: the pod's namespace is not taken over, and kube-controller-manager decides. */
   | {
       readonly code: 'NotTakenOver';
       readonly taint: Taint;
@@ -131,7 +131,7 @@ export type Reason =
   | { readonly code: 'RulesUnheeded'; readonly rule: string; readonly deadline: Instant }
   /** upstream-1.36 in its legacy mode only. */
   | NodeNotReadyReason
-  /** upstream-1.36 only: a timer set for taints that are there no more still runs. */
+  /** upstream-1.36 only: a timer set for taints that are gone still runs. */
   | { readonly code: 'TimerKept' }
   /** upstream-1.36 only: it will not look at the pod again until something changes. */
   | { readonly code: 'GivenUp' };

@@ -29,11 +29,11 @@ interface RemovalSite extends AttemptSite {
   readonly asks: TaintRequests;
 }
 
-/** Sends what is due and may go, and moves its attempt by what comes of it. */
+/** Sends the evictions that are due and may be sent, and moves their attempts by the results. */
 export class RemovalRequests {
   readonly #site: RemovalSite;
   readonly #pace: Pace;
-  /** When one of those that stand in line may have a place; null: not before an answer. */
+  /** The time at which one of those in line may have a place; null: after an answer. */
   #placeAt: Instant | null = null;
   /** Limits may let a pod through for which there was no place. */
   #asksOnAnswer = false;
@@ -43,15 +43,19 @@ export class RemovalRequests {
     this.#pace = new Pace('eviction', site.config.evictionsInFlightMax);
   }
 
-  /** When some pod is due, may ask limits again or has a place after all; null: not before an event. */
+  /**
+   * The time at which a pod is due, may ask limits again or has a place after all; null: after an
+   * event.
+   */
   nextWake(): Instant | null {
     const due = earlier(this.#site.attempts.nextWake(), this.#site.limits.queue.nextWake());
     return this.#site.attempts.hasLine ? earlier(due, this.#placeAt) : due;
   }
 
   /**
-   * Sends what is due and may go. While there are places for all, the pods go by when they are due; those
-   * that have to wait for one stand in line by namespace, and the namespaces take turns.
+   * Sends the evictions that are due and may be sent. While there are places for all, the pods go
+   * by when they are due; those that have to wait for one stand in line by namespace, and the
+   * namespaces take turns.
    */
   sendDue(now: Instant): void {
     for (;;) {

@@ -64,7 +64,7 @@ export class TaintClockWriter {
     return this.#writes.nextWake();
   }
 
-  /** The commands that make the nodes to be looked at say what they should. */
+  /** The commands that update the annotation of the nodes to look at. */
   write(now: Instant): readonly MachineCommand[] {
     const commands: MachineCommand[] = [];
     for (const name of this.#writes.takeDue(now)) {
@@ -121,9 +121,9 @@ export class TaintClockWriter {
   }
 
   /**
-   * The content that the annotation should have: of each taint what is written there already, and the start of
-   * those that the time of some pod depends on and whose time is not their own. Pods of a namespace that
-   * was paused alone have an entry of their own.
+   * The wanted content of the annotation: the present record of each taint, and the start of those
+   * that the time of some pod depends on and that do not name their own. Pods of a namespace that
+   * was paused alone have a separate entry.
    */
   #wantedStarts(
     wall: Instant,

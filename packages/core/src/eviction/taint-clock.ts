@@ -11,7 +11,10 @@ export interface ObservedTaint {
   readonly taint: Taint;
   readonly start: Instant;
   readonly startSource: Exclude<StartSource, 'podBound'>;
-  /** When it came, as the API server knows it, or else when we first saw it; not what it says. */
+  /**
+   * The time at which it came, as the API server knows it, or else when we first saw it; not its
+   * own statement.
+   */
   readonly seenAt: Instant;
   /** Since when it counts for pods of a namespace, where that is another instant; left out: nowhere. */
   readonly byNamespace?: Readonly<Record<string, Instant>>;
@@ -74,8 +77,8 @@ export class TaintClock {
   }
 
   /**
-   * The clock had been `by` behind: what seemed yet to come had come, and what was seen before the API server had it
-   * written was seen later. The nodes where that matters.
+   * The clock had been `by` behind: apparently future times had come, and taints seen before the
+   * API server had them written were seen later. The nodes where that matters.
    */
   correct(by: Millis): readonly string[] {
     if (by <= 0) return [];

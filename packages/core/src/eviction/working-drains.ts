@@ -56,7 +56,7 @@ export class WorkingDrains {
     return next.length !== known.length || next.some((one) => !isKnown(one, known));
   }
 
-  /** True when changes of nodes are heard of. */
+  /** True when changes of nodes arrive. */
   setView(now: Instant, isCurrent: boolean): void {
     if (isCurrent && !this.#isViewCurrent)
       for (const name of this.#byNode.keys()) this.#forgive(now, name);

@@ -1,5 +1,5 @@
 // Fills in configured values, and checks them: each check throws a RangeError that names the field,
-// shows the value and says what is allowed.
+// shows the value and names the allowed values.
 
 /** Stops on a mistake of our own. The cluster's oddities are data and never come here. */
 export function assert(condition: boolean, message: string): asserts condition {
@@ -11,7 +11,9 @@ export function refuse(field: string, value: unknown, allowed: boolean, what: st
   if (!allowed) throw new RangeError(`config.${field}: got ${JSON.stringify(value)}, want ${what}`);
 }
 
-/** The defaults, and what was given in their place: a field that is there and undefined was not given. */
+/**
+ * The defaults, overridden by the given values: a field that is there and undefined was not given.
+ */
 export function withDefaults<T extends object>(defaults: T, options: Partial<T>): T {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) };
@@ -36,22 +38,22 @@ export function noOthers<T extends object>(path: string, options: object, defaul
   }
 }
 
-/** Throws RangeError for a value that is none of those allowed. */
+/** Throws RangeError for a value that is not one of the allowed ones. */
 export function oneOf(field: string, value: string, allowed: readonly string[]): void {
   refuse(field, value, allowed.includes(value), allowed.join(' or '));
 }
 
-/** Throws RangeError for what is no whole number from `min` on. */
+/** Throws RangeError unless the value is a whole number from `min` on. */
 export function wholeNumber(field: string, value: number, min: number): void {
   refuse(field, value, Number.isSafeInteger(value) && value >= min, `a whole number from ${min}`);
 }
 
-/** Throws RangeError for what is no number from `min` on. */
+/** Throws RangeError unless the value is a number from `min` on. */
 export function numberFrom(field: string, value: number, min: number): void {
   refuse(field, value, Number.isFinite(value) && value >= min, `a number from ${min}`);
 }
 
-/** Throws RangeError for what is no number above 0, up to `max`. */
+/** Throws RangeError unless the value is a number above 0, up to `max`. */
 export function positive(field: string, value: number, max: number): void {
   refuse(field, value, value > 0 && value <= max, `a number above 0, at most ${max}`);
 }

@@ -6,7 +6,7 @@ export type Millis = number;
 /** A point in time in milliseconds since the Unix epoch. */
 export type Instant = number;
 
-/** The instant, or null for what is none: absent, not a number, infinite. */
+/** The instant; null for an invalid one: absent, not a number, infinite. */
 export function finite(instant: Instant | null | undefined): Instant | null {
   return instant != null && Number.isFinite(instant) ? instant : null;
 }
@@ -114,7 +114,7 @@ export function formatTime(instant: Instant): string {
   return `${date}T${hours}:${minutes}:${seconds}Z`;
 }
 
-/** Writes an instant that is to come in the same way: the second in which it is over, never one before it. */
+/** Writes a future instant in the same way: the second in which it is over, never one before it. */
 export function formatDeadline(instant: Instant): string {
   return formatTime(Math.ceil(instant / second) * second);
 }

@@ -15,12 +15,15 @@ export class TokenBucket {
     this.#tokens = burst;
   }
 
-  /** True when so many tokens are there. */
+  /** True when this number of tokens is there. */
   has(now: Instant, count: number): boolean {
     return this.#tokensAt(now) >= count;
   }
 
-  /** When so many tokens are there, of no more than the burst; `now` or earlier means at once. */
+  /**
+   * The time at which this number of tokens is there, at most the burst; `now` or earlier means at
+   * once.
+   */
   readyAt(now: Instant, count = 1): Instant {
     const tokens = this.#tokensAt(now);
     if (tokens >= count) return now;
@@ -28,14 +31,14 @@ export class TokenBucket {
     return now + Math.ceil((count - tokens) / this.#perMs);
   }
 
-  /** Takes so many tokens, which must be there. */
+  /** Takes this number of tokens, which must be there. */
   take(now: Instant, count = 1): void {
     assert(this.readyAt(now, count) <= now, 'a token is taken when it is there');
     this.#tokens = this.#tokensAt(now) - count;
     this.#at = now;
   }
 
-  /** Puts back what was taken and not used. */
+  /** Puts back unused tokens. */
   putBack(now: Instant, count: number): void {
     this.#tokens = Math.min(this.#burst, this.#tokensAt(now) + count);
     this.#at = now;

@@ -251,7 +251,7 @@ function ownedOn(
     if (owned[markOf(taint)] !== name || (wanted && isEqualRuleTaint(wanted, taint))) continue;
     const there = node.taints.find((other) => isSameTaint(other, taint));
     const isOurs = there?.value === taint.value && finite(there.timeAdded) !== null;
-    // Where the rule wants the taint with another value, what people took off is that one.
+    // Where the rule wants the taint with another value, the missing taint is that one.
     const isOff = !there && !(wanted && isSameTaint(wanted, taint));
     if (isOff || isOurs) delete owned[markOf(taint)];
     if (isOurs) retired.push(taint);
@@ -373,7 +373,7 @@ type Place = keyof RulePool;
 class RulePools {
   readonly #pools = new Map<string, RulePool>();
 
-  /** A rule is new, or another by its name: what is on nodes stays there. */
+  /** A rule is new, or another by its name: its taints on nodes stay there. */
   set(name: string): void {
     this.#pools.set(name, { ...newPool(), ...this.#pools.get(name), waiting: new Set() });
   }

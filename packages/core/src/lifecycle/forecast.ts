@@ -19,7 +19,7 @@ export interface Observation {
   readonly pauses?: readonly EvictionPause[];
 }
 
-/** The health of a node and what is about to happen to it, and the state of its zone. */
+/** The health of a node and its near future, and the state of its zone. */
 export interface Forecast {
   readonly health: NodeHealth;
   readonly zone: ZoneStatus | null;

@@ -24,10 +24,10 @@ const flapsKeptMax = 100;
 const noFlaps: readonly Instant[] = [];
 
 /**
- * Knows which nodes give signs of life. A sign is a status heartbeat or a lease whose time is
- * another than before, be it earlier: a kubelet whose clock was set back is alive. A time in a sign
- * is never compared with our own clock, so skew does no harm, and a first sighting counts as from
- * now. Missing heartbeats are judged in steps of the monitor period, so that nodes that fail
+ * Knows which nodes give signs of life. A sign is a status heartbeat or a lease whose time differs
+ * from the one before, even an earlier one: a kubelet whose clock was set back is alive. A time in
+ * a sign is never compared with our own clock, so skew does no harm, and a first sighting counts as
+ * from now. Missing heartbeats are judged in steps of the monitor period, so that nodes that fail
  * together are seen together.
  */
 export class HealthStore {
@@ -140,7 +140,7 @@ export class HealthStore {
     return unreachable.sort();
   }
 
-  /** When a node counts as unreachable if nothing more is heard of it. */
+  /** The time at which a node counts as unreachable without another sign. */
   unreachableAfter(record: NodeHeartbeats): Instant {
     const { nodeMonitorPeriodMs: period } = this.#config;
     return (Math.floor((record.heardAt + this.graceOf(record)) / period) + 1) * period;

@@ -39,9 +39,12 @@ export interface LifecycleMachine extends Machine<LifecycleCommand> {
   zones(now: Instant): readonly ZoneStatus[];
   /** The zone of a node; null where it is not known. */
   zoneOf(now: Instant, node: Node): ZoneStatus | null;
-  /** The health of a node; what it says is what the machine acts on. */
+  /** The health of a node, on which the machine acts. */
   healthOf(now: Instant, node: Node): NodeHealth;
-  /** Takes a renewal of which nothing comes; false, or left out: something may, and `handle` is to take it. */
+  /**
+   * Takes a renewal without consequences; false, or left out: there may be some, and `handle` has
+   * to take it.
+   */
   hearLease?(now: Instant, lease: Lease): boolean;
   /** The status of taint rules, while it leads; left out: it has none. */
   taintRules?(): readonly RuleStatus[];
@@ -49,7 +52,7 @@ export interface LifecycleMachine extends Machine<LifecycleCommand> {
   deletionOf?(pod: Pod): NodeNotReadyReason | null;
 }
 
-/** Called so much later than was asked for, we did not listen meanwhile. */
+/** Called this much later than was asked for, we did not listen meanwhile. */
 const standstillMs: Millis = 5_000;
 
 /**

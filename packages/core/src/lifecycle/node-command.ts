@@ -37,7 +37,8 @@ export type NodeCommand =
   /**
    * Give conditions of a node a new state; those of other types stay. `seen`: only if its condition
    * Ready still has this heartbeat and status; null: it had none. `leaseRenewedAt`: and only if its
-   * lease has not been renewed since (null: there is none, or it names no time); left out: anyhow.
+   * lease has not been renewed since (null: there is none, or it names no time); left out: in any
+   * case.
    */
   | {
       readonly kind: 'setNodeConditions';

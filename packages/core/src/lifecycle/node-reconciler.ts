@@ -1,4 +1,5 @@
-// Brings each node to what it should be: the first write it needs, or its turn in the queue of its zone.
+// Brings each node to its wanted state: the first write it needs, or its turn in the queue of its
+// zone.
 
 import { KeyedWrites } from '../attempt/keyed-writes.ts';
 import type { Outcome } from '../attempt/outcome.ts';
@@ -56,7 +57,7 @@ export class NodeReconciler {
     this.#writer.forget(name);
   }
 
-  /** Begins what is due. */
+  /** Begins the writes that are due. */
   act(now: Instant): void {
     // An observer begins nothing; then no node waits for its turn either.
     if (this.#site.config.observes) while (this.#due.takeDue(now) !== null);
@@ -156,7 +157,7 @@ type NeededWrite = Pick<Need, 'write' | 'taints'>;
 interface NextWrite {
   /** Null: none. */
   readonly write: NodeWrite | null;
-  /** Null: nothing else waits, or what is under way has to end first. */
+  /** Null: nothing else waits, or a write under way has to end first. */
   readonly laterAt: Instant | null;
 }
 
@@ -183,7 +184,7 @@ export class NodeWriter {
     return this.#writes.room;
   }
 
-  /** True when something was begun on the node that has not failed: what comes next may need it. */
+  /** True when a write was begun on the node that has not failed: the next one may need it. */
   hasBegun(name: string): boolean {
     return this.#begunOn(name).some((write) => !this.#writes.failures(writeKey(name, write)));
   }

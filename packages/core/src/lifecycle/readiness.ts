@@ -109,9 +109,10 @@ export class ReadinessMarker {
 }
 
 /**
- * The pause that keeps such a taint from a node that has none of its kind; null: none does. Taints that
- * are there stay and go as ever, and so do those with NoSchedule: without them the scheduler would send
- * pods to a node that is down. A pause of some namespaces only is none of nodes.
+ * The pause that keeps such a taint from a node that has none of its kind; null: none does.
+ * Existing taints stay and leave as usual, and so do those with NoSchedule: without them the
+ * scheduler would send pods to a node that is down. A pause of some namespaces only does not apply
+ * to nodes.
  */
 export function taintPause(store: StoreView, node: Node, key: string): EvictionPause | null {
   return find(store, node, (pause) => keepsTaint(pause, node, key));
@@ -166,7 +167,7 @@ export function readinessHold(
   if (parts.length === 0) return null;
   const names = unitedOf(parts.map((part) => part.zones));
   const nodes = unitedOf(parts.map((part) => part.nodes));
-  // A status has room for so many; a part of them would let the others be marked.
+  // The number for which a status has room; a part of them would let the others be marked.
   const isRoom = names.length <= heldZonesMax && nodes.length <= heldNodesMax;
   const all = parts.some((part) => part.all) || !isRoom;
   return {

@@ -67,7 +67,7 @@ export interface ZoneStatus {
   readonly tainted: number;
 }
 
-/** The health of a node, and what is about to happen to it. */
+/** The health of a node, and its near future. */
 export interface NodeHealth {
   /** The last sign of life, by our clock; null: not known. */
   readonly heardAt: Instant | null;
@@ -185,7 +185,7 @@ export function describeLifecycleReason(reason: LifecycleReason): string {
   }
 }
 
-/** Why a zone is held, in words. */
+/** The reason why a zone is held, in words. */
 export function describeHold(hold: HoldReason): string {
   switch (hold.code) {
     case 'AllZonesDown':

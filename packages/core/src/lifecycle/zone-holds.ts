@@ -81,7 +81,7 @@ export class ZoneLimiter {
     for (const { bucket } of this.#zones.all()) bucket.empty(now);
   }
 
-  /** Judges all zones by what is known now. */
+  /** Judges all zones by the present knowledge. */
   review(now: Instant): Review {
     if (!this.#isDirty && (this.#guard.hold(now) !== null || !this.#isHeldByGuard())) {
       return { reports: [], affected: [], isOver: false };
@@ -130,7 +130,7 @@ export class ZoneLimiter {
     return this.#ready(now).map(({ name }) => name);
   }
 
-  /** Takes the turns of at most so many, and the tokens of their zones. */
+  /** Takes at most this number of turns, and the tokens of their zones. */
   take(now: Instant, max: number): readonly string[] {
     const turns = this.#ready(now).slice(0, max);
     for (const { name, zone } of turns) {
@@ -305,7 +305,7 @@ class MassUnreachableGuard {
     return { code: 'MassUnreachable', nodes: this.#nodes, until: this.#until };
   }
 
-  /** When the hold ends; null: there is none. */
+  /** The end of the hold; null: there is none. */
   nextWake(now: Instant): Instant | null {
     return now < this.#until ? this.#until : null;
   }
@@ -319,7 +319,7 @@ export function zoneHold(zone: string, since: Instant): EvictionPause {
   return { name, uid: '', scope, ...holds, since, zone };
 }
 
-/** A zone, how many nodes it has, and what they wait for. */
+/** A zone, its number of nodes, and their waits. */
 interface Zone {
   readonly name: string;
   readonly key: string;

@@ -1,4 +1,4 @@
-// PodDisruptionBudgets: what they say of an eviction, and who else has a say in them.
+// PodDisruptionBudgets: their effect on an eviction, and others who have a say in them.
 import type { Owner, Pod } from './pod.ts';
 import { type LabelSelector, selects } from './selector.ts';
 
@@ -49,7 +49,7 @@ function isOperators({ apiVersion }: Owner): boolean {
 
 /** A sign that an operator stands behind a budget that no object of an operator owns. */
 export interface OperatorSign {
-  /** The controller of a pod that the budget holds; null: it is none of an operator. */
+  /** The controller of a pod that the budget holds; null: it belongs to no operator. */
   readonly controller: Owner | null;
   /** A program that wrote the budget and is no tool of people; null: none did. */
   readonly writer: string | null;
@@ -60,8 +60,9 @@ const toolsOfPeople =
   /^(argo-?cd|before-first-apply|curl|flux|headlamp|helm|k9s|kubectl|kustomize|lens|mozilla|pulumi|terraform|hashicorp|unknown)/i;
 
 /**
- * Tells what speaks for an operator behind a budget that has no owner, as with Longhorn: to open such a budget may
- * cost the data that it guards. A program writes of itself what it likes, so its name never takes a doubt away.
+ * Tells what speaks for an operator behind a budget that has no owner, as with Longhorn: to open
+ * such a budget may cost the data that it guards. A program may choose any name for itself, so its
+ * name never removes a doubt.
  */
 export function operatorSignOf(budget: Budget, pods: readonly Pod[]): OperatorSign | null {
   if (operatorOf(budget)) return null;

@@ -23,7 +23,7 @@ export function makeNode({ name, taints = [], ...node }: NodeInput): Node {
 /** The input of `makePod`: a name, and whatever else matters. */
 export interface PodInput extends Partial<Omit<Pod, 'name' | 'tolerations'>> {
   readonly name: string;
-  /** Fields that are left out mean what they mean in a manifest. Left out: none. */
+  /** Fields that are left out have the same meaning as in a manifest. Left out: none. */
   readonly tolerations?: readonly Partial<Toleration>[];
 }
 

@@ -58,7 +58,7 @@ export function movingUntil(request: EvictionRequest, seenAt: Instant): Instant 
   return (since ?? seenAt) + responderStaleMs;
 }
 
-/** Who asks, who answers, and how far that one is. */
+/** The requester, the responder, and its progress. */
 export function describeEvictionRequest({
   requester,
   name,

@@ -107,7 +107,7 @@ class ClaimingPod extends KeptPod {
   }
 }
 
-/** Keeps a pod by what is its own and what it shares. */
+/** Keeps a pod by its own and its shared fields. */
 export function keepPod(own: Pick<Pod, Own>, traits: PodTraits): KeptPod {
   const { claims } = own;
   return claims ? new ClaimingPod(own, traits, claims) : new KeptPod(own, traits);

@@ -72,7 +72,7 @@ export interface Node extends NodeRef {
   readonly drainMarks?: readonly DrainMarkName[];
 }
 
-/** The name of a node alone, without what is known about it. */
+/** The name of a node alone, without its known state. */
 export function nodeRef({ name, uid }: NodeRef): NodeRef {
   return { name, uid };
 }

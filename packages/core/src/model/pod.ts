@@ -73,7 +73,7 @@ export interface Pod extends PodRef {
   readonly claims?: readonly PodClaim[] | undefined;
 }
 
-/** The name of a pod alone, without what is known about it. */
+/** The name of a pod alone, without its known state. */
 export function podRef({ namespace, name, uid, nodeName }: PodRef): PodRef {
   return { namespace, name, uid, nodeName };
 }
@@ -98,7 +98,7 @@ export function isTaintReason(reason: string | undefined): boolean {
 const deviceReason = 'DeletionByDeviceTaintManager';
 
 /**
- * The program that removes a pod for a taint, where it is none of ours, e.g.
+ * The program that removes a pod for a taint, where it is not taintmgr, e.g.
  * `kube-controller-manager`; null: none removes it, or the program is unknown.
  */
 export function foreignTaintManager(disruption: Disruption | undefined): string | null {
@@ -143,11 +143,11 @@ export interface Namespace {
 
 /** The way in which the pods of one node are known. */
 export type PodView =
-  /** Each change of them is heard of. */
+  /** Each change of the pods arrives. */
   | 'watched'
   /** Asked for, and not all known yet. */
   | 'reading'
-  /** The watch is cut off: what is known of them is as old as that. */
+  /** The watch is cut off: the known state of the pods is as old as that. */
   | 'old'
   /** Not asked for, since no action depends on them. */
   | 'unread';

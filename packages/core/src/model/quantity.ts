@@ -35,7 +35,7 @@ interface Suffix {
   readonly exponent: number;
 }
 
-/** Reads a quantity. Throws RangeError in Kubernetes' words for what is none. */
+/** Reads a quantity. Throws RangeError in Kubernetes' words for an invalid quantity. */
 export function parseQuantity(text: string): Quantity {
   const match = text === '' ? null : pattern.exec(text);
   if (!match) throw new RangeError(formatFault);
@@ -83,7 +83,7 @@ function interpret(text: string): Suffix | null {
   return exponent === undefined ? null : { format: 'DecimalExponent', exponent: Number(exponent) };
 }
 
-/** The amount in billionths: what is finer is rounded up, what is too large for binary is cut. */
+/** The amount in billionths: a finer one is rounded up, one that is too large for binary is cut. */
 function scaled(digits: bigint, { format, exponent }: Suffix, fractionDigits: number): bigint {
   if (format === 'BinarySI') {
     const nanos = divideUp(digits * 2n ** BigInt(exponent) * nanosPerUnit, fractionDigits);

@@ -66,7 +66,7 @@ interface TaintChanges {
 
 /**
  * Reads a taint as written for `kubectl taint`: `key=value:effect` or `key:effect`. Throws
- * RangeError naming the part that is wrong and what is allowed there.
+ * RangeError naming the wrong part and the values allowed there.
  */
 export function parseTaint(text: string): Taint {
   const { key, value, effect } = parseSpec(text, text);

@@ -27,7 +27,7 @@ export interface WorkingDrain extends DrainMarkName {
   readonly heartbeat: string;
 }
 
-/** A drain gives a sign of life so often. */
+/** The interval of a drain's signs of life. */
 export const drainHeartbeatMs: Millis = 10_000;
 
 /** A drain without a sign of life for this time is over. */

@@ -20,14 +20,16 @@ export interface ConditionRule {
   readonly taint: Pick<Taint, 'key' | 'value' | 'effect'>;
   /** The nodes it is for; they are also the pool that `nodesMax` counts in. */
   readonly nodes: LabelSelector;
-  /** At most so many nodes of the pool, or so many percent of it, carry the taint by this rule. */
+  /**
+   * The largest number of nodes of the pool, or percent of it, that carry the taint by this rule.
+   */
   readonly nodesMax: number | `${number}%` | null;
   /**
-   * The condition counts only while the node is unreachable, and only if it came since: what was found
-   * out before, the machine that is off for example, says nothing of now. Left out: it always counts.
+   * The condition counts only while the node is unreachable, and only if it came since: an earlier
+   * finding, such as a machine that is off, says nothing of now. Left out: it always counts.
    */
   readonly onlyUnreachable?: boolean;
-  /** Tell what it would do, and change nothing. */
+  /** Report the effect of the rule, and change nothing. */
   readonly dryRun: boolean;
 }
 
@@ -48,7 +50,7 @@ export function checkConditionRule(path: string, rule: ConditionRule): void {
   refuse(`${path}nodesMax`, nodesMax, isLimit, 'a whole number, or a percentage such as "10%"');
 }
 
-/** The number of nodes of a pool of this size; null for what is no limit at all. */
+/** The number of nodes of a pool of this size; null for no limit. */
 export function poolLimit(limit: number | string, size: number): number | null {
   if (typeof limit === 'number') return Number.isSafeInteger(limit) && limit >= 0 ? limit : null;
   const match = /^(\d{1,3})%$/.exec(limit);

@@ -1,4 +1,4 @@
-// Eviction policies: what is done about the pods that a taint makes leave.
+// Eviction policies: the action on the pods that a taint evicts.
 import type { Millis } from '../kernel/time.ts';
 import type { PolicyChoice } from './choice.ts';
 import type { EvictionPolicy, PolicyAction } from './values.ts';
@@ -23,7 +23,7 @@ export interface Policy {
   readonly minTaintAgeMs: Millis;
 }
 
-/** The rules for the pods that one taint makes leave. */
+/** The rules for the pods that one taint evicts. */
 export interface Governance extends Policy {
   /** The policy that counts; null: the configuration of the process. */
   readonly by: PolicyMark | null;
@@ -36,7 +36,7 @@ export interface Governance extends Policy {
   readonly undecided: EvictionPolicy | null;
 }
 
-/** Names the policy that counts, and what it says. */
+/** Names the policy that counts, and its values. */
 export interface PolicyMark {
   readonly name: string;
   readonly action: PolicyAction;

@@ -9,8 +9,8 @@ import {
 } from './limit.ts';
 
 /**
- * The record of limits, which survives a restart and a failover: what was evicted within each
- * window, and which limits have tripped. By limit, as `id@window`.
+ * The record of limits, which survives a restart and a failover: the evictions within each window,
+ * and the limits that have tripped. By limit, as `id@window`.
  */
 export type LimitRecord = Readonly<Record<string, RecordedLimit>>;
 
@@ -53,7 +53,10 @@ export interface ResumeRequest {
 
 /** So many different times are written for a window at most; evictions are moved to later ones. */
 const timesMax = 12;
-/** And so many sizes, which are known for longer than a window: an eviction may come about later. */
+/**
+ * And this number of sizes, which are known for longer than a window: an eviction may come about
+ * later.
+ */
 const sizesMax = 24;
 export const sizeSlackMs: Millis = 60_000;
 
@@ -80,7 +83,7 @@ export function coarsenedSizes(
   return leastInSteps(least, stepOf(windowMs + sizeSlackMs, sizesMax));
 }
 
-/** So that no more than `max` of them make up a time; in whole seconds. */
+/** So that at most `max` of them make up a time; in whole seconds. */
 function stepOf(timeMs: Millis, max: number): Millis {
   return Math.max(1_000, Math.ceil(timeMs / max / 1_000) * 1_000);
 }

@@ -19,7 +19,7 @@ export interface LimitRule {
   readonly name?: string;
   /** Only pods on nodes with such labels; left out: on all nodes. */
   readonly nodes?: LabelSelector;
-  /** At most so many evictions begin in a second, on average. */
+  /** The largest number of evictions that begin in a second, on average. */
   readonly podsPerSecond?: number;
   /**
    * The number that may begin at once after a pause; 1 or `podsPerSecond`, the larger of the two.
@@ -27,7 +27,7 @@ export interface LimitRule {
   readonly burst?: number;
   /** At most this share of the pods may be disrupted within the window; one always may. */
   readonly percent?: number;
-  /** At most so many pods may be disrupted within the window. */
+  /** The largest number of pods that may be disrupted within the window. */
   readonly pods?: number;
   /** The time for which an eviction counts; ten minutes when left out. */
   readonly windowMs?: Millis;

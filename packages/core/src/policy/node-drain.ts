@@ -52,7 +52,7 @@ export interface NodeDrainSpec {
   readonly afterNode?: readonly DrainHook[];
 }
 
-/** The spec of a NodeDrain that says no more than its taint. */
+/** The spec of a NodeDrain that names only its taint. */
 export const plainDrainSpec: Omit<NodeDrainSpec, 'taint'> = {
   paused: false,
   laterNodes: 'Leave',
@@ -187,7 +187,7 @@ export interface NodeDrain {
   readonly known: readonly KnownDrainNode[];
   /** Pods that had still to leave then: the first of them, with the nodes where they were. */
   readonly podsLeft: readonly { readonly node: string; readonly uid: string }[];
-  /** Pods that have left nodes which are in `known` no more. */
+  /** Pods that have left nodes which are no longer in `known`. */
   readonly podsGoneBefore: number;
   /** True when these are all: a status has a limit. */
   readonly knowsAll: boolean;

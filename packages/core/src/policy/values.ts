@@ -1,5 +1,5 @@
 // The manifests of policies, taint rules and pauses, as the engine takes them: times in
-// milliseconds, selectors as they are matched, what is left out as null.
+// milliseconds, selectors as they are matched, missing fields as null.
 import type { Instant, Millis } from '../kernel/time.ts';
 import type { LabelSelector } from '../model/selector.ts';
 import type { ConditionRule } from './condition-rule.ts';
@@ -32,7 +32,7 @@ export interface TaintPattern {
 
 /** The scope of a policy. Everything given must match; null: no condition. */
 export interface PolicyMatch {
-  /** One of these taints must match. None: every NoExecute taint. */
+  /** A list of taints, one of which must match. Empty: every NoExecute taint. */
   readonly taints: readonly TaintPattern[];
   readonly nodes: LabelSelector | null;
   /** `names` are patterns, of which one must match (none: every name); so must the selector. */

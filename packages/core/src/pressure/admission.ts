@@ -13,7 +13,7 @@ const memoryTaint = {
 
 /**
  * The message of a kubelet that rejects a new pod because of the conditions of its node; null: it
- * admits the pod. Throws RangeError for a quantity of the pod that is none.
+ * admits the pod. Throws RangeError for an invalid quantity of the pod.
  */
 export function admissionFault(
   conditions: readonly PressureConditionType[],

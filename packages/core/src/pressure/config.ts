@@ -33,9 +33,9 @@ export interface PressureConfig {
   readonly ownPod: OwnPod | null;
   /** True when this replica acts from the start; false for one that waits to be elected. */
   readonly leader: boolean;
-  /** A sample older than this is not believed, nor one that is from so far ahead. */
+  /** A sample older than this is not believed, nor one that is this far in the future. */
   readonly sampleAgeMsMax: Millis;
-  /** An evicted pod that is not gone after this time is waited for no more. */
+  /** An evicted pod that is not gone after this time is no longer waited for. */
   readonly leavingWaitMsMax: Millis;
   /** Evictions sent and not yet answered, at most. */
   readonly evictionsInFlightMax: number;

@@ -42,7 +42,7 @@ export interface PressureSite {
   readonly pods: readonly StoredPod[];
   /** The usage of a pod as it was seen; null: not seen. */
   readonly usageOf: (uid: string) => PodUsage | null;
-  /** Samples until then do not show what was done last. */
+  /** Samples until then do not show the last action. */
   readonly freshAfter: Instant;
   readonly passedOver: ReadonlyMap<string, PassedOver>;
   /** True when unused containers and images were cleared away since pods had to go. */
@@ -177,7 +177,7 @@ function nextTry(now: Instant, { passedOver }: PressureSite): Instant | null {
   return earliest(Array.from(passedOver.values(), ({ until }) => (until > now ? until : null)));
 }
 
-/** Memory first, hard before soft; then by the table of signals and by what is asked for. */
+/** Memory first, hard before soft; then by the table of signals and by the requested amount. */
 function byUrgency(a: ThresholdState, b: ThresholdState): number {
   return (
     Number(isMemory(b)) - Number(isMemory(a)) ||

@@ -60,7 +60,7 @@ export interface ConditionExplanation {
   readonly clearsAt: Instant | null;
 }
 
-/** Everything there is to know about the pressure on a node. */
+/** The whole known state of the pressure on a node. */
 export interface PressureExplanation {
   readonly node: PressureNode;
   /** The pool whose settings hold; null: those of all nodes, or none at all. */
@@ -70,7 +70,7 @@ export interface PressureExplanation {
   readonly layout: FilesystemLayout | null;
   /** When we last heard from it; null: never. */
   readonly observedAt: Instant | null;
-  /** The faults in what is known of it. */
+  /** The faults in its known state. */
   readonly doubts: readonly PressureReason[];
   readonly signals: readonly SignalExplanation[];
   readonly conditions: readonly ConditionExplanation[];

@@ -361,7 +361,7 @@ interface PressureEviction {
 
 type Evicting = Extract<PressureWork, { kind: 'evicting' }>;
 
-/** Sends evictions within the limits of all nodes together, and sees to what becomes of them. */
+/** Sends evictions within the limits of all nodes together, and handles their results. */
 class Evictor {
   readonly #config: PressureConfig;
   readonly #behaviour: PressureBehaviour;
@@ -382,7 +382,7 @@ class Evictor {
     return this.#bucket?.readyAt(now) ?? now;
   }
 
-  /** Begins as many as may begin now; what is seen of the node next shows the others again. */
+  /** Begins as many as may begin now; the next observation of the node shows the others again. */
   start(
     now: Instant,
     state: NodeState,
@@ -408,7 +408,7 @@ class Evictor {
     return this.#inFlight.finish(id);
   }
 
-  /** An eviction of the node was answered; what there is to report. */
+  /** Takes the answer to an eviction of the node; returns the reports. */
   answered(
     now: Instant,
     state: NodeState,

@@ -59,7 +59,7 @@ class WritableNodeState {
   #observation: NodeObservation | null = null;
   /** Why the node could not be asked the last time; null: it could. */
   #readFault: Extract<PressureReason, { code: 'ReadFailed' }> | null = null;
-  /** Samples until then do not show what was done last. */
+  /** Samples until then do not show the last action. */
   #freshAfter: Instant = Number.NEGATIVE_INFINITY;
   /** Pods that others made leave are waited for. */
   #waitsForOthers = false;
@@ -126,7 +126,9 @@ class WritableNodeState {
     this.thresholdStates.observe(now, observation, { thresholds, transitionPeriodMs, gapMsMax });
   }
 
-  /** A kubelet knows how its file systems lie, once for all; from outside it is judged again. */
+  /**
+   * A kubelet knows the layout of its file systems, once for all; from outside it is judged again.
+   */
   #seeLayout(samples: NodeObservation['samples']): void {
     const before = this.#seenLayout.layout;
     if (before === null || !this.#options.behaviour.fixesLayout) this.#seenLayout.see(samples);
@@ -228,7 +230,7 @@ class WritableNodeState {
     this.#passedOver.set(uid, passedOver);
   }
 
-  /** The faults in what is known of it at `now`. */
+  /** The faults in its known state at `now`. */
   doubts(now: Instant): readonly PressureReason[] {
     if (!this.settings) return [];
     if (this.#readFault) return [this.#readFault];
@@ -259,7 +261,7 @@ class WritableNodeState {
 /** The view that other files have of a node: they read it, and say what happened. */
 export type NodeState = Readonly<WritableNodeState>;
 
-/** A node of which nothing was seen yet. */
+/** A node without any observation. */
 export function nodeState(...args: ConstructorParameters<typeof WritableNodeState>): NodeState {
   return new WritableNodeState(...args);
 }
@@ -339,7 +341,7 @@ class ConditionWriter {
   }
 }
 
-/** A write that is not answered yet, and the Events of what it changes. */
+/** A write that is not answered yet, and the Events of its change. */
 interface ConditionWrite {
   readonly id: string;
   readonly conditions: readonly PressureConditionType[];
@@ -387,7 +389,7 @@ class NodeReports {
     });
   }
 
-  /** The faults in what is known of the node. */
+  /** The faults in the known state of the node. */
   doubts(nodeName: string, because: readonly PressureReason[]): readonly PressureCommand[] {
     const reported = codes(because);
     if (reported === this.#doubts) return [];
@@ -418,7 +420,7 @@ function report(reported: PressureReport): PressureCommand {
   return { kind: 'pressureReport', report: reported };
 }
 
-/** Numbers change all the time; what they mean does not. */
+/** Numbers change all the time; their meaning does not. */
 function codes(because: readonly PressureReason[]): string {
   return because.map((reason) => `${reason.code}/${signalOf(reason)}`).join();
 }
@@ -428,13 +430,13 @@ function signalOf(reason: PressureReason): string {
   return 'threshold' in reason ? reason.threshold.signal : '';
 }
 
-/** A node that was not heard of for so many times the usual while is not just asked seldom. */
+/** A node that was silent for this multiple of the usual time is not just asked seldom. */
 const usualMax = 3;
 
 /** Nothing is known of a lead that was not seen for twice as long: the clock may have been set right. */
 const leadMs: Millis = 600_000;
 
-/** The times of the answers of one node, and what they tell. */
+/** The times of the answers of one node, and the conclusions from them. */
 class AnswerTimes {
   /** The greatest since then, and in such a time before. */
   #lead: Millis = 0;
@@ -447,8 +449,8 @@ class AnswerTimes {
   #spacing: Millis = 0;
 
   /**
-   * By so much at least its clock is ahead of ours, as far as was seen: no sample comes before it
-   * was taken. Where it was set right, later samples are waited for a while longer.
+   * The least lead of its clock over ours, as far as was seen: no sample comes before it was taken.
+   * Where it was set right, later samples are waited for a while longer.
    */
   get lead(): Millis {
     return Math.max(this.#lead, this.#leadBefore);

@@ -24,7 +24,7 @@ interface EvictedStatus {
 
 /** Something worth reporting to people; it changes nothing in the cluster. */
 export type PressureReport =
-  /** A threshold was crossed, became due or is met no more. */
+  /** A threshold was crossed, became due or is no longer met. */
   | {
       readonly kind: 'threshold';
       readonly nodeName: string;
@@ -33,7 +33,9 @@ export type PressureReport =
       readonly to: ThresholdPhase;
       readonly because: readonly PressureReason[];
     }
-  /** The faults in what is known of a node, whenever they change; empty: there are none any more. */
+  /**
+   * The faults in the known state of a node, whenever they change; empty: there are none any more.
+   */
   | {
       readonly kind: 'doubt';
       readonly nodeName: string;
@@ -116,7 +118,7 @@ export type PressureEvent =
     }
   /** The node did not answer. */
   | { readonly kind: 'observationFailed'; readonly nodeName: string; readonly message: string }
-  /** The cluster's clock is so far ahead of `now`, negative: behind; before the first: neither. */
+  /** The lead of the cluster's clock over `now`, negative: behind; before the first: 0. */
   | { readonly kind: 'clock'; readonly ahead: Millis }
   /** Every node and pod that existed has been given once; nothing is evicted before. */
   | { readonly kind: 'synced' }

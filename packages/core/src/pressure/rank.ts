@@ -6,7 +6,7 @@ import { type Demand, qosClasses } from './pods/demand.ts';
 import type { PressurePod } from './pods/pressure-pod.ts';
 import { type PressureResource, type Signal, signals } from './signals.ts';
 
-/** A pod of the node with what is known of it. */
+/** A pod of the node with its known state. */
 export interface ActivePod {
   readonly pod: PressurePod;
   /** Null: unreadable. */

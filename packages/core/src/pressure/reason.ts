@@ -15,11 +15,11 @@ export type PodRefusal =
   | { readonly code: 'OwnPod' }
   | { readonly code: 'CriticalPriority'; readonly priority: number }
   | { readonly code: 'Terminating' }
-  /** Nothing is known of what it uses: to evict it might free nothing. */
+  /** Its usage is unknown: to evict it might free nothing. */
   | { readonly code: 'UsageUnknown' }
   /** The pod uses nothing of the scarce resource. */
   | { readonly code: 'UsesNothing' }
-  /** A quantity in its resources is none. */
+  /** A quantity in its resources is invalid. */
   | { readonly code: 'ResourcesUnreadable' }
   /** An eviction was refused lately: others are tried first, until then. */
   | { readonly code: 'PassedOver'; readonly setback: Setback; readonly until: Instant };
@@ -53,7 +53,7 @@ export type PressureReason =
   /** Measured before the last eviction had an effect. */
   | { readonly code: 'SampleNotNewer'; readonly signal: Signal; readonly time: Instant | null }
   | { readonly code: 'LayoutUnknown' }
-  /** A pod is on its way out: what it frees is not seen yet. */
+  /** A pod is on its way out: the space that it frees is not seen yet. */
   | { readonly code: 'PodLeaving'; readonly pod: PodRef; readonly until: Instant }
   /** Every pod of the node is refused. */
   | { readonly code: 'NoCandidate' };

@@ -52,7 +52,7 @@ export interface ThresholdStateOptions {
 export interface ObservedUnder {
   readonly thresholds: readonly Threshold[];
   readonly transitionPeriodMs: Millis;
-  /** Between two samples, where the node was not asked in between, so much may lie. */
+  /** The largest distance of two samples, where the node was not asked in between. */
   readonly gapMsMax: Millis;
 }
 

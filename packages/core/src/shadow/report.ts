@@ -193,7 +193,7 @@ export class ShadowTally {
   }
 }
 
-/** The counts by name, of which there are so many at most; the rest is one row. */
+/** The counts by name, with a bounded number of names; the rest is one row. */
 class Breakdown {
   readonly #namesMax: number;
   readonly #rows = new Map<string, Mutable<ShadowCounts>>();

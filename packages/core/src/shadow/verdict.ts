@@ -42,7 +42,7 @@ export interface Case {
   isDoubted: boolean;
 }
 
-/** A pod of which nothing was seen yet. */
+/** A pod of which there is no observation yet. */
 export function newCase(pod: PodRef): Case {
   return {
     ...{ pod: podRef(pod), real: null, theirs: null, isDeleted: false, isGone: false, ours: null },
@@ -120,8 +120,8 @@ interface JudgedAt {
 }
 
 /**
- * Judges a pod that kube-controller-manager has deleted and that taintmgr has not evicted, by what
- * taintmgr decides about it now, as though it were still there. A pod that has to leave later is
+ * Judges a pod that kube-controller-manager has deleted and that taintmgr has not evicted, by
+ * taintmgr's decision about it now, as if it were still there. A pod that has to leave later is
  * looked at again then: its taint may be gone by that time.
  */
 export function judgeDeleted(

@@ -75,7 +75,7 @@ export class LimitGate {
   #before: { readonly at: Instant; readonly count: number }[] = [];
   #here = 0;
   #down = 0;
-  /** Of those open or left, so many are still there. */
+  /** The number of those open or left that are still there. */
   #lingering = 0;
   /** The number of pods when an eviction began, the earliest first. */
   #sizes: { readonly at: Instant; readonly of: number }[] = [];
@@ -325,9 +325,9 @@ export class LimitGate {
   }
 
   /**
-   * The pods there were when the window began; no more than there are and were evicted since. So pods
-   * that come in the place of those that went make no room for more. Under a taint that spreads the
-   * pods become more.
+   * The pods there were when the window began; at most those that are here now and those that were
+   * evicted since. So pods that come in the place of those that went make no room for more. Under a
+   * taint that spreads the pods become more.
    */
   #size(now: Instant): number {
     const present = this.#here + this.evicted;
@@ -408,7 +408,7 @@ export class LimitGates {
     return false;
   }
 
-  /** Its limit is no more. */
+  /** Its limit is gone. */
   drop({ limit, name }: LimitGate): void {
     this.#gates.delete(gateKey(limit, name));
   }
@@ -522,7 +522,7 @@ function appliesTo({ nodes }: LimitRule, node: Node | null): boolean {
   return nodes === undefined || selects(nodes, node?.labels ?? {});
 }
 
-/** An eviction may be answered so much later: those that are open are written as of then. */
+/** The longest time until an eviction is answered: open ones are written as of then. */
 const openAheadMs: Millis = 60_000;
 
 /** The record of these gates, should another replica take over. */
@@ -573,7 +573,7 @@ function entryOf(
   };
 }
 
-/** Lets the gates of these limits go on from what is written there. */
+/** Makes the gates of these limits continue from the record. */
 export function restoreFrom(
   now: Instant,
   record: LimitRecord,

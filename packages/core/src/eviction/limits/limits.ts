@@ -29,7 +29,9 @@ import {
 } from './limit-gate.ts';
 import { availabilityOf, PodCounts } from './pod-counts.ts';
 
-/** A request without an answer may come about so much later: the API server gives it up then. */
+/**
+ * The longest time until a request without an answer takes effect: the API server gives it up then.
+ */
 const uncertainMs: Millis = 60_000;
 
 /** Pods come and go all the time: those who wait for room ask together. */
@@ -123,7 +125,7 @@ export class EvictionLimits {
     return this.#podCounts.isNeeded;
   }
 
-  /** Takes in a pod as it is, and what was decided about it. */
+  /** Takes in a pod as it is, and its decision. */
   followPod(now: Instant, pod: Pod, { kind, because }: Decision): void {
     if (pod.deletionTimestamp !== null) this.leave(now, pod.uid);
     if (!this.countsPods) return;
@@ -131,7 +133,7 @@ export class EvictionLimits {
     if (this.#podCounts.put(pod, availabilityOf(pod, late))) this.queue.requeue(now + recountMs);
   }
 
-  /** The pod is no more. */
+  /** The pod is gone. */
   gone(now: Instant, pod: Pod): void {
     if (this.#podCounts.put(pod, null)) this.queue.requeue(now + recountMs);
   }
@@ -173,8 +175,8 @@ export class EvictionLimits {
   }
 
   /**
-   * True when what is written down can only be of limits that are gone. While everything is held that is
-   * not known: a policy that cannot be followed may have limits.
+   * True when the record can only be of limits that are gone. While everything is held that is not
+   * known: a policy that cannot be followed may have limits.
    */
   get isForgotten(): boolean {
     if (!this.#config.keepLimits || this.isRecorded) return false;
@@ -360,7 +362,7 @@ export class EvictionLimits {
 
   /** The limits that have tripped, those in whose window pods were evicted, and rates that are in use. */
   limits(now: Instant): readonly LimitStatus[] {
-    // Another may act, and what it has counted since is not read here.
+    // Another leader may act, and its later counts are not read here.
     if (this.isRecorded && !this.#isRead) return [];
     return this.#gates.all().flatMap((gate) => {
       // Most have counted nothing. Reading does not make the others forget.
@@ -419,7 +421,7 @@ export class EvictionLimits {
     this.#gates.lead(now);
   }
 
-  /** Another may act from now on: what is written down has to be read again before we do. */
+  /** Another leader may act from now on: the record has to be read again before we do. */
   stopLeading(): void {
     this.#isRead = false;
     this.#covered = new Set();

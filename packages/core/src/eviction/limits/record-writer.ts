@@ -16,14 +16,14 @@ import type { EvictionLimits } from './limits.ts';
 
 /** Writes and reads the record of limits in time, so that they survive a restart and a failover. */
 const pollMs: Millis = 5_000;
-/** A change that no pod waits for is written so much later, with whatever comes until then. */
+/** The delay of a change that no pod waits for; later changes join it. */
 const laterMs: Millis = 10_000;
 /**
  * Remains are cleared away so late after a start: a server that starts too may say for a while that it
  * has no policies, and is asked again after 30 s.
  */
 const tidyMs: Millis = 120_000;
-/** Without an answer it is given up after so many tries: there may be no place for it. */
+/** The number of tries without an answer: there may be no place for the record. */
 const triesMax = 8;
 /** Long ago: whatever is due then is due now. */
 const atOnce: Instant = 0;

@@ -34,7 +34,7 @@ export const givenUpReason = 'EvictionRequestGivenUp';
 
 /** Is asked before the eviction of a pod is requested, and hears what came of it. */
 interface RequestGate {
-  /** Why the pod must not go now, in words; null: it may. */
+  /** The reason why the pod must not leave now, in words; null: it may. */
   holdOf(now: Instant, pod: Pod): string | null;
   sent?(now: Instant, pod: Pod): void;
   answered?(uid: string, outcome: Outcome): void;
@@ -72,9 +72,9 @@ type Command =
  * its pod is gone or no longer has to leave. All state is in the cluster: our requests carry the
  * uid of the drain; a new leader reads them, and counts from their creation.
  *
- * No pod waits for ever. Pods leave as though there were no requests where the API is not there or
- * may not be read, where no responder moves the pod or answers within a minute, where a responder
- * gives no sign of life for 20 minutes, and where a request is refused or its time is over.
+ * No pod waits for ever. Pods leave as if there were no requests where the API is not there or may
+ * not be read, where no responder moves the pod or answers within a minute, where a responder gives
+ * no sign of life for 20 minutes, and where a request is refused or its time is over.
  */
 export class EvictionRequests {
   readonly #site: RequestSite;
@@ -198,7 +198,7 @@ export class EvictionRequests {
     return request;
   }
 
-  /** The pod is no more, and is counted among those that fell back no more. */
+  /** The pod is gone, and no longer counts among those that fell back. */
   forget(uid: string): void {
     this.#givenUp.delete(uid);
     this.#refused.delete(uid);
@@ -260,7 +260,7 @@ export class EvictionRequests {
   }
 
   #write(now: Instant): readonly Command[] {
-    // One after the other: each write that is begun takes a place.
+    // One write after the other: each takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (uid): readonly Command[] => {
       const mine = this.#mine(uid);
       const asked = this.#asked.get(uid);

@@ -12,7 +12,7 @@ import type { StoreView } from '../../store.ts';
 import type { ReadEvictionRequests } from '../eviction-command.ts';
 import { RequestView } from './request-view.ts';
 
-/** A cluster without requests is asked so seldom. */
+/** The interval at which a cluster without requests is asked. */
 export const absentEveryMs: Millis = 10 * 60_000;
 
 /** The surroundings of requests of others. */
@@ -25,7 +25,7 @@ interface MoverSite {
 interface Seen {
   /** When a pod was first left to them. */
   readonly since: Instant;
-  /** By the cluster's clock, when that one's turn was first seen. */
+  /** The time at which that responder's turn was first seen, by the cluster's clock. */
   readonly turnAt: Instant;
   readonly responder: string | null;
 }

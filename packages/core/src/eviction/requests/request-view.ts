@@ -3,7 +3,10 @@ import { isSetback, type Outcome } from '../../attempt/outcome.ts';
 import type { Instant, Millis } from '../../kernel/time.ts';
 import type { EvictionRequest } from '../../model/eviction-request.ts';
 
-/** EvictionRequests are listed so often while that matters; a list counts no more from this age on. */
+/**
+ * The interval at which EvictionRequests are listed while they matter; a list of this age no longer
+ * counts.
+ */
 const listEveryMs: Millis = 5_000;
 const listAgeMsMax: Millis = 45_000;
 /** A list without an answer after this time is no longer waited for: a list fails in less. */
@@ -58,7 +61,7 @@ export class RequestView {
     return this.#failingSince !== null && now >= this.#failingSince + lostMs;
   }
 
-  /** When lists that fail are waited for no more; null: they do not fail. */
+  /** The end of the wait for lists that fail; null: they do not fail. */
   lostAt(now: Instant): Instant | null {
     if (this.#failingSince === null || this.isLost(now)) return null;
     return this.#failingSince + lostMs;
@@ -89,7 +92,7 @@ export class RequestView {
     return this.#listed;
   }
 
-  /** True if a list was answered lately, by what there is, that there is none, or by a refusal. */
+  /** True if a list was answered recently, by its content, by its absence, or by a refusal. */
   isAnswered(now: Instant): boolean {
     const ageMsMax = this.#isAbsent ? this.#absentEveryMs : listAgeMsMax;
     return this.#answeredAt !== null && now < this.#answeredAt + ageMsMax;

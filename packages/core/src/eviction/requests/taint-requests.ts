@@ -15,7 +15,7 @@ import { EvictionRequests } from './eviction-requests.ts';
 
 /** The time that a pod's responder has, as in a NodeDrain without a setting. */
 const timeoutMs: Millis = 3_600_000;
-/** A pod that is asked to go is looked at so often: lists come less often. */
+/** The interval at which a requested pod is looked at: lists come less often. */
 const lookEveryMs: Millis = 1_000;
 
 /** The surroundings of requests. */
@@ -82,7 +82,7 @@ export class TaintRequests {
     this.#requests?.settle(now, id, outcome);
   }
 
-  /** The pod is no more. */
+  /** The pod is gone. */
   gone({ uid }: Pod): void {
     this.#requests?.forget(uid);
   }

@@ -64,7 +64,7 @@ export class UpstreamEvictionMachine implements EvictionMachine {
   #running = false;
   #commands: MachineCommand[] = [];
 
-  /** `replicas`: null for kube-controller-manager itself, which is none of ours. */
+  /** `replicas`: null for kube-controller-manager itself, which is no replica of taintmgr. */
   constructor(store: StoreView, config: EvictionConfig, replicas: OwnReplicas | null) {
     this.#store = store;
     this.#replicas = replicas;
@@ -204,7 +204,10 @@ export class UpstreamEvictionMachine implements EvictionMachine {
     }
   }
 
-  /** A new node always, a known one when its NoExecute taints changed, be it in order or time. */
+  /**
+   * True for a new node, and for a known one when its NoExecute taints changed, even in order or
+   * time only.
+   */
   #isNodeNews({ node, previous }: NodeChange): boolean {
     if (!node || !previous) return true;
     return JSON.stringify(noExecute(node)) !== JSON.stringify(noExecute(previous));
@@ -510,8 +513,8 @@ class TimedQueue {
   }
 
   /**
-   * Adds work due `fireAt - createdAt` from now; nothing when the key has an entry. True when it is
-   * to begin at once.
+   * Adds work due `fireAt - createdAt` from now; nothing when the key has an entry. True when it
+   * begins at once.
    */
   add(now: Instant, key: string, { createdAt, fireAt, taint }: TimedWork): boolean {
     if (this.#entries.has(key)) return false;

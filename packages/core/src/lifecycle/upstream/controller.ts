@@ -117,7 +117,7 @@ export class UpstreamController {
     return ready.status === 'True' || (yield* this.#markPods([pod]));
   }
 
-  /** Looks at all nodes, with so many workers. */
+  /** Looks at all nodes, with this number of workers. */
   *monitorPass(workers: number): Task {
     const nodes = this.#inOrder([...this.#store.nodes()]);
     yield* this.#meet(nodes);

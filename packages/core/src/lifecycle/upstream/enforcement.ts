@@ -166,7 +166,7 @@ interface PodEnforcementSite {
 /**
  * The legacy mode, as kube-controller-manager had it until 1.26: no taints; the pods of a node that
  * is not ready for `podEvictionTimeoutMs` are deleted, node by node at the rate of the zone. A pod
- * that comes to a node whose pods were deleted is deleted at once.
+ * that arrives on a node whose pods were deleted is deleted at once.
  */
 export class PodEnforcement implements Enforcement {
   readonly #site: PodEnforcementSite;

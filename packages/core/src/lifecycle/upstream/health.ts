@@ -76,7 +76,9 @@ function neverReported(createdAt: Instant): NodeCondition {
   return { type: 'Ready', status: 'Unknown', reason, message, ...times };
 }
 
-/** A status heartbeat is one whose time is another, be it earlier; it makes the lease forgotten. */
+/**
+ * A status heartbeat is one with another time, even an earlier one; it makes the lease forgotten.
+ */
 function follow(
   now: Instant,
   before: HealthEntry | null,

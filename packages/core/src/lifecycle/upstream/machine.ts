@@ -124,7 +124,7 @@ export class UpstreamLifecycleMachine implements LifecycleMachine {
     const node = this.#store.node(pod.nodeName);
     const ready = readyOf(node?.conditions)?.status;
     if (!legacy || !entry || !node || ready === undefined) return null;
-    // A zone that is stopped deletes only the pods that come to a node whose pods were deleted
+    // A zone that is stopped deletes only the pods that arrive on a node whose pods were deleted
     // already.
     const isStopped = zones?.queueOf(node)?.limiter.kind === 'never';
     if (isStopped && legacy.stateOf(node.name) !== 'evicted') return null;
@@ -242,7 +242,7 @@ function reasonOf(status: string | undefined): LifecycleReason {
   }
 }
 
-/** Names to be worked on, each once however often it is asked for, by so many workers at most. */
+/** Names to work on, each once however often it is asked for, by this number of workers at most. */
 class WorkQueue {
   readonly #workersMax: number;
   readonly #waiting = new Set<string>();

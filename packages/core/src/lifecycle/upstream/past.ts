@@ -12,7 +12,9 @@ export interface PastPasses {
   readonly since: Instant;
 }
 
-/** A kubelet renews its lease so often; the renewal before the last is that much older. */
+/**
+ * The interval at which a kubelet renews its lease; the renewal before the last is that much older.
+ */
 const renewalMs: Millis = 10_000;
 
 /**

@@ -12,7 +12,7 @@ interface CountedZone extends ZoneCounts {
   readonly state: ZoneState;
 }
 
-/** The turn to be made after a pass when everything is down, or is no more. */
+/** The turn after a pass when everything is down, or no longer is. */
 type Turn = 'enterFullDisruption' | 'exitFullDisruption' | null;
 
 /**
@@ -42,8 +42,8 @@ export class ZoneStore {
   }
 
   /**
-   * A zone of which so many nodes count and of which one was tainted last at `taintedAt` (null: none), as it
-   * is after a while.
+   * A zone with this number of nodes, of which one was tainted last at `taintedAt` (null: none), as
+   * it is after a while.
    */
   takeUp(now: Instant, zone: string, counts: ZoneCounts, taintedAt: Instant | null): void {
     const state = zoneState(counts, this.#rates.unhealthyZoneThreshold);

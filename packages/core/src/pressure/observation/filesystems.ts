@@ -85,7 +85,10 @@ type Likeness =
   | 'close'
   | 'different';
 
-/** Two samples of one file system, taken one after the other, may differ by so much of it. */
+/**
+ * The largest part of a file system by which two samples of it, taken one after the other, may
+ * differ.
+ */
 const driftMax = 0.01;
 
 /**
@@ -97,7 +100,7 @@ export class SeenLayout {
   readonly #nodefsAndImagefs = new SeenPair();
   readonly #imagefsAndContainerfs = new SeenPair();
 
-  /** Null: too little was seen to judge. */
+  /** Null: there are too few samples to judge. */
   get layout(): FilesystemLayout | null {
     if (this.#nodefsAndImagefs.isOne === null) return null;
     if (this.#imagefsAndContainerfs.isOne === false) return 'splitImages';
@@ -162,7 +165,7 @@ function filesystem(name: FilesystemName, samples: Samples): Filesystem | null {
 function likeness(a: Filesystem, b: Filesystem): Likeness {
   const inodes = a.inodes && b.inodes ? ([a.inodes, b.inodes] as const) : null;
   if (isEqual(a.bytes, b.bytes) && (!inodes || isEqual(...inodes))) return 'equal';
-  // The number of inodes there can be may depend on what is free; sizes do not.
+  // The largest number of inodes may depend on the free ones; sizes do not.
   const isClose = a.bytes.capacity === b.bytes.capacity && isNear(a.bytes, b.bytes);
   return isClose && (!inodes || isNear(...inodes)) ? 'close' : 'different';
 }

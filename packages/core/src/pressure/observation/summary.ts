@@ -67,8 +67,8 @@ const windowsMemory: Source = {
 };
 
 /**
- * Reads an answer of the Summary API (`nodes/NODE/proxy/stats/summary`), which may be anything:
- * what is not there is left out, what is there and no number becomes NaN for others to doubt.
+ * Reads an answer of the Summary API (`nodes/NODE/proxy/stats/summary`), which may be any value:
+ * missing fields are left out, invalid numbers become NaN for others to doubt.
  */
 export function readSummary(summary: unknown): NodeObservation {
   const node = field(summary, 'node');
@@ -133,7 +133,7 @@ function time(object: Json): Instant | null {
   return typeof text === 'string' ? parseTime(text) : null;
 }
 
-/** Null where absent, NaN for what is no number. */
+/** Null where absent, NaN for an invalid number. */
 function number(object: Json, key: string): number | null {
   const value = field(object, key) ?? null;
   return value === null || typeof value === 'number' ? value : Number.NaN;

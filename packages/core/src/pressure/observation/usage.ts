@@ -25,7 +25,7 @@ export function usageOf(
   }
 }
 
-/** Bytes of logs, and of the writable layer where it counts; what is not said counts as nothing. */
+/** Bytes of logs, and of the writable layer where it counts; a missing value counts as nothing. */
 export function containerStorage({ rootfs, logs }: ContainerUsage, withRoot: boolean): number {
   const root = withRoot ? amount(rootfs.usedBytes) : null;
   return (amount(logs.usedBytes) ?? 0) + (root ?? 0);

@@ -31,7 +31,7 @@ export interface Demand {
   readonly limits: LocalLimits | null;
 }
 
-/** Reckons the demand; null for a pod with a quantity that is none, which no API server keeps. */
+/** Reckons the demand; null for a pod with an invalid quantity, which no API server keeps. */
 export function demandOf(pod: PressurePod): Demand | null {
   try {
     return {
@@ -82,7 +82,7 @@ export function qosClassOf(pod: PressurePod): QosClass {
 /**
  * The class of a pod: Guaranteed when cpu and memory are limited everywhere and nothing less than
  * the limits is asked for, BestEffort when neither is asked for or limited anywhere. Values of
- * spec.resources hold for all containers. Throws RangeError for a quantity that is none.
+ * spec.resources hold for all containers. Throws RangeError for an invalid quantity.
  */
 export function computeQosClass(pod: PressurePod): QosClass {
   const parts = pod.resources ? [pod.resources] : [...pod.containers, ...pod.initContainers];
@@ -131,7 +131,7 @@ export function hasPodLevelResources({ resources }: PressurePod): boolean {
 /**
  * The request of a pod: the sum over its containers, or the need of an init container beside the
  * sidecars started before it, the larger of the two; and the overhead. Null: nothing. Throws
- * RangeError for a quantity that is none.
+ * RangeError for an invalid quantity.
  */
 function podRequest(pod: PressurePod, resource: RequestedResource): Quantity | null {
   const request = hasPodLevelResources(pod)
@@ -151,7 +151,7 @@ function storageLimit(pod: PressurePod): Quantity | null {
   return withOverhead(pod, limit, 'ephemeral-storage');
 }
 
-/** Returns one quantity of a list; null where absent. Throws RangeError for what is none. */
+/** Returns one quantity of a list; null where absent. Throws RangeError for an invalid one. */
 export function quantityIn(list: ResourceList | undefined, resource: string): Quantity | null {
   const text = list && Object.hasOwn(list, resource) ? list[resource] : undefined;
   return text === undefined ? null : parseQuantity(text);

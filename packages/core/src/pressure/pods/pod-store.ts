@@ -3,7 +3,7 @@ import type { PressureBehaviour } from '../behaviours.ts';
 import { type Demand, demandOf } from './demand.ts';
 import { isFinished, type PressurePod } from './pressure-pod.ts';
 
-/** A pod, what it asked for, and since when we know that it terminates. */
+/** A pod, its requests, and since when we know that it terminates. */
 export interface StoredPod {
   readonly pod: PressurePod;
   readonly demand: Demand | null;
@@ -57,8 +57,8 @@ export class PodStore {
   }
 
   /**
-   * The evicting program wrote the phase of a pod on its way out. Its containers may go on for
-   * their grace period, and use what they use: it has ended when it is gone.
+   * The evicting program wrote the phase of a pod on its way out. Its containers may run on for
+   * their grace period, with their usage: it has ended when it is gone.
    */
   #hasEnded(pod: PressurePod): boolean {
     return isFinished(pod) && !(this.#waitsForLeaving && pod.deletionTimestamp !== null);

@@ -21,7 +21,7 @@ export interface PressureContainer extends ResourceRequirements {
 /** A volume of a pod. */
 export interface PressureVolume {
   readonly name: string;
-  /** The field that says what it is: `emptyDir`, `hostPath`, `configMap`... */
+  /** The field that names its kind: `emptyDir`, `hostPath`, `configMap`... */
   readonly kind: string;
   /** Of an emptyDir; '' or left out: on disk. */
   readonly medium?: string;
@@ -65,7 +65,7 @@ export function isFinished({ phase }: PressurePod): boolean {
 
 const localKinds: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
 
-/** True when what is in the volume lies on the node's disk and counts as the pod's. */
+/** True when the content of the volume is on the node's disk and counts as the pod's. */
 export function isLocal({ kind, medium = '' }: PressureVolume): boolean {
   return kind === 'emptyDir' ? medium === '' : localKinds.includes(kind);
 }

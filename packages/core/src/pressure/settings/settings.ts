@@ -60,7 +60,10 @@ const defaultHard: BySignal = {
   'imagefs.inodesFree': '5%',
 };
 
-/** Reads the settings. Throws RangeError in the kubelet's words for what it would not start with. */
+/**
+ * Reads the settings. Throws RangeError in the kubelet's words for settings with which it would not
+ * start.
+ */
 export function resolvePressureSettings(input: PressureSettingsInput): PressureSettings {
   const transitionPeriod = input.evictionPressureTransitionPeriod ?? '5m';
   const maxPodGracePeriodSeconds = input.evictionMaxPodGracePeriod ?? 0;

@@ -21,7 +21,7 @@ export interface Threshold {
   readonly value: ThresholdValue;
   /** 0: a hard threshold, acted on at once. Anything else: a soft one. */
   readonly gracePeriodMs: Millis;
-  /** Once acted on, so much more than the value has to be available; null: no more. */
+  /** Once acted on, this much more than the value has to be available; null: no more. */
   readonly minReclaim: ThresholdValue | null;
 }
 
