@@ -47,6 +47,7 @@ export function steady({ code, out, err }: Result): Result {
   const plain = (text: string): string =>
     text
       .replace(/ drained \((\d+ pods?), \d+s\)/g, ' drained ($1)')
+      .replace(/ in (\d+m)?\d+s$/gm, ' in Xs')
       .replace(/, \d+\.\ds\)/g, ', 0.Xs)')
       .replace(/drain-\d{8}-\d{6}-[0-9a-f]{4}/g, '<drain>');
   return { code, out: plain(out), err: plain(err) };

@@ -46,7 +46,8 @@ import {
   needActionOf,
   unreturningLine,
 } from './plan-table.ts';
-import { Progress } from './progress.ts';
+import { Progress, summaryText } from './progress.ts';
+import { effectLine } from './settings.ts';
 
 /** The longest wait for a drain's last report. */
 const lastWordsMsMax = 2_000;
@@ -62,7 +63,12 @@ export async function carryOut(drain: Drain, plan: DrainPlan): Promise<DrainRepo
   const progress = new Progress(audience, Date.now(), alreadySaid(plan), needActionOf(plan));
   const end = await runDrain(drain, progress);
   await endOnOpenNodes(drain, end);
+  const summary =
+    end.result === 'Drained' && summaryText(end.machine, Date.now() - drain.startedAt);
+  if (summary) say(summary);
   const verdicts: Verdicts = end.result === 'Drained' ? new Map() : await reportLeft(drain, end);
+  const effect = effectLine(drain.settings);
+  if (effect !== null) output.err(effect);
   const id = await offerUndo(drain, end);
   const message = end.machine.stop ? stopText(end.machine.stop) : end.refusal;
   return drainReport(drain, end.result, outcomes(end.machine, end.changes, verdicts), {

@@ -125,7 +125,7 @@ async function planAndDrain(
     const lines = [renderPlan(plan, startedAt, options, knowsBudgets, wavesOf(config))];
     if (headers) lines.push(...waitLines(settings.drain));
     output.out([...lines, ...(headers && effect !== null ? [effect] : [])].join('\n'));
-  } else if (effect !== null) {
+  } else if (effect !== null && (missing !== null || isDryRun)) {
     output.err(effect);
   }
   const leaving = plan.pods.filter(({ fate }) => fate.kind === 'evict' || fate.kind === 'hold');

@@ -13,7 +13,13 @@ import { operatorSignText } from '@taintmgr/k8s-adapter/explain';
 import { type Paint, plain } from '../../render/style.ts';
 import { type Column, renderColumns } from '../../render/table.ts';
 import { nameOf } from './drain.ts';
-import { type DrainEnd, type DrainResult, type DrainSight, deleterText } from './outcome.ts';
+import {
+  type DrainEnd,
+  type DrainResult,
+  type DrainSight,
+  deleterText,
+  isNotDrained,
+} from './outcome.ts';
 import { isToGo, pauseOf, tallyOf } from './progress.ts';
 
 /** By uid, what the budgets say that hold pods: whether waiting helps, and who is to act. */
@@ -55,9 +61,13 @@ export function renderLeft(
     const why = refusal === null ? '' : `: ${printable(refusal)}`;
     return `error: ${ending} before the pods were known${why}${then}`;
   }
-  const { gone, total } = tallyOf(machine.pods());
-  const head = `error: ${ending}, ${gone} of ${count(total, 'pod')} gone${then}`;
   const left = machine.pods().filter((pod) => isToGo(pod) && pod.state.kind !== 'gone');
+  const { gone, total } = tallyOf(machine.pods());
+  const state =
+    machine.nodes().length > 1
+      ? nodesText(result, machine, left, verdicts)
+      : `${ending}, ${gone} of ${count(total, 'pod')} gone`;
+  const head = `error: ${state}${then}`;
   const table = left.length === 0 ? [] : leftTable(left, verdicts, screen).split('\n');
   const lines = [
     [head, ...failedNodes(machine), ...table].join('\n  '),
@@ -98,6 +108,40 @@ const endings: Readonly<Partial<Record<DrainResult, Ending>>> = {
   TimedOut: ['not drained within --timeout', ''],
   Interrupted: ['interrupted', '; run the same command again to continue'],
 };
+
+const namesMax = 3;
+
+/** `1 of 3 nodes drained within --timeout; 2 pods stay on zone-a-1: PDB web needs action` */
+function nodesText(
+  result: DrainResult,
+  machine: DrainSight,
+  left: readonly DrainPod[],
+  verdicts: Verdicts,
+): string {
+  const nodes = machine.nodes();
+  const drained = nodes.filter((node) => !isNotDrained(node)).length;
+  const before =
+    result === 'Blocked' || result === 'TimedOut' ? '' : `${endingOf(result, machine)[0]}, `;
+  const within = result === 'TimedOut' ? ' within --timeout' : '';
+  const state = `${before}${drained} of ${count(nodes.length, 'node')} drained${within}`;
+  if (left.length === 0) return state;
+  const names = [...new Set(left.map(({ pod }) => pod.nodeName))];
+  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
+  const where = `${names.slice(0, namesMax).join(', ')}${more}`;
+  const verb = left.length === 1 ? 'stays' : 'stay';
+  const pods = `${count(left.length, 'pod')} ${verb} on ${where}`;
+  return `${state}; ${pods}${budgetReason(left, verdicts)}`;
+}
+
+/** `: PDB web needs action`; '': no budget holds these pods. */
+function budgetReason(left: readonly DrainPod[], verdicts: Verdicts): string {
+  const found = left.flatMap(({ pod: { uid } }) => verdicts.get(uid) ?? []);
+  const worst = found.find(({ verdict }) => verdict === 'never') ?? found[0];
+  const [budget] = worst?.budgets ?? [];
+  if (!worst || !budget) return '';
+  const what = worst.verdict === 'never' ? 'needs action' : 'allows no eviction yet';
+  return printable(`: PDB ${budget.name} ${what}`);
+}
 
 /** Nodes that failed for a reason that is not one of their pods. */
 function failedNodes(machine: DrainSight): readonly string[] {

@@ -316,6 +316,23 @@ export function tallyOf(pods: readonly DrainPod[]): DrainTally {
   };
 }
 
+/** `2 nodes drained, 5 pods evicted in 12s`; null: the line of the only node says so. */
+export function summaryText(machine: DrainSight, tookMs: number): string | null {
+  const nodes = machine.nodes();
+  if (nodes.length < 2) return null;
+  const drained = nodes.filter(({ phase }) => phase.kind === 'drained').length;
+  const ofNodes = drained === nodes.length ? '' : `${drained} of `;
+  const leaving = machine.pods().filter(isToGo);
+  const isOurs = leaving.every(({ state }) => {
+    return state.kind === 'gone' && state.departure.kind === 'ours';
+  });
+  const ways = new Set(leaving.map(({ deleted }) => (deleted ? 'deleted' : 'evicted')));
+  const [way = 'evicted'] = ways;
+  const verb = isOurs && ways.size <= 1 ? way : 'gone';
+  const pods = `${count(leaving.length, 'pod')} ${verb}`;
+  return `${ofNodes}${count(nodes.length, 'node')} drained, ${pods} in ${formatDuration(tookMs)}`;
+}
+
 /** True for a pod to evict, or that has left. */
 export function isToGo({ state }: DrainPod): boolean {
   return !['kept', 'left', 'skipped'].includes(state.kind);

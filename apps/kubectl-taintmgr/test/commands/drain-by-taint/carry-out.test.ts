@@ -252,7 +252,7 @@ describe('a drain beside others, and where nodes refuse', () => {
       assert.equal(code, 130, err);
       assert.match(
         err,
-        /^error: interrupted, 0 of 3 pods gone; run the same command again to continue$/m,
+        /^error: interrupted, 0 of 3 nodes drained; 3 pods stay on stop-1, stop-2, stop-3; run the same command again to continue$/m,
       );
       assert.match(err, /^hint: to undo: kubectl taintmgr undo <drain>\n$/m);
       assert.deepEqual(stateOf('stop-1'), [true, false, 1, true]);

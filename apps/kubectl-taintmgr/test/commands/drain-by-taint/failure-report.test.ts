@@ -56,6 +56,22 @@ describe('what a drain leaves behind', () => {
       ${hint}`,
     ],
     [
+      'one of two nodes, held by a budget',
+      () => {
+        const drain = new Drain([web, pod('x', { nodeName: 'n2' })], { once: true });
+        drain.answer('x', { kind: 'done' });
+        drain.gone(pod('x', { nodeName: 'n2' }));
+        drain.answer('web-0', blocked);
+        return drain;
+      },
+      [{ ...budget, desired: 3 }],
+      `
+      error: 1 of 2 nodes drained; 1 pod stays on n1: PDB web needs action
+        POD          NODE   STATE
+        shop/web-0   n1     ${refusal} (1 try; will not resolve by itself)
+      ${hint}`,
+    ],
+    [
       // longhorn/longhorn#3481, rook: to relax the budget of an operator may cost the data behind it.
       'pods held by the budget of an operator, which nobody else is to relax',
       () => {
@@ -148,7 +164,7 @@ describe('what a drain leaves behind', () => {
       },
       [],
       `
-      error: the drain cannot continue, 0 of 2 pods gone
+      error: the drain cannot continue, 0 of 2 nodes drained; 2 pods stay on n1, n2
         node n1: the taint was removed by somebody else
         node n2: not started, because an earlier zone failed
         POD          NODE   STATE

@@ -138,7 +138,10 @@ describe('the flags of drain-by-taint', { concurrency: 4 }, () => {
     const { code, out, err } = await drain('-l', zone.selector, '--once');
     assert.equal(code, 2);
     assert.match(out, /^pod\/api-\S+ evicted /m);
-    assert.match(err, /^error: not drained because pods are blocked, 1 of 2 pods gone$/m);
+    assert.match(
+      err,
+      /^error: 1 of 2 nodes drained; 1 pod stays on once-\d: PDB web needs action$/m,
+    );
     assert.match(err, /\(1 try; will not resolve by itself\)$/m);
   });
 

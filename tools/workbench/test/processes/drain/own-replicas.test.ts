@@ -156,6 +156,6 @@ describe('two controllers that run as pods', () => {
     assert.notEqual(code, 0);
     const last = replicas.working.join();
     assert.match(err, new RegExp(`Warning: ${namespace}/${last} on a-\\d stays for now: ${why}`));
-    assert.match(err, /error: not drained within --timeout, 5 of 6 pods gone/);
+    assert.match(err, /error: 3 of 4 nodes drained within --timeout; 1 pod stays on a-\d/);
   });
 });
