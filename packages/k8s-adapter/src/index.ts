@@ -1,6 +1,6 @@
-// The door of the package; what reads YAML is behind a door of its own, doors/manifests.ts.
+// The door of the package; the reader of YAML is behind a separate door, doors/manifests.ts.
 
-// The loop around an engine: which options, what it takes and gives, what people may want to know.
+// The loop around an engine: its options, its inputs and outputs, and its news for people.
 
 export { type ClockNotice, describeClock } from './controller/clock/clock-watch.ts';
 export { DeviceSight } from './controller/device-sources.ts';
@@ -208,7 +208,7 @@ export {
   takeoverVersionAnnotation,
 } from './takeover/manifests.ts';
 
-// Flight records: what the engine took in and what it did.
+// Flight records: the inputs and the actions of the engine.
 
 export {
   type FlightEnd,

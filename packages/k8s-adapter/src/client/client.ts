@@ -55,7 +55,7 @@ export class ApiClient {
     return (await this.ask(request)).value;
   }
 
-  /** The same, with the API server's time by its header Date; null: there is none. */
+  /** The same, with the API server's time by its header Date; null: it has none. */
   async ask(
     request: ApiRequest,
   ): Promise<{ readonly value: unknown; readonly serverTime: Instant | null }> {
@@ -142,7 +142,9 @@ export class ApiClient {
     return await this.listAs((object) => object, path, selectors, pageSize);
   }
 
-  /** The same, with what `read` makes of each object: of one page while the next is on its way. */
+  /**
+   * The same, with the result of `read` for each object: of one page while the next is on its way.
+   */
   async listAs<T>(
     read: (object: unknown) => T,
     path: string,

@@ -7,9 +7,9 @@ import { InputSink, type Transport } from '../transport/sink.ts';
 import { timerMsMax } from '../transport/timers.ts';
 
 /**
- * Sends a request; rejects only when `signal` is aborted, or `reader` throws. `limit`: the time it may
- * take, 0: any. `reader` gets the text of a 2xx that comes in parts, in the place of the answer; what comes as a
- * whole is in the answer.
+ * Sends a request; rejects only when `signal` is aborted, or `reader` throws. `limit`: the time it
+ * may take, 0: any. `reader` gets the text of a 2xx that comes in parts, in the place of the
+ * answer; an answer in one piece is in the answer.
  */
 export function exchange(
   transport: Transport,

@@ -32,7 +32,10 @@ import type { ApiClient } from './client.ts';
 
 /** The choices of a search for evictors. */
 export interface FindOptions {
-  /** The installation that asks, which is not another one; left out: it is none. */
+  /**
+   * The installation that asks, which counts as no other one; left out: the caller is no
+   * installation.
+   */
   readonly asker?: Asker | null;
   /** The wait for a second look; left out: 3 s, in which a living leader renews. */
   readonly secondLookMs?: Millis;
@@ -59,7 +62,7 @@ const secondLookMsDefault: Millis = 3_000;
 
 /**
  * All who evict here beside the one who asks: kube-controller-manager and other installations of
- * taintmgr-controller. Keeps what it has seen of leases, so that the next look judges them by change.
+ * taintmgr-controller. Keeps its sightings of leases, so that the next look judges them by change.
  */
 export class EvictorSearch {
   readonly #client: Client;

@@ -30,8 +30,9 @@ const throughApi = /^\/api\/v1\/nodes\/([^/]+)\/proxy(\/stats\/summary)$/;
 
 /**
  * The transport, asking kubelets for their summaries without the API server between. A kubelet sees
- * the token it is shown, and one that is hostile would use it: so it is never our own, but that of a
- * service account that may read summaries and nothing else. Each answer has a connection of its own.
+ * the token it is shown, and one that is hostile would use it: so it is never our own, but that of
+ * a service account that may read summaries and nothing else. Each answer has a separate
+ * connection.
  */
 export function summariesFromKubelets(options: KubeletsOptions): Transport {
   const { api, addressOf, ca, serviceAccount, userAgent } = options;
@@ -80,7 +81,10 @@ function sendOnce(transport: HttpTransport, request: ApiRequest, sink: Sink): ()
   };
 }
 
-/** Not before `send` has returned: some hear what comes earlier as of no request of theirs. */
+/**
+ * At the earliest after `send` has returned: some callers ignore earlier input as of an unknown
+ * request.
+ */
 function failLater(sink: Sink, message: string): () => void {
   const timer = setImmediate(() => sink.failed(message));
   return () => clearImmediate(timer);
@@ -93,7 +97,7 @@ interface ServiceAccountName {
 
 /** The least that an API server gives a token for is ten minutes. */
 const wantedSeconds = 3600;
-/** A token is replaced when so much of its life is over. */
+/** A token is replaced when this part of its life is over. */
 const usedShare = 0.75;
 
 /** The token of a service account, asked for and renewed by TokenRequest. */

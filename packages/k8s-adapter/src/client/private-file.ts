@@ -1,4 +1,4 @@
-// Files with what was seen of a cluster: for their owner alone, also where they existed before.
+// Files with readings of a cluster: for their owner alone, also where they existed before.
 import {
   closeSync,
   constants,
@@ -20,9 +20,9 @@ const openAlready = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/(?:self|\d+)\/fd
 
 /**
  * Replaces a file and opens it for writing. An existing file, or a link to one, is replaced: its
- * creator could continue to read it, or make us write elsewhere. A device or a pipe stays what it
- * is, as does what the process has open. Throws where the file cannot be made, and for a pipe of
- * another user than `us` and root.
+ * creator could continue to read it, or make us write elsewhere. A device or a pipe stays
+ * unchanged, as does a file that the process has open. Throws where the file cannot be made, and
+ * for a pipe of another user than `us` and root.
  */
 export function openPrivate(path: string, us: number | undefined = process.getuid?.()): number {
   if (openAlready.test(path)) return openSync(path, 'w');

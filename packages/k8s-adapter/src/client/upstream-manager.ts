@@ -1,5 +1,5 @@
-// Taint eviction, node lifecycle and device taint eviction of kube-controller-manager 1.36.2 as a client of its own: the one that tests,
-// the demo, and users who try something against it have beside a cluster.
+// Taint eviction, node lifecycle and device taint eviction of kube-controller-manager 1.36.2 as a
+// separate client: for tests, the demo, and users who try something against it beside a cluster.
 import { setTimeout as wait } from 'node:timers/promises';
 import { createEngine } from '@taintmgr/core';
 import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
@@ -42,10 +42,10 @@ export interface UpstreamLoopOptions {
 }
 
 /**
- * A loop that does what the taint-eviction-controller does to the letter, defects included: the
- * machine of core with those semantics, with requests and Events of its own. The loop marks a pod
- * before it deletes it; where it may not mark the pod, it tries five times and forgets the pod. Its
- * timers are in its memory: another loop knows none of them.
+ * A loop that acts exactly as the taint-eviction-controller, defects included: the machine of core
+ * with those semantics, with its own requests and Events. The loop marks a pod before it deletes
+ * it; where it may not mark the pod, it tries five times and forgets the pod. Its timers are in its
+ * memory: another loop knows none of them.
  */
 export function upstreamLoop(options: UpstreamLoopOptions): Loop {
   const { identity, random, nodes, taintEviction = true } = options;

@@ -37,7 +37,9 @@ export interface ClusterPolicyOptions extends Shared {
   readonly allPods: AllPodsPolicies | null;
   /** True if drains are carried out. */
   readonly nodeDrains: boolean;
-  /** Where what is read is kept, for those who say how it is doing; left out: nowhere. */
+  /**
+   * The place that keeps the objects as they are read, for reports on their state; left out: none.
+   */
   readonly followed?: FollowedObjects;
 }
 

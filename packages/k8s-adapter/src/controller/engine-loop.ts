@@ -14,7 +14,7 @@ import {
 } from './procedures/engine.ts';
 import type { PublishOptions } from './status-publisher.ts';
 
-/** The choices of a Loop: its machine, what it reads, and how it acts. */
+/** The choices of a Loop: its machine, its sources, and its way of acting. */
 export interface LoopOptions extends SourceOptions, LoopSettings, EngineProcedureOptions {
   /** The engine, or what stands around it. */
   readonly machine: Machine<Event, Command>;

@@ -52,7 +52,7 @@ export class EventCorrelator {
     this.#nextSerial = nextSerial;
   }
 
-  /** Counts an event; the series that it belongs to. `wall`: what it is dated by. */
+  /** Counts an event; the series that it belongs to. `wall`: the time that dates it. */
   count(wall: Instant, event: ClusterEvent): Series {
     const series = this.#seriesOf(wall, event);
     series.lastAt = wall;
@@ -112,7 +112,7 @@ function subjectKeyOf({ subject }: ClusterEvent): string {
   return `${apiVersion}\n${kind}\n${namespace}\n${name}\n${uid}`;
 }
 
-/** A map of bounded size that forgets what was not asked for the longest time. */
+/** A map of bounded size that forgets the entry that was not asked for the longest. */
 export class RecentMap<T> {
   readonly #entries = new Map<string, T>();
   /** Continues from the last forgotten entry: a new start would pass over all that are gone. */
@@ -123,7 +123,7 @@ export class RecentMap<T> {
     this.#sizeMax = sizeMax;
   }
 
-  /** The entry, which becomes the most recent one; made where there is none. */
+  /** The entry, which becomes the most recent one; made where it is missing. */
   getOrAdd(key: string, make: () => T): T {
     const known = this.#entries.get(key);
     const entry = known ?? make();

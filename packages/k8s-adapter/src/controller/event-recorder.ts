@@ -121,14 +121,14 @@ export class EventRecorder {
     return this.#calls.size === 0 && this.#waitingCount === 0 && this.#dropped === 0;
   }
 
-  /** When to call with a tick; null: not before something is heard or recorded. */
+  /** The time of the next tick; null: after an input or a record. */
   nextWake(): Instant | null {
     const own = earlier(this.#calls.nextWake(), this.#resumesAt());
     const reportAt = this.#dropped > 0 ? this.#reportAt : null;
     return earlier(own, earlier(reportAt, this.idle ? null : this.#endsAt));
   }
 
-  /** When one of those that wait goes; null: not before an answer comes. */
+  /** The time at which one of those that wait is sent; null: after an answer. */
   #resumesAt(): Instant | null {
     const urgent = this.#opensAt(this.#urgent);
     const waiting = this.#opensAt(this.#waiting);
@@ -137,7 +137,7 @@ export class EventRecorder {
     return at === null ? null : Math.max(at, this.#pausedUntil);
   }
 
-  /** When one of these namespaces may go on; null: not before an answer comes. */
+  /** The time at which one of these namespaces may continue; null: after an answer. */
   #opensAt(lanes: EventLanes<Series>): Instant | null {
     let first: Instant | null = null;
     for (const namespace of lanes.namespaces()) {
@@ -160,7 +160,7 @@ export class EventRecorder {
     return this.#proceed(now);
   }
 
-  /** Takes what is heard; input of other requests than its own is ignored. */
+  /** Takes an input; those of requests of others are ignored. */
   receive(now: Instant, input: ExchangeInput): readonly EventRecorderEffect[] {
     this.#expire(now);
     const call = this.#calls.take(input);
@@ -374,7 +374,7 @@ interface Sickness {
   readonly backoff: Backoff;
 }
 
-/** Beyond so many namespaces that fail it is the server that does. */
+/** Beyond this number of failing namespaces the server itself fails. */
 const sickMax = 64;
 /** Places beyond the others for namespaces that have nothing under way: who hangs keeps no other from writing. */
 const sparePlaces = 10;
@@ -405,8 +405,8 @@ class EventNamespaces {
   }
 
   /**
-   * When one more of the namespace may go while so many are under way; null: not before an answer comes.
-   * `room`: how many may be, where none fails.
+   * The time at which one more of the namespace may be sent with this number under way; null: after
+   * an answer. `room`: how many may be, where none fails.
    */
   opensAt(namespace: string, underWay: number, room: number): Instant | null {
     const sickness = this.#sick.get(namespace);
@@ -420,7 +420,7 @@ class EventNamespaces {
     this.#sick.delete(namespace);
   }
 
-  /** An Event failed there. False: so many namespaces fail that it is not the namespace's fault. */
+  /** An Event failed there. False: too many namespaces fail for it to be the namespace's fault. */
   failed(now: Instant, namespace: string, atLeast: Millis): boolean {
     const known = this.#sick.get(namespace);
     if (!known && !this.#hasRoom(now)) return false;

@@ -54,9 +54,9 @@ const hungUp = `${leadsNoMore}; whether its last request was carried out is not 
  *
  * Before each request, the first as much as any later one, it asks whether this replica may act, at
  * that very instant: after a standstill another one may be at it. There is one place where requests
- * leave, so no command can forget to ask. As soon as the replica may not act, what is under way is
- * hung up too: it may still wait in a queue of ours, for a connection or its turn, and must not
- * leave it later. Events are still recorded; they change nothing.
+ * leave, so no command can forget to ask. As soon as the replica may not act, requests under way
+ * are hung up too: they may still wait in a queue of ours, for a connection or their turn, and must
+ * not leave it later. Events are still recorded; they change nothing.
  */
 export class Executor<C extends { readonly kind: string }, N> {
   #effects: ExecutorEffect<N>[] = [];
@@ -89,7 +89,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     return this.rests && this.#recorder.idle;
   }
 
-  /** True where the id of a request says that it is one of its own. */
+  /** True where the id of a request belongs to it. */
   owns(id: string): boolean {
     return id.startsWith('call/') || id.startsWith('event/');
   }
@@ -99,7 +99,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     return earlier(this.#calls.nextWake(), this.#recorder.nextWake());
   }
 
-  /** Begins a command; `isStale`: whether what is known of a node is too old to rely on. */
+  /** Begins a command; `isStale`: true when the known state of a node is too old to rely on. */
   execute(
     now: Instant,
     command: C,
@@ -114,7 +114,7 @@ export class Executor<C extends { readonly kind: string }, N> {
     return work.kind === 'task' ? this.#begin(now, work) : [];
   }
 
-  /** Takes what is heard; input of other requests than its own is ignored. */
+  /** Takes an input; those of requests of others are ignored. */
   receive(now: Instant, input: ExchangeInput): readonly ExecutorEffect<N>[] {
     // Most of what watches bring comes while nothing is under way.
     if (this.rests && this.#recorder.rests) return [];

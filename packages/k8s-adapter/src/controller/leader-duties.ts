@@ -100,7 +100,7 @@ export class LeaderDuties {
     return this.#after(this.#publisher?.hurry(now) ?? []);
   }
 
-  /** Takes what is heard of requests of its own; their ids say whose they are. */
+  /** Takes the inputs of its own requests; their ids name the owner. */
   receive(now: Instant, input: ExchangeInput): readonly LeaderEffect[] {
     if (input.id.startsWith('status/')) {
       return this.#after(this.#publisher?.receive(now, input) ?? []);

@@ -34,8 +34,8 @@ export type LoopEvent = Extract<
 export interface Machine<E = Event, C = Command> {
   handle(now: Instant, event: E): readonly C[];
   /**
-   * Takes an event of which nothing comes, neither a command nor another nextWake(); false: something may,
-   * and `handle` is to take it. Left out: always.
+   * Takes an event without consequences, neither a command nor another nextWake(); false: there may
+   * be some, and `handle` has to take it. Left out: always.
    */
   hear?(now: Instant, event: E): boolean;
   /** When a tick could yield a command; null: only an event can. */
@@ -70,7 +70,7 @@ interface LoopWitness<E, N> extends KeptWitness {
   observe(now: Instant, notice: N): void;
 }
 
-/** The parts of a loop: a machine, what it hears of, and how its commands are carried out. */
+/** The parts of a loop: a machine, its sources, and the ways to carry out its commands. */
 export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   extends LoopSettings {
   readonly machine: Machine<E | LoopEvent, C>;
@@ -78,7 +78,7 @@ export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   readonly procedures: Procedures<C, N>;
   /** The meaning of a notice to the machine; null, and left out: nothing. */
   readonly eventOf?: (notice: N | LoopNotice) => E | null;
-  /** Tells whether others wait for what is published with it; left out: they never do. */
+  /** Tells whether others wait for the publication; left out: they never do. */
   readonly isUrgent?: (notice: N | LoopNotice) => boolean;
   /** The same of what a source tells the machine, once everything has been read. */
   readonly isUrgentEvent?: (event: E) => boolean;
@@ -95,7 +95,10 @@ export type LoopInput<E = Event> =
   | { readonly kind: 'tick' }
   /** Something for the machine from elsewhere, e.g. leadership. */
   | { readonly kind: 'event'; readonly event: E | LoopEvent }
-  /** The wall clock of this computer went so much further than time; less, if negative. */
+  /**
+   * The distance by which the wall clock of this computer advanced more than time; less, if
+   * negative.
+   */
   | { readonly kind: 'clockStep'; readonly by: Millis }
   | ExchangeInput;
 
@@ -125,11 +128,11 @@ export interface RunningLoop<E, N> {
   /** Takes one input and returns the actions in order. `now` never goes back. */
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N>[];
   /**
-   * Tells the machine of an event of which nothing comes; false: something may, or there is another reason
-   * for `handle` to take it.
+   * Tells the machine of an event without consequences; false: there may be some, or there is
+   * another reason for `handle` to take it.
    */
   hear?(now: Instant, event: E): boolean;
-  /** When to call with a tick; null: not before something is heard. */
+  /** The time of the next tick; null: after an input. */
   nextWake(): Instant | null;
   /** The time on the cluster's clock at `now`. */
   wall(now: Instant): Instant;

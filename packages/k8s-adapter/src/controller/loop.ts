@@ -28,9 +28,9 @@ type LoopEffect<N> = ExecutorEffect<N> | LeaderEffect | ElectionEffect;
 type Leadership = Extract<LoopEvent, { kind: 'leadership' }>;
 
 /**
- * The whole controller without its I/O: what is read feeds the machine, and what the machine
- * commands becomes requests whose outcomes come back to it as events. Its holder sends the
- * requests, reports their answers, and calls with a tick at nextWake(); an extra tick is harmless.
+ * The whole controller without its I/O: readings feed the machine, and the machine's commands
+ * become requests whose outcomes come back to it as events. Its holder sends the requests, reports
+ * their answers, and calls with a tick at nextWake(); an extra tick is harmless.
  */
 export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   implements RunningLoop<E, N | LoopNotice>
@@ -154,7 +154,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     // For most inputs that is not asked: something was heard a moment ago.
     if (now - this.#wake.heardAt >= lateMsMin) this.#view.late(now, this.lateBy(now));
     this.#wake.heard(now);
-    // An event is for the machine; what it commands, if anything, concerns others (see #pass).
+    // An event is for the machine; its commands concern others (see #pass).
     if (input.kind !== 'event' || this.#election) this.#wake.forgetOthers();
     if (input.kind === 'clockStep') this.#step(now, input.by);
     // Time may have ended our leadership: that comes before anything else is done.
@@ -273,8 +273,8 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
   }
 
   /**
-   * The lease is given back when everything that was begun has ended, and not before; Events change
-   * nothing, and may be written after that.
+   * The lease is given back once everything that was begun has ended; Events change nothing, and
+   * may be written after that.
    */
   #resign(now: Instant): void {
     if (this.#phase !== 'stopped' || !this.#executor.rests) return;
@@ -333,7 +333,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     if (current !== null) this.#pass(now, { kind: 'view', current });
   }
 
-  /** Hands the machine an event, and begins what it commands. */
+  /** Hands the machine an event, and begins its commands. */
   #pass(now: Instant, event: E | LoopEvent): void {
     if (this.#phase === 'stopped' || this.#hold.takes(event)) return;
     this.#parts.witness?.hear(this.wall(now), event);
@@ -369,7 +369,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     }
   }
 
-  /** Acts on the meaning of a notice to the machine, and to those who read what is published. */
+  /** Acts on the meaning of a notice to the machine, and to the readers of the publication. */
   #heed(now: Instant, notice: N | LoopNotice): void {
     const event = this.#parts.eventOf?.(notice);
     if (event) this.#pass(now, event);
@@ -419,7 +419,7 @@ class Hold<E extends { readonly kind: string }> {
     return this.isOn;
   }
 
-  /** Ends it when the time is known, or will not be; what was kept meanwhile. */
+  /** Ends it when the time is known, or will not be; returns the events kept meanwhile. */
   end(now: Instant, isKnown: boolean): readonly E[] {
     if (this.#until === null || (!isKnown && now < this.#until)) return [];
     const events = this.#events;
@@ -429,10 +429,10 @@ class Hold<E extends { readonly kind: string }> {
   }
 }
 
-/** Leases are asked about every 2 s: a server of which nothing good is heard for longer is away. */
+/** Leases are asked about every 2 s: a server without a good answer for longer is away. */
 const awayMsMin: Millis = 5000;
 
-/** Of so many requests is known that they were answered; more are not under way for long. */
+/** The number of requests that are known as answered; more are not under way for long. */
 const answeredMax = 10_000;
 
 interface Heard {
@@ -449,7 +449,7 @@ export class ServerAbsence {
   /** The requests whose answers have begun: what breaks off then was answered. */
   readonly #answered = new Set<string>();
 
-  /** Tells whether this is the first that is heard of it after it was away. */
+  /** Tells whether this is its first answer after it was away. */
   hear(now: Instant, { kind, id = '', status = 0 }: Heard): boolean {
     if (kind === 'end') this.#answered.delete(id);
     const isAnswer = kind === 'head' || kind === 'answer';
@@ -481,7 +481,10 @@ interface WakeSite {
   readonly ofOthers: () => Instant | null;
 }
 
-/** Asking all parts takes longer than most of what is heard; an event changes when the machine is due only. */
+/**
+ * Asking all parts takes longer than most inputs; an event changes only the time at which the
+ * machine is due.
+ */
 class LoopWake {
   readonly #site: WakeSite;
   /** Undefined: not asked since something was heard. */
@@ -498,7 +501,7 @@ class LoopWake {
     return this.#heardAt;
   }
 
-  /** When to call with a tick; null: not before something is heard. */
+  /** The time of the next tick; null: after an input. */
   next(): Instant | null {
     if (this.#at !== undefined) return this.#at;
     if (this.#ofOthers === undefined) this.#ofOthers = this.#site.ofOthers();
@@ -515,7 +518,7 @@ class LoopWake {
     return wake === null ? 0 : Math.max(0, now - Math.max(wake, this.#heardAt));
   }
 
-  /** Something is heard, of which nothing may come. */
+  /** Takes an input, perhaps without consequences. */
   heard(now: Instant): void {
     this.#heardAt = now;
   }

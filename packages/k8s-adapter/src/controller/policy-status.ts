@@ -138,7 +138,7 @@ function ofPause({ since, isOver, pods, held }: Count<'EvictionPause'>): Stated<
   return { said, conditions: [condition] };
 }
 
-/** As exact as it is read again: what is written here moves no deadline. */
+/** As exact as it is read again: a status moves no deadline. */
 function sinceText(since: Instant): string {
   return since % 1000 === 0 ? formatTime(since) : formatTimeMillis(since);
 }

@@ -31,7 +31,7 @@ export interface PolicyWrite {
 /** The status that was written of an object, and its time. */
 interface Written {
   readonly uid: string;
-  /** Undefined: nothing yet, so that what was read counts. */
+  /** Undefined: nothing yet, so that the read status counts. */
   readonly status: unknown;
   readonly sentAt: Instant;
   /** Until then it is left alone. */
@@ -99,7 +99,7 @@ export class PolicyStatuses {
     this.#notBefore = Number.NEGATIVE_INFINITY;
   }
 
-  /** When there may be something to write; null: not before something is heard. */
+  /** The time at which there may be something to write; null: after an input. */
   nextWake(): Instant | null {
     if (this.#lookAt === null || this.#options.followed.size === 0) return null;
     const { followed } = this.#options;

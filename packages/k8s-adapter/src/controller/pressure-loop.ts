@@ -22,8 +22,8 @@ export interface PressureLoopOptions extends PressureSourceOptions, LoopSettings
 export type PressureNotice = LoopNotice | PressureCommandNotice;
 
 /**
- * The node pressure agent without its I/O: reflectors give the machine nodes and pods, a poller
- * what is used on each node. Its callers use it like Loop.
+ * The node pressure agent without its I/O: reflectors give the machine nodes and pods, a poller the
+ * usage of each node. Its callers use it like Loop.
  */
 export class PressureLoop extends ControlLoop<
   PressureEvent,

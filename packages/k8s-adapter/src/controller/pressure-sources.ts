@@ -1,4 +1,4 @@
-// The collections that feed the node pressure agent: nodes, pods, and what is used on each node.
+// The collections that feed the node pressure agent: nodes, pods, and the usage of each node.
 
 import {
   type PressureEvent,
@@ -32,7 +32,10 @@ export interface PressureSourceOptions extends PollOptions {
   readonly protobuf?: boolean;
 }
 
-/** A node as the machine sees it, and where its kubelet is, which is no matter of the machine's. */
+/**
+ * A node as the machine sees it, and the address of its kubelet, which does not concern the
+ * machine.
+ */
 interface ReachableNode extends PressureNode {
   readonly kubelet: KubeletAddress | null;
 }
@@ -73,7 +76,7 @@ export function pressureSources(options: PressureSourceOptions): {
   return { sources: [polled(nodeSource, options), sourceOf(pods, podEvent)], kubelets };
 }
 
-/** Nodes, and what is used on them, as one collection: which are asked depends on the nodes. */
+/** Nodes, and their usage, as one collection: the nodes to ask depend on the nodes. */
 function polled(
   nodes: Source<PressureEvent>,
   options: PressureSourceOptions,

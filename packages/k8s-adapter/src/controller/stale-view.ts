@@ -1,4 +1,4 @@
-// Judges if what is known of the cluster is current enough to act on.
+// Judges if the known state of the cluster is current enough to act on.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Source } from '../pod-watch/source.ts';
 
@@ -17,8 +17,9 @@ export const lateMsMin: Millis = 1_000;
 const restEveryMs: Millis = 10_000;
 
 /**
- * Notices when changes are not heard of for a while, and judges how old what is known is. After a gap, and
- * after a standstill of this process, what was missed is read first: nothing is decided until that is over.
+ * Notices when changes do not arrive for a while, and judges the age of the known state. After a
+ * gap, and after a standstill of this process, the missed changes are read first: nothing is
+ * decided until that is over.
  */
 export class StaleView {
   readonly #sources: readonly Watched[];
@@ -30,7 +31,7 @@ export class StaleView {
   #isCurrent = true;
   /** Until then whatever we know may be older than it seems. */
   #doubtfulUntil: Instant = Number.NEGATIVE_INFINITY;
-  /** Until then what was missed is read, and nothing decided. */
+  /** Until then the missed changes are read, and nothing is decided. */
   #restsUntil: Instant = Number.NEGATIVE_INFINITY;
   /** Since when it rests, or has done so again and again. */
   #restsSince: Instant = Number.NEGATIVE_INFINITY;
@@ -46,7 +47,7 @@ export class StaleView {
     return this.#gapSince;
   }
 
-  /** True if changes of all collections are heard of, as far as was looked. */
+  /** True if changes of all collections arrive, as far as was looked. */
   get isCurrent(): boolean {
     return this.#isCurrent;
   }
@@ -65,7 +66,7 @@ export class StaleView {
     return isCurrent;
   }
 
-  /** When a gap in what we hear becomes too long; null: there is none, or it has. */
+  /** The time at which a gap becomes too long; null: there is none, or it has. */
   nextWake(): Instant | null {
     return this.#gapSince === null || !this.#isCurrent ? null : this.#gapSince + gapMsMax;
   }
@@ -75,19 +76,19 @@ export class StaleView {
     this.#doubtfulUntil = now + this.#ageMsMax;
   }
 
-  /** A tick is `by` late: if this process stood still, what it hears now may have waited. */
+  /** A tick is `by` late: if this process stood still, its next inputs may have waited. */
   late(now: Instant, by: Millis): void {
     if (by < lateMsMin) return;
     this.#doubtfulUntil = Math.max(this.#doubtfulUntil, now + catchUpMs);
     if (now >= this.#restsUntil + restEveryMs) this.#rest(now);
   }
 
-  /** Tells whether what was missed is being read still. */
+  /** Tells whether the missed changes are still being read. */
   isCatchingUp(now: Instant): boolean {
     return now < this.#restsUntil;
   }
 
-  /** When what is due at an instant may be decided; null stays null. */
+  /** The time at which an item that is due at an instant may be decided; null stays null. */
   notBefore(due: Instant | null): Instant | null {
     return due === null ? null : Math.max(due, this.#restsUntil);
   }

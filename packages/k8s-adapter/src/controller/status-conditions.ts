@@ -40,7 +40,7 @@ function isDated(value: unknown): value is DatedCondition {
 
 /** All that a loop knows of itself. */
 export interface LoopState {
-  /** True if changes of the cluster are heard of. */
+  /** True if changes of the cluster arrive. */
   readonly isCurrent: boolean;
   /** True if deadlines are held, as the cluster's clock is unknown. */
   readonly isHeld: boolean;
@@ -51,7 +51,7 @@ export interface LoopState {
 /** Answers are dated in whole seconds: less shows nothing. */
 const skewMsMin: Millis = 2_000;
 
-/** The words of a loop on itself: only what is not as it should be. */
+/** The words of a loop on itself: its faults only. */
 export function loopConditions(state: LoopState): readonly StatedCondition[] {
   return [
     ...(state.isCurrent ? [] : [staleCondition]),

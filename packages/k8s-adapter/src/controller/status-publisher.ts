@@ -59,19 +59,19 @@ type Step = 'create' | 'write' | 'farewell' | PolicyWrite;
 const periodMs: Millis = 10_000;
 /** Between two writes, whatever happens. */
 const pauseMsMin: Millis = 5_000;
-/** The same where others wait for what is written. */
+/** The same where others wait for the status. */
 const hurryMsMin: Millis = 1_000;
-/** Until what was refused, or is not there, is tried again. */
+/** Until a refused or missing object is tried again. */
 const slowMs: Millis = 60_000;
 /** A heartbeat is waited for no longer, least of all by a resignation. */
 const callMsMax: Millis = 5_000;
 const bytesMax = 1_000_000;
 
 /**
- * Every 10 s the leader writes how it is doing, as one request: the whole status in the place of the
- * one before, so nothing of a former leader stays. Only where the object is missing there are two
- * more: it is created, and then the status written. A replica that does not lead sends nothing, and
- * what is under way when it stops leading is hung up.
+ * Every 10 s the leader writes how it is doing, as one request: the whole status in the place of
+ * the one before, so nothing of a former leader stays. Only where the object is missing there are
+ * two more: it is created, and then the status written. A replica that does not lead sends nothing,
+ * and a request under way when it stops leading is hung up.
  *
  * Between heartbeats the status of policies is written where it has to be: see PolicyStatuses. At
  * most one request is under way.
@@ -113,7 +113,7 @@ export class StatusPublisher {
     return this.#isWritten;
   }
 
-  /** When to call with a tick; null: not before something is heard. */
+  /** The time of the next tick; null: after an input. */
   nextWake(): Instant | null {
     const due = this.idle ? [this.#due, this.#policies?.nextWake() ?? null] : [];
     return earliest([this.#calls.nextWake(), ...due]);
@@ -147,7 +147,7 @@ export class StatusPublisher {
     return this.tick(now);
   }
 
-  /** Takes what is heard; input of other requests than its own is ignored. */
+  /** Takes an input; those of requests of others are ignored. */
   receive(now: Instant, input: ExchangeInput): readonly StatusPublisherEffect[] {
     const call = this.#calls.take(input);
     if (call) {
@@ -158,7 +158,7 @@ export class StatusPublisher {
     return this.#drain();
   }
 
-  /** Gives up a call whose time is up, and writes what is due. */
+  /** Gives up a call whose time is up, and writes the statuses that are due. */
   tick(now: Instant): readonly StatusPublisherEffect[] {
     for (const call of this.#calls.expire(now)) {
       this.#effects.push({ kind: 'abort', id: call.id });

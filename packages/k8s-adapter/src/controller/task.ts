@@ -34,8 +34,8 @@ export interface Task<N> {
   /** The news for people when it begins; left out: nothing. */
   readonly begun?: N;
   /**
-   * The outcome where the replica may not go on, and why in words; `isHungUp`: in the midst of a request. Left
-   * out: it has failed.
+   * The outcome where the replica may not continue, and why in words; `isHungUp`: in the midst of a
+   * request. Left out: it has failed.
    */
   readonly deposed?: (message: string, isHungUp: boolean) => Outcome;
   /** The news for people at the end; null, or left out: nothing. */
@@ -99,9 +99,9 @@ export function* write(request: ApiRequest): Steps {
 export type Change = (found: Responded, wall: Instant) => ApiRequest | Outcome;
 
 /**
- * Reads an object and writes what `change` makes of it, guarded by what was read. Refused with 409
- * because another writer was quicker, the object is read and looked at again, `conflictsMax` times
- * at most.
+ * Reads an object and writes the result of `change`, guarded by the version that was read. Refused
+ * with 409 because another writer was quicker, the object is read and looked at again,
+ * `conflictsMax` times at most.
  */
 export function* readModifyWrite(
   read: (conflicts: number) => ApiRequest,

@@ -9,7 +9,7 @@ import type { LoopAction, LoopInput, LoopNotice, RunningLoop } from './loop-part
 
 /** A collection that is followed. */
 export interface WatchedCollection {
-  /** Its name in notices, one of its own. */
+  /** Its name in notices, which must be unique. */
   readonly resource: string;
   readonly path: string;
   readonly selectors?: Selectors;
@@ -21,7 +21,7 @@ export type WatchNotice =
   /** An object is new, or has changed. */
   | { readonly kind: 'object'; readonly resource: string; readonly object: JsonRecord }
   | { readonly kind: 'gone'; readonly resource: string; readonly uid: string }
-  /** Nothing is heard of a collection any more; all that happened up to `heardAt` was told. */
+  /** Changes of a collection no longer arrive; all that happened up to `heardAt` was reported. */
   | { readonly kind: 'lost'; readonly resource: string; readonly heardAt: Instant }
   /**
    * The collection is followed again; earlier changes were reported before, or are reported in the
@@ -105,7 +105,7 @@ export class WatchLoop implements RunningLoop<never, WatchNotice> {
     }
   }
 
-  /** A notice when changes are no longer heard of, and when they are heard of again. */
+  /** A notice when changes no longer arrive, and when they arrive again. */
   #heard(now: Instant, followed: Followed, kind: string): readonly LoopAction<WatchNotice>[] {
     const { resource, heardAt } = followed.reflector;
     if (kind === 'reconnecting' && !followed.isLost && heardAt !== null) {

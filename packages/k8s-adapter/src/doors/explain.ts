@@ -1,4 +1,4 @@
-// The door of those who explain: why and when pods go, in words and as documents.
+// The door for explanations: why and when pods leave, in words and as documents.
 
 export type {
   BlockerDocument,

@@ -1,4 +1,4 @@
-// Reads and writes the marks of drains on nodes: what they have set there, so that it can be undone, and
+// Reads and writes the marks of drains on nodes: their changes there, for the undo, and the sign
 // that they are at work.
 
 import { drainStaleMs, drainText, nodeDrainer } from '@taintmgr/core/drain';
@@ -34,7 +34,7 @@ interface DrainWork {
   readonly hasEnded: boolean;
 }
 
-/** Reads the annotation; what is no mark is left out. */
+/** Reads the annotation; invalid marks are left out. */
 export function readMarks(
   annotations: Readonly<Record<string, unknown>> | undefined,
 ): readonly DrainMark[] {
@@ -42,7 +42,7 @@ export function readMarks(
   return text === '' ? [] : asList(parseJson(text)).flatMap(readMark);
 }
 
-/** The mark of the drain of a taint, be it of this run or of an earlier one. */
+/** The mark of the drain of a taint, of this run or of an earlier one. */
 export function markOf(marks: readonly DrainMark[], taint: Taint): DrainMark | undefined {
   const name = formatTaint(taint);
   return marks.find((one) => formatTaint(one.taint) === name);

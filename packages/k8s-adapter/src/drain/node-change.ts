@@ -1,5 +1,5 @@
-// A change that a drain makes to a node beside others who write it too: what it reads of the node, and
-// its one write.
+// A change that a drain makes to a node beside other writers: its reading of the node, and its one
+// write.
 import { formatTaint } from '@taintmgr/core/model';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { drainMarksAnnotation } from '../proto/drain-annotation.ts';
@@ -42,7 +42,7 @@ export type ChangedNode<T> =
   | { readonly kind: 'changed'; readonly patch: NodePatch | null; readonly result: T }
   | RefusedChange;
 
-/** A node is another drain's, or is not to be drained any more; in words. */
+/** The node belongs to another drain, or does not have to be drained any more; in words. */
 export interface RefusedChange {
   readonly kind: 'refused';
   readonly message: string;

@@ -25,8 +25,8 @@ export interface DriveOptions<E = Event, N extends OfKind = Notice> {
   /** Left out: those of this machine. */
   readonly clocks?: MachineClocks;
   /**
-   * Called once, with the way to send the machine what no API server says, e.g. resumeEvictions,
-   * and with what the time is for the loop, after it has heard of what was done to the clocks.
+   * Called once, with the way to send the machine events that no API server sends, e.g.
+   * resumeEvictions, and with the loop's time, which takes in clock changes first.
    */
   readonly onStart?: (send: (event: E) => void, now: () => Instant) => void;
 }
@@ -106,7 +106,7 @@ class Driver<E, N extends OfKind> {
     this.#finish(() => this.#reject(error));
   }
 
-  /** Once for all that is heard in one turn: a hundred answers may have come at the same time. */
+  /** Once for all inputs of one turn: a hundred answers may have come at the same time. */
   #armSoon(): void {
     this.#arming ??= setImmediate(() => {
       this.#arming = null;

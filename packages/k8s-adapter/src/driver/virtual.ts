@@ -31,7 +31,7 @@ interface ExchangeRequest extends ApiRequest {
 /** Answers one request, at once or in the course of virtual time; the result hangs up. */
 export type Exchange = (request: ExchangeRequest, sink: ExchangeSink) => () => void;
 
-/** A clock that moves only when asked to, and runs what is due on the way. */
+/** A clock that moves only when asked to, and runs the timers that are due on the way. */
 export interface VirtualTime {
   now(): Instant;
   /** When something is due next; null: nothing waits. */
@@ -85,7 +85,7 @@ export class VirtualDriver<E = Event, N = Notice> {
     });
   }
 
-  /** Hands the loop an input now, and does what it answers. */
+  /** Hands the loop an input now, and carries out its actions. */
   feed(input: LoopInput<E>): void {
     this.#runner.feed(input);
   }

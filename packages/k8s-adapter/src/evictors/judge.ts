@@ -13,7 +13,7 @@ export const duties = [
 /** One of `duties`. */
 export type Duty = (typeof duties)[number];
 
-/** The sight that one look has of a leader election lease. */
+/** The view of a leader election lease in one look. */
 export interface LeaseSight {
   readonly namespace: string;
   readonly name: string;
@@ -31,7 +31,7 @@ export interface LeaseSight {
   readonly controllers?: readonly string[];
 }
 
-/** `uncertain`: neither seen to change, nor renewed lately by the API server's time. */
+/** `uncertain`: neither seen to change, nor renewed recently by the API server's time. */
 export type LeaseLife = 'alive' | 'stale' | 'released' | 'uncertain';
 
 /** An observation, or a failure to observe. */
@@ -91,7 +91,7 @@ export type Evidence =
   | { readonly kind: 'declared'; readonly by: string; readonly runs: boolean }
   /** kube-controller-manager has no pod in this kind of cluster; `version` is the API server's. */
   | { readonly kind: 'embedded'; readonly version: string }
-  /** We may not look; `right` is what it takes. */
+  /** We may not look; `right` is the missing right. */
   | { readonly kind: 'forbidden'; readonly right: string };
 
 /**
@@ -250,7 +250,7 @@ function namesOf(acting: readonly Acting[]): string {
     .join('; ');
 }
 
-/** All that one installation says of itself. Only administrators may write it. */
+/** All statements of one installation about itself. Only administrators may write it. */
 export interface Installation {
   /** Of its TaintManager. */
   readonly name: string;

@@ -46,7 +46,7 @@ export interface Asker {
   readonly declared: readonly Duty[] | null;
 }
 
-/** Everything that one look has read. */
+/** Everything that was read in one look. */
 export interface Look {
   /** kube-controller-manager's; null: there is none. */
   readonly lease: Read<LeaseSight | null>;
@@ -55,7 +55,7 @@ export interface Look {
   /** The names of the nodes of the control plane, which no kubelet can make itself. */
   readonly controlPlane: Read<readonly string[]>;
   readonly installations: InstallationLeases;
-  /** The words that leaders publish, and the time it is to them. */
+  /** The words that leaders publish, and their present time. */
   readonly published: { readonly all: readonly Installation[]; readonly now: Instant };
   /** The API server's gitVersion, where no pods are there; null: it was not asked, or does not say. */
   readonly version: string | null;
@@ -83,12 +83,15 @@ type Work = readonly string[] | undefined;
 /** The time that a lease is believed after a TaintManager named its holder. */
 const believedMsMax: Millis = 300_000;
 
-/** The news that one look has for the next. */
+/** The news of one look for the next. */
 export class LookMemory {
   readonly lives = new LeaseLives();
   /** All who have held the lease of the asker: a lease elsewhere in his name is not another installation's. */
   readonly #ownHolders = new Set<string>();
-  /** Leases of other namespaces whose holder a TaintManager has named, when last, and what that one runs. */
+  /**
+   * Leases of other namespaces whose holder a TaintManager has named, the last time, and the
+   * holder's controllers.
+   */
   readonly #named = new Map<string, { readonly at: Millis; readonly work: Work }>();
 
   /** Takes who holds the lease of the asker. */
@@ -184,7 +187,10 @@ function startOf(pod: unknown): Instant | null {
   return starts.length === 0 ? null : Math.max(...starts);
 }
 
-/** The words of administrators, and of leaders on what they have seen; only they may write a TaintManager. */
+/**
+ * The words of administrators, and of leaders on their observations; only they may write a
+ * TaintManager.
+ */
 function statements(duty: Duty, { asker, published }: Look): readonly Evidence[] {
   if (asker !== null) {
     const runs = declaredOf(duty, asker.declared);
@@ -232,9 +238,9 @@ function evidenceOf(
 const provenNamespaces: readonly string[] = ['kube-system', 'taintmgr-system'];
 
 /**
- * The leases and the TaintManagers of others. A tenant may write leases in his namespace: those are
- * believed in the namespaces of administrators, in the asker's own, and where a TaintManager names the holder, which
- * then says what that one runs.
+ * The leases and the TaintManagers of others. A tenant may write leases in a namespace: those are
+ * believed in the namespaces of administrators, in the asker's own, and where a TaintManager names
+ * the holder, which then tells the holder's controllers.
  */
 function installationEvidence(look: Look, memory: LookMemory, now: Millis): readonly Evidence[] {
   const { installations, published, asker } = look;
@@ -254,7 +260,7 @@ function installationEvidence(look: Look, memory: LookMemory, now: Millis): read
       const isPlace = [...provenNamespaces, own?.namespace].includes(lease.namespace);
       const named = memory.named(lease, others, now);
       const isProven = isPlace || named !== null;
-      // A tenant who copies a leader's name into a lease does not say what that one runs.
+      // A tenant who copies a leader's name into a lease does not define the leader's controllers.
       const controllers = (isPlace ? lease.controllers : undefined) ?? named?.work;
       const { controllers: _, ...bare } = lease;
       const withWork = { ...bare, ...(controllers && { controllers }) };

@@ -93,7 +93,7 @@ interface Chosen {
 /** Null: the value cannot be read. The engine says whether it is allowed. */
 type SettingReader = (text: string) => Chosen | null;
 
-/** A value; null: the text is none. */
+/** A value; null: the text is invalid. */
 type Kind<T> = (text: string) => T | null;
 
 function engine<K extends keyof Config>(field: K, kind: Kind<Config[K]>): SettingReader {
@@ -153,7 +153,7 @@ function readRules(text: string): Config['semantics'] | null {
   return word === undefined ? null : semanticsOf(word);
 }
 
-/** Of those that run one alone adds to what is decided; it runs where it is named first without a dash. */
+/** Only the device controller adds to the decision; it runs where it first has no dash. */
 function readControllers(text: string): Chosen {
   const named = text.split(',').find((name) => name.replace(/^-/, '') === deviceController);
   return named === deviceController ? { engine: { deviceTaints: true } } : {};

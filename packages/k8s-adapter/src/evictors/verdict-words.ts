@@ -91,8 +91,8 @@ export function otherEvictors(evictors: Evictors): OtherEvictors {
 }
 
 /**
- * The words of a line about a controller behind its name, e.g. `evicts (cp_1, renewed 2s ago)`; `acts`
- * is the word for what it does.
+ * The words of a line about a controller behind its name, e.g. `evicts (cp_1, renewed 2s ago)`;
+ * `acts` is the verb.
  */
 export function verdictText(verdict: DutyVerdict, acts = 'evicts'): string {
   const { evidence } = verdict;

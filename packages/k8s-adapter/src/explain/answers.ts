@@ -1,4 +1,5 @@
-// The shapes of answers as JSON. Times are RFC 3339 in UTC, seconds are whole; what is left out is not known, or there is none.
+// The shapes of answers as JSON. Times are RFC 3339 in UTC, seconds are whole; a missing field is
+// unknown, or there is none.
 import type { Reason } from '@taintmgr/core';
 import type { Owner } from '@taintmgr/core/model';
 import type { Actor } from '../evictors/actor.ts';
@@ -325,7 +326,7 @@ export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
         readonly rules: readonly string[];
       })
     | undefined;
-  /** The decision if tolerations with Lt and Gt count otherwise than is taken. */
+  /** The decision if tolerations with Lt and Gt count otherwise than assumed. */
   readonly otherwise: DecisionDocument | undefined;
   /** The decision without the taints that are only assumed. */
   readonly present: DecisionDocument | undefined;

@@ -1,4 +1,4 @@
-// The engines that are asked about a cluster: they take what was read, and never act.
+// The engines that are asked about a cluster: they take the readings, and never act.
 import { type Config, createEngine, type Engine } from '@taintmgr/core';
 import type { DeviceEvent } from '@taintmgr/core/devices';
 import { zoneHold } from '@taintmgr/core/lifecycle';
@@ -12,7 +12,7 @@ import type { HeldZone } from '../survey/taint-managers.ts';
 import { Drained, leavesToDrains } from './left-to-drains.ts';
 import { hypotheticalNode, isWhatIf, type Question } from './question.ts';
 
-/** The part of what was read that the engines take. */
+/** The part of the readings that the engines take. */
 type Reading = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policies' | 'replicas'> &
   Pick<ForecastSurvey, 'devices'>;
 
@@ -60,7 +60,7 @@ export class AskedEngines {
     return this.#drained.get(nodeName);
   }
 
-  /** Takes the present state of everything; what is not in it is gone. */
+  /** Takes the present state of everything; missing objects are gone. */
   take(now: Instant, { at, nodes, pods, evictor, policies, replicas, devices }: Reading): void {
     const deviceTaints = devices?.byOurs === true;
     const config = engineConfig(evictor, replicas !== undefined);

@@ -336,7 +336,7 @@ export function time(instant: Instant | null): string | undefined {
   return instant === null || !Number.isFinite(instant) ? undefined : formatTime(instant);
 }
 
-/** The same of what is to come, which is not before it. */
+/** The same of a future time, never earlier than that time. */
 export function deadline(instant: Instant | null): string | undefined {
   return instant === null || !Number.isFinite(instant) ? undefined : formatDeadline(instant);
 }
@@ -345,7 +345,7 @@ function seconds(millis: number | null): number | undefined {
   return millis === null ? undefined : Math.floor(millis / 1000);
 }
 
-/** Who asks, who answers, and how far that one is. */
+/** The requester, the responder, and its progress. */
 export function requestDocument({
   name,
   requester,
@@ -379,7 +379,7 @@ function written(at: Instant | null, format: (at: Instant) => string): string | 
   return at === null ? undefined : format(at);
 }
 
-/** Up to so many nodes are named. */
+/** The largest number of nodes that are named. */
 const namedMax = 3;
 
 /** Of one node. */

@@ -13,8 +13,8 @@ import { podsIn, type Report, reportOn } from './report.ts';
 import { assumedTaints, type Room, readRoom, replacementsDocument, roomNotes } from './room.ts';
 
 /**
- * The way to a cluster: as loadKubeconfig gives it; a client, whose connections are used and left open; or a
- * reader, which has a clock of its own.
+ * The way to a cluster: as loadKubeconfig gives it; a client, whose connections are used and left
+ * open; or a reader, which has its own clock.
  */
 export type Way = Access | ApiClient | ClusterReader;
 
@@ -28,7 +28,7 @@ export interface Subject<D extends object = object> {
   readonly document: (report: Report, context: AnswerContext) => D;
 }
 
-/** The part of a question that decides what is read. */
+/** The part of a question that decides the readings. */
 export function surveyOptions(question: Question): SurveyOptions {
   return { files: question.policies, isWhatIf: isWhatIf(question) };
 }
@@ -39,7 +39,7 @@ export interface AnswerContext {
   readonly question: Question;
 }
 
-/** The memory of what was read before: since when a taint is there that does not say so, and leases. */
+/** The memory of earlier readings: the start of a taint that does not name it, and leases. */
 class Memory {
   readonly explainer: Explainer;
   #search: { readonly client: ApiClient; readonly search: EvictorSearch } | null = null;
@@ -111,14 +111,14 @@ export class Explained<D extends object = object> implements AnswerContext {
     return this.survey.refused;
   }
 
-  /** The same as of a later instant, by what was read. */
+  /** The same as of a later instant, by the same reading. */
   asOf(now: Instant): Explained<D> {
     const survey = { ...this.survey, at: now };
     return new Explained(this.#subject, survey, this.question, this.#memory, this.room);
   }
 
   /**
-   * Reads the cluster again for the same question, and remembers what it saw before. Throws as the
+   * Reads the cluster again for the same question, and remembers its earlier reading. Throws as the
    * question did.
    */
   again(way: Way): Promise<Explained<D>> {
@@ -159,7 +159,7 @@ async function tell<D extends object>(
   });
 }
 
-/** The answer by what was read before. */
+/** The answer by the earlier reading. */
 export function explainSurvey<D extends object>(
   survey: ForecastSurvey,
   subject: Subject<D>,

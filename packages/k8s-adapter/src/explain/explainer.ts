@@ -44,8 +44,8 @@ type Given = Pick<ForecastSurvey, 'at' | 'nodes' | 'pods' | 'evictor' | 'policie
 
 /**
  * Asks the engine about a cluster that was read, and kube-controller-manager's machine where that
- * one acts or is compared with. Never acts. Remembers earlier readings, such as the start of a
- * taint that does not name it.
+ * controller acts or is compared with. Never acts. Remembers earlier readings, such as the start of
+ * a taint that does not name it.
  */
 export class Explainer {
   readonly #question: Question;
@@ -73,7 +73,7 @@ export class Explainer {
     return this.#question.after;
   }
 
-  /** Takes the present state of everything; what is not in it is gone. */
+  /** Takes the present state of everything; missing objects are gone. */
   take(given: Given): void {
     const { at, nodes, pods, evictor, policies } = given;
     const now = Math.max(at, this.#latest);
@@ -126,8 +126,8 @@ export class Explainer {
   }
 
   /**
-   * The decision on a pod if tolerations with Lt and Gt count otherwise than is taken; null: that makes no
-   * difference, or whether they count is known.
+   * The decision on a pod if tolerations with Lt and Gt count otherwise than assumed; null: that
+   * makes no difference, or it is known if they count.
    */
   otherwise(now: Instant, facts: PodFacts, { decision }: PodExplanation): Decision | null {
     const other = this.#other;

@@ -1,4 +1,5 @@
-// The answer of history as JSON. Times are RFC 3339 in UTC; what is left out is not known, or there is none.
+// The answer of history as JSON. Times are RFC 3339 in UTC; a missing field is unknown, or there is
+// none.
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { Gap } from '../history/departure.ts';
 import type { ClaimDocument, DepartureDocument, DepartureList } from './answers.ts';

@@ -19,7 +19,7 @@ export class FlightDepartures {
   #ahead: Millis = 0;
   /** Removals without an answer, by id. */
   readonly #asked = new Map<string, { readonly command: Removal; readonly at: Instant }>();
-  /** The departures that the witness has told so far. */
+  /** The departures that the witness has reported so far. */
   readonly #told = new HistorySearch({});
 
   take({ at, event, commands = [] }: FlightStep): void {
@@ -39,7 +39,7 @@ export class FlightDepartures {
     if (due !== null && due <= now) this.#note(now);
   }
 
-  /** All that the steps so far tell of. */
+  /** All departures in the steps so far. */
   departures(now: Instant): readonly ToldDeparture[] {
     this.#note(now);
     return this.#told.found.departures.map((one) => ({ ...one, toldBy: flightSource }));

@@ -1,4 +1,5 @@
-// The story of a pod that left or is leaving, and what it is made of: who, when, what came instead, each with its source.
+// The story of a pod that left or is leaving, and its parts: who, when, the replacement, each with
+// its source.
 import type { EvictionRequest } from '@taintmgr/core/drain';
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { Departure, EvictorKind, Gap, Owner } from '../history/departure.ts';

@@ -53,7 +53,9 @@ function secondOf({ at }: Moment): number {
   return Math.floor(at / 1000);
 }
 
-/** Within a second causes come first: the node, what was decided, marks, requests, what came of them, the end. */
+/**
+ * Within a second causes come first: the node, decisions, marks, requests, their results, the end.
+ */
 function rankOf({ text, source: { kind, name } }: Moment): number {
   if (kind === 'node' || name.startsWith('Event Node') || text.startsWith('taint ')) return 0;
   if (name.startsWith('Event SuccessfulDelete')) return 5;

@@ -124,7 +124,7 @@ function pastPod(story: Story, at: Instant, now: Instant): PastPod {
 /** So many are named. */
 const sourcesMax = 20;
 
-/** Each once, in the order in which they say what they say. */
+/** Each once, in the order of their statements. */
 function sourcesOf({ by, taint, askedAt, moments, successor }: Story): readonly string[] {
   const all: readonly (Source | undefined)[] = [
     ...(by?.sources ?? []),

@@ -155,7 +155,7 @@ function sourceText({ kind, name }: Source): string {
   return kind === 'condition' ? `its ${name}` : `the ${name}`;
 }
 
-/** `isOfAct`: it is about the same act as what is believed, not about another time. */
+/** `isOfAct`: it is about the same act as the believed claim, not about another time. */
 function claimText(claim: Claim, isOfAct: boolean, now: Instant): string {
   const { kind, who, at, sources, detail } = claim;
   const when = at === null ? '' : ` at ${clockText(at, dayOf(now))}`;

@@ -72,7 +72,7 @@ export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[
   };
 }
 
-/** A limit that has tripped, and what it had counted then. */
+/** A limit that has tripped, and its count then. */
 export function trippedDocument({ id, since, count: counted }: TrippedLimit): {
   readonly id: string;
   readonly evicted: number | null;

@@ -229,7 +229,7 @@ function isExecuted({ effect }: Taint): boolean {
   return effect === 'NoExecute';
 }
 
-/** The drains that make pods leave a node, and the node as though their taints were NoExecute. */
+/** The drains that make pods leave a node, and the node as if their taints were NoExecute. */
 export class Drained {
   readonly #marks: readonly DrainMark[];
 
@@ -249,7 +249,7 @@ export class Drained {
     return { ...bare, ...(this.#working.length > 0 && { drains: this.#working }) };
   }
 
-  /** A drain judges pods as though its taint were NoExecute, whatever its effect is. */
+  /** A drain judges pods as if its taint were NoExecute, regardless of its effect. */
   node(given: Node): Node {
     const node = this.leaving(given);
     if (this.#marks.length === 0) return node;

@@ -386,7 +386,7 @@ function nextAfter(now: Instant, at: Instant, everyMs: number): Instant {
   return at > now ? at : at + (Math.floor((now - at) / everyMs) + 1) * everyMs;
 }
 
-/** An eviction is written down before it begins, as though it came about so much later. */
+/** An eviction is written down before it begins, as if it came about this much later. */
 const aheadMs: Millis = 60_000;
 
 /**

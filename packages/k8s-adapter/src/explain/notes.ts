@@ -46,7 +46,7 @@ const drainsMax = 5;
 const hiddenNote =
   'which taints the nodes of these pods have, and so whether and when the pods go, is unknown: no permission to read nodes. Ask an administrator for the right to get and list nodes, or for the answer';
 
-/** Reads off a report what is uncertain about it, and what is wrong in the cluster. */
+/** Reads the uncertain parts off a report, and the faults of the cluster. */
 export function notesOn(survey: ForecastSurvey, report: Report, question: Question): Notes {
   const { nodes } = report;
   const pods = podsIn(report);
@@ -101,7 +101,7 @@ function unwrittenTaints({ facts, taints }: NodeReport, now: Instant): readonly 
     .map(printable);
 }
 
-/** The one who acts saw what was before, and we did not. */
+/** The acting program saw the earlier state, and we did not. */
 function unsureNotes({ unsure = [] }: ForecastSurvey): readonly string[] {
   return unsure.map((name) =>
     printable(
@@ -165,7 +165,7 @@ function evictorNotes(
   if (compare) return [`times of KUBE-CONTROLLER-MANAGER are ${estimates}`];
   if (!goes) return [];
   const who = taintEvictors(evictors);
-  // Times that limits make are estimates too, and have a note of their own.
+  // Times that limits make are estimates too, and have a separate note.
   const isEstimated = pods.some((pod) => pod.isEstimate && pod.limit === null);
   const isVain = policies.length > 0 && evictor.name === 'kube-controller-manager';
   const doubt = [

@@ -16,7 +16,7 @@ export interface Question {
   readonly without: readonly TaintPattern[];
   /** True if kube-controller-manager is asked as well. */
   readonly compare: boolean;
-  /** Policies as though taintmgr-controller were given them; readManifest reads them. */
+  /** Policies as if taintmgr-controller were given them; readManifest reads them. */
   readonly policies: readonly PolicyObject[];
   /**
    * Finds places for the replacements of pods that assumed taints evict; left out: places are not
@@ -154,7 +154,8 @@ function readTaint(text: string): Taint {
 
 /** Reads `key` or `key=value`. Throws UsageError. */
 export function readKeyAndValue(text: string): Pick<Taint, 'key' | 'value'> {
-  // There is no grammar of its own for them: they are read with an effect, which is forgotten.
+  // Taints without an effect have no separate grammar: they are read with an effect, which is
+  // forgotten.
   const whole = `${text}:NoSchedule`;
   try {
     return parseTaint(whole);

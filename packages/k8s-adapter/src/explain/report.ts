@@ -113,7 +113,7 @@ export interface Tally {
   readonly last: Millis | null;
 }
 
-/** Everything there is to say about a subject. */
+/** The whole report about a subject. */
 export interface Report {
   readonly nodes: readonly NodeReport[];
   /** Pods that are on none of these nodes: not bound yet, or their node is gone. */
@@ -125,7 +125,7 @@ export function podsIn({ nodes, strays }: Report): readonly PodReport[] {
   return [...nodes.flatMap(({ pods }) => pods ?? []), ...strays];
 }
 
-/** Puts together what was read and what the engine says of it, node by node. */
+/** Puts together the readings and the engine's statements, node by node. */
 export function reportOn(survey: ForecastSurvey, explainer: Explainer): Report {
   const { nodes, pods } = survey;
   const names = new Set(nodes.map(({ node }) => node.name));
@@ -364,7 +364,7 @@ export function runningWaits(pods: readonly PodReport[]): readonly Millis[] {
   return pods.flatMap((pod) => (isPaused(pod) ? [] : (pod.explanation.remaining ?? [])));
 }
 
-/** Counts what is to become of pods. */
+/** Counts pods by their fate. */
 export function tally(pods: readonly PodReport[]): Tally {
   const terminating = pods.filter(({ facts }) => facts.pod.deletionTimestamp !== null).length;
   const held = pods.filter(isPaused).length;

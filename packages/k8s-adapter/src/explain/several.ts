@@ -17,8 +17,8 @@ export interface Several {
 }
 
 /**
- * Several nodes, for explainSubject. Of nodes without names the pods are read where they may have to go. Throws
- * ApiError (NotFound) for a name that is none, and UsageError for a selector that is none.
+ * Several nodes, for explainSubject. Of nodes without names the pods are read where they may have
+ * to go. Throws ApiError (NotFound) for an unknown name, and UsageError for an invalid selector.
  */
 export function nodesSubject({ names, labelSelector }: Several): Subject<ListAnswer<NodeAnswer>> {
   return {

@@ -71,7 +71,7 @@ export class UpstreamForecast {
     this.advance(known.now);
   }
 
-  /** Lets it do what is due until then. */
+  /** Lets it carry out everything that is due until then. */
   advance(until: Instant): void {
     for (let wake = this.#wake(); wake !== null && wake <= until; wake = this.#wake()) {
       this.#handle(wake, { kind: 'tick' });
@@ -79,7 +79,9 @@ export class UpstreamForecast {
     this.#latest = Math.max(this.#latest, until);
   }
 
-  /** The decision on a pod as of `at`: what is due, or was before; null: it knows no such pod. */
+  /**
+   * The decision on a pod as of `at`: the due one, or the one before; null: it knows no such pod.
+   */
   decisionOn(at: Instant, { pod }: PodFacts): Decision | null {
     this.advance(at);
     const decision = this.#decisionOf(pod);

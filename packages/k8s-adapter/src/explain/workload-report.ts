@@ -54,7 +54,7 @@ export interface BudgetReport {
   readonly overlaps: readonly string[];
 }
 
-/** Puts together what is said of the pods of a workload. */
+/** Puts together the statements about the pods of a workload. */
 export function workloadReport(
   { workload, budgets }: ForecastSurvey,
   report: Report,

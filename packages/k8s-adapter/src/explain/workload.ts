@@ -23,10 +23,11 @@ import {
 } from './workload-report.ts';
 
 /**
- * Says of a workload, a disruption budget or a namespace which of its pods go, when and why, what
- * stays and what comes in their place: what `kubectl taintmgr explain deployment` says. It takes
- * only the rights of the namespace; without the right to read nodes the fate of pods is `Unknown`,
- * and `refused` names the right. Throws ApiError (NotFound, Forbidden) and ConnectionError.
+ * Reports for a workload, a disruption budget or a namespace which of its pods leave, when and why,
+ * which stay and which come in their place: the output of `kubectl taintmgr explain deployment`. It
+ * takes only the rights of the namespace; without the right to read nodes the fate of pods is
+ * `Unknown`, and `refused` names the right. Throws ApiError (NotFound, Forbidden) and
+ * ConnectionError.
  */
 export function explainWorkload(
   way: Way,

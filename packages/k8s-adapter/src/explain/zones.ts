@@ -28,7 +28,7 @@ export interface ZoneCounts {
   readonly blocked: number;
   /** Pods that should have ended and have not. */
   readonly stuck: number;
-  /** Pods that taintmgr-controller keeps as the last ready replica of its own; left out: none. */
+  /** Pods that taintmgr-controller keeps as its last ready replica; left out: none. */
   readonly lastReplicas?: number;
   /** Pods whose fate is unknown; left out: none. */
   readonly unknown?: number;
@@ -41,7 +41,7 @@ export function zoneOf({ node }: NodeFacts): string {
   return zoneName(node.labels ?? {}) || (node.zone ?? '');
 }
 
-/** Counts what was read, zone by zone in the order of their names. */
+/** Counts the readings, zone by zone in the order of their names. */
 export function zonesIn(
   { at, evictor }: { readonly at: Instant; readonly evictor: Evictor },
   nodes: readonly NodeFacts[],
@@ -91,7 +91,7 @@ function zoneCounts(
   };
 }
 
-/** True when taintmgr-controller keeps the pod, as no other replica of its own is ready. */
+/** True when taintmgr-controller keeps the pod, as none of its other replicas is ready. */
 function isLastReplica({ explanation }: Pick<PodReport, 'explanation'>): boolean {
   return explanation.decision.because[0]?.code === 'LastReplica';
 }

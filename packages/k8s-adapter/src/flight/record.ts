@@ -4,7 +4,7 @@ import { asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
 
 // Writes the lines of a flight record, a text file of JSON, one value a line: a head, the steps in
 // order, an ending. The engine reads no clock and draws no random numbers, so that head and events
-// say all there is to know of a run; the commands beside them are what it did then.
+// describe a run completely; the commands beside them are its actions then.
 
 /** The first line: what the engine was made with. */
 export interface FlightHead {

@@ -33,7 +33,7 @@ export function redactEvent(event: Event): Event {
   }
 }
 
-/** The command without what it repeats of such messages. */
+/** The command without its copies of such messages. */
 export function redactCommand(command: Command): Command {
   switch (command.kind) {
     case 'report':

@@ -1,6 +1,5 @@
-// The record of one pod that left its node or is leaving it: by whom, for which taint, what was in
-// the way, and what came after. And the record of a time for which it is unknown if all is
-// recorded.
+// The record of one pod that left its node or is leaving it: the evictor, the taint, the obstacles,
+// and the replacement. And the record of a time for which it is unknown if all is recorded.
 import type { StartSource } from '@taintmgr/core';
 import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord } from '../proto/json.ts';
@@ -165,7 +164,7 @@ const gapReasons = ['leaderChanged', 'tooMany'] as const;
 const textLengthMax = 1_000;
 const listLengthMax = 50;
 
-/** Takes what is of the shape; undefined: it is not. */
+/** Takes a value of the shape; undefined: it has another. */
 type Reader<T> = (value: unknown) => T | undefined;
 type Fields<T> = { readonly [K in keyof T]-?: Reader<NonNullable<T[K]>> };
 

@@ -19,13 +19,13 @@ export function shortUid(uid: string): string {
 export interface Compression {
   /** Base64 of the text in gzip. */
   pack(text: string): string;
-  /** The text; null for what is none such. */
+  /** The text; null for any other value. */
   unpack(packed: string): string | null;
 }
 
 /** A ConfigMap of the ring. */
 export interface Segment {
-  /** From 0, one more with each segment; the slot is what is left of it by the number of slots. */
+  /** From 0, one more with each segment; the slot is its remainder by the number of slots. */
   readonly sequence: number;
   /** All that the leader knew then is written. */
   readonly savedAt: Instant;
@@ -37,7 +37,7 @@ export interface Segment {
   readonly blocks: readonly string[];
 }
 
-/** The ring has so many. The rights in deploy/ name each. */
+/** The number of slots of the ring. The rights in deploy/ name each. */
 export const segmentSlots = 24;
 
 /** The ConfigMaps of a controller, by its lease of the election. */
@@ -104,7 +104,7 @@ export function isBelievable(
   return savedAt <= now + aheadMsMax && sequence <= now / 1_000;
 }
 
-/** The lines of a block, each an object; what is none is left out. */
+/** The lines of a block, each an object; other values are left out. */
 export function linesOf(block: string, compression: Compression): readonly JsonRecord[] {
   const lines = (compression.unpack(block) ?? '').split('\n');
   return lines.map((line) => (line === '' ? null : parseJson(line))).filter(isRecord);

@@ -39,7 +39,7 @@ function converted(schema: Schema, value: unknown): unknown {
   }
 }
 
-/** A duration that the schema has let pass, in whole milliseconds; null: there is none. */
+/** A duration that the schema has accepted, in whole milliseconds; null: there is none. */
 export function durationOf(text: string | undefined): Millis | null {
   const length = text === undefined ? null : parseDuration(text);
   return length === null ? null : Math.ceil(length);

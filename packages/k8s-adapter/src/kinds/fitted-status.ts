@@ -17,8 +17,9 @@ export interface Fitted {
 const ellipsis = '...';
 
 /**
- * The value without what is too much: entries beyond the bounds of lists and maps, entries of a list
- * whose key is there already, and the ends of long texts. Members that no schema knows are left out.
+ * The value without the excess: entries beyond the bounds of lists and maps, entries of a list
+ * whose key is there already, and the ends of long texts. Members that no schema knows are left
+ * out.
  */
 export function fitted(schema: Schema, value: unknown): Fitted {
   const leftOut = new Map<string, number>();

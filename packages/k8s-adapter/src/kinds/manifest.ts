@@ -41,8 +41,8 @@ export interface NamedTaintManager {
 }
 
 /**
- * Reads an object of one of our kinds, from a file or from the API. `now` is when a pause began of
- * which nothing says it. Nothing is half read: one fault, and all of it is refused.
+ * Reads an object of one of our kinds, from a file or from the API. `now` is the start of a pause
+ * that names none. Nothing is half read: one fault, and all of it is refused.
  */
 export function readManifest(value: unknown, now: Instant): Judged<PolicyObject> {
   const object = isRecord(value) ? value : {};
@@ -75,7 +75,7 @@ const oldGrammarText =
   'and effect are in spec.match.taints, mode is spec.action (Delete, Evict, EvictThenDelete), ' +
   'settle is spec.minTaintAge, the others are in spec';
 
-/** Such a policy, a list of them, or what they stood in. */
+/** Such a policy, a list of them, or their former container. */
 function isOldGrammar(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0 && value.every(isOldGrammar);
   if (!isRecord(value) || value.kind !== undefined || value.apiVersion !== undefined) return false;

@@ -95,7 +95,7 @@ function isDateTime(text: string): boolean {
   return formatTime(parseTime(`${date}T00:00:00Z`) ?? 0).startsWith(date);
 }
 
-/** A number with a fraction is none of integers, and may be out of their bounds too. */
+/** A number with a fraction is no integer, and may be out of the bounds too. */
 function numberFaults(schema: NumberSchema, value: unknown, path: Path): readonly ManifestFault[] {
   if (typeof value !== 'number') return [wrongType(path, schema.type, value)];
   const isOfType = schema.type === 'number' || isInteger(value);
@@ -278,7 +278,7 @@ export function wrongType(path: Path, want: string, value: unknown): ManifestFau
   return notOfType(path, want, typeName(value));
 }
 
-/** The API server names Go's type of a number here, and none of what is no number. */
+/** The API server names Go's type of a number here, and names no type for other values. */
 function wrongFormat(path: Path, want: string, value: unknown): ManifestFault {
   if (typeof value === 'string') return notOfType(path, want, value);
   const isInteger = typeName(value) === 'integer';
@@ -336,7 +336,7 @@ const rulesNotChecked: ManifestFault = {
   endsChecks: true,
 };
 
-/** Integers of the API server have 64 bits; what is beyond them it reads as another number. */
+/** Integers of the API server have 64 bits; it reads a larger one as another number. */
 const integerEnd = 2 ** 63;
 
 function isInteger(value: unknown): boolean {

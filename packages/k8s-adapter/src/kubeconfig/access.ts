@@ -139,8 +139,8 @@ export function isPlain({ proxyUrl = '' }: ClusterSettings, user: UserSettings):
 }
 
 /**
- * Logs in with tokens and certificates that are written down. Rejects when a file cannot be read, or is
- * empty, and was never read before; what was read before is used on, as in client-go.
+ * Logs in with tokens and certificates that are written down. Rejects when a file cannot be read,
+ * or is empty, and was never read before; an earlier reading is used on, as in client-go.
  */
 export class PlainLogin {
   readonly #cluster: ClusterSettings;

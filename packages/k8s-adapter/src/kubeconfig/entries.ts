@@ -35,7 +35,7 @@ export interface ClusterSettings {
   readonly pluginConfig?: unknown;
 }
 
-/** A user in the words of @kubernetes/client-node, and what it does not know. */
+/** A user in the words of @kubernetes/client-node, and the settings that it does not know. */
 export interface UserSettings {
   readonly name: string;
   readonly certData?: string;

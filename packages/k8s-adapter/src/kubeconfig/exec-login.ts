@@ -23,8 +23,8 @@ const complaintMax = 500;
 const lastWordsMs: Millis = 500;
 
 /**
- * Runs a credential plugin and reads what it gives. The plugin is ended, with all its processes,
- * when no caller waits for it any more: after its time, with the signal, or with this process. Its
+ * Runs a credential plugin and reads its output. The plugin is ended, with all its processes, when
+ * no caller waits for it any more: after its time, with the signal, or with this process. Its
  * output is a credential: no message repeats it.
  */
 export async function runPlugin(

@@ -31,7 +31,7 @@ const sections = [
 
 /**
  * Reads and merges kubeconfig files. Files that do not exist are left out, unless `mustExist`.
- * Throws KubeconfigError naming the file and what is wrong with it.
+ * Throws KubeconfigError naming the file and its fault.
  */
 export async function readKubeconfig(
   files: readonly string[],
@@ -99,7 +99,7 @@ async function readYaml(file: string, text: string): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const at = firstPlace(text, error);
-    // Text in quotes or brackets there is of the file: a token as often as not.
+    // Text in quotes or brackets there is of the file: often a token.
     const [why = ''] = error.message.split(/["'<`(:\\]/);
     throw new KubeconfigError(
       `${file}: not valid YAML at ${at}: ${why.trim() || 'cannot be read'}`,

@@ -61,7 +61,7 @@ interface Choice {
 }
 
 /**
- * Finds out which cluster is meant and how to get in, by kubectl's rules: --kubeconfig, else the
+ * Finds out which cluster is meant and how to log in, by kubectl's rules: --kubeconfig, else the
  * files of KUBECONFIG, else ~/.kube/config, else, where there is none, the pod's service account.
  * Throws KubeconfigError. A fault of the cluster itself shows with the first request.
  */
@@ -94,7 +94,7 @@ export function withheldText(server: string): string {
   return `no credentials are sent to ${server}, since others could read them on the way: use https://`;
 }
 
-/** Proxies and auth providers are asked over TLS too; credential plugins are processes of their own. */
+/** Proxies and auth providers are asked over TLS too; credential plugins are separate processes. */
 function needsNoAuthorities(
   { skipTLSVerify, caData, caFile, proxyUrl }: ClusterSettings,
   { authProvider }: UserSettings,

@@ -62,8 +62,7 @@ export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
 /**
  * The pause that holds all evictions while an object cannot be followed, which may be what keeps
  * pods; null: it can, or it is a taint rule or a drain, which keep none. The pause counts from when
- * the object was last written, also for a later start: pods have back the time that it took, and no
- * more.
+ * the object was last written, also for a later start: pods get back exactly the time that it took.
  */
 export function holdingPause(
   kind: FollowedKind,
@@ -149,7 +148,7 @@ function keyOf(kind: FollowedKind, name: string): string {
   return `${kind}/${name}`;
 }
 
-/** The kinds that say what is decided about nodes and pods. */
+/** The kinds that decide about nodes and pods. */
 export const decidingKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
 /** One of `decidingKinds`. */
 export type DecidingKind = (typeof decidingKinds)[number];

@@ -44,12 +44,12 @@ export const depthMax = 300;
 const aliasedMax = 100_000;
 
 /**
- * The value of each document of a text, without those that are empty. Keys of maps are texts, and aliases and merges
- * are what they stand for. Throws YamlError.
+ * The value of each document of a text, without those that are empty. Keys of maps are texts, and
+ * aliases and merges are replaced by their targets. Throws YamlError.
  */
 export function documentsIn(text: string, lines: LineCounter | null = null): readonly YamlNode[] {
   const documents = compose(text.replace(/^\uFEFF/, ''), lines);
-  // The first is what is wrong; what follows in its document mostly comes of it.
+  // The first is the fault; later ones in its document mostly follow from it.
   const errors = documents.flatMap((document) => document.errors.slice(0, 1));
   const faults = errors.map(({ pos: [offset], message }): YamlFault => {
     return { offset, text: (message.split('\n')[0] ?? '').replace(/:$/, '') };
@@ -116,7 +116,7 @@ function compose(text: string, lines: LineCounter | null): readonly Document[] {
       }
       documents.push(...composer.next(token));
     }
-    // The document itself and what is being read stand there too.
+    // The document itself and the value being read are there too.
     if (parser.stack.length > depthMax + 2) throw tooDeep(parser.offset);
   }
   for (const token of parser.end()) documents.push(...composer.next(token));
@@ -138,7 +138,7 @@ interface Resolved {
   readonly depth: number;
 }
 
-/** Makes one document what Go makes of it, in place. */
+/** Converts one document as Go does, in place. */
 class Resolver {
   /** Values by their anchor; null while the value is being read. */
   readonly #anchors = new Map<string, Resolved | null>();
@@ -181,7 +181,7 @@ class Resolver {
       const keyNode = key as YamlNode;
       const valueNode = nodeOf(value, keyNode);
       if (isMerge(keyNode)) {
-        // As in Go, what is merged replaces what stands before it.
+        // As in Go, a merged value replaces the one before it.
         for (const [name, member] of this.#merged(valueNode)) members.set(name, member);
         continue;
       }

@@ -96,7 +96,9 @@ export function recordsIn(object: unknown): readonly PauseRecord[] {
     }));
 }
 
-/** The pauses that held and are there no more, or holds something else; `named`: what is there, by its name. */
+/**
+ * The pauses that held and are gone, or hold something else; `named`: the present ones, by name.
+ */
 export function gonePauses(
   records: readonly PauseRecord[],
   named: (name: string) => EvictionPause | null,

@@ -162,7 +162,7 @@ export class Field {
 
   /**
    * The members of an object, of which no others than these may be there. `renamed` are those of
-   * earlier versions, and what they are called now.
+   * earlier versions, and their present names.
    */
   members(
     allowed: readonly string[],

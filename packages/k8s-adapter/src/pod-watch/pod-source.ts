@@ -59,7 +59,7 @@ export class PodSource {
     this.#listsMax = options.listsMax;
   }
 
-  /** Takes one input; what is not of its own requests changes nothing. */
+  /** Takes one input; those of requests of others change nothing. */
   handle(now: Instant, input: ReflectorInput): readonly PodEffect[] {
     switch (input.kind) {
       case 'start':
@@ -88,7 +88,7 @@ export class PodSource {
     return this.#take();
   }
 
-  /** Takes what was heard of a node. */
+  /** Takes an input about a node. */
   follow(now: Instant, event: PodEffect): readonly PodEffect[] {
     if (event.kind === 'nodeUpsert') {
       this.#needs.update(now, event.node.name, concernsPods(event.node));
@@ -425,15 +425,15 @@ function add<T>(effects: T[], more: readonly T[]): void {
 export interface PodWatch {
   /** `auto`: by node in a cluster that is large; `tainted-nodes`: by node in any. */
   readonly mode: 'auto' | 'tainted-nodes';
-  /** A cluster with so many pods is large. */
+  /** The number of pods that makes a cluster large. */
   readonly podsMin: number;
   /** Streams at once, one for each node; where more nodes need one, all pods are read. */
   readonly nodesMax: number;
-  /** Lists of single nodes that are under way at once: evictions are to find the server free. */
+  /** The number of lists of single nodes under way at once: evictions must find the server free. */
   readonly listsMax: number;
-  /** A stream continues for this time after its node needs it no more. */
+  /** A stream continues for this time after its node no longer needs it. */
   readonly lingerMs: Millis;
-  /** All pods are read until no more than half of `nodesMax` needed it for this time. */
+  /** All pods are read until at most half of `nodesMax` needed it for this time. */
   readonly calmMs: Millis;
 }
 
@@ -511,7 +511,7 @@ export class ScopeChoice {
     return isOver && this.#turn('byNode');
   }
 
-  /** When the time of calm is over, or the head start; null: there is none. */
+  /** The end of the time of calm, or of the head start; null: there is none. */
   nextWake(): Instant | null {
     if (this.#tooManySince !== null) return this.#headStartUntil;
     return this.#calmSince === null ? null : this.#calmSince + this.#options.calmMs;

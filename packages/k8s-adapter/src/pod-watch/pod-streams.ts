@@ -124,7 +124,7 @@ export class PodStreams {
     return new Map(Array.from(this.#streams, ([name, { reflector }]) => [name, reflector.heardAt]));
   }
 
-  /** The way in which the pods of a node are known that needs a stream of its own. */
+  /** The view of the pods of a node that needs a separate stream. */
   viewOf(nodeName: string): PodView {
     const stream = this.#streams.get(nodeName);
     if (!stream?.synced) return 'reading';

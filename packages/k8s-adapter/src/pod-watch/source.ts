@@ -14,7 +14,9 @@ export interface ReflectorStatus {
   /** The node whose pods these are, where they are read by node. */
   readonly nodeName?: string;
   readonly state: Reflector<unknown>['state'];
-  /** When anything was last heard of it, be it only that nothing has changed; null: not read yet. */
+  /**
+   * The time of its last input, even one that says that nothing has changed; null: not read yet.
+   */
   readonly heardAt: Instant | null;
 }
 
@@ -42,7 +44,7 @@ export interface PodScopeNotice {
   readonly pods: number | null;
 }
 
-/** An object that cannot be read; what it was to say is not done, and evictions may be held. */
+/** An object that cannot be read; its content has no effect, and evictions may be held. */
 export interface UnreadableNotice {
   readonly kind: 'unreadable';
   /** Such as `EvictionPolicy "spot"`. */
@@ -61,8 +63,8 @@ export type SourceEffect =
     };
 
 /**
- * The same source as one that says nothing of single pods: what it brings is not looked at again
- * before a pod goes, so that it is never a reason to.
+ * The same source as one that says nothing of single pods: its objects are not looked at again
+ * before a pod leaves, so that it is never a reason to.
  */
 export function apartFromPods<E>(source: Source<E>): Source<E> {
   return {
@@ -84,7 +86,7 @@ export function isCutOff({
 
 const none: readonly never[] = [];
 
-/** A reflector as a source, with each difference turned into what it is to the machine. */
+/** A reflector as a source, with each difference turned into the machine's event. */
 export function sourceOf<T, E>(
   reflector: Reflector<T>,
   event: (change: ItemChange<T>) => E,
@@ -101,7 +103,7 @@ export function sourceOfMany<T, E>(
   return {
     handle: (now, input) => {
       const effects = reflector.handle(now, input);
-      // Most of what is heard is of another source.
+      // Most inputs are of another source.
       if (effects.length === 0) return none;
       return effects.flatMap((effect): readonly (E | SourceEffect)[] =>
         isChange(effect) ? effectsOf(effect) : [effect],

@@ -3,7 +3,7 @@ import type { NodeCondition, NodeRef, PodRef } from '@taintmgr/core';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { type ApiRequest, getRequest, nodePath, patchRequest, podPath } from '../proto/requests.ts';
 
-/** GET of what is used on a node and by its pods, from its kubelet by way of the API server. */
+/** GET of the usage of a node and its pods, from its kubelet by way of the API server. */
 export function summaryRequest(nodeName: string): ApiRequest {
   return getRequest(`${nodePath(nodeName)}/proxy/stats/summary`);
 }

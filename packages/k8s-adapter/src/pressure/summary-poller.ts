@@ -7,12 +7,12 @@ import { summaryRequest } from './requests.ts';
 
 /** The pace at which nodes are asked, and the number at a time. Times are in milliseconds. */
 export interface PollOptions {
-  /** Each node is asked so often, if the rate allows it. */
+  /** The interval at which each node is asked, if the rate allows it. */
   readonly pollPeriodMs?: Millis;
   /** Requests that begin in a second, in all. */
   readonly pollsPerSecond?: number;
   readonly pollsInFlightMax?: number;
-  /** An answer that is not complete by then is none. */
+  /** An answer that is not complete by then counts as missing. */
   readonly pollTimeoutMs?: Millis;
 }
 
@@ -31,9 +31,9 @@ export const defaultPollOptions: Required<PollOptions> = {
 
 /** Five times a kubelet's summary of 500 pods: a larger answer is an attack. */
 const summaryBytesMax = 4 * mebibyte;
-/** A node that did not answer is left alone for so many periods. */
+/** The number of periods for which a node that did not answer is left alone. */
 const unansweredPeriods = 3;
-/** Of the requests under way, so many may be to nodes that did not answer the last time. */
+/** The number of requests under way that may be to nodes that did not answer the last time. */
 const unansweredShare = 0.25;
 
 /**
@@ -73,14 +73,14 @@ export class SummaryPoller {
     if (!this.#underWay.has(nodeName)) this.#queue.put(nodeName, now);
   }
 
-  /** Asks the node no more; what it still answers is not passed on. */
+  /** Stops asking the node; later answers are not passed on. */
   delete(nodeName: string): void {
     this.#wanted.delete(nodeName);
     this.#queue.delete(nodeName);
     this.#unansweredQueue.delete(nodeName);
   }
 
-  /** When to call with a tick; null: not before something is heard. */
+  /** The time of the next tick; null: after an input. */
   nextWake(): Instant | null {
     const turn = this.#nextTurn();
     const startAt = turn === null ? null : Math.max(turn, this.#readyAt);
@@ -92,7 +92,7 @@ export class SummaryPoller {
     return [...this.#expire(now), ...this.#begin(now)];
   }
 
-  /** Takes what is heard; input of other requests than its own is ignored. */
+  /** Takes an input; those of requests of others are ignored. */
   receive(now: Instant, input: ExchangeInput): readonly PollEffect[] {
     const call = this.#calls.take(input);
     if (!call) return [];
@@ -191,7 +191,7 @@ class PollQueue {
   readonly #due = new Map<string, Instant>();
   #last: Instant = Number.NEGATIVE_INFINITY;
 
-  /** Puts a name at the end: its turn is at `at`, but not before that of those ahead of it. */
+  /** Puts a name at the end: its turn is at `at`, but after that of those ahead of it. */
   put(name: string, at: Instant): void {
     if (this.#due.size === 0) this.#last = at;
     this.#last = Math.max(this.#last, at);
@@ -203,7 +203,7 @@ class PollQueue {
     this.#due.delete(name);
   }
 
-  /** When the first is due; null: there is none. */
+  /** The time at which the first is due; null: there is none. */
   next(): Instant | null {
     for (const at of this.#due.values()) return at;
     return null;

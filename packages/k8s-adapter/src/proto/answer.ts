@@ -1,4 +1,4 @@
-// The answer to a request: how it ended, the failure in it, and whether it is what was asked for. A gateway, a login
+// The answer to a request: its end, its failure, and its match with the request. A gateway, a login
 // page or a dashboard answers 200 too.
 
 import { webhookDenial } from '@taintmgr/core';
@@ -103,7 +103,7 @@ export function failureOfStatus(value: unknown, status: number | null): Failure 
   };
 }
 
-/** The JSON value of an answer; undefined: it is none. */
+/** The JSON value of an answer; undefined: it has none. */
 export function answerValue(answer: Responded): unknown {
   return answer.value ?? parseJson(answer.body);
 }
@@ -178,8 +178,9 @@ interface Wanted {
 type Asked = Pick<ApiRequest, 'method' | 'path' | 'headers' | 'elsewhere'>;
 
 /**
- * The reason why an answer with 2xx is not what was asked for: `what answers at /api/v1/nodes is no list of nodes (v1),
- * but JSON without a kind`. Null: it is. `value`: undefined for what is no JSON.
+ * The reason why an answer with 2xx is not what was asked for: `what answers at /api/v1/nodes is no
+ * list of nodes (v1), but JSON without a kind`. Null: it is. `value`: undefined for a body that is
+ * no JSON.
  */
 export function answerFault(request: Asked, value: unknown): string | null {
   const path = pathOf(request.path);
@@ -199,7 +200,7 @@ function versionFault(value: unknown): string | null {
   return `what answers at ${versionPath} is no version, but ${got}`;
 }
 
-/** The reason why an object of a list is none of those that were asked for; null: it is one. */
+/** The reason why an object of a list is not of the requested kind; null: it is. */
 export function itemFault(request: Asked, item: unknown): string | null {
   const wanted = wantedBy(request);
   if (wanted === null) return null;
@@ -207,7 +208,7 @@ export function itemFault(request: Asked, item: unknown): string | null {
   return why === null ? null : faultText(request, wanted, `one with ${why}`);
 }
 
-/** A v1 Status by which a request has failed, whatever the HTTP status says; null: this is none. */
+/** A v1 Status by which a request has failed, regardless of the HTTP status; null: this is none. */
 export function statedFailure(value: unknown): JsonRecord | null {
   const { kind, apiVersion, status } = asRecord(value);
   const isStatus = kind === 'Status' && apiVersion === 'v1' && status === 'Failure';
@@ -221,8 +222,8 @@ export function statedStatus(status: JsonRecord): number {
 }
 
 /**
- * The answer, or the failure that it is where a 2xx brings a v1 Status of one, or a read anything
- * but what was asked for. The effect of a write shows in the watches, regardless of its answer.
+ * The answer, or the failure where a 2xx brings a v1 Status of one, or a read brings anything but
+ * the requested object. The effect of a write shows in the watches, regardless of its answer.
  */
 export function heeded(request: Asked, answer: Answer): Answer {
   // An answer from elsewhere is no object of the API; protobuf is written by those who know both kinds and versions.

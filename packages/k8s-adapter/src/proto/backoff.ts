@@ -54,7 +54,10 @@ export class Trouble {
   /** A server that is back may refuse a client at first that it allows later. */
   #wasAway = false;
   readonly #backoff: Backoff;
-  /** After 410, by which a server that answers asks for a list: how long it was away is no matter. */
+  /**
+   * After 410, by which a server that answers asks for a list: the time of its absence does not
+   * matter.
+   */
   readonly #afterGone: Backoff;
 
   constructor(random: Random) {

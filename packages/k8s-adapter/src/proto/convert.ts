@@ -412,7 +412,7 @@ const textsMax = 4096;
 /** Longer texts are seldom seen twice. */
 const lengthMax = 128;
 
-/** Knows only what it has read, so sharing it changes nothing. */
+/** Knows only its readings, so sharing it changes nothing. */
 const texts = new Map<string, string>();
 
 /** The same text, as it was seen first. */

@@ -1,4 +1,5 @@
-// Reads the marks of drains on their nodes: what they have set there, and that they are at work.
+// Reads the marks of drains on their nodes: their changes there, and the sign that they are at
+// work.
 import type { DrainMarkName, WorkingDrain } from '@taintmgr/core';
 import { asList, asRecord, asText, parseJson } from './json.ts';
 

@@ -62,7 +62,7 @@ function escapeOf(character: string): string {
 }
 
 const nameLengthMax = 253;
-/** So many Events of an object have names of their own within a millisecond. */
+/** The number of Events of an object that have distinct names within a millisecond. */
 export const serialMax = 1_000_000;
 
 /**

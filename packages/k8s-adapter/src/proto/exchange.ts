@@ -36,8 +36,9 @@ export type ExchangeInput =
   | { readonly kind: 'value'; readonly id: string; readonly value: unknown }
   | { readonly kind: 'end'; readonly id: string }
   /**
-   * The connection lives, and the other end has nothing more to say of this answer so far: what it had
-   * sent `age` ago has come. HTTP/2 knows that by its PING, HTTP/1.1 does not.
+   * The connection lives, and the other end has nothing more to send of this answer so far:
+   * everything that it had sent `age` ago has come. HTTP/2 knows that by its PING, HTTP/1.1 does
+   * not.
    */
   | { readonly kind: 'alive'; readonly id: string; readonly age: Millis }
   /** Refused, reset or cut off; whatever came before counts for nothing. */
@@ -69,7 +70,7 @@ export function endsExchange({ kind }: { readonly kind: string }): boolean {
 
 /** Bytes of one answer, where nothing else is said: far above 500 pods of the usual size. */
 const bytesMaxDefault = 64 * mebibyte;
-/** For whole texts: what it keeps from one part to the next would be shared by all answers. */
+/** For whole texts: state from one part to the next would be shared by all answers. */
 const decoder = new TextDecoder();
 
 /** Takes the text of an answer part by part. */
@@ -90,8 +91,8 @@ export class AnswerCollector {
   readonly #reader: TextReader | null;
 
   /**
-   * `reader` gets the text of a 2xx that comes in parts, and nothing is left of it for the answer; what comes as a
-   * whole is in the answer.
+   * `reader` gets the text of a 2xx that comes in parts, and nothing is left of it for the answer;
+   * an answer in one piece is in the answer.
    */
   constructor(bytesMax: number = bytesMaxDefault, reader: TextReader | null = null) {
     this.#bytesMax = bytesMax;
@@ -147,7 +148,7 @@ export class AnswerCollector {
   }
 }
 
-/** An answer that came as a whole, of so many bytes at most. */
+/** An answer in one piece, of this number of bytes at most. */
 function wholeAnswer({ status, headers, data }: WholeAnswer, bytesMax: number): Answer {
   if (data.length > bytesMax) return tooLong(bytesMax);
   return new Collected(status, headers, { value: undefined, text: '', parts: [data] });
@@ -165,7 +166,7 @@ interface Content {
   readonly parts: readonly Uint8Array[];
 }
 
-/** A whole answer, read by those who want it: most say no more than that all went well. */
+/** A whole answer, read by those who want it: most only report success. */
 class Collected implements Responded {
   readonly kind = 'response';
   readonly status: number;
@@ -191,7 +192,7 @@ class Collected implements Responded {
   }
 }
 
-/** A request that came to its end, with what it was for. */
+/** A request that ended, with its purpose. */
 export interface FinishedCall<T> {
   readonly id: string;
   readonly purpose: T;
@@ -238,8 +239,8 @@ export class Calls<T> {
   }
 
   /**
-   * Takes a part of an answer; the call when this was the last part, null before. A 2xx with anything but what was
-   * asked for is a failure.
+   * Takes a part of an answer; the call when this was the last part, null before. A 2xx with
+   * anything but the requested object is a failure.
    */
   take(input: ExchangeInput): FinishedCall<T> | null {
     const call = this.#open.get(input.id);

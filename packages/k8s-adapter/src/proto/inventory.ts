@@ -1,13 +1,13 @@
 import { type Identity, identityOf } from './convert.ts';
 import type { ObjectEvent } from './watch-decoder.ts';
 
-/** A difference between what was known and what is. */
+/** A difference between the known and the present state. */
 export type ItemChange<T> =
   /** `listed`: what happened between this state and the one before it is not known. */
   | { readonly kind: 'upsert'; readonly item: T; readonly listed?: true }
   | { readonly kind: 'delete'; readonly name: string; readonly uid: string };
 
-/** Keeps of an object what is needed; null: the object does not concern us. */
+/** Keeps the needed part of an object; null: the object does not concern us. */
 export type Project<T> = (object: unknown) => T | null;
 
 interface Known {

@@ -37,7 +37,7 @@ const [listBegins, listEnds] = [0x5b, 0x5d];
 
 /**
  * Reads a page of a list. As API servers write them, objects come last: these are parsed a few at a
- * time as they come, and what was parsed of them is forgotten when the next are: a page of pods is
+ * time as they come, and the parsed text is forgotten when the next are: a page of pods is
  * megabytes, and of a pod we want a few fields. A list in another form is parsed as a whole at its
  * end.
  *
@@ -55,9 +55,9 @@ export class ListReader<T> {
   /** The bytes that were not parsed yet, after a byte for the bracket that it is parsed in. */
   #bytes: Buffer = Buffer.allocUnsafeSlow(2 * pieceBytesMax);
   #end = 1;
-  /** The reason why an object that came is none of the list; null: all are. */
+  /** The reason why an object does not belong to the list; null: all do. */
   #fault: string | null = null;
-  /** Nothing is tried before there is so much of it: what has failed once may fail again. */
+  /** Nothing is tried before this much of it is there: a failed try may fail again. */
   #tryAt = 0;
 
   constructor(options: ListReaderOptions<T>) {

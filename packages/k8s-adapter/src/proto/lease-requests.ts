@@ -29,7 +29,7 @@ export interface LeaseClaim {
   readonly holder: string;
   readonly duration: Millis;
   readonly renewedAt: Instant;
-  /** When the holder became it; null: what is written there stays. */
+  /** The time at which the holder became it; null: the written time stays. */
   readonly acquiredAt: Instant | null;
   readonly transitions: number;
   /** The words of the holder on itself beside that; left out: nothing. */
@@ -70,7 +70,7 @@ export function updateLeaseRequest(
   return objectRequest('PUT', within(leasePath(name), timeout), { ...object, metadata, spec });
 }
 
-/** Reads a Lease; null for what is none. */
+/** Reads a Lease; null for any other object. */
 export function leaseFromJson(value: unknown): Lease | null {
   if (!isRecord(value)) return null;
   const metadata = asRecord(value.metadata);

@@ -15,7 +15,9 @@ export function lastWriteOf(
   return writes.sort((a, b) => b.at - a.at)[0] ?? null;
 }
 
-/** All who have set a field of spec to what it is; empty where managedFields do not say. */
+/**
+ * All managers that have set a field of spec to its value; empty where managedFields do not say.
+ */
 export function managersOf(field: string, metadata: unknown): readonly string[] {
   return entriesOf(field, metadata).map(({ manager }) => asText(manager));
 }

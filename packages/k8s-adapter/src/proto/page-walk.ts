@@ -1,4 +1,4 @@
-// Follows a list in pages, and sees to it that the list has an end.
+// Follows a list in pages, and makes sure that the list has an end.
 
 /** Far more than a cluster has of anything: Kubernetes is made for 150,000 pods. */
 export const objectsMaxDefault = 2_000_000;

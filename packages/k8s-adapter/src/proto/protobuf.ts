@@ -29,7 +29,7 @@ export interface Message {
   readonly [fieldNumber: number]: readonly [name: string, type: FieldType];
 }
 
-/** metav1.Time; what is below a second is not looked at, as JSON does not have it. */
+/** metav1.Time; fractions of a second are ignored, as JSON does not have them. */
 const time: Message = { 1: ['seconds', 'integer'] };
 
 const microTime: Message = { 1: ['seconds', 'integer'], 2: ['nanos', 'integer'] };
@@ -232,7 +232,7 @@ export function objectFromProtobuf(
 }
 
 /**
- * Reads a WatchEvent: its type, and its object where that can be read, of which nothing but its identity
+ * Reads a WatchEvent: its type, and its object where that can be read, of which only its identity
  * matters once it is gone. Null for anything else.
  */
 export function watchEventFromProtobuf(
@@ -254,7 +254,7 @@ const watchEvent: Message = { 1: ['type', 'word'], 2: ['object', { 1: ['raw', 'b
 /** The fields that tell one state of an object of any kind from another. */
 const identified: Message = { 1: ['metadata', identityMessage] };
 
-/** runtime.Unknown: what it is, and the bytes of it. */
+/** runtime.Unknown: its type, and its bytes. */
 const envelope: Message = { 1: ['typeMeta', { 2: ['kind', 'word'] }], 2: ['raw', 'bytes'] };
 
 /**
@@ -524,7 +524,7 @@ const prime = 0x01000193;
 class Words {
   readonly #known: string[] = new Array(places).fill('');
 
-  /** The text of these bytes; null where it is none to be kept, or not ASCII. */
+  /** The text of these bytes; null where it is not kept, or not ASCII. */
   take(bytes: Uint8Array, from: number, end: number): string | null {
     if (end - from > wordBytesMax) return null;
     let hash = offsetBasis;
@@ -544,7 +544,7 @@ class Words {
   }
 }
 
-/** Knows only what it has read, so sharing it changes nothing. */
+/** Knows only its readings, so sharing it changes nothing. */
 const words = new Words();
 
 function isText(text: string, bytes: Uint8Array, from: number, end: number): boolean {

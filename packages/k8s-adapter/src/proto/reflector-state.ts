@@ -7,7 +7,7 @@ import type { Kinds } from './protobuf.ts';
 import type { ApiRequest, RequestEffect, Selectors } from './requests.ts';
 import { ProtobufWatchDecoder, type WatchDecoder } from './watch-decoder.ts';
 
-/** A request under way and what was heard of it. */
+/** A request under way and its inputs. */
 export interface Stream {
   readonly id: string;
   readonly collector: AnswerCollector;
@@ -20,7 +20,7 @@ export interface Stream {
   ended: boolean;
 }
 
-/** A list in pages, each a request of its own. */
+/** A list in pages, each a separate request. */
 export interface Listing extends Stream {
   readonly kind: 'Listing';
   readonly request: ApiRequest;
@@ -42,7 +42,7 @@ export interface Watching extends Stream {
   decoder: WatchDecoder;
   /** Of the last event taken in; the next watch starts here. */
   resourceVersion: string;
-  /** From when on what comes counts as news. */
+  /** The time from which inputs count as news. */
   caughtUpAt: Instant;
   /** True if this stream brought us forward. */
   progressed: boolean;
@@ -95,7 +95,7 @@ const bookmarkMsMax: Millis = 90_000;
 /** A single sign of life may be missing. */
 const quietMsMax: Millis = 150_000;
 
-/** Within this time a watch that began, or was quiet, may send what was missed before. */
+/** Within this time a watch that began, or was quiet, may send missed events. */
 const catchUpMs: Millis = 1000;
 const quietMs: Millis = 5000;
 /** A watch that ends sooner, with nothing in it, is not opened again at once. */
@@ -108,7 +108,10 @@ const streamSecondsMin = 300;
 /** The server ends a stream before: a list that continues, or a page of one, has no end. */
 const listMsMax: Millis = (2 * streamSecondsMin + 60) * 1000;
 
-/** After which the server is to end a stream: 5 to 10 minutes, so that not all are opened at once. */
+/**
+ * The time after which the server has to end a stream: 5 to 10 minutes, so that not all are opened
+ * at once.
+ */
 export function streamSeconds(random: Random): number {
   return streamSecondsMin + Math.floor(random() * streamSecondsMin);
 }
@@ -123,7 +126,7 @@ export function mayPage({ kind }: ReflectorState, { status, retryAfter }: Failur
   return kind === 'Loading' && status !== 410 && retryAfter === null;
 }
 
-/** Tells whether events are heard in this state. */
+/** Tells whether events arrive in this state. */
 export function isStreaming(state: ReflectorState): state is Streaming {
   return state.kind === 'Loading' || state.kind === 'Watching';
 }
@@ -163,7 +166,7 @@ export function wakeOf(state: ReflectorState): Instant | null {
   return isOpen(state) ? overdueAt(state) : null;
 }
 
-/** When what comes has not waited any more, of a stream that says something now. */
+/** The time from which inputs have no longer waited, of a stream that is alive now. */
 export function caughtUpAt(now: Instant): Instant {
   return now + catchUpMs;
 }
@@ -177,7 +180,7 @@ export function noteHeard(now: Instant, state: Open, input: ExchangeInput): void
 
 /** Takes down that an event came. */
 export function noteEvent(now: Instant, watching: Watching): void {
-  // The stream, or this process, may have stood still: what comes now may have waited.
+  // The stream, or this process, may have stood still: the next inputs may have waited.
   if (now - watching.heardAt >= quietMs) watching.caughtUpAt = caughtUpAt(now);
   watching.heardAt = now;
   watching.understood = true;
@@ -213,7 +216,7 @@ export function isComplete(now: Instant, state: Open, at: Instant): boolean {
   return at >= state.caughtUpAt && now - state.heardAt <= bookmarkMsMax;
 }
 
-/** Tells whether an answer has begun that is none of a failure. */
+/** Tells whether an answer has begun that is no failure. */
 export function isGood({ status }: Stream): boolean {
   return status !== null && status >= 200 && status < 300;
 }
@@ -310,8 +313,8 @@ export type ReflectorNotice =
     };
 
 /**
- * The report of a list that was read: how many objects there are, and what was different, or how
- * many were told early.
+ * The report of a list that was read: the number of objects, and of differences, or of those
+ * reported early.
  */
 export function listed(
   resource: string,

@@ -119,7 +119,7 @@ export class Reflector<T> {
     return this.#inventory.size;
   }
 
-  /** The uids of all objects that are known: what was reported, and not reported as deleted. */
+  /** The uids of all known objects: reported, and not reported as deleted. */
   uids(): Iterable<string> {
     return this.#inventory.uids();
   }
@@ -142,7 +142,7 @@ export class Reflector<T> {
 
   /** Takes one input. Inputs of a request that is not the current one are ignored. */
   handle(now: Instant, input: ReflectorInput): readonly ReflectorEffect<T>[] {
-    // Most of what is heard is of other collections.
+    // Most inputs are of other collections.
     if ('id' in input && !isOf(this.#state, input.id)) return none;
     if (input.kind !== 'answer' || this.#state.kind === 'Listing') this.#take(now, input);
     else for (const part of partsOf(input)) this.#take(now, part);
@@ -424,7 +424,7 @@ export class Reflector<T> {
 
 const pageLimitMax = 500;
 
-/** A request, and what is heard of it. */
+/** A request, and its inputs. */
 interface Asked {
   readonly request: ApiRequest;
   readonly stream: Stream;
@@ -444,8 +444,8 @@ type Options = Pick<
 >;
 
 /**
- * Makes the requests of one reflector in the way that its server has turned out to understand. Each has
- * an id of its own.
+ * Makes the requests of one reflector in the way that its server has turned out to understand. Each
+ * has a separate id.
  */
 class Asking {
   /** `pagedOnce`: the next list comes in pages, and those after it as streams again. */
@@ -474,13 +474,18 @@ class Asking {
     return true;
   }
 
-  /** The reason why no page is asked for after one with so many objects; null: it may be, or that was the last. */
+  /**
+   * The reason why no page is asked for after one with this number of objects; null: it may be, or
+   * that was the last.
+   */
   faultOfNext(continueToken: string, objects: number): string | null {
     if (continueToken === '') return null;
     return this.#walk.next(continueToken, objects, this.#pageLimit);
   }
 
-  /** The reason why a stream that has brought so many objects is given up; null: it is not. */
+  /**
+   * The reason why a stream that has brought this number of objects is given up; null: it is not.
+   */
   faultOf(objects: number): string | null {
     return objects > this.#objectsMax ? tooMany(this.#objectsMax) : null;
   }
@@ -520,7 +525,7 @@ class Asking {
   }
 }
 
-/** As of when what was read is complete, and when its source was last alive. */
+/** The time as of which the reading is complete, and the last sign of life of its source. */
 class Freshness {
   #heardAt: Instant | null = null;
   #aliveAt: Instant | null = null;
@@ -537,15 +542,16 @@ class Freshness {
   }
 
   /**
-   * When the list or its stream last said anything, be it only that nothing has changed; null: it
-   * is not read yet. Unlike heardAt it advances where little happens: a bookmark after a long quiet
-   * time may have waited, so that it says nothing about now, but that the stream lives.
+   * The time of the last input of the list or its stream, even one that says that nothing has
+   * changed; null: it is not read yet. Unlike heardAt it advances where little happens: a bookmark
+   * after a long quiet time may have waited, so that it says nothing about now, but that the stream
+   * lives.
    */
   get aliveAt(): Instant | null {
     return this.#aliveAt;
   }
 
-  /** A list is asked for: what it will say is as of now. */
+  /** A list is asked for: its content will be as of now. */
   ask(now: Instant): void {
     this.#askedAt = now;
   }

@@ -23,7 +23,7 @@ export interface ApiRequest {
   readonly elsewhere?: Elsewhere;
 }
 
-/** Tells whether it asks for a watch, whose answer has no end of its own. */
+/** Tells whether it asks for a watch, whose answer does not end. */
 export function isWatch({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
   return method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
 }
@@ -62,8 +62,8 @@ export function getRequest(path: string, query: Query = {}): ApiRequest {
 }
 
 /**
- * The form that the metadata client of client-go asks for: of the object that is answered no more than its
- * metadata, in protobuf where the server has it. A failure is a Status in JSON.
+ * The form that the metadata client of client-go asks for: only the metadata of the object, in
+ * protobuf where the server has it. A failure is a Status in JSON.
  */
 const partly = ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const metadataOnly = [
@@ -106,7 +106,7 @@ export function objectRequest(
   return withBody(method, path, 'json', body, wanted);
 }
 
-/** PATCH with what is to change. */
+/** PATCH with the changes. */
 export function patchRequest(
   kind: 'merge' | 'strategicMerge',
   path: string,
@@ -198,7 +198,7 @@ export const namespacesPath = '/api/v1/namespaces';
 export const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 export const daemonSetsPath = '/apis/apps/v1/daemonsets';
 
-/** The path of all objects of one of our own kinds, by its plural. */
+/** The path of all objects of one of our kinds, by its plural. */
 export function policiesPath(plural: string): string {
   return `/apis/${policyApiVersion}/${plural}`;
 }
@@ -339,7 +339,10 @@ export interface RemovalOptions {
   readonly gracePeriodSeconds?: number;
   /** The server judges, and changes nothing. */
   readonly dryRun?: boolean;
-  /** Mark pods otherwise than kube-controller-manager, which deletes a pod that has its very mark unasked. */
+  /**
+   * Mark pods in another way than kube-controller-manager, which deletes a pod that has its very
+   * mark unasked.
+   */
   readonly ownMark?: boolean;
 }
 
@@ -400,8 +403,8 @@ export function evictPodRequest(pod: PodRef, options: RemovalOptions = {}): ApiR
 }
 
 /**
- * PATCH that sets the condition DisruptionTarget as kube-controller-manager does, or with a message of
- * our own. The order of the conditions is not given: that would take a read of the pod first.
+ * PATCH that sets the condition DisruptionTarget as kube-controller-manager does, or with our own
+ * message. The order of the conditions is not given: that would take a read of the pod first.
  */
 export function markDisruptedRequest(
   pod: PodRef,
@@ -453,7 +456,7 @@ export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 /** The owner of the fields of a status. */
 const fieldManager = 'taintmgr-controller';
 
-/** POST of a TaintManager that says nothing yet: what is created has no status. */
+/** POST of a TaintManager without content: a created object has no status. */
 export function createTaintManagerRequest(name: string): ApiRequest {
   return objectRequest('POST', withQuery(taintManagersPath, { fieldManager }), {
     apiVersion: 'taintmgr.dev/v1alpha1',

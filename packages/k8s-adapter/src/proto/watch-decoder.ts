@@ -11,7 +11,7 @@ import {
 
 /** Turns the bytes of a watch into its events, wherever the chunks are cut. */
 export interface WatchDecoder {
-  /** The events that are complete with this chunk; after a `junk` the stream is of no more use. */
+  /** The events that are complete with this chunk; after a `junk` the stream is useless. */
   push(chunk: Uint8Array | string): readonly WatchEvent[];
   /** True if the stream stands in the middle of an event. */
   readonly unfinished: boolean;
@@ -154,7 +154,7 @@ export class LineSplitter {
     this.#lengthMax = lengthMax;
   }
 
-  /** Takes the next chunk. After `tooLong` the stream is of no more use. */
+  /** Takes the next chunk. After `tooLong` the stream is useless. */
   push(chunk: Uint8Array | string): SplitLines {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
     const end = bytes.lastIndexOf(lineEnd);

@@ -34,7 +34,10 @@ export async function devicePaths(reader: ClusterReader): Promise<DevicePaths | 
 
 const sights = new WeakMap<ClusterReader, Promise<DevicePaths | 'hidden' | null>>();
 
-/** Null: the cluster serves none of them. `hidden`: what it serves may not be seen. Asked once by each reader. */
+/**
+ * Null: the cluster serves none of them. `hidden`: its served kinds may not be seen. Asked once by
+ * each reader.
+ */
 export function servedDevices(reader: ClusterReader): Promise<DevicePaths | 'hidden' | null> {
   const known = sights.get(reader) ?? look(reader);
   sights.set(reader, known);
@@ -103,7 +106,7 @@ interface DeviceObjects {
   readonly events: readonly DeviceEvent[];
 }
 
-/** Claims of so many namespaces are read one by one; of more, those of all. */
+/** The number of namespaces whose claims are read one by one; of more, those of all. */
 export const namespacesMax = 8;
 
 /** Reads slices, rules and claims, of these namespaces alone or (null) of all. */
@@ -206,7 +209,10 @@ export interface DeviceEvictor {
 /** The controller of kube-controller-manager that evicts for taints of devices. */
 export const deviceDuty = 'device-taint-eviction-controller';
 
-/** By what leaders publish, by what is seen of kube-controller-manager, and by the rules that it has written of. */
+/**
+ * By the leaders' statuses, by the observations of kube-controller-manager, and by the rules with a
+ * status of its.
+ */
 export function deviceEvictor(
   managers: readonly TaintManager[],
   { upstream }: Pick<Evictors, 'upstream'>,

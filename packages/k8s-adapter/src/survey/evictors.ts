@@ -45,7 +45,7 @@ export interface Evictor extends Actor {
    * apply.
    */
   readonly asIfNumbersCount?: true;
-  /** The pod of its leader, where that keeps the last ready replica of its own; left out: it does not. */
+  /** The pod of its leader, where that keeps its last ready replica; left out: it does not. */
   readonly ownPod?: NonNullable<Config['ownPod']>;
   /**
    * The record of the last leader of taintmgr-controller, where it does not act; left out: none.
@@ -89,7 +89,7 @@ export function withEvents(evictors: Evictors, events: readonly unknown[], now: 
   return withEvidence(evictors, [{ kind: 'events', pods: pods.size, age }]);
 }
 
-/** True when neither its flags nor any observed action shows what it does. */
+/** True when neither its flags nor any observed action shows its behavior. */
 export function isUnseen(evictors: Evictors): boolean {
   const { kind, evidence } = upstreamVerdict(evictors);
   return kind === 'unknown' || evidence.some((one) => one.kind === 'declared');
@@ -179,7 +179,9 @@ function podOf(holder: string): string {
   return holder.replace(/_[^_]*$/, '');
 }
 
-/** By kube-controller-manager's rules it keeps its timers in memory as that one does. */
+/**
+ * By kube-controller-manager's rules it keeps its timers in memory as kube-controller-manager does.
+ */
 function withSettings(actor: Actor, settings: OwnSettings, since: Instant | null): Evictor {
   const { mode, engine } = settings;
   if (engine.semantics !== 'upstream-1.36') {
@@ -190,7 +192,7 @@ function withSettings(actor: Actor, settings: OwnSettings, since: Instant | null
   return { ...actor, settings, rules, upstreamSince, asksBudgets: false };
 }
 
-/** With --takeover each decides about pods of its own. */
+/** With --takeover each decides about its own pods. */
 function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
   const taintmgr = { ...evictors.taintmgr, kind: 'doesNotAct' } as const;
   const { upstreamSince } = actorOf({ ...evictors, taintmgr });
@@ -200,8 +202,8 @@ function takingOver(evictor: Evictor, evictors: Evictors): Evictor {
 
 /**
  * True when tolerations with Lt and Gt count for taintmgr-controller, or for
- * kube-controller-manager where that one does not act. By default they do not for ours: where its
- * settings are not to be seen they do not count.
+ * kube-controller-manager where taintmgr-controller does not act. By default they do not for ours:
+ * where its settings are not to be seen they do not count.
  */
 export function comparesNumbers({
   name,
@@ -226,7 +228,7 @@ export function assumingNumbers(evictor: Evictor, pods: readonly PodFacts[]): Ev
   return isStored ? { ...evictor, comparesNumbers: true, assumesNumbers: true } : evictor;
 }
 
-/** Who evicts here if Lt and Gt count otherwise than is taken; null: whether they count is known. */
+/** The evictor here if Lt and Gt count otherwise than assumed; null: it is known if they count. */
 export function withOtherNumbers(evictor: Evictor): Evictor | null {
   const { settings, name, assumesNumbers, asIfNumbersCount, ...known } = evictor;
   if (settings || asIfNumbersCount) return null;

@@ -41,7 +41,10 @@ export async function jobEnds(
   return lines.flat();
 }
 
-/** Why the Job fails when so many of its pods are evicted; null: it does not, or we may not read it. */
+/**
+ * The reason why the Job fails when this number of its pods is evicted; null: it does not, or we
+ * may not read it.
+ */
 export function jobEnd(job: JobObject | null, evicted: number): string | null {
   if (!job) return null;
   const { backoffLimit = usualLimit, backoffLimitPerIndex, podFailurePolicy } = job.spec ?? {};

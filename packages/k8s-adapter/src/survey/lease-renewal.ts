@@ -2,7 +2,7 @@
 import { formatDuration, type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import type { LeaseObject } from './facts.ts';
 
-/** When a lease was renewed; null: there is none; `hidden`: we have no permission to read it. */
+/** The last renewal of a lease; null: there is none; `hidden`: we have no permission to read it. */
 export type LeaseRenewal = Renewal | 'hidden' | null;
 
 interface Renewal {

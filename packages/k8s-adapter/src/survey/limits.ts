@@ -64,7 +64,7 @@ export async function readLimits(
   };
   const inTurn = all.toSorted((a, b) => turn(a) - turn(b));
   const first = inTurn.find(({ found }) => found !== null);
-  // Where a leader keeps them and we may not look, what is elsewhere is not theirs.
+  // Where a leader keeps them and we may not look, records elsewhere are not its own.
   if (first?.found === 'forbidden' && turn(first) < named.length) return 'forbidden';
   return firstKept(inTurn, now);
 }

@@ -6,7 +6,7 @@ import { podFromJson } from '../proto/convert.ts';
 import { evictsPods, type NodeFacts, type PodFacts } from './facts.ts';
 import { type ClusterReader, inTurns } from './reader.ts';
 
-/** States in their order, each as it was when it came; the last is what is there now. */
+/** States in their order, each as it was when it came; the last is the present one. */
 export interface Past {
   /** By the name of the node: states with other taints than the one before. */
   readonly nodes: ReadonlyMap<string, readonly NodeFacts[]>;
@@ -14,10 +14,10 @@ export interface Past {
   readonly pods: ReadonlyMap<string, readonly PodFacts[]>;
 }
 
-/** Reads what was before a state; null: the API server does not know it any more. */
+/** Reads the state before a state; null: the API server does not know it any more. */
 type HistoryReader = Pick<ClusterReader, 'nodeBefore' | 'podBefore'>;
 
-/** So many states are looked through for one object, and so many for one answer. */
+/** The number of states that are looked through for one object, and for one answer. */
 const statesMax = 60;
 const statesInAllMax = 400;
 
@@ -69,7 +69,7 @@ async function nodePast(
   return await statesUpTo(present, isBegin, taintsOf, steps.limiting(read));
 }
 
-/** Back to what it tolerated when it was created. */
+/** Back to its tolerations when it was created. */
 async function podPast(
   reader: HistoryReader,
   present: PodFacts,
@@ -145,7 +145,7 @@ function appliedTolerations(text: string | null): readonly Toleration[] {
   }
 }
 
-/** The nodes with what was found, and the names of those whose past is not to be had. */
+/** The nodes with the found starts, and the names of those whose past is not available. */
 interface OwnStarts {
   readonly nodes: readonly NodeFacts[];
   readonly unsure: readonly string[];
@@ -157,10 +157,10 @@ const recentMs: Millis = 10_000;
 const statesPerNodeMax = 20;
 
 /**
- * Where the taints of a node were just written, what the node says of those that were there before is
- * of the write before, and not to be believed by who saw nothing: a taint may have gone and come back.
- * taintmgr-controller saw what happened. So the states in between are read, back to where each taint
- * came, or to what is written down of it.
+ * Where the taints of a node were just written, what the node says of those that were there before
+ * is of the write before, and not to be believed by who saw nothing: a taint may have gone and come
+ * back. taintmgr-controller saw what happened. So the states in between are read, back to where
+ * each taint came, or to its written start.
  */
 export async function withOwnStarts(
   reader: Pick<ClusterReader, 'nodeBefore'>,
@@ -180,7 +180,7 @@ export async function withOwnStarts(
   return { nodes: await Promise.all(nodes.map(read)), unsure };
 }
 
-/** The taints of which nothing says since when they count. */
+/** The taints whose start is unknown. */
 function openTaints({ node: { taints, taintStarts = {} } }: NodeFacts): readonly string[] {
   return taints
     .filter(({ effect, timeAdded }) => effect === 'NoExecute' && timeAdded === null)

@@ -64,7 +64,10 @@ export class PodDevices {
     return this.#devices.verdictOf(pod, { withRules: this.#devices.actsOnRules !== false });
   }
 
-  /** True of a pod that has finished and uses its claims no more: no taint of their devices makes it go. */
+  /**
+   * True of a pod that has finished and no longer uses its claims: no taint of their devices makes
+   * it leave.
+   */
   isReleased(facts: PodFacts): boolean {
     const { phase, claims, deletionTimestamp } = facts.pod;
     if (!claims || deletionTimestamp !== null) return false;

@@ -39,8 +39,8 @@ export const noPolicies: ClusterPolicies = {
 };
 
 /**
- * Reads those that count for `evictor`, as though `files` were given to taintmgr-controller; none of the
- * cluster where it has no such kinds, or we may not see them.
+ * Reads those that count for `evictor`, as if `files` were given to taintmgr-controller; none of
+ * the cluster where it has no such kinds, or we may not see them.
  */
 export async function readClusterPolicies(
   reader: ClusterReader,

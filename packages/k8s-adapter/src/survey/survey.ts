@@ -51,7 +51,7 @@ export interface NodeSurvey extends Survey {
   readonly replicas?: Crowd;
 }
 
-/** The same with what it takes to say when pods will go. */
+/** The same with the readings for the times at which pods leave. */
 export interface ForecastSurvey extends NodeSurvey {
   /** When kubelets last renewed their leases, by node; of nodes whose pods were read only. */
   readonly leases: ReadonlyMap<string, LeaseRenewal>;
@@ -97,7 +97,7 @@ export interface ForecastSurvey extends NodeSurvey {
   readonly workload?: Workload;
   /** True when its pods are on nodes that we may not read; left out: false. */
   readonly hidesNodes?: boolean;
-  /** Nodes whose taints were just written, and what was there before is not to be had. */
+  /** Nodes whose taints were just written, and whose earlier taints are not available. */
   readonly unsure?: readonly string[];
 }
 
@@ -140,7 +140,7 @@ export interface SurveyOptions {
   readonly podSelector?: string;
   /** The answer is about pods of this namespace: where no others may be read, these will do; left out: all are needed. */
   readonly namespace?: string;
-  /** Policies as though taintmgr-controller were given them too; left out: none. */
+  /** Policies as if taintmgr-controller were given them too; left out: none. */
   readonly files?: readonly PolicyObject[];
   /** True when taints are asked about that the nodes do not have. */
   readonly isWhatIf?: boolean;

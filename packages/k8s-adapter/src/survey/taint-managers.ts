@@ -16,7 +16,7 @@ import { ApiError } from '../transport/errors.ts';
 interface PublishedPolicy {
   readonly kind: string;
   readonly name: string;
-  /** Null: there was no room for what it says, or it cannot be read. */
+  /** Null: there was no room for it, or it cannot be read. */
   readonly object: PolicyObject | null;
 }
 
@@ -94,7 +94,7 @@ function itemsIn(list: unknown): readonly unknown[] {
   return Array.isArray(items) ? items : [];
 }
 
-/** Reads what was published; objects without a status say nothing. */
+/** Reads the published statuses; objects without a status say nothing. */
 export function taintManagersIn(objects: readonly unknown[]): readonly TaintManager[] {
   return objects.flatMap((object) => {
     const read = readManifest(object, 0);

@@ -1,4 +1,4 @@
-// In what an installed takeover policy or binding is not what it should be.
+// The differences of an installed takeover policy or binding from its wanted state.
 import { asList, asRecord, asText, parseJson } from '../proto/json.ts';
 import {
   type TakeoverManifest,
@@ -15,7 +15,7 @@ export interface Drift {
   readonly field: string;
   /** In words, with the object's name: `... spec.failurePolicy is "Fail", not "Ignore"`. */
   readonly text: string;
-  /** True if the live object has something beyond what is wanted, as a newer API server adds. */
+  /** True if the live object has something beyond the wanted one, as a newer API server adds. */
   readonly isAdded: boolean;
 }
 
@@ -94,7 +94,7 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The API server drops what is empty, or fills it in. */
+/** The API server drops empty fields, or fills them in. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;

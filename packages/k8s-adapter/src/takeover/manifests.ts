@@ -44,8 +44,7 @@ interface TakeoverPolicy {
 /**
  * Returns both policies: one refuses evictions for taints, by the mark that goes before each
  * DELETE, the other refuses to mark pods not ready, where the leader's status says so. In the order
- * in which they are written: what is bound last is what acts, so policies come before their
- * bindings.
+ * in which they are written: the last binding acts, so policies come before their bindings.
  */
 export function takeoverManifests(options: TakeoverOptions): readonly TakeoverManifest[] {
   const { users, manager } = options;
@@ -88,7 +87,7 @@ function withBinding(
       kind: 'ValidatingAdmissionPolicy',
       metadata,
       spec: {
-        // Whatever goes wrong in here: the cluster is as it was without us.
+        // Whatever goes wrong in here, the cluster stays as it was without us.
         failurePolicy: 'Ignore',
         // A custom resource: of built-in kinds the API server may stop to hear of changes.
         paramKind: { apiVersion: policyApiVersion, kind: 'TaintManager' },
@@ -121,7 +120,7 @@ function withBinding(
  */
 const windowSeconds = 60;
 
-/** The rules of a policy beyond what it is for. */
+/** The rules of a policy beyond its purpose. */
 interface PolicyRules extends Readonly<Record<string, unknown>> {
   readonly matchConditions: readonly Named[];
   readonly variables: readonly Named[];

@@ -11,10 +11,10 @@ export function listText(names: readonly string[], between = ', '): string {
   return cut(names, namesMax, between);
 }
 
-/** So many are listed of what there is to choose from, or to act on. */
+/** The number that is listed of the choices, or of the targets. */
 export const choicesMax = 12;
 
-/** The same of what there is to choose from; `none` of nothing. */
+/** The same of the choices; `none` of nothing. */
 export function choicesText(names: readonly string[]): string {
   return cut(names, choicesMax, ', ') || 'none';
 }

@@ -1,7 +1,7 @@
 /** The number of faults that are listed, one line each; the others are counted. */
 const faultsMax = 20;
 
-/** Faults of the command line or of what it asks for: exit code 1. */
+/** Faults of the command line or of its targets: exit code 1. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   /** The lines to print; no line holds another one. */
@@ -21,7 +21,7 @@ const whys: Readonly<Record<string, string>> = {
   EACCES: 'no permission to read it',
 };
 
-/** Why a file that a flag names cannot be read, in words; throws what is no fault of the file. */
+/** The reason why a file that a flag names cannot be read, in words; throws other errors. */
 export function fileFault(place: string, error: unknown, missing = 'no such file'): UsageError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;

@@ -55,7 +55,10 @@ export interface Spelled<T extends string> {
   readonly hint: string | null;
 }
 
-/** Reads one of the words, in an earlier spelling, another case or without hyphens too; null: it is none. */
+/**
+ * Reads one of the words, in an earlier spelling, another case or without hyphens too; null: it is
+ * unknown.
+ */
 export function spelled<const T extends string>(
   text: string,
   words: readonly T[],

@@ -7,7 +7,7 @@ export type TlsMaterial = Pick<
   'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'
 >;
 
-/** All that one request needs to be let in. */
+/** Everything that one request needs to be admitted. */
 export interface Authorization {
   readonly headers: OutgoingHttpHeaders;
   readonly tls: TlsMaterial;

@@ -1,5 +1,5 @@
-// The errors that a connection, a request and a kubeconfig may end in, in words for people. A command line knows
-// them before it loads anything else.
+// The errors in which a connection, a request and a kubeconfig may end, in words for people. A
+// command line knows them before it loads anything else.
 import type { Failure, FailureStage } from '../proto/answer.ts';
 
 const untrusted = 'signed by an authority that is not trusted: check certificate-authority';
@@ -26,7 +26,10 @@ export function describeError(error: unknown): string {
   return text ?? (error.message.trim() || error.name);
 }
 
-/** Some servers say that an answer is to come, once or every few seconds; without a bound that is work without end. */
+/**
+ * Some servers announce an answer, once or every few seconds; without a bound that is work without
+ * end.
+ */
 export const announcementsMax = 100;
 export const announcedTooOften: string = `the answer is announced more than ${announcementsMax} times`;
 
@@ -49,7 +52,7 @@ export class ConnectionError extends Error {
   /** `stage` 'login': the server was not asked, since there are no credentials to ask it with. */
   constructor(server: string, why: string, stage: FailureStage | 'request' = 'request') {
     const { failed, check } = attempts[stage];
-    // A server that has shown a certificate runs, and the message says what is wrong with it.
+    // A server that has shown a certificate runs, and the message names its fault.
     const isRefused = stage === 'request' && /certificate/i.test(why);
     const next = /does not speak TLS/.test(why) ? checkAddress : check;
     super(`${failed(server)}: ${why}${isRefused ? '' : `; ${next}`}`);

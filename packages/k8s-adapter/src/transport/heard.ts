@@ -39,7 +39,7 @@ const waitingBytesMax = 512 * 1024;
  * comes in several frames at once: the listener does its work once for all of them. An answer to a
  * write is delivered when it is complete. A taint on many nodes comes in one piece too, and the
  * work that it makes would keep answers waiting: the data of watches beyond a few kilobytes is
- * delivered bit by bit, with other inputs in between. So is what comes in many small parts, as API
+ * delivered bit by bit, with other inputs in between. So is an answer in many small parts, as API
  * servers write each event by itself: the system hands many of them on in one turn of the event
  * loop.
  */

@@ -18,7 +18,7 @@ interface Way extends Carrier {
   readonly authorization: Authorization;
   /** In lower case. */
   readonly headers: OutgoingHttpHeaders;
-  /** With those of requests, which share theirs: by what they have. */
+  /** With those of requests, which share theirs: by their content. */
   readonly joined: WeakMap<ApiRequest['headers'], Joined>;
 }
 
@@ -28,7 +28,7 @@ interface Joined {
   readonly fault: string | null;
 }
 
-/** A request that was sent; what it was made of is not kept until the answer comes. */
+/** A request that was sent; its parts are not kept until the answer comes. */
 interface Asked {
   readonly sink: Sink;
   /** Null as long as it waits for its authorization. */
@@ -122,7 +122,7 @@ export class HttpTransport implements Transport {
     if (this.#way?.authorization !== authorization) {
       const headers: OutgoingHttpHeaders = {
         'user-agent': this.#userAgent,
-        // Without it a proxy may compress what it likes.
+        // Without it a proxy may compress any answer.
         'accept-encoding': 'identity',
       };
       for (const [name, value] of Object.entries(authorization.headers)) {
@@ -227,7 +227,7 @@ function askElsewhere(request: ApiRequest, { url, timeoutMs }: Elsewhere, sink: 
   };
 }
 
-/** fetch says no more than that it failed; why is in the cause. */
+/** fetch only says that it failed; the reason is in the cause. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }

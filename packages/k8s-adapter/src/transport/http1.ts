@@ -16,7 +16,7 @@ const idleMsMax: Millis = 60_000;
 export class Http1Pool {
   readonly #endpoint: Endpoint;
   readonly #agent: http.Agent;
-  /** By which an agent of others makes connections, where it has no such options of its own. */
+  /** The material for the connections of a given agent that has no such options itself. */
   readonly #material: TlsMaterial | null;
   readonly #whenClosed = new AbortController();
 

@@ -225,8 +225,8 @@ export class Http2Connection {
   }
 
   /**
-   * All that is written in one turn of the event loop goes together: to write costs more than what is
-   * written, and the loop thinks of new requests when it has taken in all answers.
+   * Everything written in one turn of the event loop is sent together: a write costs more than its
+   * bytes, and the loop makes new requests when it has taken in all answers.
    */
   #flushSoon(): void {
     if (this.#isFlushing) return;
@@ -322,8 +322,8 @@ interface LifeHandlers {
 }
 
 /**
- * Asks the other end of a connection for a sign of life now and then, and says so when there is none within the
- * time until the next question. Whatever comes is a sign.
+ * Asks the other end of a connection for a sign of life now and then, and reports when there is
+ * none within the time until the next question. Whatever comes is a sign.
  */
 class SignsOfLife {
   readonly #every: Millis;
@@ -393,7 +393,7 @@ const newestShare = 0.05;
 /**
  * A busy API server writes each answer and each event of a watch by itself. Each of them wakes this
  * process, which finds its caches filled by others: at hundreds a second that is a good part of
- * what they cost. So while many answers to writes are owed, reading waits a little, and several are
+ * their cost. So while many answers to writes are owed, reading waits a little, and several are
  * taken in together, as network cards do it with their interrupts. The connection is read three
  * times in the time that an answer takes, which so takes a sixth longer.
  */

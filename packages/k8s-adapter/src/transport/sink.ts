@@ -22,7 +22,7 @@ export interface Sink {
   failed(message: string, stage?: FailureStage): void;
 }
 
-/** A sink that hands on what it gets as inputs with this id. */
+/** A sink that passes its input on with this id. */
 export class InputSink implements Sink {
   readonly #id: string;
   readonly #hear: (input: ExchangeInput) => void;

@@ -10,5 +10,5 @@ export function monotonic(): Millis {
   return seconds * 1000 + nanos / 1e6;
 }
 
-/** setTimeout takes no more, and calls at once what is to wait longer. */
+/** The limit of setTimeout, which calls at once beyond it. */
 export const timerMsMax: Millis = 2 ** 31 - 1;

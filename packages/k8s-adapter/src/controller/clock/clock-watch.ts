@@ -5,7 +5,7 @@ import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
 export type ClockNotice =
   /** The clock of this machine was set, or the machine was suspended while it went on. */
   | { readonly kind: 'clockStepped'; readonly who: string; readonly by: Millis }
-  /** The API server's clock is so far ahead of our time; it used to be less, by so much. */
+  /** The API server's clock is `ahead` of our time, `by` more than at the last report. */
   | {
       readonly kind: 'serverClockMoved';
       readonly who: string;
@@ -28,12 +28,12 @@ export class ClockWatch {
     this.#who = who;
   }
 
-  /** The machine's wall clock went so much further than time; less, if negative. */
+  /** The machine's wall clock advanced `by` more than time; less, if negative. */
   step(by: Millis): ClockNotice {
     return { kind: 'clockStepped', who: this.#who, by };
   }
 
-  /** The API server's clock is believed to be so far ahead; null: that is nothing to talk about. */
+  /** Takes the believed lead of the API server's clock; null: the change is not worth a report. */
   server(ahead: Millis): ClockNotice | null {
     const by = ahead - this.#reported;
     const least = Math.max(reportedMsMin, reportedShareMin * Math.abs(this.#reported));
@@ -43,7 +43,7 @@ export class ClockWatch {
   }
 }
 
-/** Says what happened and what it means. */
+/** Describes the change and its meaning. */
 export function describeClock(notice: ClockNotice): string {
   const long = formatDuration(Math.abs(notice.kind === 'clockStepped' ? notice.by : notice.ahead));
   if (notice.kind === 'clockStepped') {

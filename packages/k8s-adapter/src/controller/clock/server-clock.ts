@@ -30,10 +30,13 @@ interface Reading {
 /** An answer counts for this time beside later ones that contradict it. */
 const readingMsMax: Millis = 30_000;
 const readingsEveryMs: Millis = 1_000;
-/** As many requests as are listened to in any case; of more one in so many milliseconds. */
+/**
+ * The number of requests that are listened to in any case; beyond it one in this number of
+ * milliseconds.
+ */
 const listenedMin = 8;
 const listenEveryMs: Millis = 20;
-/** By so much heartbeats have to be dated otherwise than before to be written at once. */
+/** The least difference in the dates of heartbeats that makes them be written at once. */
 const redatedMsMin: Millis = 10_000;
 /** Clocks drift and answers are dated before they are sent: no reason to say they disagree. */
 const slackMs: Millis = 50;
@@ -56,7 +59,7 @@ export class ServerClock {
   readonly #sentAt = new Map<string, Instant>();
   #listenedAt: Instant = Number.NEGATIVE_INFINITY;
   readonly #readings: Reading[] = [];
-  /** True if some of them say otherwise than we believe. */
+  /** True if some of them contradict our belief. */
   #isDisputed = false;
   /**
    * The distance between the dates of heartbeats and other times by this clock, as reported last.
@@ -89,7 +92,7 @@ export class ServerClock {
   }
 
   /**
-   * Tells whether heartbeats are dated otherwise than before: the server's clock was set. The
+   * Tells whether heartbeats are dated in another way than before: the server's clock was set. The
    * change is reported once.
    */
   takeRedating(now: Instant): boolean {
@@ -110,7 +113,7 @@ export class ServerClock {
     return this.#readings.length > 0;
   }
 
-  /** Our machine may have been suspended: what was asked before says nothing of now. */
+  /** Our machine may have been suspended: earlier requests say nothing of now. */
   doubt(): void {
     this.#readings.length = 0;
     this.#sentAt.clear();
@@ -135,7 +138,7 @@ export class ServerClock {
     this.#listenedAt = now;
   }
 
-  /** Takes what is heard, or that time passes; whether we believe something else now. */
+  /** Takes an input, or the passing of time; true if our belief has changed. */
   handle(now: Instant, input: Heard): boolean {
     switch (input.kind) {
       case 'head':

@@ -22,7 +22,7 @@ type Call =
   | {
       readonly kind: 'write';
       readonly sentAt: Instant;
-      /** True if what it builds on was read just before, so that reading again would not help. */
+      /** True if its basis was read just before, so that reading again would not help. */
       readonly fresh: boolean;
     };
 
@@ -249,7 +249,9 @@ export class Election {
     return this.#wait(now);
   }
 
-  /** A renewal that was given up may arrive after what was read to give the lease back. */
+  /**
+   * A renewal that was given up may arrive after the reading with which the lease is given back.
+   */
   #mayReadAgain(): boolean {
     if (!this.#stopping || this.#conflicts === conflictsMax) return false;
     this.#conflicts += 1;
@@ -320,7 +322,7 @@ export class Election {
     return { kind: 'Calling' };
   }
 
-  /** Hangs up; what was under way. */
+  /** Hangs up; returns the request under way. */
   #abort(): Call | null {
     const [open] = this.#calls.cancel();
     if (open) this.#effects.push({ kind: 'abort', id: open.id });
@@ -332,7 +334,10 @@ export class Election {
   }
 }
 
-/** Takes the lease or renews it; `lease`: as it stands there, null: there is none. `at`: what clocks show. */
+/**
+ * Takes the lease or renews it; `lease`: its present state, null: there is none. `at`: what clocks
+ * show.
+ */
 function claimOf(at: Instant, lease: Lease | null, identity: string, duration: Millis): LeaseClaim {
   const transitions = lease?.transitions ?? 0;
   const claim = { holder: identity, duration, renewedAt: at };
@@ -353,7 +358,10 @@ interface Observation {
   readonly since: Instant;
 }
 
-/** All that is known of the lease. Since when it is as it is counts by our own clock, whatever is written there. */
+/**
+ * All that is known of the lease. The age of its state counts by our own clock, regardless of its
+ * written times.
+ */
 class ObservedLease {
   #last: Observation | null = null;
 

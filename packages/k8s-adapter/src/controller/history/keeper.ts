@@ -1,4 +1,4 @@
-// Keeps departures while we lead: reads what leaders before us have kept, and stores what is new.
+// Keeps departures while we lead: reads the records of leaders before us, and stores new ones.
 import { earliest, type Instant, type Millis } from '@taintmgr/core/time';
 import type { Departure, Gap } from '../../history/departure.ts';
 import { HistorySearch } from '../../history/search.ts';
@@ -64,7 +64,7 @@ const periodMs: Millis = 5_000;
 const gatherMs: Millis = 2_000;
 /** Without news: until it is written again that nothing is missing. */
 const quietMs: Millis = 600_000;
-/** Until what was refused is tried again. */
+/** Until a refused write is tried again. */
 const slowMs: Millis = 60_000;
 const callMsMax: Millis = 10_000;
 /** Departures that were seen before are complete, or nothing more is said of them. */
@@ -74,15 +74,15 @@ const adoptedMax = 20_000;
 
 /**
  * Theory of operation. A new leader reads each segment, one request after the other, then in them,
- * block by block, which departures of the last minutes it has to go on with, and until then keeps
- * what it sees in memory. Then it adds a gap, from when the leader before it knew that all was
- * written, and continues in the newest segment. News are written after two seconds, at most every
- * five, one request at a time, and the segment as a whole in the place of itself. A conflict is a
- * write of the leader before: it is read, and both are kept.
+ * block by block, the departures of the last minutes that it has to continue. Until then it keeps
+ * new ones in memory. Then it adds a gap, from when the leader before it knew that all was written,
+ * and continues in the newest segment. News are written after two seconds, at most every five, one
+ * request at a time, and the segment as a whole in the place of itself. A conflict is a write of
+ * the leader before: it is read, and both are kept.
  *
  * Nothing here holds evictions up. A refused write stays in memory, is reported once, and is tried
- * again after a minute. A replica that loses the lead hangs up and forgets what it has read; it
- * continues to record what it sees.
+ * again after a minute. A replica that loses the lead hangs up and forgets its reading; it
+ * continues to record its own observations.
  */
 export class HistoryKeeper {
   #effects: KeeperEffect[] = [];

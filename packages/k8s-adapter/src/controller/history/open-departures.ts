@@ -14,7 +14,7 @@ const successorMsMax: Millis = 600_000;
 const idleMsMax: Millis = 3_600_000;
 /** News of a departure that has a line already waits this long for more. */
 const newsMsMax: Millis = 60_000;
-/** A standby writes nothing; what it has seen the leader may have been about to write. */
+/** A standby writes nothing; the leader may have been about to write what it has seen. */
 const standbyMsMax: Millis = 900_000;
 
 interface Open {
@@ -25,8 +25,8 @@ interface Open {
 }
 
 /**
- * Each departure gets a line at once, and another with what is new when it is complete, at the latest a minute after
- * the news. `now` is the time on the cluster's clock.
+ * Each departure gets a line at once, and another with the news when it is complete, at the latest
+ * a minute after the news. `now` is the time on the cluster's clock.
  */
 export class OpenDepartures {
   /** By uid, in the order in which they were opened. */
@@ -51,7 +51,7 @@ export class OpenDepartures {
     return this.#open.get(uid)?.departure;
   }
 
-  /** Opens a departure, or says more about one. `isMinor`: not worth a line of its own. */
+  /** Opens a departure, or says more about one. `isMinor`: not worth a separate line. */
   put(now: Instant, departure: Departure, isMinor = false): void {
     const { uid } = departure;
     const open = this.#open.get(uid);
@@ -64,7 +64,7 @@ export class OpenDepartures {
     if (this.#open.size > openMax) this.#closeOldest();
   }
 
-  /** Takes over what was written by a leader before us, who knew the beginning better. */
+  /** Takes over the record of a leader before us, who knew the beginning better. */
   adopt(now: Instant, written: Departure): void {
     const { uid } = written;
     const mine = this.#open.get(uid);
@@ -118,7 +118,7 @@ export class OpenDepartures {
     return [...this.#lines, ...open.filter((line) => line !== null)];
   }
 
-  /** Closes those of which nothing more is to come. Called about once a minute. */
+  /** Closes those without further news. Called about once a minute. */
   sweep(now: Instant, leads: boolean): void {
     for (const [uid, { departure, changedAt }] of this.#open) {
       if (leads) {
@@ -170,13 +170,16 @@ function joined(mine: Departure, written: Departure): Departure {
   return { ...mine, ...written, ...(before.size > 0 && { refusals: [...before.values()] }) };
 }
 
-/** Tells whether nothing more is to come: the pod is gone, and another one is ready in its place, where one is to come. */
+/**
+ * Tells whether the departure is complete: the pod is gone, and another one is ready in its place,
+ * where one is expected.
+ */
 function isComplete({ goneAt, foundGoneAt, owner, successor }: Departure): boolean {
   const isGone = goneAt !== undefined || foundGoneAt !== undefined;
   return isGone && (owner === undefined || successor?.readyAt !== undefined);
 }
 
-/** A departure as a line, or what is new of it; null: nothing is. */
+/** A departure as a line, or its news; null: there is none. */
 function lineOf(departure: Departure, written: Departure | null): JsonRecord | null {
   if (written === null) return { ...departure };
   const news = Object.entries(departure).filter(([field, value]) => {

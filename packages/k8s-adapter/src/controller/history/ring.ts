@@ -10,7 +10,7 @@ import {
 } from '../../history/segment.ts';
 import { asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 
-/** Characters of a block before it is packed: no more than twice what gzip looks back over. */
+/** Characters of a block before it is packed: at most twice the window of gzip. */
 const blockLengthMax = 65_536;
 /** Of packed blocks, in base64: a ConfigMap may have 1 MiB before that. */
 const segmentLengthMax = 750_000;
@@ -60,8 +60,8 @@ export class Ring {
   }
 
   /**
-   * Takes the object that was read of a slot; null: there is none. Called once for each, before anything is added.
-   * False: no leader has written it so, and it counts as none of ours.
+   * Takes the object as read from a slot; null: there is none. Called once for each, before
+   * anything is added. False: no leader has written it so, and it counts as none of ours.
    */
   load(now: Instant, slot: number, object: unknown): boolean {
     const resourceVersion = versionOf(object);
@@ -151,7 +151,9 @@ export class Ring {
     this.add(this.#lines(found.blocks).filter((line) => !known.has(textOf(line))));
   }
 
-  /** All that is kept, the earliest first; left out: also what was written last before `since`. */
+  /**
+   * All kept lines, the earliest first; left out: also those that were written last before `since`.
+   */
   blocks(since: Instant = Number.NEGATIVE_INFINITY): readonly string[] {
     const slots = this.#inOrder().filter(({ savedAt }) => savedAt >= since);
     return slots.flatMap((slot) => this.#blocksOf(slot));

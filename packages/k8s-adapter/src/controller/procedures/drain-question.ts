@@ -141,7 +141,7 @@ function none(message: string): ObjectPath {
   return { kind: 'none', message };
 }
 
-/** The reason why the object does not say what is asked for; null: it does. */
+/** The objection that the object does not meet the condition; null: it does. */
 export function objection(object: ObjectState, found: unknown): string | null {
   const { metadata: meta, status } = asRecord(found);
   const { annotation, condition: wanted } = object;

@@ -102,7 +102,10 @@ function volumesOf(
     });
 }
 
-/** The first of them that is attached to one of the nodes, in words; null: none of this page is. */
+/**
+ * The first of them that is attached to one of the nodes, in words; null: there is none on this
+ * page.
+ */
 function attachedOf({ nodes }: Question, volumes: Volumes, { items }: JsonRecord): string | null {
   for (const { spec } of asList(items).map(asRecord)) {
     const { nodeName, source } = asRecord(spec);

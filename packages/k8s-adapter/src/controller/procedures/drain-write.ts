@@ -54,7 +54,7 @@ export interface DrainWriteNotice {
   readonly written: WrittenOnNode;
 }
 
-/** The outcome of writing on a node, by what was to be written; empty: nothing was found out. */
+/** The outcome of writing on a node, by the wanted write; empty: nothing was found out. */
 type WrittenOnNode = Partial<NodeChanges & NodeUndone>;
 
 /** The one who drains. */

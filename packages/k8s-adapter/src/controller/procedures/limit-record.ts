@@ -8,7 +8,7 @@ import { type LeaseName, leasePath, leasesPath } from '../../proto/lease-request
 import { type ApiRequest, getRequest, objectRequest, patchRequest } from '../../proto/requests.ts';
 import { call, changed, done, failedBy, failedUnasked, type Steps, type Task } from '../task.ts';
 
-/** On the Lease of limits: what they have counted, and which have tripped. Written by the leader. */
+/** On the Lease of limits: their counts, and the tripped limits. Written by the leader. */
 const limitsAnnotation = 'taintmgr.dev/limits';
 /** On the same: a person wants limits to be opened. Written by people, taken away by the leader. */
 const resumeAnnotation = 'taintmgr.dev/resume-limits';

@@ -1,4 +1,4 @@
-// Commands about a node as requests, guarded by what was read.
+// Commands about a node as requests, guarded by the version that was read.
 
 import {
   type NodeCommand,
@@ -45,8 +45,8 @@ type SetConditions = Extract<NodeCommand, { kind: 'setNodeConditions' }>;
 type MarkPod = Extract<NodeCommand, { kind: 'markPodNotReady' | 'markPodLost' }>;
 
 /**
- * Whatever replaces something as a whole (taints, a status) is read first and written with the
- * resourceVersion of what was read, so that no change of anybody else is ever overwritten. With `confirm`,
+ * An object that is replaced as a whole (taints, a status) is read first and written with the
+ * resourceVersion of the reading, so that no change of others is ever overwritten. With `confirm`,
  * a pod is marked only if its node is still unreachable.
  */
 export function nodeWrite(command: NodeCommand, confirm = false): Steps {
@@ -63,7 +63,10 @@ export function nodeWrite(command: NodeCommand, confirm = false): Steps {
   }
 }
 
-/** The node of the cache may be behind, by an annotation of ours as often as not: then the node itself is read. */
+/**
+ * The node of the cache may be behind, often by an annotation of ours: then the node itself is
+ * read.
+ */
 function changeTaints(command: ChangeTaints): Steps {
   const { node, fresh = false } = command;
   return readModifyWrite(

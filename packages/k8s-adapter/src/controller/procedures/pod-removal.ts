@@ -304,7 +304,7 @@ export function outcomeOf(request: RemovalRequest, failure: Failure): Outcome {
  */
 type Meaning = 'gone' | 'changed' | 'blocked' | 'unmarked' | 'failed';
 
-/** A request of a removal, by what it is sent for. */
+/** A request of a removal, by its purpose. */
 type RemovalRequest =
   | 'ReadingPod'
   | 'ReadingNode'
@@ -358,12 +358,12 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-/** The pod is what was asked for: only the Eviction API forbids something about a budget. */
+/** The pod is the requested one: only the Eviction API forbids something about a budget. */
 const byBudget = /^poddisruptionbudgets?\.policy "[^"]*" is forbidden: /;
 
 /** The meaning of a refusal: the first row of the table that names the request and its status. */
 function meaningOf(request: RemovalRequest, failure: Failure): Meaning {
-  // Admission answers with any status, 404 and 409 too: what it says is not about the pod.
+  // Admission answers with any status, 404 and 409 too: its message is not about the pod.
   if (isDeniedByAdmission(failure)) return request === 'MarkingDisrupted' ? 'unmarked' : 'failed';
   const refusal = refusals.find(
     ({ requests, statuses, where }) =>

@@ -42,7 +42,7 @@ export interface PolicyState {
   readonly isInForce: boolean;
   /** True if they did so once since we lead. */
   readonly wasInForce: boolean;
-  /** In what they differ and could not be mended. */
+  /** The remaining differences that could not be mended. */
   readonly drift: readonly string[];
   /** The reason why they could not be read or written; null: they could. */
   readonly fault: string | null;
@@ -65,7 +65,7 @@ const selfReviewPath = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
 /**
- * While we lead, every 15 s each policy and binding is read and compared with what it should be.
+ * While we lead, every 15 s each policy and binding is read and compared with its wanted state.
  *
  * Theory of operation. A round is one request after the other: our own identity (once), as the
  * policies exempt our user; then each object. A missing or differing object is applied

@@ -1,4 +1,4 @@
-// The frames of HTTP/2 (RFC 9113): cut out of what comes, written into what goes.
+// The frames of HTTP/2 (RFC 9113): cut out of the input, written into the output.
 import { ByteWriter, type Header, HeaderEncoder } from './hpack.ts';
 
 export const frameTypes = {
@@ -63,8 +63,8 @@ const payloadBytesMax = 16_384;
 const wholeBytesMax = 1024;
 
 /**
- * Cuts frames out of chunks, wherever these end. Of data, which chunks seldom end with, each part is a
- * frame of its own: to wait for the rest would copy it.
+ * Cuts frames out of chunks, wherever these end. Of data, which chunks seldom end with, each part
+ * is a separate frame: to wait for the rest would copy it.
  */
 export class FrameReader {
   /** The beginning of an unfinished frame. */
@@ -98,7 +98,7 @@ export class FrameReader {
     return frames;
   }
 
-  /** The next part of the frame that is under way; where what follows it begins. */
+  /** Takes the next part of the frame that is under way; returns the begin of the following one. */
   #goOn(bytes: Uint8Array, frames: Frame[]): number {
     const open = this.#open;
     if (!open) return 0;
@@ -151,7 +151,7 @@ export function contentOf(frame: Frame): Uint8Array {
   return payload.subarray(from, payload.length - padding);
 }
 
-/** Begins a frame; so many bytes have to follow. */
+/** Begins a frame; this number of bytes has to follow. */
 export function writeFrame(
   out: ByteWriter,
   {
@@ -275,7 +275,7 @@ export class FrameWriter {
     this.#out.number(code, 4);
   }
 
-  /** The server may send so much more; stream 0: on all of them together. */
+  /** The server may send this much more; stream 0: on all of them together. */
   window(stream: number, bytes: number): void {
     this.#frame(frameTypes.windowUpdate, 4, stream);
     this.#out.number(bytes, 4);

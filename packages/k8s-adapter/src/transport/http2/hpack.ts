@@ -158,7 +158,7 @@ export class HeaderEncoder {
   /** The sizes that the other end does not know of yet: the smallest, and the last. */
   #resized: readonly number[] = [];
 
-  /** The other end keeps so much; more than usual is not used. */
+  /** The size that the other end keeps; more than usual is not used. */
   resize(bytesMax: number): void {
     const size = Math.min(bytesMax, tableBytesMax);
     if (size === this.#size) return;
@@ -243,7 +243,7 @@ function writeNumber(out: ByteWriter, bits: number, kind: number, value: number)
   out.byte(left);
 }
 
-/** Bytes that are no headers: what comes after them on their connection cannot be read either. */
+/** Bytes that are no headers: later ones on their connection cannot be read either. */
 export class HeaderError extends Error {
   override readonly name = 'HeaderError';
 }
@@ -259,9 +259,9 @@ class UnfinishedError extends HeaderError {
   }
 }
 
-/** A number takes no more bytes than this beyond its first. */
+/** The largest number of bytes of a number beyond its first. */
 const numberBytesMax = 4;
-/** A longer name or value is not kept, for it belongs to no answer, but what comes after it is read. */
+/** A longer name or value, which belongs to no answer, is not kept; the text after it is read. */
 const textBytesMax = 64 * 1024;
 /** As much of one header waits for its end. */
 const unfinishedBytesMax = 3 * textBytesMax;
@@ -270,10 +270,10 @@ const longText: Uint8Array = Buffer.concat([
   Buffer.from([0x7f, 0x81, 0xff, 0x03]),
   Buffer.alloc(textBytesMax, '?'),
 ]);
-/** A block of headers may decode to so much, which is announced; an answer has a few hundred bytes of them. */
+/** The announced limit of a decoded block of headers; an answer has a few hundred bytes. */
 export const headerListBytesMax: number = 16 * 1024;
 
-/** A text is longer than what is kept. */
+/** A text is longer than the kept size. */
 class LongTextError extends HeaderError {
   /** Where its length stands. */
   readonly start: number;
@@ -307,7 +307,7 @@ export class HeaderDecoder {
     this.#listBytesMax = listBytesMax;
   }
 
-  /** The next part of a block; with its last, what it says, or null: too much. Throws HeaderError. */
+  /** Takes a part of a block; the last gives its headers, or null: too much. Throws HeaderError. */
   decode(part: Uint8Array, isLast = true): readonly Header[] | null {
     const rest = this.#bytes.subarray(this.#at);
     const more = part.subarray(this.#skipped);
@@ -533,7 +533,7 @@ function textOf(bytes: readonly number[]): string {
     : String.fromCharCode(...bytes);
 }
 
-/** From this bit on, wherever the text ends: a code that does not fit is none. */
+/** From this bit on, beyond the end of the text too: a code that does not fit is none. */
 function eightBits(bytes: Uint8Array, bit: number): number {
   const at = bit >>> 3;
   return ((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) >>> (8 - (bit & 7))) & 0xff;
@@ -556,7 +556,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** The bytes written so far; it holds until something else is. */
+  /** The bytes written so far; valid until the next write. */
   get bytes(): Buffer {
     return this.#room.subarray(0, this.#length);
   }

@@ -53,7 +53,7 @@ interface Stream<T> {
   /** Bytes of the answer that the server does not know to have come. */
   unacknowledged: number;
   hasHead: boolean;
-  /** So often it was said that the head is to come. */
+  /** The number of times that the head was announced. */
   announcements: number;
 }
 
@@ -82,7 +82,7 @@ const streamIdMax = 2 ** 31 - 1;
 export class Streams<T> {
   /** The number of requests that may be under way, by the server's word. */
   streamsMax: number = streamsMaxUnsaid;
-  /** True if the server has said what it takes. */
+  /** True if the server has sent its settings. */
   hasSettings = false;
   readonly #listener: StreamsListener<T>;
   readonly #streams = new Map<number, Stream<T>>();
@@ -159,7 +159,7 @@ export class Streams<T> {
     this.#listener.output();
   }
 
-  /** Takes what has come. Throws ProtocolError: the connection is of no more use. */
+  /** Takes what has come. Throws ProtocolError: the connection is useless. */
   receive(chunk: Uint8Array): void {
     for (const frame of this.#reader.push(chunk)) {
       if (isEmpty(frame)) this.#allowance.empty();
@@ -398,7 +398,7 @@ class Allowance {
   #unwantedBytesMax: number;
   readonly #windowBytes: number;
 
-  /** `windowBytes`: so much of one answer may be on its way. */
+  /** `windowBytes`: the amount of one answer that may be on its way. */
   constructor(windowBytes: number) {
     this.#windowBytes = windowBytes;
     this.#unwantedBytesMax = windowBytes;
@@ -419,12 +419,12 @@ class Allowance {
     this.#emptyFrames = 0;
   }
 
-  /** An answer is not waited for any more: what is on its way the server cannot take back. */
+  /** An answer is no longer waited for: the server cannot take back the bytes on their way. */
   cancelled(): void {
     this.#unwantedBytesMax += this.#windowBytes;
   }
 
-  /** Frames have come that bring nothing, or one that is as much work as so many. */
+  /** Counts frames that bring nothing, or one frame that is as much work as this number. */
   empty(frames = 1): void {
     this.#emptyFrames += frames;
     if (this.#emptyFrames <= emptyFramesMax) return;
@@ -440,7 +440,7 @@ class Allowance {
 
 /** The head that the headers make, or why they are the head of no answer. */
 type AnswerHead =
-  /** Below 200 it only says that the answer is to come. */
+  /** Below 200 it only announces the answer. */
   | { readonly fault: null; readonly status: number; readonly headers: ResponseHeaders }
   | { readonly fault: string };
 
