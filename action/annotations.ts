@@ -10,7 +10,7 @@ export interface Annotation {
   readonly message: string;
 }
 
-/** GitHub shows so many errors and so many warnings of a step. */
+/** The number of errors and of warnings that GitHub shows of a step. */
 const shownMax = 10;
 
 /** The commands for the runner, the first ten of each level. */

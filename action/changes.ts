@@ -59,7 +59,7 @@ export function workloadRows({ runs }: SimulationDocument): readonly Row[] {
     .map(({ row }) => row);
 }
 
-/** Those first that a reader has to know of. */
+/** In order of importance for the reader. */
 const judgements: readonly Judgement[] = ['worse', 'partly worse', 'better', 'no difference'];
 
 /** The budgets of all runs, those first that no eviction is allowed by any more. */
@@ -154,7 +154,7 @@ function isResized(runs: readonly RunDocument[], { namespace, name }: Id): boole
   return before !== undefined && after !== undefined && wanted(before) !== wanted(after);
 }
 
-/** One thing that differs. */
+/** A difference. */
 interface Figure {
   /** More is worse: above 0; 0: it says nothing of better and worse. */
   readonly sign: number;
@@ -196,7 +196,10 @@ function budgetFigures(
 /** A difference below this share of the value before is shown, and neither better nor worse. */
 const judgedShare = 0.1;
 
-/** `+5m4s all down`; none where it would print as nothing. `before`: what it was; null: more of it is no harm. */
+/**
+ * `+5m4s all down`; none where it would print as nothing. `before`: the previous value; null: an increase
+ * does no harm.
+ */
 function figure(
   value: number,
   before: number | null,

@@ -88,7 +88,7 @@ function faultsOf({ code, err }: Ran): readonly string[] {
   return faults.length > 0 ? faults : [lines.at(-1) ?? `exit code ${code}`];
 }
 
-/** Of SARIF, what is read here. */
+/** The part of SARIF that is read here. */
 interface SarifResult {
   readonly level: 'error' | 'warning' | 'note' | 'none';
   readonly message: { readonly text: string };
@@ -107,7 +107,7 @@ function findingOf({ level, message, locations }: SarifResult): readonly Finding
   return [{ level, file, line: place.region.startLine, text: message.text }];
 }
 
-/** `doctor -f`: what is wrong with the manifests. */
+/** `doctor -f`: the faults of the manifests. */
 function checkManifests(
   manifests: readonly string[],
 ): Part & { readonly findings: readonly Finding[] | null } {

@@ -1,6 +1,6 @@
 // Markdown that says what manifests and clusters say, and lets none of that act.
 
-/** So many characters of one text are shown. */
+/** The number of characters that are shown of one text. */
 const textMax = 400;
 
 /**

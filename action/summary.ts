@@ -138,7 +138,7 @@ function playedText({ source, script, untilSeconds, seeds, runs }: SimulationDoc
   return `${duration(untilSeconds)} of ${source}${events}, ${often}, by the rules of ${rules}.`;
 }
 
-/** Those that something happened to or that differ; the others by their names. */
+/** The objects with changes or differences; the others by their names. */
 function comparedTable(
   what: string,
   runs: readonly RunDocument[],

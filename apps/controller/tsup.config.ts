@@ -5,8 +5,8 @@ import { defineConfig, type Options } from 'tsup';
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
 /**
- * `import` of one of Node's own modules looks at whatever it offers, which loads the rest: `node:http` brings
- * a WebSocket with half of what Node has for the web, 14 MB of memory. Here only what is named is looked at.
+ * `import` of one of Node's modules reads all of its members, which loads the rest: `node:http` brings a
+ * WebSocket with half of Node's web features, 14 MB of memory. Here only the named members are read.
  */
 const namedOnly: Plugin = {
   name: 'named-only',
@@ -27,7 +27,7 @@ const namedOnly: Plugin = {
   },
 };
 
-// A bundle with everything in it: what is published needs no dependencies and starts fast.
+// A bundle with everything in it: the published file needs no dependencies and starts fast.
 export default defineConfig({
   entry: ['src/main.ts'],
   format: 'esm',
@@ -37,7 +37,7 @@ export default defineConfig({
   clean: true,
   minify: true,
   noExternal: [/.*/],
-  // It would take them from the plugin.
+  // Without the prefix the plugin below would not see the imports.
   removeNodeProtocol: false,
   esbuildPlugins: [builtPage, namedOnly],
   // Some of the bundled libraries are CommonJS and call require for Node's own modules.

@@ -5,7 +5,7 @@ import { defineConfig, type Options } from 'tsup';
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
-/** The login that few use, and nearly half of all code: a file of its own. */
+/** The login that few use, and nearly half of all code: a separate file. */
 const loginApart: Plugin = {
   name: 'login-apart',
   setup(bundler) {
@@ -31,7 +31,7 @@ export default defineConfig({
   minify: true,
   splitting: false,
   noExternal: [/.*/],
-  // It would take them from the plugin.
+  // Without the prefix the plugin below would not see the imports.
   removeNodeProtocol: false,
   esbuildPlugins: [loginApart, builtPage],
   esbuildOptions: (options) => {

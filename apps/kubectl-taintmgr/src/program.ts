@@ -1,4 +1,4 @@
-// Runs a command line: reads it, runs its command, and says what is wrong.
+// Runs a command line: reads it, runs its command, and reports the errors.
 import {
   Command,
   CommanderError,
@@ -19,8 +19,8 @@ import { addCommands } from './commands.ts';
 const completeCommand = '__complete';
 
 /**
- * Runs the command line (without program and script name) and says what is wrong with it, or what
- * went wrong; the exit code. Throws only for a mistake of ours.
+ * Runs the command line (without program and script name), reports its faults or failures, and returns the
+ * exit code. Throws only for a mistake of ours.
  */
 export async function runProgram(
   argv: readonly string[],
@@ -62,7 +62,9 @@ function isOfWords(error: unknown): boolean {
   return error instanceof UsageError || error instanceof RangeError;
 }
 
-/** The line about a mistake of order or form; null: there is none. It is loaded where something is wrong. */
+/**
+ * The line about a mistake of order or form; null: there is none. The module is loaded only after a fault.
+ */
 async function correctionFor(
   argv: readonly string[],
   program: CommandUnknownOpts,
@@ -137,7 +139,7 @@ function createProgram(
   });
 }
 
-/** Commander ends what it writes with line ends; so does Output. */
+/** Commander ends its texts with line ends; so does Output. */
 function withoutLineEnd(text: string): string {
   return text.replace(/\n$/, '');
 }

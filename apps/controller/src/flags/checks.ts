@@ -21,7 +21,7 @@ export interface Checked {
   readonly podWatch: Settings['podWatch'];
 }
 
-/** client-go retries with so much jitter. */
+/** The jitter of client-go's retries. */
 const jitter = 1.2;
 
 /** Checks what one setting alone cannot say. Throws SettingError. */
@@ -189,7 +189,7 @@ const needs: readonly Need[] = [
 
 const deviceController = 'device-taint-eviction-controller';
 
-/** It is a part of the machine that evicts for taints of nodes, by its own rules. */
+/** It belongs to the machine that evicts for taints of nodes, and has separate rules. */
 const deviceNeeds: readonly Need[] = [
   [
     'controllers',
@@ -212,7 +212,7 @@ function deviceFault(settings: Settings, controllers: ChosenControllers): Fault 
   return unmet ? { name: unmet[0], want: unmet[2] } : null;
 }
 
-/** The setting that is missing for --takeover, and what it should be; null: nothing. */
+/** The missing setting for --takeover, with the wanted value; null: none. */
 function takeoverFault(settings: Settings, controllers: ChosenControllers): Fault {
   if (!settings.takeover) return null;
   const [unmet] = needs.filter(([, isMet]) => !isMet(settings, controllers));

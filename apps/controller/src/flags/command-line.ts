@@ -40,7 +40,7 @@ Examples:
   curl -k 'https://localhost:10257/readyz?verbose'`;
 
 /**
- * Reads the command line (without program and script name). Prints what is wrong, or the help, and throws
+ * Reads the command line (without program and script name). Prints the faults, or the help, and throws
  * CommanderError with the exit code to use. The values are checked elsewhere.
  */
 export function readCommandLine(

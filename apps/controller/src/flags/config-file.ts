@@ -4,7 +4,7 @@ import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import schema from '../../config.schema.json' with { type: 'json' };
 
-/** A configuration file that cannot be used: one line naming file, field, value and what is allowed. */
+/** A configuration file that cannot be used: one line naming file, field, value and the allowed values. */
 export class ConfigFileError extends Error {
   override readonly name = 'ConfigFileError';
 }
@@ -115,7 +115,7 @@ function describe(error: ErrorObject): string {
   }
 }
 
-/** Fields of earlier versions, and what is written instead now. */
+/** Fields of earlier versions, with their current names. */
 const renamed: ReadonlyMap<unknown, string> = new Map([
   [
     'policies',

@@ -9,7 +9,7 @@ export const controllerNames = [
 
 export type ControllerName = (typeof controllerNames)[number];
 
-/** These run only where they are named; `*` does not mean them. */
+/** Controllers that run only where they are named; `*` leaves them out. */
 const disabledByDefault: readonly ControllerName[] = [
   'node-pressure-controller',
   'device-taint-eviction-controller',

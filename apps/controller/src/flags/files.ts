@@ -10,8 +10,8 @@ export const inputFile: Kind<string> = {
 };
 
 /**
- * A file that is written, whether it is there yet or not; '' for none. That its disk is not there today
- * is no mistake of the one who named it.
+ * A file that is written, whether it is there yet or not; '' for none. A path on a disk that is missing today
+ * is no mistake.
  */
 export const outputFile: Kind<string> = {
   placeholder: '<file>',

@@ -18,7 +18,7 @@ const publishedFlags: readonly string[] = [
 
 /**
  * As the flags would have them; what only the configuration file can say by its field, such as
- * `eviction.minTaintAge`. Those of node pressure only where that runs.
+ * `eviction.minTaintAge`. Settings of node pressure are included only where that controller runs.
  */
 export function settingsInForce(
   { settings, policies, lifecycle }: Pick<Choices, 'settings' | 'policies' | 'lifecycle'>,

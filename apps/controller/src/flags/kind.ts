@@ -55,7 +55,7 @@ function isHttpUrl(value: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
 }
 
-/** One of these words. */
+/** A setting with one of these words. */
 export function choice<const T extends string>(words: readonly T[]): Kind<T> {
   return {
     placeholder: `<${words.join('|')}>`,
@@ -251,7 +251,7 @@ export function formatMillis(length: Millis): string {
   return text || '0s';
 }
 
-/** A setting that cannot be used: one line naming where it is, what it says and what is allowed. */
+/** A setting that cannot be used: one line naming its place, its value and the allowed values. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 
@@ -260,7 +260,7 @@ export class SettingError extends Error {
     super(`${where}: got ${JSON.stringify(got)}, want ${want}`);
   }
 
-  /** One that needs a line of its own. */
+  /** An error with a special line. */
   static saying(line: string): SettingError {
     const error = new SettingError('', '', '');
     error.message = line;

@@ -4,10 +4,10 @@ import type { LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { parseDuration } from '@taintmgr/core/time';
 import type { ConfigFile } from './config-file.ts';
 
-/** These values count for all pods that no policy is for. */
+/** Values for all pods without a policy. */
 type Defaults = Partial<Pick<Config, 'gracePeriodSeconds' | 'minTaintAgeMs' | 'heedNodeDeadlines'>>;
 
-/** `eviction` as the schema describes it, without what is a setting with a flag. */
+/** `eviction` as the schema describes it, without the settings that have a flag. */
 interface EvictionFields extends Written<Defaults> {
   readonly leave?: Partial<Config['leave']>;
 }
@@ -37,7 +37,7 @@ type Plain = Partial<
 type MassUnreachable = NonNullable<LifecycleConfig['massUnreachable']>;
 type Flapping = NonNullable<LifecycleConfig['flapping']>;
 
-/** `nodeLifecycle` as the schema describes it, without what is a setting with a flag. */
+/** `nodeLifecycle` as the schema describes it, without the settings that have a flag. */
 interface LifecycleFields extends Written<Plain> {
   readonly massUnreachable?: Written<MassUnreachable> | null;
   readonly flapping?: Written<Flapping>;

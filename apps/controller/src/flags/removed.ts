@@ -68,7 +68,7 @@ export const removedFlags: Readonly<Record<string, Removed>> = {
 
 const alwaysOn = 'it is always on';
 
-/** Feature gates that are gone, and what is so now. */
+/** Removed feature gates, with the present behavior. */
 export const removedGates: Readonly<Record<string, string>> = {
   TaintBasedEvictions: `${alwaysOn} since 1.18: ${failingNodes}`,
   TaintNodesByCondition: `${alwaysOn} since 1.17`,

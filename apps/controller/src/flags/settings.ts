@@ -50,7 +50,7 @@ type Values<G> = {
   readonly [Name in keyof G]: G[Name] extends Setting<infer T> ? T : never;
 };
 
-/** A row of the table of settings: all that is said of one, but for names that follow from its own. */
+/** A row of the table of settings: all facts about one, except names that follow from its own. */
 interface Row<T> extends Pick<Setting<T>, 'kind' | 'initial' | 'description'> {
   readonly names: Partial<Pick<Setting<T>, 'flag' | 'field'>>;
 }

@@ -36,8 +36,8 @@ type Answer = Pick<FlightStep, 'commands' | 'threw'>;
 const endSize = 64;
 
 /**
- * Records the events and answers of an engine, for `kubectl taintmgr simulate --replay`. It never stops the
- * engine: what cannot be written is counted.
+ * Records the events and answers of an engine, for `kubectl taintmgr simulate --replay`. A failure never
+ * stops the engine: unwritten data is counted.
  */
 export class FlightRecorder {
   #file: BackgroundFile | null = null;
@@ -184,9 +184,9 @@ export interface BackgroundFileOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** A disk that takes no more keeps so many bytes waiting before it counts as failed. */
+/** The number of waiting bytes after which a full or slow disk counts as failed. */
 const waitingMax = 64 * 1024 * 1024;
-/** A file that is compressed takes so many bytes at once, or what has come in this time. */
+/** A compressed file takes this number of bytes at once, or the bytes of this time. */
 const compressedAtOnce = 64 * 1024;
 const compressedAfterMs = 1000;
 
@@ -217,7 +217,7 @@ export class BackgroundFile {
     process.once('exit', this.#finish);
   }
 
-  /** Bytes that are in the file or on the way there; what is still to be compressed counts whole. */
+  /** Bytes that are in the file or on the way there; bytes before compression count whole. */
   get size(): number {
     return this.#offset + (this.#underWay?.length ?? 0) + this.#waitingSize;
   }
@@ -244,7 +244,7 @@ export class BackgroundFile {
     closeSync(this.#descriptor);
   }
 
-  /** One write at a time; what comes meanwhile goes with the next. */
+  /** Runs one write at a time; later data joins the next write. */
   #write(): void {
     if (this.#underWay !== null) return;
     if (this.#timer) clearTimeout(this.#timer);

@@ -54,8 +54,8 @@ export class Leadership {
 }
 
 /**
- * The way this replica stands for election, by kube-controller-manager's flags. The lease says which controllers
- * its holder runs: another installation with other work does not stand by for it.
+ * The way this replica stands for election, by kube-controller-manager's flags. The lease says which
+ * controllers its holder runs: an installation with other controllers does not stand by for it.
  */
 export function electionOptions(
   { settings, ownPod }: Pick<Choices, 'settings' | 'ownPod'>,

@@ -1,5 +1,5 @@
-// Log lines that come close together, written at once: each write is a call of the system that
-// waits until it is done, and a mass eviction logs two lines for each pod.
+// Log lines that come close together, written at once: each write is a blocking system call, and a mass
+// eviction logs two lines for each pod.
 
 /** Takes lines that are written later. */
 export interface Batch {
@@ -8,7 +8,7 @@ export interface Batch {
   readonly flush: () => void;
 }
 
-/** So much is not held back. */
+/** The longest text that is held back. */
 const lengthMax = 65_536;
 /** Lines that come sooner than this after the last write wait until then. */
 const pauseMs = 50;

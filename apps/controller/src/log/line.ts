@@ -130,7 +130,7 @@ export function errorOf(outcome: Outcome): string {
   return 'message' in outcome ? outcome.message : outcome.kind;
 }
 
-/** Whom an Event is about: kinds with a key of their own stand under it. */
+/** The subject of an Event: kinds with a separate key stand under it. */
 export function subjectFields(subject: {
   readonly kind: string;
   readonly namespace: string;

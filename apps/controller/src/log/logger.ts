@@ -17,7 +17,7 @@ export interface Logger {
   readonly warn: Write;
   readonly error: Write;
   readonly fatal: Write;
-  /** One whose lines have these fields too. */
+  /** A logger that adds these fields to its lines. */
   child<F extends Known<F>>(fields: F): Logger;
 }
 

@@ -261,7 +261,7 @@ function heldLine({ pod, hit, until }: Extract<PodReport, { kind: 'queued' }>, n
   const counted = count ? { counted: describeCount(count) } : {};
   const fields = { ...podFields(pod), limit: limitId(hit), by: limit, ...counted };
   if (hit.tripped) return line('warn', 'held by a limit that has tripped', fields);
-  // One line says that the record fails; there may be thousands of pods that wait for it.
+  // Another line says that the record fails; thousands of pods may wait for it.
   if (limit === 'record') return line('debug', 'held until limit counts are stored', fields);
   const wait = until === null ? {} : { next: formatWait(until - now) };
   return line('info', 'held by a limit', { ...fields, ...wait });

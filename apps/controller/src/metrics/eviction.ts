@@ -21,8 +21,8 @@ export interface EvictionMetricsOptions {
 }
 
 /**
- * Counts evictions: under the names of kube-controller-manager's taint-eviction-controller, whose
- * durations are in seconds here as its HELP says, and what it does not count under names of ours.
+ * Counts evictions under the names of kube-controller-manager's taint-eviction-controller, with durations in
+ * seconds as its HELP says, and all further events under names of ours.
  */
 export function evictionMetrics(
   meter: Meter,

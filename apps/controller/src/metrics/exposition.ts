@@ -26,8 +26,8 @@ interface Sample {
 }
 
 /**
- * The metrics of a registry as programs in Go write them, byte for byte: families, series and labels in
- * alphabetical order, `le` last, numbers in Go's shortest form, and families without a series left out. A
+ * The metrics of a registry as programs in Go write them, byte for byte. Families, series and labels are in
+ * alphabetical order, `le` last; numbers have Go's shortest form; families without a series are left out. A
  * consumer that reads kube-controller-manager by `le` or by text finds the same form here.
  */
 export async function metricsText(registry: Registry, format: TextFormat): Promise<string> {

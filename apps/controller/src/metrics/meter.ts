@@ -215,7 +215,7 @@ type Values<L extends string> = MetricObjectWithValues<MetricValueWithName<L>>;
 
 /** The metric as the registry has it. */
 class Shown<L extends string> extends Histogram<L> {
-  /** Says what is the same for all histograms, which is prom-client's to say. */
+  /** The constant facts of all histograms, which prom-client decides. */
   readonly #empty: Histogram<L>;
   readonly #values: () => MetricValueWithName<L>[];
 

@@ -127,7 +127,7 @@ function foreignEvictionMetrics(meter: Meter): (manager: string) => void {
   return (manager) => evictions.inc({ manager });
 }
 
-/** Tells whether this replica leads and acts; `lease` is the name of what it stands for, null: nothing. */
+/** Tells if this replica leads and acts; `lease` is the name of the lease that it stands for, null: none. */
 function leadershipMetrics(meter: Meter, { leadership }: ProcessStats, lease: string | null): void {
   meter.reading(
     'taintmgr_acting',
@@ -148,7 +148,10 @@ function leadershipMetrics(meter: Meter, { leadership }: ProcessStats, lease: st
   );
 }
 
-/** So many are named at most, the most urgent: there may be one for each namespace, node or workload. */
+/**
+ * The number of limits that are named, the most urgent: there may be one for each namespace, node or
+ * workload.
+ */
 const limitsMax = 100;
 
 /** Shows how limits with a window are doing; takes the notices of what trips and is resumed. */
@@ -286,7 +289,7 @@ function shadowMetrics(meter: Meter, report: () => ShadowReport | null): void {
   );
 }
 
-/** So many namespaces are named at most. */
+/** The number of namespaces that are named. */
 const namespacesMax = 100;
 
 /** Counts the notices of changes by others; adds no metrics without a takeover. */
@@ -332,8 +335,8 @@ function takeoverMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) =>
 }
 
 /**
- * prom-client's statistics of the loop's lag need a timer that wakes the process every 10 ms, which is most of
- * what a controller does at rest. taintmgr_event_loop_lag_seconds looks twice a second.
+ * prom-client's statistics of the loop's lag need a timer that wakes the process every 10 ms, the largest
+ * part of an idle controller's work.
  */
 const lagStatistics = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 const dayMs: Millis = 86_400_000;

@@ -44,19 +44,19 @@ interface Tainted {
 /** Events of nodes and pods arrive in any order: for this long a removed taint still explains a mark. */
 const goneMsMax: Millis = 60_000;
 /**
- * The number of our newest marks that are remembered: the owner of a pod may delay its end without limit, and
+ * The number of our newest marks that are remembered. The owner of a pod may delay its end without limit, and
  * pods of nodes that are no longer read are reported as gone.
  */
 const oursMax = 10_000;
 
 /**
  * Looks in the machine's events for pods that another program marks for deletion by a taint manager. The mark
- * says whose program wrote it, so evictions of our own are not taken for foreign ones: not those of a replica
- * that has just lost leadership, nor those of before a restart. A mark that was there at the first list
- * proves nothing about who evicts now. Any client that may write the status of a pod can write such a mark,
- * in any name: a mark on a pod that no taint evicts proves nothing. Any client that may patch a pod, as most
- * tenants may, can rewrite its managedFields and so the name on a mark, but cannot make a mark: a mark that
- * was ours, or had no author, proves nothing about others.
+ * names the program that wrote it, so our evictions are not taken for foreign ones, also after a lost
+ * leadership or a restart. A mark that was there at the first list proves nothing about who evicts now. Any
+ * client that may write the status of a pod can write such a mark, in any name: a mark on a pod that no taint
+ * evicts proves nothing. Any client that may patch a pod, as most tenants may, can rewrite its managedFields
+ * and so the name on a mark, but cannot make a mark. A mark that was ours, or had no author, proves nothing
+ * about others.
  */
 export class ForeignEvictions {
   #synced = false;

@@ -99,7 +99,7 @@ function upstreamOverlap(shared: readonly Duty[], verdict: DutyVerdict): Overlap
       : `kube-controller-manager (${who}) may run ${work} too: ${why}`;
   const rights = evidence.some(({ kind }) => kind === 'forbidden');
   if (shared.includes(deviceDuty)) {
-    // That it does not run this one cannot be declared: older declarations do not name it.
+    // Older declarations do not name this controller, so that its absence cannot be declared.
     return {
       ...overlap,
       message: `${finding}; ${rights ? grant : switchOff(shared, [])}, ${accept}`,

@@ -34,11 +34,14 @@ import {
 export interface OverlapWatchOptions {
   readonly cluster: ClusterConfig;
   readonly controllers: readonly ControllerName[];
-  /** This installation, and what its administrator declares. */
+  /** This installation, and the declarations of its administrator. */
   readonly asker: Asker;
   /** Act in spite of the overlap, and report it. */
   readonly allow: boolean;
-  /** With takeover: who evicts where is agreed, and what is let through is counted here; null: without. */
+  /**
+   * With takeover: the division of work is agreed, and pods that are let through are counted here; null:
+   * without.
+   */
   readonly takeover: TakeoverScore | null;
   readonly leadership: Leadership;
   readonly log: Logger;
@@ -52,7 +55,7 @@ export interface OverlapWatchOptions {
   readonly onForeign: (eviction: ForeignEviction) => void;
 }
 
-/** One that starts later is noticed within this time. */
+/** A program that starts later is noticed within this time. */
 const lookEveryMs: Millis = 30_000;
 /** The time after its last marks in which a program that cannot be seen counts as running. */
 const foreignMsMax: Millis = 300_000;
@@ -60,17 +63,17 @@ const foreignMsMax: Millis = 300_000;
 const logEveryMs: Millis = 60_000;
 
 /**
- * Looks for other programs that do the same work: kube-controller-manager, another installation. Start
- * throws OverlapError when there is one, or when that cannot be found out. When one is found later, by
- * its lease, its pods or its evictions, this replica stands by until it is gone; with --allow-overlap
- * it only logs that. Both are recorded as Events. Marks of evictions on the pods of one node are logged,
- * recorded and published, and no more: the kubelet of that node can write them in any name. On pods of
- * several nodes they count.
+ * Looks for other programs that do the same work: kube-controller-manager, another installation. Start throws
+ * OverlapError when there is one, or when that cannot be found out. When one is found later, by its lease,
+ * its pods or its evictions, this replica stands by until it is gone; with --allow-overlap it only logs that.
+ * Both findings are recorded as Events. Marks of evictions on the pods of one node are logged, recorded and
+ * published, and no more: the kubelet of that node can write them in any name. On pods of several nodes they
+ * count.
  *
  * With takeover kube-controller-manager is meant to evict, in namespaces that were not handed over. Where it
  * evicts in a namespace that was handed over, that is logged, recorded and counted, and this replica
- * continues: otherwise no program would evict the pods that kube-controller-manager was refused. While it
- * stands by for another one, its heartbeat says so, and kube-controller-manager is refused nothing.
+ * continues. Otherwise no program would evict the pods that kube-controller-manager was refused. While this
+ * replica stands by for another one, its heartbeat says so, and kube-controller-manager is refused nothing.
  */
 export class OverlapWatch {
   readonly #options: OverlapWatchOptions;

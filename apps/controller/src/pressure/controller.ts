@@ -27,7 +27,7 @@ export interface PressureControllerOptions {
   readonly signal: AbortSignal;
 }
 
-/** node-pressure-controller. It acts while this replica is elected. */
+/** node-pressure-controller. The controller acts while this replica is elected. */
 export class PressureController {
   readonly #options: PressureControllerOptions;
   readonly #count: (notice: PressureNotice) => void;

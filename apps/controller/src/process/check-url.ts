@@ -1,7 +1,7 @@
 // Asks another controller over HTTP if it is ready: `helm test` runs this, in the same image.
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** It is not ready, or cannot be reached. */
+/** The server is not ready, or cannot be reached. */
 export class CheckError extends Error {
   override readonly name = 'CheckError';
 }

@@ -60,7 +60,7 @@ function observing(config: Partial<LifecycleConfig>): Partial<LifecycleConfig> {
   return { ...config, nodeMonitorGracePeriodMs: grace, observes: true };
 }
 
-/** In a dry run a drain would never be seen to begin, and what it evicts is not for taints of the cluster. */
+/** A dry run would never see a drain begin, and a drain does not evict for taints of the cluster. */
 function carriesOutDrains(settings: Settings, enabled: readonly string[]): boolean {
   const isMeant = enabled.includes('node-drain-controller') && followsCluster(settings);
   return isMeant && settings.dryRun === 'none';

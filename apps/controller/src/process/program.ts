@@ -129,7 +129,7 @@ const knownErrors = [
   OverlapError,
 ];
 
-/** This many faults of policies are logged, one line each; the others are counted. */
+/** The number of faults of policies that are logged, one line each; the others are counted. */
 const faultsMax = 20;
 
 /** The lines to print when the controller cannot start; null for a mistake of ours. */
@@ -153,17 +153,17 @@ const flags: readonly string[] = [
   // The rest of it is 0.3 MB each time: to wake other threads for that takes longer than it saves.
   '--no-parallel-scavenge',
   // Turbofan after ten times as many calls. A mass eviction is over before the cost of compiling its code is
-  // recovered; Maglev's code is nearly as quick, and a process that runs for days still gets the optimized
+  // recovered. Maglev's code is nearly as quick, and a process that runs for days still gets the optimized
   // code.
   '--invocation-count-for-turbofan=30000',
-  // Maglev puts no function into another: what it compiles is smaller, which saves 5 MB of 120.
+  // Maglev does not inline functions: the compiled code is smaller, which saves 5 MB of 120.
   '--no-maglev-inlining',
 ];
 
 /**
- * The rest of the heap is looked through when it has grown by so many percent, and not to four times its
- * size. With a small one 80 in place of 50 spare up to a tenth of a mass eviction's CPU for 2 MB of 120; with
- * that of a million pods they would be 150 MB.
+ * The rest of the heap is collected when it has grown by this percentage, and not to four times its size. For
+ * a small heap, 80 in place of 50 saves up to a tenth of a mass eviction's CPU for 2 MB of 120; for that of a
+ * million pods it would cost 150 MB.
  */
 const growth = { small: 80, large: 30 };
 /** With what waits to be collected: some 100,000 pods, if all are watched. */
@@ -171,8 +171,8 @@ const largeHeapBytes = 128 * 2 ** 20;
 const lookEveryMs = 1000;
 
 /**
- * A little more work of the garbage collector for half of the memory, and less compiling. These can be
- * set while the program runs, wherever it was started from.
+ * A little more work of the garbage collector for half of the memory, and less compiling. These flags can be
+ * set while the program runs, so that every way to start it works.
  */
 export function tuneForController(): void {
   for (const flag of flags) v8.setFlagsFromString(flag);

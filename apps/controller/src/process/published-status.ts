@@ -213,7 +213,7 @@ function withoutSuffix(name: string): string {
 
 type PublishedPolicy = NonNullable<TaintManagerStatus['policies']>[number];
 
-/** So many characters in all, and of one of them. */
+/** The number of characters in all, and of one policy. */
 const specLengthMax = 8192;
 const allLengthMax = 32_768;
 
@@ -245,9 +245,9 @@ type PublishedTakeover = NonNullable<StatedStatus['takeover']>;
 
 /**
  * `enabled` makes the policies refuse requests, so it is published from the first heartbeat on: otherwise no
- * pod would be spared while the leader begins. It is withdrawn where the leader cannot begin because the
- * policies are wrong, or where it stands by for another program (`acts` is false): no program would evict the
- * pods that the policies still refuse.
+ * pod would be spared while the leader begins. The policies are disabled again where the leader cannot begin
+ * because they are wrong, or where it stands by for another program (`acts` is false). No program would evict
+ * the pods that they still refuse.
  */
 function publishedTakeover(
   score: TakeoverScore,

@@ -183,7 +183,7 @@ function begin(options: ControllerOptions, transport: Transport): Promise<Device
   return onSetback ? untilSuccess(attempt, { signal, onFailure: onSetback }) : attempt();
 }
 
-/** A controller that cannot read what it is to watch should say so at once, and end. */
+/** A controller that cannot read its resources should report that at once, and end. */
 async function probe(
   options: ControllerOptions,
   transport: Transport,

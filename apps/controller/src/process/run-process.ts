@@ -45,8 +45,8 @@ export interface ProcessOptions {
 }
 
 /**
- * The controller with all that people see of it: log, health, metrics, explanations. Throws what
- * runController, startStatusServer and OverlapWatch throw.
+ * The controller with its outputs for people: log, health, metrics, explanations. Throws what runController,
+ * startStatusServer and OverlapWatch throw.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { choices, checked, cluster, signal } = options;
@@ -292,7 +292,7 @@ const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 const ownPodMissing =
   'POD_NAME and POD_NAMESPACE name no pod: the last replica of this controller is not spared';
 
-/** Says what is not there at the start. */
+/** Reports the missing parts at the start. */
 function missing(
   { ownPod }: Choices,
   stats: ProcessStats,

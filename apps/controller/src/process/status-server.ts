@@ -146,7 +146,7 @@ function serverOptions(
   };
 }
 
-/** It is the port that is taken, or the address that this machine does not have. */
+/** The error concerns the port that is taken, or the address that this machine does not have. */
 function listenError(
   choices: Choices,
   error: unknown,
@@ -180,7 +180,7 @@ function lookAgain(
   return () => clearInterval(timer);
 }
 
-/** A gate that asks over connections of its own, which no limit and no dry run concerns. */
+/** A gate with separate connections for its questions, without limits and dry run. */
 async function reviewingGate({
   choices,
   cluster,

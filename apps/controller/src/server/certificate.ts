@@ -17,7 +17,7 @@ export interface ServerIdentity {
 
 /** Where they are; '' for none. */
 export interface CertificateFiles {
-  /** Where the server listens: what a certificate of its own making is for. */
+  /** The address of the server, for which a self-signed certificate is made. */
   readonly bindAddress: string;
   readonly tlsCertFile: string;
   readonly tlsPrivateKeyFile: string;
@@ -135,7 +135,7 @@ function checkPem(where: string, file: string, read: () => unknown): void {
   }
 }
 
-/** These stand for all addresses of a machine, of both families, as in kube-controller-manager. */
+/** All addresses of a machine, of both families, as in kube-controller-manager. */
 const anyAddress: readonly string[] = ['0.0.0.0', '::'];
 
 /** Tells whether all addresses are meant. */

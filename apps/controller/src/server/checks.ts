@@ -21,7 +21,7 @@ const lagMsMax: Millis = 5_000;
 
 const limitsNamedMax = 5;
 
-/** The words for what is wrong, or what people should know though nothing is; null: nothing. */
+/** The words for a fault, or for a note without a fault; null: none. */
 type Look = (stats: ProcessStats) => string | null;
 
 /** `livez` fails only for what a new start would mend, and never because the API server is away. */
@@ -101,8 +101,8 @@ const remarks: Readonly<Record<string, Look>> = {
   /** A clock that was set does no harm, and a new start would not mend it. */
   clock: ({ clock }) => clock.last,
   /**
-   * A limit that has tripped is for people to look at. It never makes a replica unready: another one
-   * would be held by it just as well, and its metrics and pages are needed most then.
+   * A limit that has tripped is for people to look at. A tripped limit never makes a replica unready: it
+   * would hold another replica as well, and metrics and pages are needed most then.
    */
   limits: ({ running }) => {
     const limits = running?.limits(running.now()) ?? [];

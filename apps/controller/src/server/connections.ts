@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { Millis } from '@taintmgr/core/time';
 
 /**
- * The stage of a connection, by what is awaited: its first byte and the TLS handshake, the head of its first
- * request, our answer, the head of its next request, or after the last answer its end.
+ * The stage of a connection, by the event that it waits for: its first byte and the TLS handshake, the head
+ * of its first request, our answer, the head of its next request, or its end after the last answer.
  */
 export type Stage = 'opening' | 'request' | 'answer' | 'idle' | 'ending';
 
@@ -35,9 +35,8 @@ interface Entry extends Connection {
 }
 
 /**
- * The connections of a server, bounded in number and in time. Where there is no room one of those
- * who have not said who they are goes, else one that waits for its next request, else any: the oldest
- * of the peer that has the most.
+ * The connections of a server, bounded in number and in time. Without room, the oldest connection of the
+ * busiest peer is closed: an unidentified one first, then one that waits for its next request, then any.
  */
 export class Connections {
   /** By both their ends, in the order in which they came. */
@@ -122,7 +121,7 @@ export class Connections {
   }
 }
 
-/** Null where no peer has so many. */
+/** Null where no peer has that number. */
 function oldestOfTheMost(entries: readonly Connection[], countMin = 1): Connection | null {
   const byPeer = new Map<string, { readonly oldest: Connection; count: number }>();
   for (const entry of entries) {

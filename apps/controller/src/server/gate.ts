@@ -126,7 +126,7 @@ function authenticated(identity: Identity): Identity {
 export interface AuthorizationOptions {
   /** Asks who may do what. */
   readonly client: Pick<ApiClient, 'send'>;
-  /** Open to everybody; one that ends in `*` stands for all that begin so. */
+  /** Open to all clients; a path that ends in `*` stands for all that begin so. */
   readonly alwaysAllowPaths: readonly string[];
   readonly allowedTtl: Millis;
   readonly deniedTtl: Millis;
@@ -184,7 +184,7 @@ export interface Admission {
 
 export type Gate = (request: IncomingMessage, path: string) => Promise<Admission>;
 
-/** For what is open to everybody: no credential is asked for. */
+/** Public paths need no credential. */
 export const openGate: Gate = async () => ({ isKnown: false, refusal: null });
 
 /**

@@ -3,7 +3,7 @@ import { type Answer, errorAnswer, type Handler, type Inquiry, textAnswer } from
 /** One health check and its answer. */
 export interface Check {
   readonly name: string;
-  /** The words for what is wrong; null: nothing. */
+  /** The words for a fault; null: none. */
   readonly fault: () => string | null;
   /** The words people should know though it is well; left out, null: nothing. */
   readonly remark?: () => string | null;

@@ -14,7 +14,7 @@ export const pacedLimits = {
   emptyLinesMax: 4,
   /** While a request is answered. */
   heldBytesMax: 16 * 1024,
-  /** After the last answer. Those are read, for else a reset would overtake the answer. */
+  /** After the last answer. Further bytes are read, because a reset would overtake the answer. */
   lateBytesMax: 256 * 1024,
   /** Pieces, from one answer to the next: with TLS each byte may be one, at 10 us of our time. */
   piecesMax: 256,
@@ -68,7 +68,7 @@ export class Paced extends Duplex {
     if (held.length > 0) this.#take(held);
   }
 
-  /** That was the last request: a little of the remaining input is read and ignored. */
+  /** After the last request, a little of the remaining input is read and ignored. */
   finish(): void {
     this.#held = nothing;
     this.#late = 0;

@@ -35,7 +35,7 @@ const failureMs: Millis = 1000;
 /** For this time an admitted sender does not queue with strangers. */
 const trustMs: Millis = 3_600_000;
 
-/** Whom questions are from, as far as a stranger cannot choose that. */
+/** The sender of questions, as far as a stranger cannot choose it. */
 class Sender {
   readonly bucket = new TokenBucket(each.perSecond, each.inFlightMax);
   /** For questions that were recently answered with a yes. */
@@ -44,16 +44,15 @@ class Sender {
 }
 
 /**
- * Asks the API server about users, within bounds: answers hold a while, a question is asked once at
- * a time, and strangers can neither make us ask without end nor push out the answers about those
- * who were let in.
+ * Asks the API server about users, within bounds. Answers hold a while, and a question is asked once at a
+ * time. Strangers can neither make us ask without end nor push out the answers about admitted clients.
  */
 export class Reviews<T> {
   readonly #good: TtlCache<T>;
   readonly #others: TtlCache<T>;
   readonly #failed: TtlCache<unknown>;
   readonly #trusted: TtlCache<true>;
-  /** Those who were let in, and the others, who cannot push those out. */
+  /** Admitted senders, and the others, who cannot push the admitted ones out. */
   readonly #senders: TtlCache<Sender>;
   readonly #strangers: TtlCache<Sender>;
   readonly #underWay = new Map<string, Promise<T>>();
@@ -73,8 +72,8 @@ export class Reviews<T> {
   }
 
   /**
-   * The answer to a question, which is from an address or from a user whom the API server knows. Rejects
-   * with TooManyReviewsError, or with what `ask` rejects with.
+   * The answer to a question from an address, or from a user that the API server knows. Rejects with
+   * TooManyReviewsError, or with what `ask` rejects with.
    */
   async answer(question: string, from: string, ask: () => Promise<T>): Promise<T> {
     const known = this.#good.get(question) ?? this.#others.get(question);

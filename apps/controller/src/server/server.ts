@@ -66,8 +66,8 @@ const readLittle = { highWaterMark: 1 } as const;
 const openingBytesMax = 17 * 1024;
 
 /**
- * Serves routes to whom the gate lets in. Serves one request at a time for each connection, and no more than
- * one for an unidentified client. Rejects when it cannot listen.
+ * Serves routes to clients that the gate admits. Serves one request at a time for each connection, and no
+ * more than one for an unidentified client. Rejects when it cannot listen.
  */
 export async function startServer(options: StatusServerOptions): Promise<StatusServer> {
   const { host, port, limits = serverLimits, onDrop } = options;

@@ -10,7 +10,7 @@ import {
 import { formatTime, type Millis } from '@taintmgr/core/time';
 import type { PublishedShadow } from '@taintmgr/k8s-adapter/kinds';
 
-/** So many rows by name, and so many verdicts one by one, are published. */
+/** The number of rows by name, and of single verdicts, that are published. */
 const rowsMax = 20;
 const recentMax = 10;
 

@@ -87,9 +87,9 @@ const eventsMax = 50;
 const ageMsMax: Millis = 300_000;
 
 /**
- * One read of the Events about one pod, for each that is asked about. kube-controller-manager names the pod
- * and not its uid. It says "Marking for deletion" before it asks, also for pods that then stay, and
- * "Cancelling deletion" of those it lets be: so only the last word about a pod that is gone counts.
+ * One read of the Events about each pod in question. kube-controller-manager names the pod and not its uid.
+ * kube-controller-manager writes "Marking for deletion" before it asks, also for pods that then stay, and
+ * "Cancelling deletion" for those it spares: so only the last word about a pod that is gone counts.
  */
 class UpstreamEvents {
   readonly #options: UpstreamEventsOptions;

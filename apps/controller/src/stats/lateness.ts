@@ -10,11 +10,11 @@ const lostAfterMs: Millis = 60_000;
 
 /**
  * Follows pods from their deadline to their first request. The time in which a limit, a pause, a budget or a
- * failed try holds a pod is not late, and the time in which this replica did not act does not count: other
- * checks report that no replica acted.
+ * failed try holds a pod is not late. The time in which this replica did not act does not count: other checks
+ * report that no replica acted.
  */
 export class Lateness {
-  /** By pod uid: when it is due, of those that nothing holds and for whom nothing was sent. */
+  /** By pod uid: the time it is due, for pods without a hold and without a request. */
   readonly #due = new Map<string, Instant>();
   /** Uids of pods that something has held, until they have gone or stay. */
   readonly #held = new Set<string>();

@@ -88,7 +88,7 @@ export class ClockChange {
     }
   }
 
-  /** The words for what it was; null: nothing. */
+  /** The words for the last fault; null: none. */
   get last(): string | null {
     return this.#last && `${describeClock(this.#last.notice)} (${formatTime(this.#last.at)})`;
   }
@@ -126,8 +126,8 @@ export interface RunningController {
   /** The scope of the pods that are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
   /**
-   * True while taints of devices are decided about here: all that takes is served, and may be read. True from
-   * the beginning on: no pod is let through while the next leader begins.
+   * True while taints of devices are decided about here: the cluster serves all resources for that, and they
+   * may be read. True from the beginning on: no pod is let through while the next leader begins.
    */
   decidesForDevices(): boolean;
   /** The departures that are kept; null: none are, or this replica does not lead or has not read them yet. */
@@ -144,7 +144,7 @@ export interface RunningController {
   wall(): Instant;
 }
 
-/** The number of pods of a namespace that went, and by whom. */
+/** The number of pods of a namespace that left, by the program that evicted them. */
 export interface Went {
   readonly evicted: number;
   readonly letThrough: number;

@@ -142,12 +142,12 @@ function textOf(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-/** A collector that is away is reported so often at most. */
+/** The shortest time between two reports about an unreachable collector. */
 const reportEveryMs = 60_000;
 
 interface Exporter {
   readonly tracer: Tracer;
-  /** Sends what is left. Never rejects. */
+  /** Sends the remaining spans. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
@@ -181,7 +181,7 @@ export function startExporter(
   };
 }
 
-/** The library reports failures through a logger of its own. */
+/** The library reports failures through a separate logger. */
 function listen(onError: (error: string) => void): void {
   let reportedAt = Number.NEGATIVE_INFINITY;
   const ignore = (): void => {};
@@ -195,7 +195,7 @@ function listen(onError: (error: string) => void): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
 }
 
-/** It gives errors as JSON with a stack: the message is enough. */
+/** The library gives errors as JSON with a stack: the message is enough. */
 function partText(part: unknown): string {
   if (part instanceof Error) return part.message;
   const text = String(part);

@@ -1,4 +1,4 @@
-// The transport in a dry run: writes are only judged, by the server or not at all.
+// The transport in a dry run: writes are only judged, by the server, or are dropped.
 import type { ApiRequest, Sink, Transport } from '@taintmgr/k8s-adapter';
 
 /** The judge of writes in a dry run. */

@@ -12,11 +12,11 @@ import {
 export interface RequestObserver {
   /** A request waited for its turn. */
   readonly waited: (method: string, seconds: number) => void;
-  /** A request goes out with a body of so many bytes. */
+  /** A request goes out with a body of this size. */
   readonly sent: (method: string, bytes: number) => void;
   /** An answer began: an HTTP status, or `<error>` where none came. */
   readonly answered: (method: string, code: string, seconds: number) => void;
-  /** An answer is complete, with a body of so many bytes. Not called for watches. */
+  /** An answer is complete, with a body of this size. Not called for watches. */
   readonly received: (method: string, bytes: number) => void;
 }
 

@@ -109,7 +109,10 @@ export function addPolicyFlag(command: CommandUnknownOpts): void {
   );
 }
 
-/** The policies of the files; a pause holds from now on. Warns of earlier names. Throws UsageError with all that is wrong. */
+/**
+ * The policies of the files; a pause holds from now on. Warns of earlier names. Throws UsageError with all
+ * faults.
+ */
 export async function readPolicyFlag(
   { policy = [] }: PolicyFlag,
   output: Output,

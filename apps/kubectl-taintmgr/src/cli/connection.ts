@@ -66,7 +66,7 @@ async function connect(
 
 type Headers = Authorization['headers'];
 
-/** Null where no flag asks for headers of its own. */
+/** Null where no flag asks for extra headers. */
 function extraHeaders(flags: ExtraConnectionFlags): Headers | null {
   const { username, password = '', token, as, asUserExtra = [] } = flags;
   if (username !== undefined && token !== undefined) {

@@ -10,7 +10,7 @@ import { fullNameOf } from './arguments.ts';
 
 /** The parts of a help text that are not in the table of arguments and flags. */
 export interface HelpTexts {
-  /** Commands, as they are typed; `# ...` above one says what it does. */
+  /** Commands, as they are typed; a line `# ...` above one describes it. */
   readonly examples: readonly string[];
   /** Paragraphs after the flags. */
   readonly details?: string;
@@ -48,7 +48,7 @@ export function helpWidth(columns: number | null): number {
 
 const pipeWidth = 80;
 const widthMax = 100;
-/** A longer term has a line of its own. */
+/** A longer term gets a separate line. */
 const termMax = 26;
 const indent = '  ';
 
@@ -151,7 +151,7 @@ function widest(items: readonly Item[]): number {
 
 /** Breaks a command that is too long, as a shell reads it. */
 function example(line: string, width: number): string {
-  // A flag and its value stay in one line, and so does what is quoted.
+  // A flag and its value stay in one line, and so does a quoted text.
   const words = line.match(/(?:--?[a-z-]+ (?=[^-#|>]))?(?:'[^']*'|"[^"]*"|\S)+/g) ?? [];
   const lines: string[] = [];
   let current = '';

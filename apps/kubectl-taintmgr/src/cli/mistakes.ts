@@ -102,7 +102,7 @@ function unknownCommand({ words, at, program }: Line): Correction | null {
   const meant = Object.keys(meanings).find((name) => meanings[name]?.includes(word));
   if (meant === 'drain-by-taint') {
     const [taint = '', ...more] = drainOf(words, first, others);
-    // Who sets a taint by hand wants to see first what it does.
+    // A user who sets a taint by hand wants to see its effect first.
     if (word !== 'taint') return { fault, words: ['drain-by-taint', taint, ...more] };
     return { fault, words: ['explain', 'node', ...more, '--with-taint', taint] };
   }
@@ -177,7 +177,7 @@ function ofCommand(line: Line): Correction | null {
   return { fault, words: [name, ...instead, ...flags] };
 }
 
-/** The fault, and what is to stand after the name of the command in place of its operands; null: no fault. */
+/** The fault, and the words to put after the name of the command in place of its operands; null: no fault. */
 type Rule = (
   operands: readonly string[],
   command: CommandUnknownOpts,

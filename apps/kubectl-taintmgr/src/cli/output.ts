@@ -5,13 +5,13 @@ import { type ColorChoice, type Paint, paintFor } from '../render/style.ts';
 /** A block of lines that is rewritten in place, for a person who watches. */
 export interface LiveBlock {
   show(text: string): void;
-  /** Takes it away, so that what is written next starts on an empty line. */
+  /** Clears the block, so that the next output starts on an empty line. */
   clear(): void;
 }
 
-/** Where a command writes, and what it may assume about who reads it. */
+/** The output of a command, and the assumptions about its reader. */
 export interface Output {
-  /** Data: what a script reads. One call, one line or block without its line end. */
+  /** Data: what a script reads. A call writes one line or block without its line end. */
   out(text: string): void;
   /** Data exactly as it is, unless a terminal shows it. */
   write(text: string): void;

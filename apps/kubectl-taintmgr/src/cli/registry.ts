@@ -1,4 +1,4 @@
-// Puts commands into the program, and gives each run what it needs: what the command line says, and the process.
+// Puts commands into the program, and gives each run its flags and the process.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { ColorChoice } from '../render/style.ts';
 import { fullNameOf } from './arguments.ts';
@@ -112,7 +112,7 @@ export interface GlobalFlags extends ExtraConnectionFlags {
   readonly namespace?: string | undefined;
 }
 
-/** One run of a command: what the command line says, and what it needs of the process. */
+/** One run of a command: its flags, and the services of the process. */
 export interface Invocation<Flags> {
   readonly flags: Flags & GlobalFlags & Readonly<Record<string, unknown>>;
   /** The flags that the command line has, by the names that `flags` has them by. */
@@ -121,8 +121,8 @@ export interface Invocation<Flags> {
   /** Aborted by Ctrl-C. */
   readonly interrupt: AbortSignal;
   /**
-   * Runs another command, as the user would after this one: with the flags that this one was given for the
-   * program, such as those of the connection, and with what it writes and hears going elsewhere.
+   * Runs another command, as the user would after this one: with the same flags of the program, such as those
+   * of the connection, and with other surroundings.
    */
   readonly rerun: (args: readonly string[], surroundings: Surroundings) => Promise<ExitCode>;
 }

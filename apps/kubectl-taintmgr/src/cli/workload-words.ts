@@ -29,7 +29,7 @@ export function workloadKindOf(word: string): WorkloadKind | typeof eitherWord |
   return kinds.find((kind) => workloadWords[kind].includes(plain)) ?? null;
 }
 
-/** True: the word names a kind to explain; `isKind`: true for a command of its own. */
+/** True: the word names a kind to explain; `isKind`: true for a kind with a separate command. */
 export function namesKind(word: string, isKind: (word: string) => boolean): boolean {
   const [, kind = word] = /^([a-z.]+)\/.+$/s.exec(word) ?? [];
   return workloadKindOf(kind) !== null || isKind(kind);

@@ -4,7 +4,7 @@ import { type ApiClient, decidingKinds } from '@taintmgr/k8s-adapter/client';
 import { policyApiVersion, policyKinds } from '@taintmgr/k8s-adapter/kinds';
 import { type ClusterReader, devicePaths, unless } from '@taintmgr/k8s-adapter/survey';
 
-/** One of them, and what its objects are. */
+/** A collection, and the kind of its objects. */
 export interface Collection {
   readonly apiVersion: string;
   readonly kind: CollectionKind;
@@ -35,7 +35,7 @@ const kinds = [
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-node-lease/leases'],
   // Since when it leads its timers run.
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-system/leases', 'kube-controller-manager'],
-  // It shows if taintmgr-controller leads.
+  // Its holder shows if taintmgr-controller leads.
   ['coordination.k8s.io/v1', 'Lease', 'leases', 'taintmgr-controller'],
   ['apps/v1', 'Deployment', 'deployments'],
   ['apps/v1', 'ReplicaSet', 'replicasets'],

@@ -1,4 +1,4 @@
-// A flight record, line by line, and what is wrong with it.
+// A flight record, line by line, with its faults.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';

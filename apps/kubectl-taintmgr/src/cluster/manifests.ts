@@ -12,7 +12,7 @@ export interface Manifest {
   readonly field: Field;
   readonly apiVersion: string;
   readonly kind: string;
-  /** That of the command line where the object names none. */
+  /** The namespace of the command line where the object names none. */
   readonly namespace: string;
   readonly name: string;
 }
@@ -22,9 +22,9 @@ interface ManifestFault {
   readonly file: string;
   readonly line: number;
   readonly text: string;
-  /** It stands in a folder, where other things may be as well, and is no object of Kubernetes. */
+  /** True for a file of a folder, where other files may be as well, that is no object of Kubernetes. */
   readonly isForeign: boolean;
-  /** It is no YAML because Helm makes the file from it. */
+  /** True for a file that is no YAML because Helm makes the object from it. */
   readonly isTemplate: boolean;
 }
 
@@ -138,7 +138,10 @@ async function readSource(
   return { manifests, faults };
 }
 
-/** Undefined: it is none. Many megabytes are read so at once, and with the places of all their fields not at all. */
+/**
+ * Undefined: it is none. This reads many megabytes at once; with the places of all fields they could not be
+ * read.
+ */
 function jsonOf(content: string): unknown {
   try {
     return JSON.parse(content);

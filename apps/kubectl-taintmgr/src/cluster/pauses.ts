@@ -9,7 +9,7 @@ import { ifThere, pausesPath } from '@taintmgr/k8s-adapter/survey';
 const groupPath = `/apis/${policyApiVersion}`;
 const { plural } = policyKinds.EvictionPause;
 
-/** As whom we write. */
+/** The name of our writes. */
 const fieldManager = 'taintmgr';
 
 /** As kubectl calls it: `evictionpause.taintmgr.dev/network-work`. */

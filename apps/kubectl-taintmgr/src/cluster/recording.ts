@@ -11,7 +11,7 @@ export type RecordingLine =
       readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
       /** Of one that is gone only its name. */
       readonly object: KubeObject;
-      /** It happened at some time after that, in a gap; left out: just then. */
+      /** The change happened at some time after that, in a gap; left out: just then. */
       readonly after?: Instant;
     }
   /** Nothing of a kind was heard from `after` to `at`. */

@@ -33,7 +33,7 @@ const metadata: Shape & object = {
   annotations,
 };
 
-/** By whom and when a node was tainted or cordoned: a taint without timeAdded counts from then. */
+/** The author and the time of a taint or a cordon: a taint without timeAdded counts from then. */
 const decisiveOwner: Shape = {
   ...whole('manager operation apiVersion time subresource fieldsType'),
   fieldsV1: { 'f:spec': whole('f:taints f:unschedulable') },

@@ -314,7 +314,7 @@ function harmless(names: readonly string[]): readonly string[] {
 const plugin = 'kubectl-taintmgr';
 const completer = 'kubectl_complete-taintmgr';
 
-/** The executable that kubectl asks; what it prints is ours to say. */
+/** The executable that kubectl calls for completions. */
 const completionScript: string = `#!/bin/sh
 exec ${plugin} __complete "$@"
 `;

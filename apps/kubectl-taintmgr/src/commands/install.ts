@@ -96,7 +96,7 @@ interface Waiting {
 
 const askEveryMs: Millis = 200;
 
-/** Those of these definitions that are not established when the time is over. */
+/** Returns the definitions that are not established when the time is over. */
 async function untilEstablished(
   read: (name: string) => Promise<unknown>,
   names: readonly string[],

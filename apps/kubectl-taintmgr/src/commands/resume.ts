@@ -39,7 +39,7 @@ export async function run(
   });
 }
 
-/** Asks the controller to open these limits, or all that have tripped. */
+/** Asks the controller to open these limits, or all tripped ones. */
 async function openLimits(
   client: ApiClient,
   { flags, output }: Invocation<ResumeFlags>,

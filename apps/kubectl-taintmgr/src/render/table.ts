@@ -42,10 +42,10 @@ interface Fitting {
 }
 
 /**
- * A table as kubectl prints one: three spaces between columns, no borders; `head` null: no heads.
- * Cells come from the cluster and are made harmless; `paint` colours them after that. A table that is
- * wider than the terminal leaves out columns without a word, puts reasons below their rows (equal ones in
- * succession once), breaks the last column between words, and puts long names in lines of their own.
+ * A table as kubectl prints one: three spaces between columns, no borders; `head` null: no heads. Cells come
+ * from the cluster and are made harmless; `paint` colours them after that. A table that is wider than the
+ * terminal leaves out columns silently, puts reasons below their rows (equal ones in succession once), breaks
+ * the last column between words, and puts long names in separate lines.
  */
 export function renderTable(
   head: readonly string[] | null,
@@ -238,7 +238,7 @@ export interface ColumnRules<Row> {
   readonly title?: true;
 }
 
-/** A column: its head, what it says of a row, and whether it is shown only where there is room. */
+/** A column: its head, its text for a row, and if it is shown only where there is room. */
 export type Column<Row> = readonly [
   head: string,
   cell: (row: Row) => string,

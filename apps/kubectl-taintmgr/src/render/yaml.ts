@@ -4,7 +4,7 @@ import { inEscapes, needsEscapes } from '@taintmgr/k8s-adapter/command-line';
 import { goScalar } from '@taintmgr/k8s-adapter/manifests';
 import { Document, type Tags, type ToStringOptions, visit } from 'yaml';
 
-/** YAML 1.1 is what other programs read: what is a time or a truth there stands in quotes. */
+/** Other programs read YAML 1.1: texts that are times or booleans there stand in quotes. */
 const options = {
   version: '1.1',
   aliasDuplicateObjects: false,
@@ -15,7 +15,7 @@ const options = {
 
 /** As kubectl writes it: lists are not indented, long lines are not folded. */
 export function yamlOf(document: object): string {
-  // Through JSON, so that what is undefined there is left out here as well.
+  // Through JSON, so that undefined members are left out here as well.
   const plain: unknown = JSON.parse(JSON.stringify(document));
   return textOf(plain, { indentSeq: false, lineWidth: 0 });
 }

@@ -26,12 +26,12 @@ import { type Column, type Field, renderColumns, type TableOptions } from '../re
 /** A pod on devices that are asked about, and what becomes of it for all taints of all its devices. */
 export interface DevicePod {
   readonly facts: PodFacts;
-  /** Those of the devices in question that it holds, by their claims. */
+  /** The devices in question that the pod holds, with its claims. */
   readonly held: readonly { readonly device: DeviceId; readonly claim: string }[];
   readonly verdict: DeviceVerdict;
   /** True: it leaves for taints alone that no controller was seen to follow. */
   readonly isDoubtful: boolean;
-  /** Those over it; null: we may not see them. */
+  /** The budgets over the pod; null: they may not be read. */
   readonly budgets: readonly Budget[] | null;
 }
 
@@ -102,7 +102,9 @@ function deviceDecision({ facts, verdict, isDoubtful }: DevicePod): DecisionName
   return verdict.because[0].code === 'NotKnown' ? 'Unknown' : 'Keep';
 }
 
-/** The taint that comes first, by whom, and how many more there are; or why it stays. */
+/**
+ * The taint that comes first, its author, and the number of further ones; or the reason why the pod stays.
+ */
 function becauseText({ facts, verdict, isDoubtful }: DevicePod): string {
   if (facts.pod.deletionTimestamp !== null) return 'already terminating';
   if (verdict.at === null) return describeDeviceReason(verdict.because[0]);

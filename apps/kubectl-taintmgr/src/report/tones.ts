@@ -1,4 +1,4 @@
-// The colours of what tables of pods say: what is overdue, what needs action, what does not matter.
+// The colours in tables of pods: for overdue, for urgent and for unimportant facts.
 import { decisionName, heldText, type PodReport } from '@taintmgr/k8s-adapter/explain';
 import type { Tone } from '../render/style.ts';
 

@@ -27,7 +27,10 @@ import {
 } from '@taintmgr/page';
 import type { ProcessStats, RunningController } from '../../stats/process-stats.ts';
 
-/** So many pods are shown at most: to ask takes time that evictions need. Those shown before are asked about too. */
+/**
+ * The number of pods that are shown: questions take time that evictions need. Pods that were shown before are
+ * explained too.
+ */
 const podsMax = 500;
 
 /** The state of things for this process. */

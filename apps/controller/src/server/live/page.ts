@@ -1,4 +1,4 @@
-// /ui: the live page of what this process decides. It writes nothing.
+// /ui: the live page of what this process decides. The page changes nothing.
 import type { Millis } from '@taintmgr/core/time';
 import type { LiveHistory, LiveInput } from '@taintmgr/page';
 import { disarmed } from '../../log/logger.ts';
@@ -14,7 +14,7 @@ export interface PageOptions {
 const path = '/ui';
 /** The state is computed no more often than this, for any number of viewers. */
 const lookEveryMs: Millis = 2000;
-/** Those who left are read out of the memory so often. */
+/** Departures are read out of the memory at this interval. */
 const pastEveryMs: Millis = 30_000;
 /** The seen states are forgotten after this time without a viewer. */
 const keptMs: Millis = 60_000;
@@ -70,7 +70,9 @@ class States {
     this.#passed = passed;
   }
 
-  /** A stream that ends after one event: the browser asks again after a while, and says what it has. */
+  /**
+   * A stream that ends after one event: the browser asks again after a while, with the id of its last event.
+   */
   async answer(lastEventId: string | undefined): Promise<Answer> {
     const { running, startedAt } = this.#stats;
     if (!running) return errorAnswer('not started yet', 503);

@@ -76,7 +76,7 @@ function actingFindings({ evictors, evictor }: Survey): readonly Finding[] {
   return [finding('INFO', `${answer.text}, and counts anew when it restarts`)];
 }
 
-/** One installation is as it should be, as far as kube-controller-manager leaves the work to it. */
+/** Checks that there is one installation, as far as kube-controller-manager leaves the work to it. */
 function ownFindings(evictors: Evictors): readonly Finding[] {
   const finding = findingsOf('overlap');
   const acting = actingIn(evictors);
@@ -93,7 +93,10 @@ function ownFindings(evictors: Evictors): readonly Finding[] {
   return [finding('WARN', `${message}; ${doubt}`, { fix })];
 }
 
-/** The installations that evict for taints, as far as that is believed; who does not say what it runs may. */
+/**
+ * The installations that evict for taints, as far as that is credible; one that does not publish its
+ * controllers may evict.
+ */
 function actingIn({ taintmgr }: Evictors): readonly Evidence[] {
   return taintmgr.evidence.filter((one) => {
     if (one.kind === 'published') return one.controllers?.includes(taintController) !== false;
@@ -261,7 +264,7 @@ export async function checkSettings(
   ];
 }
 
-/** So many nodes are named; more are counted. */
+/** The number of nodes that are named; the others are counted. */
 const namesMax = 3;
 
 /** Conditions and taints that no controller removes any more; nothing where there are none. */

@@ -85,7 +85,10 @@ function valueFaults(object: unknown, path: Path, name: string): readonly Device
 
 const wantedTime = 'an RFC 3339 time such as 2026-11-29T03:31:04Z';
 
-/** The reasons of the API server to refuse a ResourceSlice, as far as taints are concerned. */
+/**
+ * The reasons of the API server to refuse a ResourceSlice, as far as taints are concerned. Version v1beta1
+ * has them in `basic`.
+ */
 export function sliceFaults(slice: unknown): readonly DeviceFault[] {
   const path = ['spec', 'devices'];
   const ofDevices = listAt(slice, path).flatMap((device, index) => {

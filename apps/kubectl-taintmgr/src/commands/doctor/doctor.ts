@@ -56,7 +56,7 @@ const checks: readonly Check[] = [
 /** The time that kube-controller-manager may take to see a taint. */
 const waitMsMin = 5_000;
 
-/** `doctor`: says what is well and what is not in the cluster, or in the files that are named. */
+/** `doctor`: reports the health of the cluster, or the faults of the named files. */
 export async function run(invocation: Invocation<DoctorFlags>): Promise<ExitCode> {
   const { given, flags } = invocation;
   const { filename, probe, timeout } = flags;

@@ -27,7 +27,7 @@ export interface Finding {
   readonly fix: string;
 }
 
-/** A finding of one check; what is left out is empty. */
+/** A finding of one check; members that are left out are empty. */
 export type FindingOf = (
   level: Level,
   message: string,

@@ -8,7 +8,7 @@ import type { Output } from '../../cli/output.ts';
 import type { DrainPolicies } from './policies.ts';
 import type { DrainSettings } from './settings.ts';
 
-/** One drain: what it works with. */
+/** The parts of a drain. */
 export interface Drain {
   readonly connection: Connection;
   readonly settings: DrainSettings;

@@ -27,8 +27,8 @@ export async function dryRun(drain: Drain, plan: DrainPlan): Promise<DrainReport
 }
 
 /**
- * Asks the API server about each eviction of the plan, once, without changing anything; whether it
- * refuses one. It judges each alone: two pods under one budget may both be allowed here and not one
+ * Asks the API server about each eviction of the plan, once, without changing anything; whether it refuses
+ * one. The server judges each eviction alone: two pods under one budget may both be allowed here and not one
  * after the other.
  */
 async function askServer(drain: Drain, plan: DrainPlan): Promise<boolean> {

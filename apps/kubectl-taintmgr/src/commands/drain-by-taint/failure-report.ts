@@ -157,7 +157,7 @@ function failedNodes(machine: DrainSight): readonly string[] {
 }
 
 /**
- * One line for each budget. Never advises to relax the budget of an operator, which may cost the data behind
+ * A line for each budget. Never advises to relax the budget of an operator, which may cost the data behind
  * it, nor, where such a budget holds pods, to delete all pods of the drain.
  */
 function budgetHint(left: readonly DrainPod[], verdicts: Verdicts): readonly string[] {

@@ -81,7 +81,7 @@ function targetsOf(nodeNames: readonly string[], { selector, serverSide }: Drain
   return { nodeSelector: readLabelSelector('--selector', selector) };
 }
 
-/** Sets the member at a path, making what is on the way. */
+/** Sets the member at a path, and creates missing parents. */
 function put(
   object: Record<string, unknown>,
   [first = '', ...rest]: readonly string[],
@@ -113,7 +113,7 @@ function faultText({ path, text }: ManifestFault, given: ReadonlySet<string>): s
   return flags.length === 0 ? text : `${flags.join(', ')}: ${text}`;
 }
 
-/** Reads the NodeDrain of a file. Throws UsageError with all that is wrong, `file:line:column` first. */
+/** Reads the NodeDrain of a file. Throws UsageError with all faults, `file:line:column` first. */
 export async function readDrainFile(path: string): Promise<NodeDrainRead> {
   const file = path === '-' ? '<stdin>' : path;
   const content = await contentOf(path);

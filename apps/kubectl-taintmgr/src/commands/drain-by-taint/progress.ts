@@ -122,8 +122,8 @@ export class Announcer {
 }
 
 /**
- * Reports the progress of a drain: a line for each pod that left and each node that is done, a warning for
- * each pod that is newly held, and the counts.
+ * Reports the progress of a drain: a line for each pod that left and for each finished node, a warning for
+ * each newly held pod, and the counts.
  */
 export class Progress extends Announcer {
   /** The last words about the connection to the API server; null while it works. */

@@ -39,7 +39,7 @@ export async function refuseNodeName(
   );
 }
 
-/** One line that names the flags that are missing for the drain to begin; null when none is. */
+/** One line that names the missing flags for the drain to begin; null when none is missing. */
 export function flagsFault({ pods }: DrainPlan): string | null {
   const flags = pods.flatMap(({ fate }) => {
     const faults = fate.kind === 'refuse' ? fate.faults : [];

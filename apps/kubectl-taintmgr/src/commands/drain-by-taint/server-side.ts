@@ -160,7 +160,7 @@ function refuseLocalFlags(flags: DrainFlags): void {
 }
 
 const lookEveryMs: Millis = 1_000;
-/** Every so many looks, the controller that carries the drain out is looked for too. */
+/** The number of looks between two checks of the controller that carries the drain out. */
 const looksBetween = 10;
 
 interface Follower extends Audience {
@@ -176,7 +176,7 @@ interface Followed {
   readonly isGone: boolean;
 }
 
-/** Says what is new about a drain, once a second, until it has ended or Ctrl-C comes. */
+/** Reports the news of a drain, once a second, until it has ended or Ctrl-C comes. */
 async function followDrain(follower: Follower, made: NodeDrainObject): Promise<Followed> {
   const { interrupt } = follower;
   const news = new DrainNews(follower, Date.now());

@@ -41,7 +41,7 @@ export interface DrainSettings extends Omit<DrainRequest, 'taint'> {
   readonly effectReason: string | null;
 }
 
-/** Reads the command line, or the file that it names. Throws UsageError and RangeError naming what is wrong. */
+/** Reads the command line, or the file that it names. Throws UsageError and RangeError naming the faults. */
 export async function readRequest(
   { flags, given, output }: Pick<Invocation<DrainFlags>, 'flags' | 'given' | 'output'>,
   taintText: string | undefined,

@@ -1,4 +1,5 @@
-// Explains the taints of a device or a rule that taints devices, and whom they make leave: explain device, explain devicetaintrule.
+// Explains the taints of a device or a rule that taints devices, and the pods that they evict: explain
+// device, explain devicetaintrule.
 import { formatTaint, type Taint } from '@taintmgr/core';
 import {
   type DeviceId,

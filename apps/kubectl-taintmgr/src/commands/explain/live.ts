@@ -31,7 +31,8 @@ const tickMs = 1000;
 
 /**
  * Shows an answer and updates it until Ctrl-C. On a terminal it is rewritten in place each second; else
- * changes are written as they come. A watch reports that something changed; what is shown is read again.
+ * changes are written as they come. A watch reports that something changed; then the shown part is read
+ * again.
  */
 export async function run(options: LiveOptions): Promise<ExitCode> {
   const { connection, view, invocation } = options;

@@ -192,7 +192,10 @@ function becauseLines(
   ];
 }
 
-/** Who asks that the pod be moved; where its policy asks for that and the cluster has no such kind, what is done instead. */
+/**
+ * The program that asks to move the pod; where the policy asks for that and the cluster has no such kind, the
+ * action instead.
+ */
 function requestLines(
   { requests, explanation, facts }: PodReport,
   survey: Pick<ForecastSurvey, 'requests' | 'givenUp'>,

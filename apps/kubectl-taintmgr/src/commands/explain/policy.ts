@@ -268,7 +268,7 @@ interface PolicySurvey {
   readonly refused: readonly string[];
 }
 
-/** Throws UsageError for what is neither a pod nor a node. */
+/** Throws UsageError for text that names neither a pod nor a node. */
 function readPolicyQuestion(text: string): PolicyQuestion {
   const [, kind, name] = /^(?:([^/]*)\/)?([^/]+)$/s.exec(text) ?? [];
   if (name !== undefined) {
@@ -337,7 +337,7 @@ function noExecuteTaints(node: NodeFacts | null): readonly Taint[] {
   return node?.node.taints.filter(({ effect }) => effect === 'NoExecute') ?? [];
 }
 
-/** One policy, asked for a pod and a taint. */
+/** A policy in the light of a pod and a taint. */
 interface PolicyRow {
   readonly taint: string;
   readonly policy: string;

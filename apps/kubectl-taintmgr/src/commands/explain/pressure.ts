@@ -53,7 +53,7 @@ import {
 } from '../../render/table.ts';
 import type { PressureFlags } from './flags.ts';
 
-/** `explain pressure NODE`: reads once what is used there, and says what would become of it. */
+/** `explain pressure NODE`: reads the usage there once, and explains the consequences. */
 export async function run(invocation: Invocation<PressureFlags>, name: string): Promise<ExitCode> {
   const { flags, output } = invocation;
   const rules = wordOf(output, '--semantics', flags.semantics, pressureRulesWords);
@@ -97,7 +97,7 @@ function shownSignals(
   return met.length > 0 ? met : signals.filter(({ signal }) => signal === 'memory.available');
 }
 
-/** `pod/NAME` of those that it would take to end what is met. */
+/** `pod/NAME` of the pods whose eviction would end the pressure. */
 function leaving({ explanation: { signals } }: PressureSurvey): readonly string[] {
   const names = signals.filter(isMet).flatMap(({ order, evictionsNeeded }) => {
     const going = order.filter(({ refusal }) => refusal === null);
@@ -217,9 +217,9 @@ interface PressureSurvey {
 }
 
 /**
- * Reads a node, its pods, what is used there, and the thresholds of its kubelet where the flags name
- * none. A kubelet that does not answer is part of the explanation. Throws ApiError for a node that
- * is not there and for want of rights, ConnectionError, and RangeError for wrong thresholds.
+ * Reads a node, its pods, the usage there, and the thresholds of its kubelet where the flags name none. A
+ * kubelet that does not answer is part of the explanation. Throws ApiError for a node that is not there and
+ * for want of rights, ConnectionError, and RangeError for wrong thresholds.
  */
 async function surveyPressure(
   client: ApiClient,

@@ -1,5 +1,5 @@
-// `explain node A B`, `explain nodes -l pool=gpu`, and the same of pods: each that was named in full, as `kubectl
-// describe` has it, and of those that a selector leaves a line.
+// `explain node A B`, `explain nodes -l pool=gpu`, and the same of pods: named objects in full, as `kubectl
+// describe` prints them, and selected ones in a line each.
 import {
   type ListAnswer,
   type NodeAnswer,

@@ -15,7 +15,7 @@ import { type Column, type Field, renderColumns, renderFields } from '../../rend
 import type { View } from './view.ts';
 import { countsField, nodesShown, tallyColumns } from './zone.ts';
 
-/** `explain taint KEY[=VALUE][:EFFECT]`: where it is, since when, and what it does there. */
+/** `explain taint KEY[=VALUE][:EFFECT]`: its nodes, its age, and its effect there. */
 export function taintView(text: string): View<TaintAnswer> {
   return {
     subject: taintSubject(text),

@@ -1,4 +1,4 @@
-// The views of what can be explained: what is asked, and what is shown of the answer.
+// The views of all subjects: the question, and the shown answer.
 
 import type { Selectors } from '@taintmgr/k8s-adapter/client';
 import {

@@ -3,7 +3,7 @@ import type { Millis } from '@taintmgr/core/time';
 import { shellWord } from '@taintmgr/k8s-adapter/command-line';
 import type { By, SimulateFlags } from './flags.ts';
 
-/** `kubectl taintmgr simulate -f a.json --until 30m`; without flags of the connection and of what is printed. */
+/** `kubectl taintmgr simulate -f a.json --until 30m`, without flags of the connection and of the output. */
 export function commandOf(flags: SimulateFlags): string {
   const { filename, script, event, policy, apply, variant = [], failIf, each, by, report } = flags;
   const { until, seed, seeds } = flags;

@@ -290,7 +290,7 @@ function topOf(text: string): Top {
   throw new InvalidArgumentError(`Want a whole number from 1 to ${topMax}, or all.`);
 }
 
-/** The number of rows of each table that are shown: so many of the worst, or all. */
+/** The number of rows of each table that are shown: the worst, or all. */
 export type Top = number | 'all';
 
 function byOf(text: string): By {
@@ -307,7 +307,7 @@ function byOf(text: string): By {
 const taintPattern =
   /^((?:[a-z\d][a-z\d.-]*\/)?[A-Za-z\d](?:[\w.-]{0,61}[A-Za-z\d])?)(?:=((?:[A-Za-z\d](?:[\w.-]{0,61}[A-Za-z\d])?)?))?:NoExecute$/;
 
-/** Null: it is no taint, or none by which pods leave. It reads no more than that: help loads no engine. */
+/** Null: it is no taint, or none by which pods leave. This reads no more than that: help loads no engine. */
 function noExecuteTaint(text: string): string | null {
   const [, key, value = ''] = taintPattern.exec(text) ?? [];
   if (key === undefined) return null;

@@ -1,4 +1,4 @@
-// Plays what is asked for: each variant with each seed.
+// Plays the question: each variant with each seed.
 import type { Invocation } from '../../cli/registry.ts';
 import { Rollout } from './apply/rollout.ts';
 import type { SimulateFlags } from './flags.ts';
@@ -80,7 +80,7 @@ function scriptName({ script, event = [] }: SimulateFlags): string | null {
   return names.length === 0 ? null : names.join(' and ');
 }
 
-/** One for each cluster, which the variants in it share. */
+/** Returns a beginning for each cluster, which the variants in it share. */
 function beginningsOf(
   variants: readonly Variant[],
   common: Pick<RunOptions, 'script' | 'seed'>,

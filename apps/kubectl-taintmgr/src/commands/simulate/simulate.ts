@@ -24,7 +24,7 @@ import { tuneForSimulation } from './tuning.ts';
 import { actorNotes, rulesIn, variantsIn } from './variants.ts';
 import { verifyCommand } from './verify/verify.ts';
 
-/** So many missing things are named. */
+/** The number of missing parts that are named. */
 const missingShown = 20;
 
 const byAlone =
@@ -111,7 +111,7 @@ async function sourceOf(invocation: Invocation<SimulateFlags>): Promise<ClusterS
   return await withConnection(invocation, ({ client }) => liveSource(client, 'the cluster'));
 }
 
-/** Says what is missing, and whether to go on. */
+/** Reports the missing parts; false where they need --partial. */
 function isWhole(
   { missing }: ClusterSource,
   { partial, apply }: SimulateFlags,

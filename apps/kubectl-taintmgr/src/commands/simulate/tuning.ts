@@ -2,8 +2,8 @@
 import v8 from 'node:v8';
 
 const flags: readonly string[] = [
-  // V8 collects what is old when the heap has grown by so much; left to itself it waits until it has
-  // doubled or more, for memory that a simulation needs only once.
+  // V8 collects old objects when the heap has grown by this percentage; by default it waits until the heap
+  // has doubled or more, for memory that a simulation needs only once.
   '--heap-growing-percent=70',
   // Functions take in less than half of what V8 would put into them: to compile them takes threads of V8
   // nearly a third of a run's time.

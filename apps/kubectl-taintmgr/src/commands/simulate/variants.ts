@@ -17,7 +17,7 @@ import type { Script } from './script/script.ts';
 import type { ClusterSource } from './source/source.ts';
 import type { Semantics } from './stage/run.ts';
 
-/** One of the runs that are compared. */
+/** A run of the comparison. */
 export interface Variant {
   readonly name: string;
   /** The cluster in which it is played. */
@@ -52,8 +52,7 @@ export function variantsIn(
 }
 
 /**
- * Both follow the same rules: those of the controller that follows policies, where the manifests are
- * policies.
+ * Both follow the same rules: those of the controller that follows policies, if the manifests are policies.
  */
 function beforeAndAfter(
   flags: SimulateFlags,
@@ -145,9 +144,9 @@ function variantsOf(
     policies,
     source,
   }: {
-    /** The rules of what is in force without a variant. */
+    /** The rules in force without a variant. */
     readonly own: Semantics;
-    /** Those of the one who follows policies. */
+    /** The rules of the controller that follows policies. */
     readonly ofFiles: Semantics;
     /** The policies in force without a variant. */
     readonly policies: readonly PolicyObject[];

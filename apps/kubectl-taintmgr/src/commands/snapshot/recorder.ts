@@ -18,7 +18,7 @@ const followedKinds: readonly CollectionKind[] = [
   ...(['Pod', 'PodDisruptionBudget'] as const),
 ];
 
-/** One collection, and what its objects are. */
+/** A collection, and the kind of its objects. */
 interface Followed extends WatchedCollection {
   readonly apiVersion: string;
   readonly kind: string;
@@ -55,7 +55,7 @@ export interface RecorderOptions {
 
 /** A lease is renewed every 10 s; after this time without a renewal the node may have died. */
 const quietMs: Millis = 25_000;
-/** At the end so much is enough: two renewals are missing. */
+/** At the end this time is enough: two renewals are missing. */
 const quietAtEndMs: Millis = 20_500;
 /** The events during a gap arrive within this time after it. */
 const catchUpMs: Millis = 2_000;
@@ -63,7 +63,7 @@ const catchUpMs: Millis = 2_000;
 const gapMsMin: Millis = 1_000;
 
 interface Known {
-  /** Of what is written down. */
+  /** The digest of the written part. */
   readonly digest: string;
   readonly object: KubeObject;
 }

@@ -1,4 +1,5 @@
-// The DeviceTaintRules of the cluster, as status shows them: whom each makes go, and when the next one does.
+// The DeviceTaintRules of the cluster, as status shows them: the pods that each evicts, and the time of the
+// next eviction.
 import { formatTaint } from '@taintmgr/core';
 import type { DeviceTaintRule } from '@taintmgr/core/devices';
 import { earliest, type Instant } from '@taintmgr/core/time';

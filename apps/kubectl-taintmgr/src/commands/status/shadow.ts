@@ -9,13 +9,13 @@ import { isFresh, type TaintManager } from '@taintmgr/k8s-adapter/survey';
 import { broken } from '../../render/lines.ts';
 import { type Column, renderColumns, type TableOptions } from '../../render/table.ts';
 
-/** One that keeps score, and its report. */
+/** A shadow that keeps score, and its report. */
 interface Shadow {
   readonly manager: TaintManager;
   readonly report: PublishedShadow;
 }
 
-/** Those among the published ones that keep score. */
+/** The shadows among the published managers that keep score. */
 export function shadowsIn(managers: readonly TaintManager[]): readonly Shadow[] {
   return managers.flatMap((manager) => {
     const { shadow: report } = manager;
@@ -113,7 +113,7 @@ function spanText(span: PublishedShadow['earlierSeconds']): string {
   return mean === most ? `, by ${mean}` : `, by ${mean} on average and ${most} at most`;
 }
 
-/** Those that kube-controller-manager deleted. */
+/** The pods that kube-controller-manager deleted. */
 function deletedOf({ same = 0, earlier = 0, later = 0, kept = 0 }: Omit<Row, 'name'>): number {
   return same + earlier + later + kept;
 }

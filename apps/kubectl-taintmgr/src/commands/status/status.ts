@@ -150,21 +150,21 @@ interface Status {
   readonly evictor: Evictor;
   readonly zones: readonly ZoneCounts[];
   readonly drains: readonly MarkedDrain[];
-  /** Those that controllers carry out. */
+  /** The NodeDrains that controllers carry out. */
   readonly nodeDrains: readonly NodeDrainObject[];
-  /** Those that evict the pods of a node, or did when they were last heard of. */
+  /** The drains that evict the pods of a node, or did when they were last heard of. */
   readonly running: readonly RunningDrain[];
   /** The recent reports of controllers about clocks, the latest last. */
   readonly clocks: readonly ClockEvent[];
   /** Limits of the controller that hold evictions until they are resumed. */
   readonly tripped: readonly TrippedLimit[];
-  /** Those that hold evictions. */
+  /** The pauses that hold evictions. */
   readonly pauses: readonly EvictionPause[];
   /** The published status of leaders. */
   readonly managers: readonly TaintManager[];
   /** The requests to move a pod. */
   readonly requests: readonly EvictionRequest[];
-  /** Those that taint devices; null: there are none, or we may not see them. */
+  /** The rules that taint devices; null: there are none, or they may not be read. */
   readonly deviceRules: RuleSection | null;
   /** Nodes of which conditions say that they are drained or maintained. */
   readonly maintained: readonly NodeFacts[];

@@ -19,7 +19,7 @@ export interface RuleForecast {
   readonly allocated: number;
   /** The pods on its devices, those that stay too. */
   readonly pods: readonly DevicePod[];
-  /** Those that it makes leave. */
+  /** The pods that the rule evicts. */
   readonly going: readonly DevicePod[];
   /** Devices of the same drivers that a replacement could get; null: slices may not be read. */
   readonly free: number | null;

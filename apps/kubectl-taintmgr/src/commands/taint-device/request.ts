@@ -15,7 +15,7 @@ export type TaintRequest =
       readonly name: string;
       readonly selector: DeviceSelector;
       readonly taint: { readonly key: string; readonly value: string };
-      /** None: it stays a preview. */
+      /** None: the rule stays a preview. */
       readonly effect: 'NoExecute' | 'None';
     }
   | { readonly kind: 'rule'; readonly name: string; readonly effect: 'NoExecute' };

@@ -50,7 +50,7 @@ import type { TaintDeviceFlags } from './flags.ts';
 import { forecastRule, type RuleForecast, risksOf } from './forecast.ts';
 import { manifestOf, readRequest, type TaintRequest } from './request.ts';
 
-/** One run of the command. */
+/** A run of the command. */
 interface Work {
   readonly invocation: Invocation<TaintDeviceFlags>;
   readonly request: TaintRequest;
@@ -107,7 +107,10 @@ async function ruleThere(client: ApiClient, path: string, name: string): Promise
   );
 }
 
-/** None first, then who would go, a question, counted again, NoExecute. */
+/**
+ * Writes the effect None first, shows the pods that would leave, asks the user, counts again, and writes
+ * NoExecute.
+ */
 async function taintSafely(work: Work, before: RuleObject | null): Promise<ExitCode> {
   const { invocation, request, dryRun } = work;
   const { flags, output, interrupt } = invocation;
@@ -228,7 +231,9 @@ async function tryOnly(
   return await finish(work, { rule, forecast: first, hint: null });
 }
 
-/** The change that makes a rule what is asked for. The mark of one that is there says what it was. */
+/**
+ * The change that turns a rule into the wanted one. The mark of an existing rule records its earlier content.
+ */
 function changeFor(
   effect: 'NoExecute' | 'None',
   before: RuleObject | null,

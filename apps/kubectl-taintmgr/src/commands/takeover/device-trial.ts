@@ -1,4 +1,4 @@
-// Tries what takeover does for the taint of a device, with a device, a claim and a pod of its own.
+// Tries the effect of takeover on the taint of a device, with a separate device, claim and pod.
 import { type ApiClient, lookForDevices, objectRequest } from '@taintmgr/k8s-adapter';
 import { claimsPath } from '@taintmgr/k8s-adapter/client';
 import { isAllowed, rightOf } from '@taintmgr/k8s-adapter/survey';

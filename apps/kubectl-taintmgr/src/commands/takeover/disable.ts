@@ -1,4 +1,4 @@
-// Turns takeover off and lets go of what it holds: takeover disable.
+// Turns takeover off and releases the held pods: takeover disable.
 
 import { setTimeout } from 'node:timers/promises';
 import { formatTaint, type Pod } from '@taintmgr/core';
@@ -31,7 +31,7 @@ import { HeldDevices, type HeldForDevice } from './held-devices.ts';
 import { holdsDevices, labelRequest, readState, type TakeoverState } from './state.ts';
 import { type HeldPod, type NamespaceChange, printChange } from './status.ts';
 
-/** A namespace, and what is held in it. */
+/** A namespace, and its held pods. */
 interface Plan {
   readonly change: NamespaceChange;
   readonly held: readonly HeldPod[];
@@ -105,7 +105,7 @@ const choiceTexts: Readonly<Record<HeldChoice, string>> = {
   leave: 'stays',
 };
 
-/** Those that are none of the others. */
+/** The held pods without the others. */
 function without<T extends HeldPod>(held: readonly T[], others: readonly HeldPod[]): readonly T[] {
   const uids = new Set(others.map(({ pod }) => pod.uid));
   return held.filter(({ pod }) => !uids.has(pod.uid));
@@ -162,8 +162,8 @@ interface GivingBack {
 const retryMs: Millis = 5_000;
 
 /**
- * By so much kube-controller-manager may find a pod due before we do: taints and the API server's
- * time are known in whole seconds, and count from their end.
+ * kube-controller-manager may find a pod due earlier by this time: taints and the API server's time are known
+ * in whole seconds, and count from their end.
  */
 const laterMsMax: Millis = 2_000;
 
@@ -192,7 +192,7 @@ async function giveBack(giving: GivingBack): Promise<readonly HeldPod[]> {
 const touchesMax = 5;
 const touchMs: Millis = 1_000;
 
-/** Of what is held for its devices kube-controller-manager forgets nothing: it only has to try again. */
+/** kube-controller-manager forgets no pod that is held for its devices: it only has to try again. */
 async function letGo(giving: GivingBack): Promise<void> {
   const { devices, output, namespace, interrupt } = giving;
   for (let touches = 0; devices && touches < touchesMax; touches += 1) {
@@ -269,9 +269,9 @@ async function remove(client: ApiClient, pod: Pod, how: HeldChoice): Promise<str
 
 /**
  * Of the pods of a namespace those that kube-controller-manager wants to delete until `ahead` from now,
- * static pods left out. It counts from when it saw both the taint and the pod. A taint without a time came
- * when taintmgr wrote down, else when the node's taints were written last; where not even that is known it
- * came `now`, so that no pod that tolerates it for a while is evicted for a guess.
+ * static pods left out. kube-controller-manager counts from when it saw both the taint and the pod. A taint
+ * without a time came when taintmgr wrote down, else when the node's taints were written last. Where not even
+ * that is known, it came `now`, so that no pod that tolerates it for a while is evicted for a guess.
  */
 export function duePods(
   pods: readonly PodFacts[],

@@ -24,8 +24,8 @@ const annotation = 'taintmgr.dev/released';
 const forbidden = 403;
 
 /**
- * The devices of the cluster, for those who give a namespace back. kube-controller-manager tries ever later to
- * delete what it was refused, up to 1000 s apart; any change of a claim of it makes it try at once (seen on 1.36.2).
+ * The devices of the cluster, for giving a namespace back. kube-controller-manager tries refused deletions at
+ * growing intervals, up to 1000 s; any change of a claim of the pod makes it try at once (seen on 1.36.2).
  */
 export class HeldDevices {
   readonly #client: ApiClient;
@@ -44,7 +44,10 @@ export class HeldDevices {
     return sight === null ? null : new HeldDevices(client, sight.paths);
   }
 
-  /** Those of the pods of a namespace that it wants to delete until then; null: devices may not be read. */
+  /**
+   * The pods of a namespace that kube-controller-manager wants to delete until then; null: devices may not be
+   * read.
+   */
   async dueIn(
     namespace: string,
     pods: readonly PodFacts[],

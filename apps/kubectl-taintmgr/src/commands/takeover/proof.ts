@@ -1,4 +1,4 @@
-// Proves before anything is changed that the API server refuses what it is meant to refuse.
+// Proves before any change that the API server refuses the right requests.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import type { ApiClient } from '@taintmgr/k8s-adapter';
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
@@ -33,7 +33,7 @@ export interface ProofOptions {
   readonly client: ApiClient;
   /** Opted in already: a pod of theirs will do. */
   readonly namespaces: readonly string[];
-  /** Whom the policies exempt. */
+  /** The users that the policies exempt. */
   readonly users: readonly string[];
   /** True: the mark for a taint of a device must be refused too. */
   readonly withDevices: boolean;
@@ -47,7 +47,7 @@ export interface ProofOptions {
   readonly interrupt: AbortSignal;
 }
 
-/** As whom kube-controller-manager evicts where it has service accounts, and where it has not. */
+/** The users as which kube-controller-manager evicts where it has service accounts, and where it has not. */
 const upstreamUsers = [
   'system:serviceaccount:kube-system:node-controller',
   'system:kube-controller-manager',

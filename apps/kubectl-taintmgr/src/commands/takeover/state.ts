@@ -32,7 +32,7 @@ export const windowMs: Millis = 60_000;
 
 /** The policies as they are installed. */
 interface Policies {
-  /** Whom they exempt; empty: they are not there. */
+  /** The users that they exempt; empty: the policies do not exist. */
   readonly users: readonly string[];
   readonly version: string | null;
   /** In what they are not as this program would install them, in words. */
@@ -47,7 +47,7 @@ export interface TakeoverState {
   readonly policies: Policies;
   /** Namespaces with the label, in order. */
   readonly namespaces: readonly string[];
-  /** Those whose label has another value, which counts for nothing, as `name=value`. */
+  /** The namespaces whose label has another value, which counts for nothing, as `name=value`. */
   readonly mislabelled: readonly string[];
 }
 
@@ -176,7 +176,7 @@ function isEnding(object: unknown): boolean {
 interface WriteOptions {
   /** The API server judges, and changes nothing. */
   readonly dryRun?: boolean;
-  /** As whom; left out: as ourselves. */
+  /** The user to impersonate; left out: none. */
   readonly as?: string;
 }
 
@@ -248,7 +248,7 @@ function patch(
 type MarkAnswer =
   /** The policy refuses it: kube-controller-manager would not go on. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** It would be stored: kube-controller-manager would delete the pod. */
+  /** The API server would store it: kube-controller-manager would delete the pod. */
   | { readonly kind: 'taken' }
   /** Another obstacle refuses it; nothing is known. */
   | { readonly kind: 'failed'; readonly message: string; readonly status: number | null };

@@ -1,4 +1,4 @@
-// Shows whether takeover is on, and what it holds: takeover status.
+// Shows if takeover is on, and the pods that it holds: takeover status.
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import { takeoverLabel } from '@taintmgr/k8s-adapter';
 import type { PodFacts } from '@taintmgr/k8s-adapter/survey';

@@ -1,4 +1,4 @@
-// Tries what takeover does with pods of its own, and says how each trial ended.
+// Tries takeover with separate pods, and reports the end of each trial.
 import { setTimeout } from 'node:timers/promises';
 import { formatTime, type Instant, type Millis } from '@taintmgr/core/time';
 import { type ApiClient, getNodeRequest } from '@taintmgr/k8s-adapter';
@@ -58,7 +58,7 @@ export async function build(client: ApiClient, { node, inside, outside }: Places
     { namespace: outside, name: atOnce },
     { namespace: inside, name: later, tolerations },
   ];
-  // The finalizer lets us see by whom a pod was deleted.
+  // The finalizer shows which program deleted a pod.
   for (const pod of pods) await makePod(client, { ...pod, nodeName: node, isWatched: true });
 }
 
@@ -67,7 +67,7 @@ export async function taint(client: ApiClient, node: string, at: Instant): Promi
   await setTaint(client, node, [{ ...trialTaint, timeAdded: formatTime(at) }]);
 }
 
-/** Takes away whatever the trial has made, and says what is left. */
+/** Removes the objects of the trial, and reports the remaining ones. */
 export async function clear(client: ApiClient, places: Places): Promise<readonly Leftover[]> {
   const { node } = places;
   const untaint = `kubectl taint node ${node} ${trialTaint.key}-`;

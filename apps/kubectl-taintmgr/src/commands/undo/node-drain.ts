@@ -1,4 +1,5 @@
-// Undoes a NodeDrain: deletes the object, and says what its controller takes back, or takes it back itself.
+// Undoes a NodeDrain: deletes the object, and reports the changes that its controller takes back, or takes
+// them back itself.
 import { setTimeout } from 'node:timers/promises';
 import type { DrainCondition } from '@taintmgr/core/drain';
 import { formatTime, type Millis } from '@taintmgr/core/time';
@@ -44,7 +45,7 @@ export interface Undo {
 }
 
 /**
- * Its controller takes back what it has set before the object goes. Where none acts, that is done from
+ * The controller takes its changes back before the object is removed. Where none acts, that is done from
  * here, as for a drain by this program. `nodes`: those that bear its mark.
  */
 export async function undoNodeDrain(
@@ -130,9 +131,9 @@ function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
 
 /**
  * Does the work of a controller when the drain is undone: deletes its EvictionRequests, so that no
- * interceptor continues to move pods for it, and sets its conditions of nodes to False. Returns true where
- * all of that is done; refusals are reported. A controller tries conditions once and releases the drain; here
- * no controller is left to set them to False, so that failures count.
+ * interceptor continues to move pods, and sets its conditions of nodes to False. Returns true where all of
+ * that is done; refusals are reported. A controller tries conditions once and releases the drain; here no
+ * controller is left to set them to False, so that failures count.
  */
 async function takeBackTraces(
   client: ApiClient,
@@ -161,7 +162,7 @@ async function withdrawRequests(
     for (const { namespace, name, drain } of evictionRequestsFrom(requests ?? [], [])) {
       if (drain !== uid) continue;
       const reference = `evictionrequest.lifecycle.k8s.io/${name}`;
-      // One that is refused keeps none of the others.
+      // A refused change does not stop the others.
       const isDone = await tryTo(`${reference} is not taken back`, options, async () => {
         await send(client, deleteEvictionRequest(namespace, name), options);
         options.say(`${reference} deleted (${namespace}${dry(options)})`);
@@ -206,7 +207,7 @@ async function clearConditions(
   return isRead && !isLeft;
 }
 
-/** Those that stand for this drain, as they are once it does not. */
+/** The conditions of this drain, as they are after its end. */
 function endedConditions(
   conditions: readonly DrainCondition[],
   drain: string,

@@ -116,7 +116,7 @@ async function idleFirst(
   return [...names.filter((name) => !working.has(name)), ...working];
 }
 
-/** Those of these names that there are; where the first is one, that alone is meant. */
+/** The existing NodeDrains of these names; where the first is one, that alone is meant. */
 async function nodeDrainsNamed(
   client: ApiClient,
   [first = '']: readonly string[],

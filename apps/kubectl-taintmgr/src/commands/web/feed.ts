@@ -76,7 +76,7 @@ export function feedOf(
   files: readonly PolicyObject[],
 ): Feed {
   const search = new EvictorSearch(client);
-  // It remembers since when a taint is there that does not say so itself.
+  // The explainer remembers the first sight of taints without a time.
   const explainer = new Explainer({ ...present, policies: files });
   let look: Look | null = null;
   const past = new PastFeed(client, history);
@@ -134,7 +134,7 @@ async function rest(millis: number, interrupt: AbortSignal): Promise<boolean> {
   }
 }
 
-/** So many pods are shown one by one, the next first. */
+/** The number of pods that are shown one by one, the next first. */
 const podsMax = 2000;
 
 /** All that was read for one look. */

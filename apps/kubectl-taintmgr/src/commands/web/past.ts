@@ -3,7 +3,7 @@ import { type ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter
 import { history, pastOf } from '@taintmgr/k8s-adapter/history';
 import type { LiveHistory, LivePast } from '@taintmgr/page';
 
-/** It is read again at this interval while there are viewers, */
+/** Departures are read again at this interval while there are viewers, */
 const everyMs = 60_000;
 /** and less often where that takes long. */
 const restPerRead = 19;

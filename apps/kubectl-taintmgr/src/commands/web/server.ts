@@ -210,9 +210,9 @@ const used =
 const secretBytes = 32;
 
 /**
- * One session. Its address has a token that becomes a cookie at its first use. A page of another site
- * that got a name of its own to lead here (DNS rebinding) is known by the header Host, and one that
- * lets the browser ask in its name by Sec-Fetch-Site.
+ * One session. Its address has a token that becomes a cookie at its first use. A page of another site that
+ * leads here by a foreign name (DNS rebinding) is known by the header Host, and one that makes the browser
+ * ask in its name by Sec-Fetch-Site.
  */
 export class Session {
   readonly #port: number;
@@ -290,7 +290,7 @@ const retryMs = 2000;
 
 interface Viewer {
   readonly response: ServerResponse;
-  /** It has not taken what was sent, and there is a newer state since. */
+  /** The viewer has not read the last data, and there is a newer state since. */
   isBehind: boolean;
 }
 

@@ -59,7 +59,7 @@ export async function run(invocation: Invocation<WebFlags>): Promise<ExitCode> {
 /** Flags that say nothing of a cluster. */
 const ofDemo: ReadonlySet<string> = new Set(['demo', 'port', 'open', 'color']);
 
-/** Throws UsageError where a flag is about a cluster, or what is assumed of one. */
+/** Throws UsageError where a flag is about a cluster, or about the assumptions for one. */
 function refuseClusterFlags(flags: Invocation<WebFlags>['flags']): void {
   const given = Object.entries(flags).filter(([name, value]) => {
     return value !== undefined && !ofDemo.has(name);

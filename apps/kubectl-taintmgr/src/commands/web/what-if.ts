@@ -24,7 +24,7 @@ import { version } from '../../cli/version.ts';
 import { plain } from '../../render/style.ts';
 import { yamlLineOf } from '../../render/yaml.ts';
 
-/** So many pages are kept, the last ones. */
+/** The number of pages that are kept, the last ones. */
 const keptMax = 8;
 const lastsMsMax: Millis = 120_000;
 /** The page's own questions are answered from memory for this time. */
@@ -123,7 +123,7 @@ export class WhatIfAnswers {
     return isFresh && this.#pages.has(known.address.replace('what-if/', '')) ? known : null;
   }
 
-  /** Ends what is being played, as far as that is; of many losses those that are done have a page. */
+  /** Ends the simulation under way; of many losses the finished ones have a page. */
   stop(): void {
     this.#playing?.stop.abort(new Error('it was stopped'));
   }
@@ -214,7 +214,7 @@ function commandOf(args: readonly string[]): string {
   return ['kubectl', 'taintmgr', ...args.map(shellWord)].join(' ');
 }
 
-/** Takes what a command writes; what it shows live is heard at once. */
+/** Takes the output of a command; its live block is passed on at once. */
 class HeardOutput implements Output {
   readonly live: Output['live'];
   readonly screen: Output['screen'] = async () => null;
@@ -376,7 +376,7 @@ function targetsOf(where: string, { nodes }: Asked): Targets {
   return { zone: name };
 }
 
-/** So many names are listed. */
+/** The number of names that are listed. */
 const namesMax = 12;
 
 function listed(kind: string, name: string, names: readonly string[]): string {

@@ -47,12 +47,12 @@ export function checkDevices(
   ];
 }
 
-/** Where the member is left out, at what it is left out of. */
+/** Where the member is left out, at the object without it. */
 function placed(manifest: Manifest, { path, level, message, fix }: DeviceFault): PlacedFinding {
   return findingAt(check, level, { manifest, at: manifest.field.at(path) }, message, fix);
 }
 
-/** These are of Kubernetes 1.36 and before, where rules need a gate. */
+/** Such versions are those of Kubernetes 1.36 and before, where rules need a gate. */
 function checkVersion(rule: Manifest): readonly PlacedFinding[] {
   if (!/\/v1(alpha|beta)\d/.test(rule.apiVersion)) return [];
   const at = rule.field.find(['apiVersion']);

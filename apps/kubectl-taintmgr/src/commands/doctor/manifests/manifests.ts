@@ -16,7 +16,7 @@ import { checkDevices } from './devices.ts';
 import { findingAt, type PlacedFinding, placeOf } from './placed-finding.ts';
 import { checkPolicies, isOfOurs } from './policies.ts';
 
-/** Reads the files and says what is wrong with them; errors make it 1. */
+/** Reads the files and reports their faults; errors make the exit code 1. */
 export async function checkFiles(
   { flags, output }: Invocation<DoctorFlags>,
   paths: readonly string[],
@@ -68,7 +68,9 @@ const checks: readonly ManifestCheck[] = [
   (manifests) => manifests.flatMap(checkMetadata),
 ];
 
-/** Labels and annotations of which every API server refuses the object. Those of ours their schema is asked about. */
+/**
+ * Labels and annotations of which every API server refuses the object. Our kinds are checked by their schema.
+ */
 function checkMetadata(manifest: Manifest): readonly PlacedFinding[] {
   const { apiVersion, field } = manifest;
   if (isOfOurs(apiVersion)) return [];
@@ -178,7 +180,7 @@ const rules: Readonly<Record<string, string>> = {
     'Taints of devices select what they are meant for, and claims tolerate what they seem to.',
 };
 
-/** One run with one result for each finding; files by their paths from where the command ran. */
+/** A SARIF run with one result for each finding; files by their paths from where the command ran. */
 export function sarifOf(findings: readonly PlacedFinding[]): Log {
   const driver = {
     name: 'kubectl-taintmgr',

@@ -142,7 +142,7 @@ function checkOverlaps({ policies }: PlacedPolicies): readonly PlacedFinding[] {
   );
 }
 
-/** One without an action only limits, and limits of all that match hold. */
+/** A policy without an action only limits, and the limits of all matching policies hold. */
 function isSameOutcome(a: EvictionPolicy, b: EvictionPolicy): boolean {
   const outcome = (policy: EvictionPolicy): string => {
     const { action, minTaintAgeMs, deleteAfterMs, gracePeriodSeconds } = policy;
@@ -333,7 +333,7 @@ interface PlacedPolicies {
   readonly drains: readonly Placed<'NodeDrain'>[];
 }
 
-/** Those that the API server would take; the others are found elsewhere. */
+/** The policies that the API server would accept; the others have findings elsewhere. */
 function placedPolicies(manifests: readonly Manifest[]): PlacedPolicies {
   const policies: Placed<'EvictionPolicy'>[] = [];
   const rules: Placed<'NodeTaintRule'>[] = [];

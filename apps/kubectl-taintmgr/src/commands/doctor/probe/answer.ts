@@ -102,13 +102,16 @@ function doubtIn(sight: Sight): string | null {
       ? `the pod ${what}, and nothing says who deleted it`
       : `the pod ${what} with the reason ${mark.reason} by ${mark.manager ?? 'somebody'}`;
   }
-  // It did not have the chance.
+  // kube-controller-manager did not have the chance.
   if (isOurs && isGone) return 'taintmgr-controller has evicted the pod, and it was gone at once';
   if (isManagerAlive) return null;
   return `no ${upstream} has given the Namespace of the probe a ServiceAccount: none runs at present, and one that starts may evict`;
 }
 
-/** taintmgr has evicted it: by a mark or by an Event, which the Eviction API has no mark of its own for. */
+/**
+ * True where taintmgr has evicted the pod: by a mark, or by an Event, as the Eviction API has no special
+ * mark.
+ */
 function isByOurs({ mark, speakers }: Sight): boolean {
   if (speakers.some((one) => one.startsWith('taintmgr'))) return true;
   return mark?.reason === 'DeletionByTaintManager' && ours.includes(mark.manager ?? '');

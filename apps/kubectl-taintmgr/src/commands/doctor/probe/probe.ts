@@ -255,9 +255,9 @@ function marksUntil(end: Instant): Marks {
 }
 
 /**
- * A Node without a machine. Its taint is there from birth, so that DaemonSets stay away that do not tolerate
- * everything; it has no room, so that no scheduler puts pods there; it says that it is ready, for cloud
- * controllers delete Nodes that are not and have no machine.
+ * A Node without a machine. Its taint exists from the creation on, so that DaemonSets without a toleration
+ * for everything stay away. The Node has no room, so that no scheduler puts pods there. It reports ready,
+ * because cloud controllers delete unready Nodes without a machine.
  */
 function probeNode(name: string, now: Instant, { labels, annotations }: Marks): object {
   const at = formatTime(now);

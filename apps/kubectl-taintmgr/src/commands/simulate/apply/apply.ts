@@ -31,7 +31,7 @@ interface ApplyOptions {
 }
 
 /**
- * Reads the manifests of files and folders and tries them on the cluster; what is wrong with any is in `missing` of
+ * Reads the manifests of files and folders and tries them on the cluster; their faults are in `missing` of
  * the cluster with them. Throws UsageError for a path that leads to none.
  */
 export async function overlayOf(
@@ -78,7 +78,7 @@ function* fileFaults({ kustomizations, faults }: Manifests): Generator<string> {
   }
 }
 
-/** Those of which none comes again; of two with one name the first counts. */
+/** Returns each manifest once; of two with one name the first counts. */
 function distinct(manifests: readonly Manifest[], faults: string[]): readonly Manifest[] {
   const first = new Map<string, Manifest>();
   for (const manifest of manifests) {
@@ -111,7 +111,7 @@ function trialCluster(source: ClusterSource, script: Script, seed: number): Clus
   }
 }
 
-/** Where kubectl writes down what it has applied. */
+/** The annotation of kubectl apply. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The group and the version of the kinds that play a part. */

@@ -1,6 +1,6 @@
 // The differences between two states of an object, field by field.
 
-/** So many fields of an object are named, each side cut to so many characters. */
+/** The number of fields of an object that are named, and the characters of each side. */
 const fieldsMax = 20;
 const textMax = 60;
 const absent = '<none>';
@@ -13,7 +13,7 @@ const untoldNames = ['env', 'envFrom', 'command', 'args', 'httpHeaders', 'annota
 const untoldPath = new RegExp(`(?:^|[.\\]])(?:${untoldNames.join('|')})(?:[.[]|$)`);
 const ourAnnotation = /(?:^|\.)annotations\.taintmgr\.dev\//;
 
-/** `spec.replicas 3 -> 1`, in the order of the fields; `<none>` for what is not there. */
+/** `spec.replicas 3 -> 1`, in the order of the fields; `<none>` for a missing value. */
 export function changedFields(before: object, after: object): readonly string[] {
   const all = [...differences('', members(before), members(after))];
   const more = all.length - fieldsMax;

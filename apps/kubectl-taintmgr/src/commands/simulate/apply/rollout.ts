@@ -28,7 +28,7 @@ const watched: Readonly<Record<string, string>> = {
   PodDisruptionBudget: 'poddisruptionbudgets',
 };
 
-/** One rollout, and as long a wait in the cluster as it is, so that events find both at one age. */
+/** One rollout, and an equally long wait in the cluster without it, so that events find both at one age. */
 export class Rollout {
   readonly #overlay: Pick<Overlay, 'objects' | 'applied'>;
   #lasted: Millis = 0;
@@ -145,7 +145,7 @@ function reasonText(pods: readonly KubeObject[], wanted: number): string {
   return pods.length < wanted ? 'nobody makes its pods' : 'it goes on';
 }
 
-/** Those that ask for as many pods as there are: no pod may ever be evicted. */
+/** The budgets that ask for all present pods: no pod may ever be evicted. */
 function closedBudgets({ api }: Cluster): RolloutDocument['closedBudgets'] {
   return api.list('poddisruptionbudgets').flatMap(({ metadata, status }) => {
     const { expectedPods = 0, desiredHealthy = 0 } = status ?? {};

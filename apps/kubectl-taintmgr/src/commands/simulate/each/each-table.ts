@@ -50,10 +50,10 @@ function moreText(more: number): string {
 
 /** With what stands around them it is a hundred lines at most. */
 const rowsUsual = 80;
-/** So many names are listed of losses of which nothing else is said, and of what is unknown. */
+/** The number of names that are listed of losses without other facts, and of unknowns. */
 const namesMax = 12;
 
-/** Those by which something is lost. */
+/** The taints by which parts are lost. */
 function taintsIn(losses: readonly Loss[]): readonly string[] {
   return [...new Set(losses.flatMap(({ taint }) => taint ?? []))];
 }
@@ -92,7 +92,7 @@ function worstText({ each, losses }: EachDocument): string {
   return `worst: ${lossText(each, worst)}: ${texts.join(', ')}`;
 }
 
-/** With -o wide cells name all that they are about, else the worst. */
+/** With -o wide cells name all objects, else the worst. */
 function columnsOf({ losses, by }: EachDocument, wide: boolean): readonly Column<Loss>[] {
   const some = (texts: readonly string[]): string => {
     return wide && texts.length > 0 ? texts.join(', ') : someOf(texts);

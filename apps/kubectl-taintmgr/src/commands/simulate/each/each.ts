@@ -110,7 +110,7 @@ function answerOf(document: EachDocument, top: Top | undefined): Answer {
   };
 }
 
-/** So many lines say which limits were crossed. */
+/** The number of lines about crossed limits. */
 const linesMax = 20;
 
 /** Prints crossed limits, failed losses and the number not played; returns the exit code. */

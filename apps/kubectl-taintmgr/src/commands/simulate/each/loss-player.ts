@@ -45,7 +45,7 @@ export type Baseline = Pick<
   'totals' | 'evictions' | 'unplaced' | 'workloads' | 'budgets' | 'jobs'
 >;
 
-/** One run, and what is kept of it. */
+/** A run, with the kept part. */
 interface Draw extends Judged {
   readonly recording: Pick<Recording, 'unplaced'>;
   /** The number of pods that a budget keeps on the lost nodes, by the name of the budget. */

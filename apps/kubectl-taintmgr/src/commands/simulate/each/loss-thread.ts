@@ -1,5 +1,5 @@
 // A thread that plays losses, as the one that started it sees it. The code of the plugin is a module of
-// sources, the one file of the package, or a part of the one program: each starts a thread of itself, which
+// sources, the one file of the package, or a part of the one program. Each starts a thread of itself, which
 // reaches `playInThread` by the same entry.
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';

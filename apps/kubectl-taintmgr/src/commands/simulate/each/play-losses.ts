@@ -7,7 +7,7 @@ import type { LiveBlock } from '../../../cli/output.ts';
 import { failedLoss } from './loss-player.ts';
 import type { PlannedLoss } from './plan.ts';
 
-/** Plays losses in a thread of its own. */
+/** Plays losses in a separate thread. */
 interface Thread {
   /** Resolves when it can play. Throws why it never can. */
   ready(): Promise<void>;
@@ -97,7 +97,7 @@ class Losses {
     return true;
   }
 
-  /** Plays what is left in this thread. */
+  /** Plays the remaining losses in this thread. */
   async here(): Promise<void> {
     const { play, interrupt } = this.#options;
     try {
@@ -132,8 +132,8 @@ const shortMs: Millis = 1_000;
 const besideHeapBytes = 64 * 2 ** 20;
 
 /**
- * The number of threads for `losses`, each of which may take `eachMs`: at most one for each core,
- * and as many as fit into memory, if each needs as much as this thread. 0: this thread is enough.
+ * The number of threads for `losses`, each of which may take `eachMs`: at most one for each core, and as many
+ * as fit into memory where each needs as much as this thread.
  */
 export function threadsFor(losses: number, eachMs: Millis): number {
   if (losses * eachMs < shortMs) return 0;

@@ -345,7 +345,7 @@ function targetOf(value: Command | Event): Target {
   };
 }
 
-/** `shop/db-0` or `node zone-a-1`; '' for what is about neither. */
+/** `shop/db-0` or `node zone-a-1`; '' for other subjects. */
 function targetText(value: Command | Event): string {
   const { pod, node } = targetOf(value);
   if (pod) return `${pod.namespace}/${pod.name}`;
@@ -360,7 +360,7 @@ function isValue(value: unknown): value is Value {
   return typeof value === 'object' && value !== null;
 }
 
-/** Of the members that differ so many are shown. */
+/** The number of differing members that are shown. */
 const membersShown = 10;
 /** Characters of one value. */
 const valueShown = 100;

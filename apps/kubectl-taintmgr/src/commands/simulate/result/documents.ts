@@ -17,7 +17,7 @@ import { differencesOf } from './differences.ts';
 import { type Band, bandOf, typicalSummary } from './draws.ts';
 import { summarize } from './summary.ts';
 
-/** A run and what it comes down to. */
+/** A run and its summary. */
 export interface RunResult extends Run {
   /** As --variant names it; else whose rules it follows. */
   readonly name: string;
@@ -41,7 +41,7 @@ export interface Result {
   /** The number of seeds that were played, from `seed` on. */
   readonly seeds: number;
   readonly until: Millis;
-  /** The first is what is asked for, others stand beside it. */
+  /** The first is the asked one; the others stand beside it. */
   readonly runs: readonly RunResult[];
   readonly limits: readonly FailIfOutcome[];
   /** The manifests that are laid over the cluster; left out: none are. */

@@ -16,7 +16,7 @@ export function bandOf(values: readonly number[]): Band {
   return { least: sorted[outside] ?? 0, most: sorted[sorted.length - 1 - outside] ?? 0 };
 }
 
-/** One of the values, so that whole numbers stay whole. */
+/** The median is one of the values, so that whole numbers stay whole. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[(sorted.length - 1) >> 1] ?? 0;
@@ -81,7 +81,7 @@ function eachTypical<Item extends OfKind>(
 /** An item that is known by its name, in a namespace if there is one. */
 export type OfKind = Pick<Named, 'name'> & { readonly kind?: string; readonly namespace?: string };
 
-/** Those that are in both, by their names. */
+/** The items that both lists contain, by their names. */
 export function paired<Item extends OfKind>(
   first: readonly Item[],
   others: readonly Item[],

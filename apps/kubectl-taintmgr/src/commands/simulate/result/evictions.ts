@@ -260,7 +260,7 @@ class HoldLog {
     this.holds.push(track);
   }
 
-  /** It is held back no more; by what else than a kind stays. */
+  /** Releases a pod from the holds of a kind, or of all kinds. */
   release(at: number, uid: string, kind: Holder['kind'] | null = null): void {
     const open = this.#open.get(uid);
     if (!open || (kind !== null && open.kind !== kind)) return;

@@ -127,7 +127,7 @@ function measuredIn(metric: string, { summary, recording }: Judged): readonly Me
   return metrics[metric]?.measure(summary, recording) ?? [];
 }
 
-/** The worst of all that are meant; null: none is there. */
+/** The worst of all matching values; null: none exists. */
 function readingOf({
   metric,
   subject,
@@ -177,7 +177,7 @@ interface Runs {
   readonly allowsUnknown?: boolean;
 }
 
-/** One place where a condition asks for something. */
+/** A place where a condition asks for a value. */
 interface Call {
   readonly metric: string;
   /** `shop/web`, with `*` for any name. */
@@ -259,7 +259,7 @@ interface Measured {
   readonly amounts: Readonly<Partial<Record<Unit, number>>>;
 }
 
-/** One thing that can be measured of each workload or budget. */
+/** A measure of each workload or budget. */
 interface Metric {
   readonly type: AmountName;
   readonly what: 'workload' | 'budget';

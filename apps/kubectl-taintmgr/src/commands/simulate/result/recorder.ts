@@ -38,7 +38,7 @@ interface RecorderOptions {
   readonly times: PodTimes;
 }
 
-/** Between two looks at what is not reported. */
+/** Between two looks at facts that no report contains. */
 const lookPeriodMs = 1_000;
 
 /** Records everything that changes during a run. */
@@ -307,7 +307,7 @@ export function coveredBy(
   api: Pick<ClusterApi, 'list'>,
 ): readonly string[] {
   const { selector } = spec;
-  // One without a selector selects nothing.
+  // A budget without a selector selects nothing.
   if (!selector) return [];
   const { namespace = '' } = metadata;
   return templated

@@ -17,14 +17,17 @@ import { beyondChance, keyOf, type OfKind, paired } from './draws.ts';
 export interface Listing {
   /** The number of items to which something happened. */
   readonly harmed: number;
-  /** Those that differ most between runs and the worst of them, and all in the order of their names where these are all; '': there is nothing. */
+  /**
+   * The objects that differ most between runs and the worst of them, in the order of their names where these
+   * are all; '': none.
+   */
   readonly text: (room: ListingRoom) => string;
 }
 
 interface ListingRoom {
-  /** So many things. */
+  /** The number of rows. */
   readonly rows: number;
-  /** So many of those to which nothing happened are named. */
+  /** The number of unchanged objects that are named. */
   readonly names: number;
 }
 
@@ -142,7 +145,7 @@ function groupsOf<Item extends Counted>(
   });
 }
 
-/** Those of the first run, and what only others have. */
+/** The objects of the first run, and those that only others have. */
 function allOf<Item extends Counted>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const byKey = new Map<string, Item>();
   for (const item of lists.flat()) {
@@ -171,7 +174,7 @@ function namesOf<Item extends Counted>(
   };
 }
 
-/** Each line says all: what it is about, and the variant. */
+/** Each line has all facts: the subject and the variant. */
 function flat<Item>(
   { head, columns }: RowTable<Item>,
   groups: readonly (readonly Line<Item>[])[],

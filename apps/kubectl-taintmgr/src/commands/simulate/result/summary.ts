@@ -139,7 +139,7 @@ export function mostAtOnce(tracks: readonly Pick<UnplacedTrack, 'from' | 'until'
     const begin: readonly [number, number] = [from, 1];
     return until === null ? [begin] : [begin, [until, -1] as const];
   });
-  // Those that end at an instant make room for those that begin.
+  // Spans that end at an instant make room for spans that begin.
   changes.sort(([a, one], [b, other]) => a - b || one - other);
   let [now, most] = [0, 0];
   for (const [, change] of changes) {
@@ -149,7 +149,7 @@ export function mostAtOnce(tracks: readonly Pick<UnplacedTrack, 'from' | 'until'
   return most;
 }
 
-/** One pod, and what kept it. */
+/** A pod, and the cause that kept it. */
 interface Kept extends Omit<Cause, 'pods'> {
   readonly pod: string;
 }
@@ -222,7 +222,7 @@ const returnsMin = 2;
 export function loopsOf(evictions: readonly EvictionTrack[]): readonly EvictionLoop[] {
   const groups = new Map<string, [EvictionTrack, ...EvictionTrack[]]>();
   for (const eviction of evictions) {
-    // One reason and later another one are two stories, however often the pod came back.
+    // A changed reason makes a new story, however often the pod came back.
     const why = eviction.because.join();
     const key = `${eviction.namespace}/${nameOf(eviction)} ${eviction.node} ${why}`;
     const known = groups.get(key);

@@ -85,7 +85,7 @@ class Sum {
   }
 }
 
-/** One for each name, those that are known in advance among them. */
+/** A sum for each name, including the names that are known in advance. */
 class Sums {
   readonly #byName = new Map<string, Sum>();
 

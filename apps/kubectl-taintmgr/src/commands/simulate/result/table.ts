@@ -21,17 +21,14 @@ import {
   worst,
 } from './rows.ts';
 
-/**
- * The size of an answer that is shown: the worst rows of each table, and so many lines and names
- * below the tables.
- */
+/** The shown size of an answer: the worst rows of each table, and the lines and names below the tables. */
 interface Room {
   readonly workloads: number;
   /** Namespaces, zones, budgets, Jobs and causes. */
   readonly others: number;
   /** Pods that fitted nowhere, and loops. */
   readonly lines: number;
-  /** Of what is unknown, and of what is assumed. */
+  /** Remarks about unknowns, and about assumptions. */
   readonly remarks: number;
   /** Things to which nothing happened. */
   readonly names: number;
@@ -45,9 +42,9 @@ const everything: Room = { ...usual, lines: Number.POSITIVE_INFINITY };
 
 /** A longer answer shows only the worst, unless the user asks for more. */
 const linesMax = 100;
-/** So many workloads are tried, until the answer is short enough. */
+/** The numbers of workloads that are tried, until the answer is short enough. */
 const steps = [30, 20, 15, 10, 7, 5, 4, 3, 2, 1];
-/** Of so few zones there is always room for all. */
+/** The number of zones for which there is always room. */
 const zonesMin = 3;
 /** More workloads that are harmed are summed up too. */
 const unsummedMax = 12;

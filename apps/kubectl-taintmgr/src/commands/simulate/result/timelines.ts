@@ -9,7 +9,7 @@ import type { JobTrack, NodeTrack, PodTrack, Step, Timeline, ZoneTrack } from '@
 import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster';
 import { type Open, relativeText } from './evictions.ts';
 
-/** One state of a track. */
+/** A state of a track. */
 export type StateOf<Track extends Timeline<unknown, object>> = Omit<Track['states'][number], 'at'>;
 
 /** The timelines of several things, each under a key. */
@@ -138,7 +138,7 @@ export class PodLog {
     this.pods.push(pod);
   }
 
-  /** It serves, or serves no more. */
+  /** The pod begins or stops to serve. */
   serves(at: number, pod: KubeObject, does: boolean): void {
     const isGoing = pod.metadata.deletionTimestamp !== undefined;
     this.#enter(at, pod, does ? 'serving' : isGoing ? 'stopping' : 'down');
@@ -149,7 +149,7 @@ export class PodLog {
     this.#enter(at, pod, 'stopping');
   }
 
-  /** It has left its node. */
+  /** The pod has left its node. */
   left(at: number, { metadata }: KubeObject): void {
     const uid = metadata.uid ?? '';
     const pod = this.#open.get(uid);
@@ -196,7 +196,7 @@ export class Machines {
   readonly #dead = new Set<string>();
   /** By node, then by uid. */
   readonly #ready = new Map<string, Map<string, KubeObject>>();
-  /** Those of them that do not serve, by uid: their machine is dead, or was until lately. */
+  /** The ready pods that do not serve, by uid: their machine is dead, or was until lately. */
   readonly #down = new Set<string>();
 
   constructor(count: CountServing, afterStart: AfterStart) {
@@ -243,7 +243,7 @@ function uidOf({ metadata }: KubeObject): string {
   return metadata.uid ?? '';
 }
 
-/** Records them: what is there at the beginning, and what changes. */
+/** Records Jobs: the present ones at the beginning, and all changes. */
 export class JobTimelines {
   readonly #timelines = new Timelines<Omit<JobTrack, 'states'>, StateOf<JobTrack>>();
   readonly #pods = new Map<string, { readonly pod: string; readonly from: number }[]>();

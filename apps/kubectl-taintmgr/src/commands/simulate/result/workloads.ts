@@ -17,12 +17,12 @@ const wanting: Readonly<Record<string, (object: KubeObject) => number>> = {
   deployments: ({ spec }) => spec.replicas ?? 1,
   statefulsets: ({ spec }) => spec.replicas ?? 1,
   replicasets: ({ spec }) => spec.replicas ?? 1,
-  // One that runs where the controller would make none any more, as on a node that fell silent, is wanted.
+  // A pod that runs where the controller would make none any more, as on a silent node, is wanted.
   daemonsets: ({ status }) =>
     (status?.desiredNumberScheduled ?? 0) + (status?.numberMisscheduled ?? 0),
 };
 
-/** Records them: what is there at the beginning, and what changes. */
+/** Records workloads: the present ones at the beginning, and all changes. */
 export class WorkloadTimelines {
   readonly #api: Pick<ClusterApi, 'get' | 'list'>;
   readonly #workloads = new Map<string, Workload>();

@@ -1,4 +1,4 @@
-// The actions of a script: what each does to the cluster, and to whom.
+// The actions of a script: the effect of each on the cluster, and its targets.
 import { parseQuantity, parseTaint, quantityValue } from '@taintmgr/core';
 import { formatDuration, type Instant, type Millis, parseDuration } from '@taintmgr/core/time';
 import type { TaintObject } from '@taintmgr/k8s-adapter';

@@ -6,7 +6,7 @@ import { emptyScript, readEvents, readScript, type Script } from './script.ts';
 export interface ScriptTexts {
   /** The file of --script; null: there is none. */
   readonly script: { readonly file: string; readonly text: string } | null;
-  /** Those of --event. */
+  /** The texts of --event. */
   readonly events: readonly string[];
   readonly until: Millis;
 }
@@ -22,7 +22,7 @@ export async function readScriptTexts(flags: {
   return { script, events: event, until };
 }
 
-/** Throws FaultyFile with all that is wrong. */
+/** Throws FaultyFile with all faults. */
 export function scriptFrom({ script, events, until }: ScriptTexts): Script {
   const read = script === null ? emptyScript : readScript(script.file, script.text, until);
   const own = events.flatMap((text) => readEvents('--event', text, until));

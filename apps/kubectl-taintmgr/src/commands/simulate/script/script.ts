@@ -43,7 +43,7 @@ export interface ScriptEvent {
   readonly stagger: Millis;
 }
 
-/** The script of a simulation: what is to happen, and what the controller is configured with. */
+/** The script of a simulation: its events, and the configuration of the controller. */
 export interface Script {
   readonly events: readonly ScriptEvent[];
   /** As the library takes it. */
@@ -82,7 +82,7 @@ const timing = ['at', 'lasts', 'stagger', 'every', 'times'];
 const actionNames = Object.keys(actions);
 const timesMax = 10_000;
 
-/** Reads a script; `until` is when the simulation ends. Throws FaultyFile with all that is wrong. */
+/** Reads a script; `until` is when the simulation ends. Throws FaultyFile with all faults. */
 export function readScript(file: string, text: string, until: Millis): Script {
   const root = readPositioned(file, text, 'a script with events');
   const faults: string[] = [];
@@ -287,7 +287,7 @@ type Members<T> = { readonly [Name in keyof Required<T>]: Check };
 
 const where = 'under policies of the script, or in a file of --policy';
 
-/** Fields of earlier versions, and what is written instead now. */
+/** Fields of earlier versions, with their current names. */
 const renamed: ReadonlyMap<string, string> = new Map([
   ['settleMs', 'minTaintAgeMs'],
   ['massSilence', 'massUnreachable'],

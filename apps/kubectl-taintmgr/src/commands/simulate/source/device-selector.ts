@@ -78,7 +78,7 @@ function byDomain(
     const members = domains.get(domain) ?? new Map<string, unknown>();
     domains.set(domain, members.set(name.slice(slash + 1), read(value as Member)));
   }
-  // cel-js takes a map of a class of its own for no map.
+  // cel-js does not recognize subclasses of Map.
   return Object.assign(new Map(domains), {
     get: (domain: string) => domains.get(domain) ?? nothing,
     has: () => true,

@@ -4,8 +4,8 @@ import { count, countBy } from '@taintmgr/k8s-adapter/command-line';
 import type { KubeObject, OwnerReference } from '@taintmgr/sim-cluster';
 
 /**
- * The kinds whose pods come back elsewhere and take room there, as kubectl names them. Those of a DaemonSet do not: a
- * note says that they are not replaced.
+ * The kinds whose pods come back elsewhere and take room there, as kubectl names them. Pods of a DaemonSet do
+ * not come back: a note says that they are not replaced.
  */
 const owningKinds: Readonly<Record<string, string>> = {
   ReplicaSet: 'deployments,replicasets',

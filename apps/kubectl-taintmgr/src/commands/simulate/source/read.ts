@@ -127,7 +127,7 @@ export async function liveSource(client: ApiClient, context: string): Promise<Cl
       // Without nodes there is nothing to simulate.
       const mayGoOn = error instanceof ApiError && error.failure.status === 403 && kind !== 'Node';
       if (!mayGoOn) throw error;
-      // Namespaces are made for what is in them, and missing only where a policy asks for their labels.
+      // Namespaces are made for their objects, and missing only where a policy asks for their labels.
       if (isOfPlacement) unseen.push(kind);
       else if (kind !== 'Namespace') refused.push(`${kind}: ${error.failure.message}`);
     }

@@ -308,9 +308,9 @@ function namespaceFaults(
 
 /** Longer ago it was not its start, but that it was not ready for a while. */
 const startMsMax = 600_000;
-/** API times are whole seconds: what is shorter cannot be told from the usual. */
+/** API times are whole seconds: a shorter time cannot be told from the default. */
 const medianMsMin = 3_000;
-/** So many times the median is no start either. */
+/** A time of this many medians is no start either. */
 const medianTimes = 3;
 
 /** The starts by workloads, `shop/web`. */

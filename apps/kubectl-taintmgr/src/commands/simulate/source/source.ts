@@ -78,8 +78,8 @@ interface MakeOptions {
   readonly resting: RestingCluster | null;
 }
 
-// Names, labels and amounts as the API server takes them. It would refuse others only when an object is made
-// of them, where their line in the file is no longer known.
+// Names, labels and amounts as the API server takes them. The API server would refuse others only when an
+// object is made of them, where their line in the file is no longer known.
 
 const namePattern = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const nameLengthMax = 253;
@@ -87,7 +87,7 @@ const labelKeyPattern =
   /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
 const labelValuePattern = /^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** Kubernetes is made for clusters of so many pods; workloads that ask for more are not simulated. */
+/** The number of pods that Kubernetes is made for; larger workloads are not simulated. */
 export const podsMax = 150_000;
 
 /** The name of an object. Throws FileFault. */

@@ -62,7 +62,7 @@ interface Parts {
   readonly budgets: KubeObject[];
 }
 
-/** A cluster that a user has described. Throws FaultyFile with all that is wrong. */
+/** A cluster that a user has described. Throws FaultyFile with all faults. */
 export function topologySource(file: string, [root]: readonly Field[]): ClusterSource {
   const trial = new PlainServer({ clock: new VirtualClock(startsAt), random: seededRandom(1) });
   const read: Parts = { trial, nodes: [], workloads: [], budgets: [] };

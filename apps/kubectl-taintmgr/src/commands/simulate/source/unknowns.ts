@@ -27,7 +27,7 @@ export function unknownsIn(api: Cluster['api']): Unknowns {
     const whats = unknownOf(pod, api);
     const { namespace, ownerReferences } = pod.metadata;
     const owner = ownerReferences?.find(({ controller }) => controller);
-    // A ReplicaSet whose Deployment is not there has a row of its own.
+    // A ReplicaSet without its Deployment has a separate row.
     const keys = new Set([workloadKeyOf(pod), ...(owner ? [`${namespace}/${owner.name}`] : [])]);
     for (const key of whats.length === 0 ? [] : keys) {
       found.set(key, new Set([...(found.get(key) ?? []), ...whats]));

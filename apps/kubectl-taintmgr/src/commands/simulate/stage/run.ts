@@ -46,11 +46,11 @@ export interface RunOptions {
   readonly semantics: Semantics;
   /** Of the files of --policy. */
   readonly policies: readonly PolicyObject[];
-  /** Looks at what there is before anything happens; what it throws ends the run. */
+  /** Looks at the cluster before anything happens; an error that it throws ends the run. */
   readonly onStart?: (run: Run, api: Cluster['api']) => void;
   /** True: events that `Simulation.play` gets may stop the controller; left out: no. */
   readonly restarts?: true;
-  /** The one that it has in common with others; left out: one of its own. */
+  /** The beginning that it shares with others; left out: a separate one. */
   readonly beginning?: Beginning;
   /** The rollout that runs before events may happen; left out: none. */
   readonly rollout?: RolloutStep;
@@ -78,7 +78,7 @@ export interface Run {
 
 const idleMsMax = 600_000;
 const idleLookMs = 1_000;
-/** Of a run, so much is played in one piece. */
+/** The simulated time that is played in one piece. */
 const pieceMs: Millis = 10_000;
 
 /** Plays the script in the cluster with the real engine. Throws FaultyFile. */
@@ -125,7 +125,7 @@ function* atRest(options: RunOptions): Generator<null, Simulation> {
     config: {
       ...engineConfig(source.engine ?? {}, script.engine),
       semantics,
-      // kube-controller-manager has no replica here to keep, and flags of its own.
+      // kube-controller-manager has no replica here to keep, and has other flags.
       ...(semantics === 'upstream-1.36' && { ownPod: null, lifecycle: managerOf(options) }),
     },
     policies,
@@ -291,7 +291,7 @@ class Play {
   readonly #stage: Stage;
   readonly #startsAt: number;
 
-  /** Throws FaultyFile for events about what is not there. */
+  /** Throws FaultyFile for events about missing objects. */
   constructor(stage: Stage, { events }: Script) {
     this.#stage = stage;
     const { clock } = stage.cluster.api;
@@ -355,7 +355,7 @@ class Play {
   }
 }
 
-/** The faults of an event that names what is not there and never will be. */
+/** The faults of an event that names an object that does not exist and never will. */
 function unmeant(
   { field, action: { targets, about } }: ScriptEvent,
   cluster: Cluster,
@@ -423,7 +423,7 @@ interface AgentsOptions extends Omit<ControllerOptions, 'random' | 'onNotice' | 
   ) => void;
 }
 
-/** One loop that is driven on the clock that all share. */
+/** A loop that is driven on the shared clock. */
 interface Driven {
   readonly driver: {
     feed(input: { readonly kind: 'start' }): void;
@@ -465,7 +465,7 @@ class Agents {
     for (const { driver } of this.#agents) driver.feed({ kind: 'start' });
   }
 
-  /** Moves time to `instant`; everybody does what is due on the way at its own instant. */
+  /** Moves time to `instant`; each loop does its due work on the way at its instant. */
   runUntil(instant: Instant): void {
     const [only, another] = this.#driven;
     // Alone, and never replaced, it goes all the way by itself.
@@ -567,8 +567,8 @@ export class Beginning {
 }
 
 /**
- * Both as the engine takes them. A script that sets a part of a group of settings leaves the others of the
- * group as they are in the cluster; `lifecycle: null` switches all of it off.
+ * Merges the settings of cluster and script for the engine. A script that sets a part of a group of settings
+ * leaves the others of the group as they are in the cluster; `lifecycle: null` switches all of it off.
  */
 export function engineConfig(cluster: Partial<Config>, script: Partial<Config>): Partial<Config> {
   const { lifecycle, leave } = script;

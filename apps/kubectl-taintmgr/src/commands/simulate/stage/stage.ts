@@ -123,7 +123,7 @@ export class Stage {
     this.#restoreConditions(name);
   }
 
-  /** As kubectl drain: cordons a node, and evicts what is on it. */
+  /** As kubectl drain: cordons a node, and evicts its pods. */
   drain(name: string): void {
     this.changeSpec(name, cordoned);
     this.#drains.get(name)?.stop();
@@ -137,7 +137,7 @@ export class Stage {
     this.changeSpec(name, uncordoned);
   }
 
-  /** Sets the clock of a machine; what its kubelet writes from now on is off by so much. */
+  /** Sets the clock of a machine; later writes of its kubelet are off by this. */
   setClock(name: string, byMs: Millis): void {
     this.#kubelet(name).setClockSkew(byMs);
   }
@@ -187,7 +187,7 @@ export class Stage {
     }
   }
 
-  /** Requests arrive late by so much, until as often `speedUp` by the same was called. */
+  /** Delays requests by this time, until `speedUp` was called as often with the same time. */
   slowDown(ms: Millis): void {
     const end = this.cluster.api.faults.add({ fault: { kind: 'delay', ms } });
     this.#slow.push({ ms, end });
@@ -255,7 +255,7 @@ export interface ControllerOptions {
   readonly onLead?: (held: boolean) => void;
 }
 
-/** One process of it. */
+/** A process of the controller. */
 interface Process {
   readonly engine: Engine;
   readonly loop: Loop;
@@ -273,7 +273,7 @@ export const devicePaths = {
   devicetaintrules: `${deviceKinds}/devicetaintrules`,
 } as const;
 
-/** Where a controller keeps what its limits have counted. */
+/** The lease for the counts of the controller's limits. */
 const limitsLease = { namespace: 'kube-system', name: 'taintmgr-limits' };
 
 /** The controller, of which one process at a time acts. */
@@ -281,7 +281,7 @@ export class Controller {
   readonly #options: ControllerOptions;
   #policies: readonly PolicyObject[];
   #process: Process;
-  /** Those that were stopped and have requests under way. */
+  /** Stopped processes with requests under way. */
   #ending: readonly Process[] = [];
   #aheadMs: Millis = 0;
   #isStopped = false;
@@ -336,7 +336,7 @@ export class Controller {
     this.#options.onLead?.(false);
   }
 
-  /** Another process begins, which knows what is in the cluster and nothing else. */
+  /** Starts another process, which knows only the objects of the cluster. */
   restart(): void {
     if (!this.#isStopped) return;
     this.#process = this.#make();
@@ -374,7 +374,7 @@ export class Controller {
     this.#aheadMs += byMs;
   }
 
-  /** It has acted since then; null: it begins now. */
+  /** Takes the lead; `since`: it has acted since then; null: it begins now. */
   #lead(since: Instant | null): void {
     const { clock, config, seed } = this.#options;
     if (config.semantics !== 'upstream-1.36' && since === null) return;
@@ -499,7 +499,7 @@ interface Refusal {
 
 const mirror = 'kubernetes.io/config.mirror';
 
-/** Those of DaemonSets and of the kubelet itself stay; those that have ended go, too. */
+/** Pods of DaemonSets and of the kubelet itself stay; ended pods leave, too. */
 function isEvicted({ metadata }: KubeObject): boolean {
   const { annotations = {}, ownerReferences = [], deletionTimestamp } = metadata;
   const isOfDaemonSet = ownerReferences.some(

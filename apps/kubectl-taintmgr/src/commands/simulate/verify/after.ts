@@ -1,4 +1,4 @@
-// Reads what is known of the time after a snapshot: another snapshot, Events, or a recording.
+// Reads the facts about the time after a snapshot: another snapshot, Events, or a recording.
 import { readFile, stat } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { fileFault, UsageError } from '@taintmgr/k8s-adapter/command-line';

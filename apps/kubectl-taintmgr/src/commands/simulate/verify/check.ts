@@ -11,7 +11,7 @@ import type { Observed } from './observed.ts';
 /** The cause of a pod's departure, as far as it was observed. */
 type LeftBy = 'taint' | 'preemption' | 'podGC' | 'kubelet' | 'somebody' | 'controller';
 
-/** One pod that was there at the beginning. Times are in seconds after it. */
+/** A pod that existed at the beginning. Times are in seconds after it. */
 export interface PodCheck {
   readonly namespace: string;
   readonly pod: string;
@@ -68,7 +68,7 @@ interface ErrorOfTimes {
   readonly worstPod: string;
 }
 
-/** One run beside what happened. */
+/** A run beside the observations. */
 export interface Check {
   /** Pods that were evicted for a taint, preempted or collected. */
   readonly evictions: number;
@@ -81,7 +81,7 @@ export interface Check {
   readonly workloads: readonly WorkloadCheck[];
   /** Null: the nodes of new pods were not observed. */
   readonly placements: PlacementCheck | null;
-  /** With so many seeds each pod left within `closeSeconds` of when it did. */
+  /** The number of seeds in which each pod left within `closeSeconds` of its real time. */
   readonly closeSeeds: number;
 }
 
@@ -99,7 +99,7 @@ export interface CheckOptions {
   /** The pods before. */
   readonly pods: readonly KubeObject[];
   readonly real: Course;
-  /** Of each seed; the first is what is judged. */
+  /** The draws of each seed; the first is judged. */
   readonly draws: readonly Course[];
   /** The end of the observation, in seconds; the draws go on for a while. */
   readonly until: number;

@@ -6,7 +6,7 @@ import type { ClusterSource } from '../source/source.ts';
 import type { Check } from './check.ts';
 import type { Observed } from './observed.ts';
 
-/** One run beside what happened. */
+/** A run beside the observations. */
 export interface CheckedRun extends Pick<RunDocument, 'name' | 'semantics'> {
   readonly check: Check;
   readonly causes: readonly string[];

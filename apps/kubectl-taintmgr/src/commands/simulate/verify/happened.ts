@@ -1,4 +1,4 @@
-// Changes that a simulation cannot foretell: machines that died, taints by hand, scaling. These
+// Changes that a simulation cannot foretell: machines that died, taints by hand, scaling. Unforeseeable
 // changes are played as events of a script.
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
 import { count } from '@taintmgr/k8s-adapter/command-line';
@@ -30,7 +30,7 @@ export interface Happened {
   readonly unplayed: readonly string[];
 }
 
-/** Kubelets renew their leases so often. */
+/** The interval in which kubelets renew their leases. */
 const renewalMs: Millis = 10_000;
 /** Between a renewal and when kube-controller-manager hears of it. */
 const passMs: Millis = 5_000;

@@ -12,7 +12,7 @@ export interface ObservedChange {
   /** As `pods`. */
   readonly resource: string;
   readonly object: KubeObject;
-  /** It happened at some time after that, and at `at` at the latest; left out: at `at`. */
+  /** The change happened at some time after that, and at `at` at the latest; left out: at `at`. */
   readonly after?: Instant;
 }
 

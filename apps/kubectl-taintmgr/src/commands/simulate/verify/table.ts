@@ -6,10 +6,10 @@ import { lateText, shownSeconds } from './causes.ts';
 import type { Check, NodeCheck, PlacementCheck, PodCheck, WorkloadCheck } from './check.ts';
 import type { CheckedRun, Verified } from './document.ts';
 
-/** So many rows of a table are shown; -o wide shows all. */
+/** The number of rows that are shown; -o wide shows all. */
 const rowsMax = 10;
 
-/** The answer first, then the largest errors, the causes, and what is not known. */
+/** The answer first, then the largest errors, the causes, and the unknowns. */
 export function checkTable(verified: Verified, options: TableOptions): string {
   const { runs } = verified;
   const parts = [
@@ -115,7 +115,7 @@ function bandText({ least, most }: { readonly least: number; readonly most: numb
   return `${lateText(least)} to ${lateText(most)}`;
 }
 
-/** Those that left, or were to; what was not foretold first, then the largest errors. */
+/** The pods that left, or were due to; unforeseen departures first, then the largest errors. */
 function podTable(pods: readonly PodCheck[], options: TableOptions): string {
   const moved = pods.filter(({ outcome, simulatedAt }) => {
     return outcome !== 'stayed' && (outcome !== 'unknown' || simulatedAt !== null);

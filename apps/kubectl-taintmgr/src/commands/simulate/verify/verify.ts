@@ -145,7 +145,7 @@ function refuseOther(file: string, after: After, before: Cluster['api']): void {
   );
 }
 
-/** So much longer is played: what comes too late there is late, and not missing. */
+/** The additional time that is played: a pod that leaves in it is late, and not missing. */
 const marginMs: Millis = 60_000;
 
 /** The objects before, as the simulation takes them. */

@@ -13,10 +13,10 @@ const frameMs: Millis = 250;
 /** Where the machine is too slow, the demo takes longer; nothing is left out. */
 const frameMsMax: Millis = 500;
 
-/** So many acts are shown, the last ones. */
+/** The number of acts that are shown, the last ones. */
 const pressedMax = 50;
 
-/** Both clusters at rest, with nothing pressed. */
+/** Both clusters at rest, before any act. */
 export function demoGame(): Game {
   return new Game();
 }

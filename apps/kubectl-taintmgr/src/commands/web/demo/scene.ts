@@ -10,7 +10,7 @@ import {
 import type { ClusterSource } from '../../simulate/source/source.ts';
 import { topologySource } from '../../simulate/source/topology.ts';
 
-/** The demo ends after so much simulated time. */
+/** The simulated time after which the demo ends. */
 export const demoMsMax = 24 * 3_600_000;
 
 const topology = `

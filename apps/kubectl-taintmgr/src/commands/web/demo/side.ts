@@ -1,4 +1,4 @@
-// One cluster of the demo: a simulation that is driven bit by bit, and how it is now.
+// One cluster of the demo: a simulation that is driven piece by piece, with its present state.
 import type { Millis } from '@taintmgr/core/time';
 import { readPolicyFiles } from '@taintmgr/k8s-adapter/manifests';
 import type { DemoNode, DemoSide, Recording, WorkloadTrack } from '@taintmgr/page';
@@ -9,7 +9,7 @@ import { demoMsMax } from './scene.ts';
 
 /** Between two looks at how many pods are down. */
 const lookEveryMs: Millis = 5_000;
-/** So much of the past is shown, in seconds. */
+/** The shown part of the past, in seconds. */
 const curveSeconds = 1_800;
 
 const seed = 1;

@@ -1,5 +1,5 @@
-// Leaves out of objects of a cluster what is most of their size and plays no part in a simulation. Unknown
-// fields are kept.
+// Leaves out of objects of a cluster the large parts that play no role in a simulation. Unknown fields are
+// kept.
 import type { KubeObject } from '@taintmgr/sim-cluster';
 
 type Member = Readonly<Record<string, unknown>>;

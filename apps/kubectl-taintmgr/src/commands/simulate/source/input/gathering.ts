@@ -49,7 +49,7 @@ interface Reading {
 const objectsMax = 4 * podsMax;
 /** Clocks differ by less; one that is further ahead would make all nodes silent. */
 const aheadMsMax = 600_000;
-/** So many are kept: to look for the place of one takes long. */
+/** The number of kept faults: finding the place of one takes long. */
 const faultsMax = 1_000;
 /** Who asks for more pods than that may be asked where. */
 const manyPods = 10_000;
@@ -69,7 +69,7 @@ export class Gathering {
   /** Objects that speak of the future, and the last moment of which one does. */
   readonly #ahead: string[] = [];
   #latestAhead = Number.NEGATIVE_INFINITY;
-  /** So many speak of the past alone. */
+  /** The number of objects that speak of the past alone. */
   #dated = 0;
   #faultsLeftOut = 0;
   #isRead = false;
@@ -91,7 +91,7 @@ export class Gathering {
     if (times > 0) this.#strange.set(what, (this.#strange.get(what) ?? 0) + times);
   }
 
-  /** Takes what is found in a file. */
+  /** Takes the objects of a file. */
   sink(file: string): ObjectSink {
     return {
       object: (found) => this.#take(file, found),
@@ -223,7 +223,7 @@ export class Gathering {
     };
   }
 
-  /** Parts of different times: what is in one of them may not be what is in another. */
+  /** Parts of different times: objects may be missing in one of them. */
   #timesNote(): readonly string[] {
     const heard = this.#readings.filter(({ heardAt }) => Number.isFinite(heardAt));
     const [first] = heard.sort((one, other) => one.heardAt - other.heardAt);

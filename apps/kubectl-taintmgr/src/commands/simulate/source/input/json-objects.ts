@@ -7,9 +7,9 @@ import { impliedBy, isObject, type ObjectSink, type Place } from './found.ts';
 
 /** The API server takes an object of three million bytes at most. */
 const objectBytesMax = 16 * 2 ** 20;
-/** So many lists stand in each other. */
+/** The deepest nesting of lists. */
 const listsMax = 20;
-/** So much of a line says what it is. */
+/** The shown part of a line. */
 const lineBytesShown = 100;
 /** `"items": ` with some space. */
 const keyBytesMax = 64;
@@ -369,7 +369,7 @@ interface Fault {
 function jsonFault(text: string): Fault | null {
   const fault = parserFault(text);
   if (fault === null) return null;
-  // The first text that is no beginning of anything ends with what is wrong.
+  // The shortest text that no valid text begins with ends with the fault.
   let [sound, wrong] = [0, text.length + 1];
   while (wrong - sound > 1) {
     const middle = (sound + wrong) >>> 1;

@@ -1,5 +1,5 @@
-// The objects of a YAML text, one by one: a list in the form in which kubectl prints one is read item by item, as all
-// of it at once would take many times its size.
+// The objects of a YAML text, one by one: a list as kubectl prints it is read item by item, as all of it at
+// once would take many times its size.
 import { FaultyFile, type Field, readAllPositioned } from '@taintmgr/k8s-adapter/manifests';
 import { impliedBy, isObject, type ObjectSink, type Place } from './found.ts';
 import { templateHint } from './strangers.ts';
