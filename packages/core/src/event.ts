@@ -125,5 +125,5 @@ export type Event =
     }
   /** The outcome of the command with this id. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
-  /** Act on what is known by now. An extra tick is harmless. */
+  /** Act on the present state. An extra tick is harmless. */
   | { readonly kind: 'tick' };

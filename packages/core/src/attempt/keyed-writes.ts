@@ -20,7 +20,7 @@ export interface WriteRules extends RetryWait {
 /** A write that has ended. */
 export interface EndedWrite {
   readonly key: string;
-  /** So many in a row have failed; 0: it succeeded. */
+  /** The number of failures in a row; 0: it succeeded. */
   readonly failures: number;
   /** When its object is looked at again. */
   readonly at: Instant;

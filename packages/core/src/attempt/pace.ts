@@ -20,7 +20,7 @@ const windowMs: Millis = 5_000;
  * need not wait with it.
  */
 const lateMs: Millis = 500;
-/** So many requests may a namespace have under way where late ones of others hold all places. */
+/** The number of requests of a namespace under way where late ones of others hold all places. */
 const besideLateMax = 4;
 
 interface UnderWay {
@@ -66,7 +66,7 @@ export class Pace {
     this.#limit = this.#slowMax;
   }
 
-  /** So many at once, from 1. */
+  /** The number at once, from 1. */
   get limit(): number {
     return Math.floor(this.#limit);
   }
@@ -76,7 +76,7 @@ export class Pace {
     return this.#underWay.size < this.limit;
   }
 
-  /** So many requests about pods of a namespace are under way. */
+  /** The number of requests under way about pods of a namespace. */
   underWayOf(namespace: string): number {
     return this.#byNamespace.get(namespace) ?? 0;
   }

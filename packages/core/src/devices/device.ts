@@ -83,7 +83,7 @@ export interface ResourceClaim {
 /** The kinds that a verdict about devices needs the right to read. */
 export type DeviceResource = 'resourceclaims' | 'resourceslices' | 'devicetaintrules';
 
-/** The events about devices: what is there, and what may not be read. */
+/** The events about devices: the objects, and those that may not be read. */
 export type DeviceEvent =
   | { readonly kind: 'resourceSliceUpsert'; readonly slice: ResourceSlice }
   | { readonly kind: 'resourceSliceDelete'; readonly name: string }

@@ -31,7 +31,7 @@ import {
 export interface RuleReach {
   /** Of the slices that count. */
   readonly published: readonly DeviceId[];
-  /** One device for each claim that holds one. */
+  /** A device for each claim that holds one. */
   readonly allocated: readonly DeviceId[];
   readonly pods: readonly {
     readonly pod: Pod;

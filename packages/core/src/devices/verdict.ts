@@ -179,7 +179,7 @@ const ranks: readonly DeviceReasonCode[] = [
   'NotTainted',
 ];
 
-/** The verdict of what was found. */
+/** The verdict on the finding. */
 export function verdictFrom(
   causes: readonly DeviceCause[],
   reasons: readonly DeviceReason[],

@@ -26,7 +26,7 @@ export {
 } from '../pressure/settings/settings.ts';
 export { formatThreshold, type Threshold } from '../pressure/settings/thresholds.ts';
 
-// Nodes and pods, and what was measured of them.
+// Nodes and pods, and their measurements.
 
 export { admissionFault } from '../pressure/admission.ts';
 export type { FilesystemLayout } from '../pressure/observation/filesystems.ts';

@@ -15,7 +15,7 @@ const lookEveryMs: Millis = 200;
 const reason = 'NodeDrain';
 
 /**
- * Others may write the conditions too, and the last one counts: each state of a node is written
+ * Other programs may write the conditions too, and the last one counts: each state of a node is written
  * once, and nothing waits for the write. A condition with our reason and our name is ours, and
  * becomes False in the end.
  */
@@ -54,7 +54,7 @@ export class DrainConditions {
   /** The writes that are due, with the nodes as they are; of a drain that is undone no condition is True. */
   act(now: Instant, drain: NodeDrain, machine: DrainView): readonly SetDrainConditions[] {
     this.#look(now, drain, machine);
-    // One write after the other: each takes a place.
+    // Writes begin one after the other: each takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (name): readonly SetDrainConditions[] => {
       const conditions = this.#wanted.get(name);
       const node = this.#store.node(name);

@@ -418,7 +418,7 @@ class PodReconciler {
     return phase.kind === 'vanished' && createdAt !== null && boundAt < createdAt;
   }
 
-  /** Does what was scheduled for now. */
+  /** Does the work that is scheduled for now. */
   wake(now: Instant, uid: string): void {
     const { decider, pods } = this.#site;
     const pod = decider.store.pod(uid);

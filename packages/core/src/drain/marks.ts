@@ -281,7 +281,7 @@ export class DrainWrites {
     now: Instant,
     isNeeded: (wanted: DrainWrite, hasSucceeded: boolean) => boolean,
   ): readonly StartedWrite[] {
-    // One write after the other: each takes a place.
+    // Writes begin one after the other: each takes a place.
     const begun = Array.from(this.#keyed.takeDue(now), (key) => {
       const wanted = this.#wanted.get(key);
       if (!wanted || !isNeeded(wanted, this.#keyed.failures(key) === 0)) {
@@ -295,7 +295,7 @@ export class DrainWrites {
     return begun.flat();
   }
 
-  /** Takes a result: what was written, or was not; null: it is of no write of ours. */
+  /** Takes a result; returns the write, or null for a result of others. */
   settle(
     now: Instant,
     id: string,

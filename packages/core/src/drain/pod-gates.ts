@@ -255,7 +255,7 @@ class RolloutRestarts implements PodGate {
   /** The restarts to ask for now. */
   take(now: Instant): readonly Omit<RestartRollout, 'drain' | 'uid'>[] {
     while (this.#timeouts.takeDue(now) !== null);
-    // One write after the other: each takes a place.
+    // Writes begin one after the other: each takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (uid) => {
       const pod = this.#site.store.pod(uid);
       const isOpen = this.#restarts.get(uid)?.state === 'asked';

@@ -23,7 +23,7 @@ import {
   type Wave,
 } from './state.ts';
 
-/** So many nodes that are gone are shown of a drain that takes later ones. */
+/** The number of missing nodes that are shown of a drain that takes later ones. */
 const goneMax = 100;
 
 /** The parts of a run that hear of its nodes. */

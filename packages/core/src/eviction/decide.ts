@@ -205,7 +205,7 @@ export const endOfTime: Instant = 8.64e15;
  * - `KubeControllerManager`: as kube-controller-manager does it: it counts from when the taint was seen to come
  *   and the pod was there, no minimum age, and seconds that wrap around an int64.
  * - Any other, or none: the first toleration that covers the taint counts, from the taint's start or
- *   from the pod's binding, whichever is later; without one the binding does not matter.
+ *   from the pod's binding, the later of the two; without one the binding does not matter.
  *
  * For the taint of a device it is the allocation of the claim that tolerates: the shortest toleration counts, from
  * timeAdded, whenever the pod came (device-taints.ts).

@@ -13,7 +13,7 @@ interface Span extends PauseSpan {
 /** Spans beyond this number are put together, so that no pod gets less time back than is due. */
 const spansMax = 50;
 
-/** So many of those that are gone are remembered for nodes whose taints are seen only later. */
+/** The number of gone pauses that are remembered for nodes whose taints are seen only later. */
 const goneMax = 50;
 
 /** A time for which a pause held the nodes of its scope. */

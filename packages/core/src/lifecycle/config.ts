@@ -31,7 +31,7 @@ export interface MassUnreachable {
 
 /** A node that becomes unreachable again and again has to stay ready for longer before its taint goes. */
 export interface Flapping {
-  /** So many times within `withinMs`. */
+  /** The number of times within `withinMs`. */
   readonly times: number;
   readonly withinMs: Millis;
   readonly healthyMs: Millis;

@@ -20,7 +20,7 @@ export interface Budget {
   readonly alwaysEvictUnhealthy: boolean;
   /** Why it allows nothing, in the words of its condition DisruptionAllowed; null: it gives none. */
   readonly refusal: { readonly reason: string; readonly message: string } | null;
-  /** So many evictions it waits to see come about; left out: none. */
+  /** The number of evictions that it waits to see come about; left out: none. */
   readonly unconfirmed?: number;
   /** metadata.ownerReferences, whether they control it or not; left out: none. */
   readonly owners?: readonly Owner[];

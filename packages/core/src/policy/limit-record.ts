@@ -15,7 +15,7 @@ import {
 export type LimitRecord = Readonly<Record<string, RecordedLimit>>;
 
 export interface RecordedLimit {
-  /** So many pods may be taken to have left at these instants. */
+  /** The number of pods that count as gone at these instants. */
   readonly evicted: readonly (readonly [at: Instant, count: number])[];
   /** The number of pods when the window began; null: not known. */
   readonly of: number | null;
@@ -51,7 +51,7 @@ export interface ResumeRequest {
   readonly by: string;
 }
 
-/** So many different times are written for a window at most; evictions are moved to later ones. */
+/** The largest number of different times for a window; evictions are moved to later ones. */
 const timesMax = 12;
 /**
  * And this number of sizes, which are known for longer than a window: an eviction may come about

@@ -74,8 +74,8 @@ export function createPressureMachine(options: Partial<PressureConfig> = {}): Pr
  *                     |                    gone, or late |
  *                     +-- refused: passed over ----------+
  *
- * One pod goes at a time; only limits on local storage make several go. What was measured before a
- * pod was gone does not count for the next one. Without an observation nothing is decided: a node
+ * One pod goes at a time; only limits on local storage make several go. Measurements from before a
+ * pod was gone do not count for the next one. Without an observation nothing is decided: a node
  * that cannot be seen loses no pod. Before `synced` and without leadership nothing is sent, but all
  * observations are followed, so that grace periods have run when the turn comes.
  */

@@ -126,5 +126,5 @@ export type PressureEvent =
   | { readonly kind: 'leadership'; readonly held: boolean }
   /** The outcome of the command with this id. */
   | { readonly kind: 'result'; readonly id: string; readonly outcome: Outcome }
-  /** Act on what is known by now. An extra tick is harmless. */
+  /** Act on the present state. An extra tick is harmless. */
   | { readonly kind: 'tick' };

@@ -41,7 +41,7 @@ export type PressureReason =
       readonly code: 'MinimumReclaim';
       readonly threshold: Threshold;
       readonly sample: Sample;
-      /** So much ends it. */
+      /** The amount that ends it. */
       readonly clearAt: number;
     }
   | { readonly code: 'GracePeriod'; readonly threshold: Threshold; readonly dueAt: Instant }

@@ -39,7 +39,7 @@ export interface ShadowEntry {
   readonly message: string;
 }
 
-/** So many pods of each verdict. */
+/** The number of pods of each verdict. */
 export type ShadowCounts = Readonly<Record<ShadowVerdict, number>> & {
   /** Of those that kube-controller-manager deleted, these would have been asked budgets about. */
   readonly budgetsAsked: number;
@@ -54,7 +54,7 @@ export interface ShadowRow extends ShadowCounts {
 const noName = '(none)';
 export const otherNames = '(others)';
 
-/** So many verdicts, and how far apart the two were. */
+/** The number of verdicts, and the distance of the two. */
 export interface ShadowSpan {
   readonly meanMs: Millis;
   readonly maxMs: Millis;

@@ -244,7 +244,7 @@ function waitingPause(name: string): EvictionPause {
     deadlines: true,
     reason: `EvictionPolicy "${name}" limits a share or a number of pods: the pods of all nodes are being read`,
     until: null,
-    // From when it is heard of.
+    // From its first input.
     since: Number.POSITIVE_INFINITY,
   };
 }

@@ -38,7 +38,7 @@ export type EventRecorderNotice =
       readonly why: 'failed' | 'tooMany';
       readonly failure: Failure | null;
     }
-  /** So many were given up since this was told last: too many wait; we stop, and time is up. */
+  /** The number given up since the last report: too many wait; we stop, and time is up. */
   | { readonly kind: 'eventsDropped'; readonly count: number; readonly why: DropReason };
 
 type DropReason = 'queueFull' | 'stopped';

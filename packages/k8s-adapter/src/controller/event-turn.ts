@@ -1,6 +1,6 @@
 import type { Instant, Millis } from '@taintmgr/core/time';
 
-/** So many requests of commands under way are a burst; fewer leave room for Events between them. */
+/** This number of requests of commands under way is a burst; fewer leave room for Events. */
 const burstFrom = 8;
 /**
  * A burst is over when nothing happens for this time: answers that come together leave short gaps.

@@ -48,7 +48,7 @@ const drainLookMs: Millis = 1_000;
 const paceMs: Millis = 200;
 /** Until what failed and may pass is tried again. */
 const failedMs: Millis = 10_000;
-/** Until what was refused is. */
+/** Until a refused write is tried again. */
 const slowMs: Millis = 60_000;
 
 /**

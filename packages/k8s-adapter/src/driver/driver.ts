@@ -36,7 +36,7 @@ export interface DriveOptions<E = Event, N extends OfKind = Notice> {
  * notices (`reconnecting`), and are tried again. The promise is rejected with
  *
  * - ApiError: the API server has refused to show one collection three times in a row, by 401 or 403, at the
- *   start or later, as when a token expires. Before each try credentials that can be had anew are: a token file
+ *   start or later, as when a token expires. Before each try credentials are renewed where possible: a token file
  *   is read, a plugin is run.
  * - ApiError or ConnectionError: for `patienceMs` there were only errors of the server, or no answer, or no
  *   credentials to ask with, and not everything had been read once. Later, the loop waits as long as it takes.

@@ -10,7 +10,7 @@ export const duties = [
   'device-taint-eviction-controller',
 ] as const;
 
-/** One of `duties`. */
+/** A member of `duties`. */
 export type Duty = (typeof duties)[number];
 
 /** The view of a leader election lease in one look. */

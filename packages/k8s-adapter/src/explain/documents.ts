@@ -369,7 +369,7 @@ export function requestDocument({
   };
 }
 
-/** Those that ask for the pod to be moved; `-`: none. */
+/** Names the requesters of a move of the pod; `-`: none. */
 export function requestersText(requests: readonly EvictionRequest[]): string {
   const names = requests.filter(isOpenRequest).map(({ requester }) => requester);
   return names.length === 0 ? '-' : printable([...new Set(names)].join(', '));

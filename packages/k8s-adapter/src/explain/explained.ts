@@ -22,7 +22,7 @@ export type Way = Access | ApiClient | ClusterReader;
 export interface Subject<D extends object = object> {
   /** Throws ApiError (NotFound), ConnectionError and UsageError. */
   readonly read: (reader: ClusterReader, question: Question) => Promise<ForecastSurvey>;
-  /** Leaves out what is not asked about; left out: everything is. */
+  /** Leaves out unrelated parts; left out: everything is asked about. */
   readonly focus?: (report: Report) => Report;
   /** Throws UsageError where the subject has gone between one read and the next. */
   readonly document: (report: Report, context: AnswerContext) => D;

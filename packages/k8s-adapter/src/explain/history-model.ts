@@ -82,7 +82,7 @@ export interface HistorySources {
  * - `gone`: the API server does not have the pod any more
  * - `leaving`: it is deleted, and its grace period runs or something holds it
  * - `failed`: it has ended on its node and is still in the API
- * - `marked`: somebody has marked it for deletion, and it is not deleted
+ * - `marked`: a program has marked it for deletion, and it is not deleted
  * - `unseen`: pods may not be read
  */
 export type StoryState = 'gone' | 'leaving' | 'failed' | 'marked' | 'unseen';

@@ -121,7 +121,7 @@ function pastPod(story: Story, at: Instant, now: Instant): PastPod {
   };
 }
 
-/** So many are named. */
+/** The number that is named. */
 const sourcesMax = 20;
 
 /** Each once, in the order of their statements. */

@@ -34,7 +34,7 @@ export interface HistoryRead {
 const noise = ['Pulled', 'Pulling', 'Created', 'Started', 'BackOff', 'Unhealthy', 'FailedMount'];
 const telling = noise.map((reason) => `reason!=${reason}`).join(',');
 
-/** So many nodes are asked for one by one. */
+/** The number of nodes that are asked for one by one. */
 const singleNodesMax = 16;
 
 export async function readHistory(

@@ -12,7 +12,7 @@ import { unless } from '../survey/refusals.ts';
 export interface Records {
   readonly departures: readonly Departure[];
   readonly gaps: readonly Gap[];
-  /** So many earlier ones are left out. */
+  /** The number of earlier ones that are left out. */
   readonly leftOut: number;
   /** `forbidden`: they may not be read; `none`: there are none where it was looked. */
   readonly found: 'read' | 'none' | 'forbidden';

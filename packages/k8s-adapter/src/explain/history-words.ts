@@ -136,7 +136,7 @@ function forText({ by, taint }: Story): string {
   return by.kind === 'preemption' ? ` ${by.detail}` : `: ${by.detail.replace(/\.$/, '')}`;
 }
 
-/** So many are named one by one. */
+/** The number that is named one by one. */
 const sourcesMax = 6;
 
 /** Named where others than those concerned could have written it. */

@@ -53,7 +53,7 @@ export interface LimitedCluster {
 
 /** Beyond this time the future is unknown. */
 const aheadMsMax: Millis = 6 * 3_600_000;
-/** So many times pods may ask their limits, all in all. */
+/** The total number of times that pods may ask their limits. */
 const asksMax = 200_000;
 /**
  * A pod that budgets have refused has had its turn, and takes no other pod's place when it asks

@@ -44,9 +44,9 @@ export interface BudgetReport {
   readonly budget: Budget;
   /** Its pods that have to leave. */
   readonly leaving: readonly PodReport[];
-  /** Those of them about which it is not asked. */
+  /** Pods among these about which it is not asked. */
   readonly unasked: readonly PodReport[];
-  /** Those of them that it refuses as of now. */
+  /** Pods among these that it refuses as of now. */
   readonly refused: readonly PodReport[];
   /** True: the budget lets no pod go even if all of them are healthy. */
   readonly isShut: boolean;

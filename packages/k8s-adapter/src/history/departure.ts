@@ -60,11 +60,11 @@ export interface Owner {
  *   names it
  * - `deviceTaints`: a program that evicts for taints of devices (DeletionByDeviceTaintManager);
  *   `manager` names it
- * - `evictionApi`: somebody by the Eviction API (EvictionByEvictionAPI), as `kubectl drain` does
+ * - `evictionApi`: a client of the Eviction API (EvictionByEvictionAPI), as `kubectl drain` does
  * - `preemption`: the scheduler, for a pod of a higher priority (PreemptionByScheduler)
  * - `kubelet`: the kubelet, for node pressure or because the node shuts down (TerminationByKubelet)
  * - `podGc`: garbage collection of pods, e.g. of nodes that are gone (DeletionByPodGC)
- * - `unknown`: a deletion without a condition, or with a reason that nobody knows
+ * - `unknown`: a deletion without a condition, or with an unknown reason
  */
 export type EvictorKind = (typeof evictorKinds)[number];
 

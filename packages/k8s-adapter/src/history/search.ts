@@ -17,7 +17,7 @@ export interface HistoryFound {
   /** By when they were seen, the earliest first. */
   readonly departures: readonly Departure[];
   readonly gaps: readonly Gap[];
-  /** So many earlier ones were found too, and left out. */
+  /** The number of earlier ones that were found too, and left out. */
   readonly leftOut: number;
 }
 

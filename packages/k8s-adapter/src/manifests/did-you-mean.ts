@@ -1,7 +1,7 @@
 // The name that the writer of an unknown name may have meant.
 import { distance } from 'fastest-levenshtein';
 
-/** So many letters may be wrong, of a third of the word at most. */
+/** The number of letters that may be wrong, of a third of the word at most. */
 const wrongMax = 3;
 
 /** The name that is nearest to a word; null: none is near. Upper and lower case are one. */

@@ -150,7 +150,7 @@ function keyOf(kind: FollowedKind, name: string): string {
 
 /** The kinds that decide about nodes and pods. */
 export const decidingKinds = ['EvictionPolicy', 'NodeTaintRule', 'EvictionPause'] as const;
-/** One of `decidingKinds`. */
+/** A member of `decidingKinds`. */
 export type DecidingKind = (typeof decidingKinds)[number];
 
 /** The kinds that configure the engine; the others are operations. */

@@ -38,7 +38,7 @@ export interface Source<E = Event> {
 export interface PodScopeNotice {
   readonly kind: 'podScope';
   readonly scope: Scope;
-  /** So many nodes need it. */
+  /** The number of nodes that need it. */
   readonly nodes: number;
   /** Pods in the cluster; null: not known. */
   readonly pods: number | null;

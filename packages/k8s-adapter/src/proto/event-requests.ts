@@ -36,7 +36,7 @@ export interface EventSeries {
   readonly count: number;
 }
 
-/** Control characters, and those that are not seen and reorder, hide or break what is. */
+/** Control characters, and invisible ones that reorder, hide or break visible text. */
 const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /**

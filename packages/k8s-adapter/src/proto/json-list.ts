@@ -29,7 +29,7 @@ export interface ListReaderOptions<T> {
 const opening = '"items":[';
 /** The head before the objects is short. */
 const headBytesMax = 100_000;
-/** So much is parsed together, where more comes at once. */
+/** The amount that is parsed together, where more comes at once. */
 const pieceBytesMax = 32 * 1024;
 /** The beginning of an object is shorter, or all are read at the end. */
 const beginningBytesMax = 100;

@@ -32,7 +32,7 @@ export interface Listing extends Stream {
 export interface Loading extends Stream {
   readonly kind: 'Loading';
   decoder: WatchDecoder;
-  /** So many have come. */
+  /** The number that has come. */
   events: number;
 }
 

@@ -18,7 +18,7 @@ interface Rule {
   readonly onPodConditions?: readonly { readonly type?: string; readonly status?: string }[];
 }
 
-/** So many Jobs are looked at. */
+/** The number of Jobs that are looked at. */
 const jobsMax = 200;
 /** The default of a Job. */
 const usualLimit = 6;

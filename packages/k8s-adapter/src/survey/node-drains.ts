@@ -22,7 +22,7 @@ import { type PublishedManagers, readTaintManagers } from './taint-managers.ts';
 const path = `/apis/${policyApiVersion}/${policyKinds.NodeDrain.plural}`;
 const fieldManager = 'taintmgr';
 const conflictsMax = 5;
-/** So many are asked for one by one. */
+/** The number that is asked for one by one. */
 const singlesMax = 16;
 
 /** A NodeDrain as the API server has it, as far as commands read it. */

@@ -153,7 +153,7 @@ interface OwnStarts {
 
 /** The leader writes them down 2 s after the taints of a node were written, where it can. */
 const recentMs: Millis = 10_000;
-/** So many states are looked through for one node. */
+/** The number of states that are looked through for one node. */
 const statesPerNodeMax = 20;
 
 /**

@@ -185,7 +185,7 @@ export interface PoliciesInForce {
   readonly objects: readonly PolicyObject[];
   /** The names of those that only the files of taintmgr-controller have. */
   readonly ofController: readonly string[];
-  /** Those of them of which only the name is known. */
+  /** Policies among these of which only the name is known. */
   readonly unknown: readonly string[];
   /** True when the cluster has some that taintmgr-controller does not follow. */
   readonly isIgnored: boolean;

@@ -364,7 +364,7 @@ function leasesPath(namespace: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
 }
 
-/** So many requests are made at one time. */
+/** The number of requests at one time. */
 const requestsAtOnceMax = 8;
 
 /** Awaits a few at a time; what came of each, in order. */

@@ -19,7 +19,7 @@ export interface Drift {
   readonly isAdded: boolean;
 }
 
-/** So much of a value is shown. */
+/** The length at which a value is cut. */
 const shownMax = 120;
 
 /**

@@ -3,7 +3,7 @@ export function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** So many names fit a line. */
+/** The number of names that fit a line. */
 const namesMax = 3;
 
 /** Names, cut with a count: `a, b, c and 7 more`. */

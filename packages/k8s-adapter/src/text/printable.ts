@@ -2,7 +2,7 @@
 // line unseen. Text for a person passes through `onTerminal`, regardless of its writer.
 
 /**
- * Control characters, and those that are not seen and reorder, hide or break what is. The selector
+ * Control characters, and invisible ones that reorder, hide or break visible text. The selector
  * behind an emoji is a part of it.
  */
 const steering = /(?!(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;

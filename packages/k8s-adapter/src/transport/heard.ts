@@ -21,7 +21,7 @@ interface Part {
  * Answers to writes are small, and a part of one is of no use: this much of it waits for the rest.
  */
 const heldBytesMax = 64 * 1024;
-/** So much of a watch at first, while more of it waits. */
+/** The size of the first piece of a watch, while more of it waits. */
 const pieceBytesFirst = 8 * 1024;
 const pieceBytesMin = 4 * 1024;
 const pieceBytesMax = 64 * 1024;

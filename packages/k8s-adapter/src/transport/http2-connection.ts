@@ -74,7 +74,7 @@ export class Http2Connection {
   #isTurnTaken = false;
   /** More of them waits. */
   #isMore = false;
-  /** So much of them that nothing is read. */
+  /** The amount at which nothing more is read. */
   #isFull = false;
   #why = 'the connection was closed';
 
@@ -382,7 +382,7 @@ class SignsOfLife {
 
 /** Where fewer answers are owed, each is the whole wait of a caller. */
 const owedMin = 8;
-/** So often is read in the time that an answer takes. */
+/** The number of reads in the time that an answer takes. */
 const readsPerAnswer = 3;
 /** A shorter pause brings too little together. */
 const pauseMin: Millis = 3;

@@ -46,11 +46,11 @@ interface GateRefusal {
   readonly mayOpen: boolean;
 }
 
-/** So many are written down by name for a limit. */
+/** The number that is written down by name for a limit. */
 const begunMax = 10;
 
 /**
- * One limit for one scope: the pods evicted within the window, the unavailable pods, and how many
+ * The state of a limit for one scope: the pods evicted within the window, the unavailable pods, and how many
  * pods there were when the window began. A pod is in one place at a time: it is wanted (it may go
  * once that is written down, and has its place in each of its limits until then), open (its
  * eviction was begun and may still come about), or it has left; before and afterwards it counts as
@@ -191,7 +191,7 @@ export class LimitGate {
     if (this.#open.delete(uid) && availability) this.#putBack(availability);
   }
 
-  /** Forgets what is older than the window. */
+  /** Forgets evictions older than the window. */
   expire(now: Instant, availabilityOf: (uid: string) => Availability | null): void {
     const from = now - this.windowMs;
     for (const [uid, at] of this.#left) {
@@ -338,7 +338,7 @@ export class LimitGate {
     return Math.min(present, ...known);
   }
 
-  /** So many there were when the window began, and at least as many less later as had been evicted. */
+  /** The number when the window began, and later at least as many less as had been evicted. */
   #noteSizes(now: Instant, of: number): void {
     let left = of;
     for (const { at, count } of this.#before) {

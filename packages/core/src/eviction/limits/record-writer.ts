@@ -57,7 +57,7 @@ export class LimitRecordWriter {
   readonly #clock: ClusterTime;
   readonly #inFlight = new InFlight('limits', 1);
   #state: State = { kind: 'unread', at: atOnce };
-  /** So many have failed in a row. */
+  /** The number of failures in a row. */
   readonly #failures = { reading: 0, writing: 0 };
   /** The content of the record, which may be of limits that are gone. */
   #stored: 'unknown' | 'nothing' | 'something' = 'unknown';

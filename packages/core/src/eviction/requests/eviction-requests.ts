@@ -260,7 +260,7 @@ export class EvictionRequests {
   }
 
   #write(now: Instant): readonly Command[] {
-    // One write after the other: each takes a place.
+    // Writes begin one after the other: each takes a place.
     const begun = Array.from(this.#writes.takeDue(now), (uid): readonly Command[] => {
       const mine = this.#mine(uid);
       const asked = this.#asked.get(uid);

@@ -79,7 +79,7 @@ interface OtherRequestSite extends MoverSite {
 }
 
 /**
- * Looks, before a pod is evicted, whether others move it. It waits until the first answer. Where
+ * Looks, before a pod is evicted, whether others move it. Evictions wait until the first answer. Where
  * requests may not be read, it continues: budgets are asked in any case.
  */
 export class OtherRequests {

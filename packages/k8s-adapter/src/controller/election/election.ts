@@ -38,7 +38,7 @@ const conflictsMax = 3;
 /**
  * Leader election on a Lease, with the rules of client-go. The holder renews it every retry period;
  * the others look at it more often than that and take it when it is given back, or when it has not
- * changed for as long as it counts. That time is measured from when they saw it change, on their
+ * changed for as long as it counts. This time is measured from when they saw it change, on their
  * own clock, so clocks may differ; the times written in the lease are for people.
  *
  * A leader counts the renew deadline from when it sent its last renewal that succeeded. The others

@@ -31,7 +31,7 @@ export type LimitRecordNotice =
 
 /**
  * The record of limits as annotations of a Lease: a kind that every cluster has, in a namespace
- * where a right to patch it can be given. That Lease has no holder. A write counts only if nothing
+ * where a right to patch it can be given. The Lease has no holder. A write counts only if nothing
  * was written since the last read, so a leader of yesterday undoes nothing, and no request to
  * resume is lost.
  */

@@ -297,7 +297,7 @@ export class HeaderDecoder {
   #at = 0;
   /** With fewer bytes than these the header under way is not tried again: a long name would be read for each. */
   #needed = 0;
-  /** So many bytes of a long text are yet to come. */
+  /** The number of bytes of a long text that are yet to come. */
   #skipped = 0;
   #headers: Header[] = [];
   #listBytes = 0;

@@ -48,7 +48,7 @@ interface Stream<T> {
   readonly asker: T;
   /** The part of the body that is not sent yet; null: all is. */
   unsent: Uint8Array | null;
-  /** So many bytes of the body the server takes now. */
+  /** The number of bytes of the body that the server takes now. */
   window: number;
   /** Bytes of the answer that the server does not know to have come. */
   unacknowledged: number;
@@ -92,7 +92,7 @@ export class Streams<T> {
   #nextId = 1;
   /** Headers that go on in the next frame. */
   #unfinished: HeaderBlock | null = null;
-  /** So many bytes the server takes on all streams together, and at first on each. */
+  /** The number of bytes that the server takes on all streams together, and at first on each. */
   #window = windowAtFirst;
   #initialWindow = windowAtFirst;
   #unacknowledged = 0;
@@ -384,7 +384,7 @@ export class Streams<T> {
 }
 
 /**
- * So many frames may come that bring nothing, since our last request and the last answer to a ping of ours: a server
+ * The number of frames that may bring nothing since our last request and the last answer to a ping of ours: a server
  * sends few of them, and each is work.
  */
 const emptyFramesMax = 10_000;
@@ -394,7 +394,7 @@ class Allowance {
   #emptyFrames = 0;
   /** Pings of ours without an answer. */
   #pings = 0;
-  /** So many bytes may come for those that do not wait for them any more. */
+  /** The number of bytes that may come for those that no longer wait for them. */
   #unwantedBytesMax: number;
   readonly #windowBytes: number;
 
