@@ -36,7 +36,7 @@ export interface DemoWorkload {
   readonly needed: number;
 }
 
-/** One of the clusters, and whose rules decide in it. */
+/** One of the clusters, with the rules that decide in it. */
 export interface DemoSide {
   readonly rules: 'kube-controller-manager' | 'taintmgr';
   readonly zones: readonly { readonly name: string; readonly nodes: readonly DemoNode[] }[];
@@ -44,7 +44,7 @@ export interface DemoSide {
   /** Pods that are down now, and the most that were at once. */
   readonly down: number;
   readonly downMax: number;
-  /** One pod that is down for a minute is one. */
+  /** A pod that is down for a minute counts as one. */
   readonly podMinutesLost: number;
   readonly evictions: number;
   /** Pods that a limit holds now. */

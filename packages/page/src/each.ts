@@ -1,5 +1,5 @@
-// The answer of `simulate --each`: one part of the cluster after the other is lost, each in a copy of its own, as its
-// JSON says it and as its page shows it. Times are seconds of the simulated cluster.
+// The answer of `simulate --each`, as JSON and for its page: each part of the cluster is lost in turn, in a
+// separate copy. Times are seconds of the simulated cluster.
 import type {
   BudgetSummary,
   FailIfOutcome,
@@ -12,7 +12,7 @@ import type {
 } from './simulation.ts';
 import type { WhatIf } from './what-if.ts';
 
-/** One of the events of the form of what-if: how a part is lost. */
+/** An event of the form of what-if: the way a part is lost. */
 export type LostBy = 'down' | 'cut-off' | 'drain' | 'taint';
 
 /** The answer of `simulate --each` as json and yaml have it, and the page. */
@@ -21,7 +21,7 @@ export interface EachDocument {
   readonly kind: 'LossSimulation';
   /** The files or the cluster it was played in. */
   readonly source: string;
-  /** `node`, `zone`, or the key of a label of nodes: what is lost each time. */
+  /** `node`, `zone`, or the key of a label of nodes: the kind of part that is lost. */
   readonly each: string;
   readonly by: LostBy;
   readonly seed: number;
@@ -42,7 +42,7 @@ export interface EachDocument {
   readonly command: string;
   /** The names of losses that were not played, as it was stopped before. */
   readonly unplayed: readonly string[];
-  /** Those that were played, the worst first. */
+  /** The losses that were played, the worst first. */
   readonly losses: readonly Loss[];
 }
 
@@ -69,11 +69,11 @@ export interface Loss {
   readonly refusals: number;
   /** Pods on its nodes at the end that a budget keeps from leaving, where it is drained. */
   readonly blocked: number;
-  /** Those alone that were harmed, the worst first. */
+  /** Only the harmed workloads, the worst first. */
   readonly workloads: readonly LossWorkload[];
-  /** Those alone that were broken or refused an eviction. */
+  /** Only the budgets that were broken or refused an eviction. */
   readonly budgets: readonly LossBudget[];
-  /** Those alone that lost pods or ended otherwise. Left out: none. */
+  /** Only the Jobs that lost pods or ended otherwise. Left out: none. */
   readonly jobs?: readonly JobSummary[];
   /** The limits of --fail-if; left out: there are none. */
   readonly limits?: readonly FailIfOutcome[];

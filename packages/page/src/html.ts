@@ -58,7 +58,7 @@ interface Shown {
   readonly connects: boolean;
 }
 
-/** They would reorder or hide what is read, and are shown as escapes, as on a terminal. */
+/** Such characters would reorder or hide text, and are shown as escapes, as on a terminal. */
 const unseen = /[\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 function htmlOf(

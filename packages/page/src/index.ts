@@ -1,4 +1,4 @@
-// The door of the page: what it takes, and how it is made.
+// The door of the page: its inputs, and the functions that make it.
 
 export type { DemoAct, DemoNode, DemoSide, DemoState, DemoWorkload } from './demo.ts';
 export type { EachDocument, Loss, LossBudget, LossWorkload, LostBy } from './each.ts';

@@ -61,13 +61,13 @@ export function trippedLimit(id: string, since: number | null): LiveAction {
   return { kind: 'limit', name: id, from: since, until: null, text };
 }
 
-/** A pause; `held`: what it holds, in the words of explain. */
+/** A pause; `held`: the pods that it holds, in the words of explain. */
 export function livePause(
   { name, uid, since, until, reason }: EvictionPause,
   held: string,
 ): LiveAction {
   const text = `holds ${held}${reason === '' ? '' : `: ${reason}`}`;
-  // One of a file has no beginning.
+  // A pause from a file has no beginning.
   return { kind: 'pause', name, from: uid === '' ? null : since, until, text };
 }
 

@@ -16,9 +16,9 @@ import type {
 } from './live.ts';
 import type { DeadlineSeen, HoldTrack, NodeSeen, PodStory, ZoneSeen } from './simulation.ts';
 
-/** So much of each kind is kept; what is older is forgotten. */
+/** The number of each kind that is kept; older ones are dropped. */
 const keptMax = 2000;
-/** So many pods of history are shown, the last ones, and so many characters of each story. */
+/** The number of pods of history that are shown, the last ones, and the characters of each story. */
 const pastMax = 300;
 const storyMax = 4000;
 /** Left of the opening, so that the line of now is seen at once. */
@@ -40,8 +40,8 @@ interface Followed {
 }
 
 /**
- * Takes the state of a cluster again and again, and gives what the page shows. It has no clock: each moment
- * says when it is. Changes between two looks are unknown.
+ * Takes the state of a cluster again and again, and gives what the page shows. The history has no clock: each
+ * moment has its time. Changes between two looks are unknown.
  */
 export class LiveHistory {
   readonly #source: string;
@@ -87,7 +87,7 @@ export class LiveHistory {
     return Math.max(this.#openedAt - beforeOpeningMsMax, earliest - beforeOpeningMs);
   }
 
-  /** The present state; what is neither in it nor left out of it is gone. */
+  /** The present state; pods that are neither in it nor left out of it are gone. */
   take(given: LiveMoment, leftOut: LeftOut = () => null): void {
     const moment = this.#inSeconds(given);
     const { at } = moment;
@@ -204,7 +204,7 @@ export class LiveHistory {
     for (const pod of pods) this.#follow(at, pod);
     for (const [uid, followed] of this.#pods) {
       if (present.has(uid)) continue;
-      // It was shown once, and now others are shown before it.
+      // The pod was shown once, and now others are shown before it.
       const pod = leftOut(followed.pod);
       if (pod) {
         this.#follow(at, this.#podInSeconds(pod));
@@ -226,7 +226,7 @@ export class LiveHistory {
 
   #followDeadline(at: number, followed: Followed): void {
     const { pod, deadline } = followed;
-    // Its time has come: what is shown from here on is that it terminates.
+    // The time is over: from here on the pod is shown as terminating.
     if (pod.state === 'Terminating') {
       if (deadline?.end === 'running') Object.assign(deadline, { endedAt: at, end: 'evicted' });
       return;

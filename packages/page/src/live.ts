@@ -1,5 +1,5 @@
 // The data of the live page: the state of a cluster, the pods due to leave and their times, recent
-// departures, and all that was seen since the page was opened.
+// departures, and the record since the page was opened.
 import type {
   DeadlineSeen,
   EvictionSeen,

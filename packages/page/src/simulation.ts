@@ -1,7 +1,7 @@
 // The simulation as its JSON says it, and as the page shows it. All times are seconds after `startsAt`, with
 // thousandths; null stands for what does not end or never was.
 
-/** One state of something, from that second after the beginning until the next. */
+/** A state, from that second after the beginning until the next. */
 export type Step<State> = State & { readonly at: number };
 
 /** Something, identified by its `Id`, and the states that it went through. */
@@ -93,7 +93,7 @@ export type WorkloadTrack = Timeline<
   readonly serving: readonly Step<{ readonly pods: number }>[];
 };
 
-/** A disruption budget: what it needs and has. */
+/** A disruption budget: the pods that it needs and has. */
 export type BudgetTrack = Timeline<
   Named & {
     /** The workloads of the pods that it selects, as `Deployment shop/web`. */
@@ -168,10 +168,13 @@ export interface DeadlineTrack extends DeadlineSeen {
 /** A pod that was removed. */
 export interface EvictionSeen extends PodOnNode {
   readonly at: number;
-  /** By a delete, by the eviction API, or for what its node ran out of; of a live cluster: `seen`, as it is gone. */
+  /**
+   * By a delete, by the eviction API, or because its node ran out of a resource; of a live cluster: `seen`,
+   * as it is gone.
+   */
   readonly how: 'delete' | 'evict' | 'pressure' | 'seen';
   readonly because: readonly string[];
-  /** The same as data; for what its node ran out of there is none. */
+  /** The same as data; left out for pressure on the node. */
   readonly reasons?: readonly RecordedReason[];
   /** Of a live cluster: what history knows of it. */
   readonly story?: PodStory;
@@ -410,7 +413,7 @@ export interface PlayedEvent {
   readonly line: number;
 }
 
-/** One variant: what it comes down to, then all that happened. */
+/** A variant: its summary, then all its events. */
 export interface RunDocument extends Recording {
   readonly name: string;
   /** The rules that are played. */

@@ -28,7 +28,7 @@ export const whatIfEvents: readonly WhatIfEvent[] = [
 export interface WhatIf {
   /** The name of a event. */
   readonly event: string;
-  /** `zone NAME` or `node NAME`; `each zone` or `each node`: one after the other, each in a copy of its own. */
+  /** `zone NAME` or `node NAME`; `each zone` or `each node`: each in turn, in a separate copy. */
   readonly where: string;
   /** `key=value:Effect`; '' of each: every taint key in use. */
   readonly taint: string;

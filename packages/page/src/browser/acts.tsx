@@ -1,10 +1,10 @@
-// The acts of a script above the axis: a bar for as long as each lasts, and as many names as fit; the others are marks, whose name is
-// shown where they are pointed at.
+// The acts of a script above the axis: a bar for the duration of each, and as many names as fit. The others
+// are marks, whose name is shown under the pointer.
 import { type Act, linesOf, type PlacedAct, placeActs } from '../model/acts.ts';
 import { margin, scaleOf } from './draw.ts';
 import type { ChartState } from './state.ts';
 
-/** So many lines of names stand above each other. */
+/** The number of lines of names above each other. */
 const linesMax = 3;
 /** Pixels of a line of names, and of the marks below them. */
 const [lineHeight, marksHeight] = [20, 14];
@@ -60,7 +60,7 @@ export function Acts({ state, width, choose }: ActsProps) {
 
 interface NamedProps extends PlacedAct {
   readonly name: NonNullable<PlacedAct['name']>;
-  /** True: what is said of it has more room to the left. */
+  /** True: its text has more room to the left. */
   readonly isEnd: boolean;
   readonly choose: ActsProps['choose'];
 }
@@ -91,7 +91,10 @@ interface MarkProps {
   readonly choose: ActsProps['choose'];
 }
 
-/** One act without a name, or several that lie too near to each other; a click says more of the first. */
+/**
+ * One act without a name, or several that are too near to each other; a click shows the facts about the
+ * first.
+ */
 function Mark({ group, top, isEnd, choose }: MarkProps) {
   const [first] = group;
   if (!first) return null;

@@ -123,7 +123,7 @@ function timeOf(event: MouseEvent, state: ChartState, width: number): number {
   return Math.min(state.end.value, Math.max(0, at));
 }
 
-/** Pins an instant, and says what is there. */
+/** Pins an instant, and shows the facts there. */
 function chooseAt(event: MouseEvent, at: number, state: ChartState, size: Size): void {
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const rows = state.rows.value;
@@ -186,7 +186,7 @@ function toMark(state: ChartState, direction: 1 | -1): void {
     state.ownView.value = within(next - (until - from) / 2, until - from, state.end.value);
 }
 
-/** d3-zoom works on the whole time, and the view is what it leaves visible. */
+/** d3-zoom works on the whole time, and the view is the visible part. */
 function useGestures(
   canvas: RefObject<HTMLCanvasElement | null>,
   state: ChartState,

@@ -120,8 +120,8 @@ export function fit(
 }
 
 /**
- * About so many instants as fit, in seconds: whole seconds, minutes or hours after the beginning, or of
- * the calendar where that is known.
+ * About as many instants as fit, in seconds: whole seconds, minutes or hours after the beginning, or of the
+ * calendar where it is known.
  */
 function ticksOf({ from, until }: View, width: number, startsAt: number | null): readonly number[] {
   const origin = startsAt ?? 0;
@@ -173,7 +173,7 @@ export function rowAt(tops: number[], place: number): number {
   return Math.max(0, byTop(tops, place) - 1);
 }
 
-/** Follows what is seen: also when the window changes. */
+/** Follows the visible part: also when the window changes. */
 export function useSize(scroller: RefObject<HTMLElement | null>, size: Signal<Size>): void {
   useEffect(() => {
     const box = scroller.current;

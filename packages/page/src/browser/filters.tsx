@@ -1,4 +1,4 @@
-// Chooses what of the lanes and tables is shown: a namespace, a zone, an outcome, or only what is harmed; searches, and zooms.
+// Chooses the shown lanes and tables: a namespace, a zone, an outcome, or only harm; searches, and zooms.
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { type Filter, noFilter } from '../model/filter.ts';
@@ -80,7 +80,7 @@ interface ChoiceProps {
   readonly choose: (value: string) => void;
 }
 
-/** An address may name what is not there: then nothing is shown, and that is said. */
+/** An address may name a missing choice: then the page shows nothing, and says so. */
 export function Choice({ label, value, choices, choose }: ChoiceProps) {
   const isKnown = value === '' || choices.some(([name]) => name === value);
   return (

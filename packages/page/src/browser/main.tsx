@@ -1,4 +1,5 @@
-// Starts the page: of a simulation or of losses with the data that is in it, of a live cluster or the demo with what is streamed.
+// Starts the page: of a simulation or of losses with the data in the page, of a live cluster or the demo with
+// the streamed data.
 import './page.css';
 import './heat-map.css';
 import './paper.css';

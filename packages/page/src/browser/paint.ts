@@ -96,7 +96,7 @@ function paintArea(brush: Brush, area: Area, { top, height, isFlipped }: Place):
   for (const { step, next } of shown) {
     if (step.value === 0) continue;
     const left = x(step.at);
-    // One pod of very many is seen, too.
+    // One pod of very many is visible, too.
     const tall = Math.max(1.5, Math.abs(y(step.value) - base));
     const wide = Math.max(1.5, x(next) - left);
     context.fillRect(left, isFlipped ? base : base - tall, wide, tall);
@@ -115,7 +115,7 @@ function paintLines(
   shown: readonly { readonly step: AreaStep; readonly next: number }[],
   y: (value: number) => number,
 ): void {
-  // Dashes of what is far outside of the picture take time, too.
+  // Dashes far outside of the picture take time, too.
   const [left = 0, right = 0] = x.range();
   const seen = (at: number): number => Math.min(right + 9, Math.max(left - 9, x(at)));
   const path = (numberOf: (step: AreaStep) => number | null): void => {
@@ -165,7 +165,7 @@ function paintBars(
     const from = isFlipped ? 1 - bar.bottom : bar.top;
     const [y, wide] = [top + from * height, Math.max(1.5, stop - start)];
     const tall = (bar.bottom - bar.top) * height;
-    // One that lies on another stands on paper.
+    // A low bar on another one gets a paper background.
     context.fillStyle = colours('paper');
     if (tall < height) context.fillRect(start, y - 1, wide, tall + 2);
     context.fillStyle = fillOf(context, bar.fill, colours);
@@ -237,7 +237,7 @@ const diamond = [
 
 const patterns = new Map<string, CanvasPattern>();
 
-/** Fills differ in more than their colour: what is unknown, untold, held or without room is hatched. */
+/** Fills differ in more than their colour: unknown, untold, held or without room is hatched. */
 function fillOf(
   context: CanvasRenderingContext2D,
   fill: Fill,

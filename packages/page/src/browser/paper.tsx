@@ -7,7 +7,7 @@ import { axisHeight, drawLines, drawTimes, fit, margin } from './draw.ts';
 import { coloursOf, paintRow } from './paint.ts';
 import type { ChartState } from './state.ts';
 
-/** So many lanes are printed. */
+/** The number of lanes that are printed. */
 const lanesMax = 400;
 /** With the labels it fits A4 and Letter, lying; the style has it too. */
 const laneWidth = 680;

@@ -128,7 +128,7 @@ export function zoomed({ view, ownView, end }: ChartState, factor: number, aroun
   ownView.value = within(around - share * length, length, end.value);
 }
 
-/** Later by a share of what is shown. */
+/** Moves the view by a share of its length. */
 export function moved({ view, ownView, end }: ChartState, share: number): void {
   const { from, until } = view.value;
   ownView.value = within(from + share * (until - from), until - from, end.value);

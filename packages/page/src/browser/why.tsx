@@ -1,4 +1,4 @@
-// The panel that says why: what is chosen in the chart, in the words of the JSON.
+// The panel about the chosen point of the chart, in the words of the JSON.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ChartState } from './state.ts';
 

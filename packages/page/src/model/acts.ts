@@ -124,7 +124,7 @@ interface Axis {
   readonly width: number;
   /** The length of a name. */
   readonly lengthOf: (name: string) => number;
-  /** So many lines of names stand above each other. */
+  /** The number of lines of names above each other. */
   readonly linesMax: number;
 }
 

@@ -2,7 +2,7 @@
 import type { AppliedObject, Named, PageInput } from '../simulation.ts';
 import { count } from './words.ts';
 
-/** So many objects are named. */
+/** The number of objects that are named. */
 const namedMax = 10;
 
 /** Each object that manifests change, and which fields; none where no manifests are laid over the cluster. */

@@ -60,7 +60,7 @@ function causeTexts(run: RunDocument, key: string): readonly string[] {
   });
 }
 
-/** One name, or how many there are. */
+/** The name of a single object, or the number of several. */
 function listed(names: readonly string[], noun: string): string {
   return names.length === 1 ? (names[0] ?? '') : count(names.length, noun);
 }

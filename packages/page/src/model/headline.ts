@@ -14,7 +14,7 @@ export interface Figure {
   readonly time: string;
   /** The difference of the time from that of the first run: `−6m36s`; ''. */
   readonly difference: string;
-  /** Below the time, a number and what it counts: `30 of 30`, `pods down at once`; `81`, `evictions`. */
+  /** Below the time, a number and its unit: `30 of 30`, `pods down at once`; `81`, `evictions`. */
   readonly details: readonly Detail[];
 }
 

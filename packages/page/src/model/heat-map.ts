@@ -12,7 +12,7 @@ export interface HeatLook {
   readonly namespace: string;
   /** A part of the names of losses, nodes or workloads. */
   readonly query: string;
-  /** So many losses are shown. */
+  /** The number of losses that are shown. */
   readonly rowsMax: number;
 }
 
@@ -38,12 +38,12 @@ export interface HeatCell {
 export interface HeatRow {
   readonly key: string;
   readonly loss: Loss;
-  /** One for each column; null: not harmed. */
+  /** A cell for each column; null: not harmed. */
   readonly cells: readonly (HeatCell | null)[];
-  /** Of what is shown. */
+  /** The sum over the shown workloads. */
   readonly podMinutesLost: number;
   readonly evictions: number;
-  /** Those shown, the worst first. */
+  /** The shown workloads, the worst first. */
   readonly workloads: readonly LossWorkload[];
   /** The number of budgets that are broken. */
   readonly broken: number;
@@ -63,7 +63,7 @@ export interface HeatMap {
   readonly marks: Readonly<Record<'unknown' | 'unplaced' | 'moved', boolean>>;
 }
 
-/** So many workloads have a column of their own. */
+/** The number of workloads with a separate column. */
 export const columnsMax = 30;
 
 /** The namespaces in which something is harmed. */
@@ -81,7 +81,7 @@ export function heatMapOf(input: EachDocument, look: HeatLook): HeatMap {
       : [loss.podMinutesLost, loss.evictions];
     return { loss, workloads, podMinutesLost, evictions };
   });
-  // The document has them in their order, by all that they harm.
+  // The document sorts losses by their harm to all workloads.
   if (isNarrowed) meant.sort((one, other) => other.podMinutesLost - one.podMinutesLost);
   const shown = meant.slice(0, look.rowsMax);
   const all = columnsOf(shown.flatMap(({ workloads }) => workloads));

@@ -1,4 +1,5 @@
-// Losses in words: which hurts most, whom each hurts, for how long, which budgets break, and who finds no room.
+// Losses in words: the worst one, the workloads that each harms, the time, the budgets that break, and the
+// pods without room.
 import type { EachDocument, Loss, LossWorkload } from '../each.ts';
 import type { JobSummary } from '../simulation.ts';
 import type { LossesInWords, LossInWords } from '../what-if.ts';
@@ -59,7 +60,7 @@ export function harmText({
   return `${downMax} of ${downWorstWanted} down for ${duration(downSeconds)}`;
 }
 
-/** The loss that hurts most, and whom; null: none takes a pod of any workload down. */
+/** The loss that hurts most, with the workload; null: none takes a pod of any workload down. */
 function worstIn({
   losses,
 }: EachDocument): { readonly loss: Loss; readonly first: LossWorkload } | null {
@@ -106,7 +107,7 @@ export function lossSentence(input: EachDocument): string {
   );
 }
 
-/** So many losses have a line. */
+/** The number of losses with a line. */
 const linesMax = 200;
 
 /** A line for each loss, as the page of a live cluster shows them. */
@@ -132,7 +133,7 @@ function lossInWords(input: EachDocument, loss: Loss): LossInWords {
   return { part, text: texts.join('; ') || 'no workload goes down', isHarmful: texts.length > 0 };
 }
 
-/** So many workloads are named in a line. */
+/** The number of workloads that are named in a line. */
 const namedMax = 2;
 
 /** The time of each loss after the beginning, in seconds. */
@@ -220,7 +221,7 @@ export function workloadFacts(one: LossWorkload): readonly Fact[] {
   ]);
 }
 
-/** So many names are listed. */
+/** The number of names that are listed. */
 const namesMax = 12;
 
 /** The facts about a loss as a whole. */
@@ -269,7 +270,7 @@ export function aloneCommand({ command }: EachDocument, { event }: Loss): string
   return `${command} --event '${event.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Those that say something. */
+/** The facts with a text. */
 function factsOf(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(([, text]) => text !== '');
 }

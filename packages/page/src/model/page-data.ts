@@ -3,8 +3,8 @@
 import type { NodeTrack, PodTrack, RunDocument, SimulationDocument } from '../simulation.ts';
 
 /**
- * Without what no part of the page reads: of pods it must know only which workload had any in which zone, of nodes not how
- * many pods they had, and of times that pods were given not the reasons as data.
+ * Leaves out the data that no part of the page reads: of pods all but the zones of each workload, of nodes
+ * the numbers of their pods, and of given times the reasons as data.
  */
 export function pageData(document: SimulationDocument): SimulationDocument {
   return { ...document, runs: document.runs.map(runData) };
@@ -19,7 +19,7 @@ function runData(run: RunDocument): RunDocument {
   };
 }
 
-/** One pod of each workload in each zone. */
+/** A pod of each workload in each zone. */
 function oneOfEach(pods: readonly PodTrack[], nodes: readonly NodeTrack[]): readonly PodTrack[] {
   const zoneOfNode = new Map(nodes.map(({ name, zone }) => [name, zone]));
   const found = new Map<string, PodTrack>();

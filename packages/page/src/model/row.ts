@@ -1,4 +1,4 @@
-// A lane of the chart as data: what is drawn in it, and what is said of each thing.
+// A lane of the chart as data: the marks in it, and the facts about each.
 import type { Clock } from './words.ts';
 
 export type Fill =
@@ -61,7 +61,7 @@ type RowKind = 'heading' | 'lane' | 'fold';
 export interface Band {
   /** Null: the lane is of one variant. */
   readonly variant: string | null;
-  /** Beside the label: what it comes down to. */
+  /** Beside the label: the summary. */
   readonly note: string;
   readonly area: Area | null;
   readonly bars: readonly Bar[];
@@ -85,7 +85,7 @@ export interface Row extends Band {
   readonly height: number;
 }
 
-/** The heights of a row: of its label, where that stands above it, and of what is drawn. */
+/** The heights of a row: of its label, where that stands above it, and of the drawing. */
 export interface RowHeights {
   readonly label: number;
   readonly drawn: number;
@@ -110,7 +110,7 @@ const heights = { heading: 30, lane: 24, fold: 26, area: 40 } as const;
 /** Of a lane with several bands: a line for its name, and one for each band. */
 const line = 18;
 
-/** A row with nothing in it but what is given. */
+/** A row with only the given members. */
 export function rowOf(given: Pick<Row, 'key' | 'label'> & Partial<Row>): Row {
   const { kind = 'lane', area = null, others = [] } = given;
   const alone = area ? heights.area : heights[kind];

@@ -1,12 +1,12 @@
-// The result of a simulation in words: what is down, for how long, and since what was done.
+// The result of a simulation in words: the pods that are down, the time, and the act that preceded it.
 import type { PageInput, RunDocument, Totals, WorkloadSummary } from '../simulation.ts';
 import { actText } from './acts.ts';
 import { clock, count, duration } from './words.ts';
 import { byHarm, indexOf, isHarmed, longerDown, shortName, workloadKey } from './workloads.ts';
 
 /**
- * The workload that the page begins with: the most harmed of those that are down, before those that
- * were as much down at the beginning already; null: there is none at all.
+ * The workload that the page begins with: the most harmed of those that are down, before those that were
+ * equally down at the beginning; null: no workload is down.
  */
 export function worstOf(input: PageInput): WorkloadSummary | null {
   const all = byHarm(input);

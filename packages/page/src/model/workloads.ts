@@ -28,7 +28,10 @@ export function workloadKey({ kind, namespace, name }: Identity): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-/** Those of all runs by harm, each as the first run has it; pods of DaemonSets cannot go elsewhere, and come after the others. */
+/**
+ * The workloads of all runs by harm, each as the first run has it; pods of DaemonSets cannot go elsewhere,
+ * and come after the others.
+ */
 export function byHarm(input: PageInput): readonly WorkloadSummary[] {
   const harm = new Map<string, number>();
   for (const { summary } of input.runs) {
@@ -179,7 +182,7 @@ function partsOf({ runs }: PageInput, key: string): readonly PartOfRun[] {
   });
 }
 
-/** `shop/web`, and what it is where it is no Deployment. */
+/** `shop/web`, with its kind where that is not Deployment. */
 export function shortName({ kind, namespace, name }: Identity): string {
   return kind === 'Deployment' ? `${namespace}/${name}` : `${namespace}/${name} (${kind})`;
 }

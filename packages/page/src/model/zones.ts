@@ -19,7 +19,7 @@ import { type Clock, count, span } from './words.ts';
 
 type Opened = ReadonlySet<string>;
 
-/** One of the runs that have a band in the lanes of zones. */
+/** A run with a band in the lanes of zones. */
 export interface RunOfZones extends NodeEvents {
   /** Null: there is but this one. */
   readonly variant: string | null;

@@ -155,7 +155,7 @@ function Node({ node: { name, mark, pods } }: { readonly node: DemoNode }) {
   );
 }
 
-/** So much of the time is shown, in seconds. */
+/** The shown part of the time, in seconds. */
 const shownSeconds = 1800;
 const [wide, tall] = [600, 90] as const;
 

@@ -78,7 +78,7 @@ function Result({ input }: { readonly input: EachPageInput }) {
   );
 }
 
-/** So many names are listed. */
+/** The number of names that are listed. */
 const namesMax = 12;
 
 function listed(names: readonly string[]): string {

@@ -85,7 +85,7 @@ export function Grid({ state }: { readonly state: EachState }) {
 
 /** The column of all workloads that have none of their own. */
 const othersKey = '…';
-/** So few columns have their names lying. */
+/** Up to this number of columns, names are horizontal. */
 const fewMax = 7;
 
 function within(value: number, length: number): number {
@@ -138,7 +138,7 @@ interface Total {
   readonly isBad: boolean;
 }
 
-/** Those in which some loss has something. */
+/** The columns in which some loss has a value. */
 function totalsOf(rows: readonly HeatRow[]): readonly Total[] {
   const number = (head: string, of: (row: HeatRow) => number, isBad: boolean): Total => {
     return { head, isBad, text: (row) => (of(row) === 0 ? '–' : String(of(row))) };

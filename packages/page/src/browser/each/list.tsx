@@ -1,11 +1,12 @@
-// The losses as a list, where there is no room for a map: each with whom it hurts most, and its row as a strip.
+// The losses as a list, where there is no room for a map: each with the workloads that it harms most, and its
+// row as a strip.
 import type { HeatRow } from '../../model/heat-map.ts';
 import { crossedIn, harmText, minutesText } from '../../model/losses.ts';
 import { count } from '../../model/words.ts';
 import { shortName, workloadKey } from '../../model/workloads.ts';
 import type { EachState } from './state.ts';
 
-/** So many workloads are named. */
+/** The number of workloads that are named. */
 const worstMax = 3;
 
 export function List({ state }: { readonly state: EachState }) {

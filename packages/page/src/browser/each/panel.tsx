@@ -1,4 +1,5 @@
-// The panel that says why: of one loss, whom it hurts, for how long, which budget breaks, who finds no room.
+// The panel about one loss: the workloads that it harms, the time, the budget that breaks, and the pods
+// without room.
 import { useEffect, useRef } from 'preact/hooks';
 import type { EachPageInput, Loss, LossWorkload } from '../../each.ts';
 import {
@@ -19,7 +20,7 @@ import { count } from '../../model/words.ts';
 import { shortName, workloadKey } from '../../model/workloads.ts';
 import { closePanel, type EachState } from './state.ts';
 
-/** So many workloads are named. */
+/** The number of workloads that are named. */
 const shownMax = 10;
 
 export function LossPanel({ state }: { readonly state: EachState }) {
@@ -95,7 +96,7 @@ function hurtFact(one: LossWorkload): Fact {
   return [shortName(one), `${harmText(one)}${room}${one.unknown ? ' ?' : ''}`];
 }
 
-/** The way to all that happens in this loss. */
+/** The link to all events of this loss. */
 function Alone({ input, loss }: { readonly input: EachPageInput; readonly loss: Loss }) {
   return (
     <article>

@@ -21,7 +21,7 @@ export interface EachState {
   readonly map: ReadonlySignal<HeatMap>;
 }
 
-/** So many are shown at first, and so many more each time. */
+/** The number of rows that are shown at first, and the number that each click adds. */
 const [rowsFirst, rowsMore] = [10, 200];
 
 export function eachStateOf(input: EachPageInput): EachState {

@@ -1,4 +1,4 @@
-// The page of a live cluster: what is next, the chart around the present, why, and the numbers.
+// The page of a live cluster: the next evictions, the chart around the present, the reasons, and the numbers.
 import { useMemo } from 'preact/hooks';
 import { liveOutcomes, livePlacesOf } from '../../model/filter.ts';
 import { leftText } from '../../model/live/left.ts';

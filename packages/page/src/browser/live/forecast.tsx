@@ -24,7 +24,7 @@ export function forecastsOf(): Forecasts {
   return { zone: none(), node: none() };
 }
 
-/** The page asks for so many nodes by itself; a person may ask for more. */
+/** The number of nodes that the page asks for by itself; a person may ask for more. */
 const nodesMax = 50;
 
 interface ForecastProps {
@@ -46,7 +46,7 @@ export function Forecast({ input, forecasts, address }: ForecastProps) {
   useEffect(() => {
     const mayAsk = ({ answer, losses }: ForecastOf): boolean =>
       answer.peek().kind === 'none' && losses.peek() === null;
-    // One after the other: the server plays one question at a time.
+    // In sequence: the server plays one question at a time.
     void (async () => {
       if (amounts.zone > 1 && mayAsk(forecasts.zone)) await find('zone', false);
       if (amounts.node > 1 && amounts.node <= nodesMax && mayAsk(forecasts.node))
@@ -79,7 +79,7 @@ interface PartProps {
   readonly find: () => void;
 }
 
-/** So many lines are shown before one asks for more. */
+/** The number of lines that are shown before the user asks for more. */
 const shownMax = 5;
 
 function Part({ each, amount, forecast, address, find }: PartProps) {

@@ -7,7 +7,7 @@ import { aboutPod } from '../../model/live/rows.ts';
 import { toggle } from '../state.ts';
 import type { LiveState } from './state.ts';
 
-/** So many have a line; the lanes have them all. */
+/** The number of pods with a line; the lanes have them all. */
 const shownMax = 100;
 
 export function LiveNumbers({ state }: { readonly state: LiveState }) {
@@ -127,7 +127,7 @@ const leftColumns: readonly (readonly [string, (one: LiveLeft) => string])[] = [
   ['Sources', ({ story }) => story?.sources.join('; ') ?? 'seen on this page'],
 ];
 
-/** Those that the filter and the search leave; a click tells the story of one. */
+/** The departures that the filter and the search leave; a click tells the story of one. */
 function Left({ state }: { readonly state: LiveState }) {
   const input = state.shown.value;
   const left = leftOf(input, state.query.value);

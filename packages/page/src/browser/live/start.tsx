@@ -47,7 +47,7 @@ function show(place: Element, stream: Stream, whatIf: string | null): void {
     input.value = value;
     document.title = `${liveSentence(value)} - ${value.source}`;
   });
-  // It is asked once: the state keeps the address, and this is no part of it.
+  // The question is asked once: the state keeps the address, without the question.
   const ask = new URLSearchParams(location.hash.slice(1)).get('ask');
   const state = liveStateOf(input, stream.now);
   effect(() => {

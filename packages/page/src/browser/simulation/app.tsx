@@ -122,7 +122,7 @@ function Besides({
   );
 }
 
-/** Opens the names of all that is down; in the address. */
+/** Opens the names of all workloads that are down; in the address. */
 const alsoDown = 'also-down';
 
 function Controls({ state }: { readonly state: PageState }) {

@@ -212,7 +212,7 @@ const sums = {
   zones: { head: 'Zone', where: 'zone' },
 } as const;
 
-/** Sums of each namespace or zone where workloads are many; a click leaves what is in it. */
+/** Sums of each namespace or zone where workloads are many; a click filters by it. */
 function Sums({ input, state, field }: SumsProps) {
   const { head, where } = sums[field];
   const all = useMemo(() => placesByHarm(input, field), [input, field]);

@@ -10,10 +10,10 @@ import { type Clock, count, duration } from '../words.ts';
 
 /** Room for a name and a note below it. */
 const height = 36;
-/** So many pods have a lane. */
+/** The number of pods with a lane. */
 const shownMax = 60;
 
-/** One lane with all of them; opened, one for each, the last first. */
+/** A lane with all of them; opened, a lane for each, the last first. */
 export function leftRows(
   { record }: LiveInput,
   now: number,
@@ -78,7 +78,7 @@ export function gapText({ from, to }: PastGap, clock: Clock): string {
   return `Unknown ${from === null ? 'before' : `from ${clock(from)} to`} ${clock(to)}`;
 }
 
-/** Those that a search leaves, the last first. */
+/** The departures that a search leaves, the last first. */
 export function leftOf({ record }: LiveInput, query: string): readonly LiveLeft[] {
   const wanted = query.toLowerCase();
   const found = record.evictions.filter((one) => {

@@ -14,7 +14,7 @@ import { heldBy, inOrder, isDue, nameOf, whenText } from './pods.ts';
 
 /** Room for a name and a note below it. */
 const height = 36;
-/** So many pods have a lane before one asks for more. */
+/** The number of pods with a lane before the user asks for more. */
 const shownMax = 60;
 
 /** The choices that decide about the lanes. */
@@ -155,7 +155,7 @@ function actionRows(
   return [rowOf({ key: `heading ${title}`, kind: 'heading', label: title }), ...rows];
 }
 
-/** The end moves in steps: what is looked at would slide otherwise. */
+/** The end moves in steps, because the view would slide otherwise. */
 const endStepSeconds = 300;
 const aheadMin = 300;
 /** Deadlines beyond are seen by those who ask for all. */

@@ -134,6 +134,7 @@ const besideHeapBytes = 64 * 2 ** 20;
 /**
  * The number of threads for `losses`, each of which may take `eachMs`: at most one for each core, and as many
  * as fit into memory where each needs as much as this thread.
+ * 0: this thread is enough.
  */
 export function threadsFor(losses: number, eachMs: Millis): number {
   if (losses * eachMs < shortMs) return 0;
