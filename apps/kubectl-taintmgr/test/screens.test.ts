@@ -87,7 +87,10 @@ describe('screens of a cluster in trouble', { concurrency: 1 }, () => {
     for (const width of widths) {
       const { out, err } = await runAt(width, 'explain', 'node', 'big-1');
       assertFits(`${out}${err}`, width);
-      assert.match(out, /^Name: +big-1\nPods: +300 of 500 to evict \(next now, last in 5d16h\)/);
+      assert.match(
+        out,
+        /^Name: +big-1\nPods: +300 of 500 to evict \(first overdue by 1d7h, last in 5d16h\)/,
+      );
     }
   });
 });

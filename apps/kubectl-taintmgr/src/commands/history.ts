@@ -171,13 +171,13 @@ function nobodyLeft(subject: HistorySubject): string {
   switch (subject.kind) {
     case 'namespace':
       return subject.namespace === null
-        ? 'No source tells of a pod that left.'
-        : `No source tells of a pod that left in ${subject.namespace} namespace.`;
+        ? 'No record of a pod that left.'
+        : `No record of a pod that left in ${subject.namespace} namespace.`;
     case 'node':
-      return `No source tells of a pod that left node ${subject.name}.`;
+      return `No record of a pod that left node ${subject.name}.`;
     case 'pod':
       return `No source says that pod ${subject.namespace}/${subject.name} left or is leaving.`;
     case 'workload':
-      return `No source tells of a pod of ${subject.workload} ${subject.namespace}/${subject.name} that left.`;
+      return `No record of a pod of ${subject.workload} ${subject.namespace}/${subject.name} that left.`;
   }
 }

@@ -212,14 +212,14 @@ held-0                 leaving   <none>
         code: 1,
         out: '',
         err: `Error from server (NotFound): deployments.apps "wbe" not found
-No source tells of a pod of Deployment shop/wbe that left. Looked at: pods and Events of namespace shop, ${looked}`,
+No record of a pod of Deployment shop/wbe that left. Looked at: pods and Events of namespace shop, ${looked}`,
       });
     }
     assert.deepEqual(await told('history', 'node', 'nope'), {
       code: 1,
       out: '',
       err: `Error from server (NotFound): nodes "nope" not found
-No source tells of a pod that left node nope. Looked at: pods and Events of all namespaces, ${looked}`,
+No record of a pod that left node nope. Looked at: pods and Events of all namespaces, ${looked}`,
     });
   });
 
@@ -302,7 +302,7 @@ No source tells of a pod that left node nope. Looked at: pods and Events of all 
     assert.deepEqual([code, out], [0, '']);
     assert.match(
       err,
-      /^No source tells of a pod that left in shop namespace\. Looked at: neither pods nor Events of namespace shop, no records of taintmgr-controller \(they may not be read\)\./,
+      /^No record of a pod that left in shop namespace\. Looked at: neither pods nor Events of namespace shop, no records of taintmgr-controller \(they may not be read\)\./,
     );
   });
 

@@ -118,8 +118,14 @@ export function tallyText(tally: Tally): string {
 
 function span(next: Millis | null, last: Millis | null): string {
   if (next === null || last === null) return '';
-  const [first, final] = [soon(next), soon(last)];
-  return first === final ? ` (${first})` : ` (next ${first}, last ${final})`;
+  const [first, final] = [dueText(next), dueText(last)];
+  const order = next > -1000 ? 'next' : 'first';
+  return first === final ? ` (${first})` : ` (${order} ${first}, last ${final})`;
+}
+
+/** `now`, `in 3s`; `overdue by 5s` from a second on. */
+function dueText(wait: Millis): string {
+  return wait > -1000 ? soon(wait) : timeLeft(wait);
 }
 
 /** `now`, `in 3s`. */

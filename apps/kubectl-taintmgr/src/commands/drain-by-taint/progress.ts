@@ -29,8 +29,8 @@ export interface Audience {
 
 /** The state of a drain, as it is shown while it runs. */
 export interface DrainState {
-  readonly gone: number;
-  readonly total: number;
+  /** The part of the pods that are gone, from 0 to 1; where no pod has to go, of the nodes that are drained. */
+  readonly share: number;
   /** `2 of 6 nodes, 41 of 120 pods gone` */
   readonly counts: string;
   /** The nodes that are drained now: `on n1 (3 of 9 pods)`. */
@@ -51,8 +51,8 @@ export function stateLine({ counts, on, parts, end }: DrainState): string {
 
 /** A bar and the counts, and below them a line for each thing that pods wait for. */
 export function stateBlock(state: DrainState, width: number, paint: Paint): string {
-  const { gone, total, counts, on, parts, end } = state;
-  const filled = total === 0 ? barColumns : Math.floor((barColumns * gone) / total);
+  const { share, counts, on, parts, end } = state;
+  const filled = Math.floor(barColumns * share);
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(barColumns - filled)}]`;
   const lines: readonly (readonly [text: string, tone: Tone | null])[] = [
     [`${bar} ${counts}`, null],
@@ -355,8 +355,7 @@ export function stateOf(now: Instant, machine: DrainSight, stuck: Stuck = new Ma
   });
   const more = open.length > openMax ? [`${open.length - openMax} more`] : [];
   return {
-    gone,
-    total,
+    share: total === 0 ? drained.length / Math.max(1, nodes.length) : gone / total,
     counts: `${ofNodes}${gone} of ${count(total, 'pod')} gone`,
     on: nodes.length === 1 || names.length === 0 ? '' : `on ${[...names, ...more].join(', ')}`,
     parts: partsOf(now, pods),

@@ -382,8 +382,7 @@ function stateOfStatus(status: NodeDrainStatus, now: Instant): DrainState {
   const unknown = isBlocked ? `end unknown: ${count(blocked, 'pod')} blocked` : '';
   const left = end === null || end <= now ? unknown : `done in about ${formatDuration(end - now)}`;
   return {
-    gone: podsGone,
-    total,
+    share: total === 0 ? nodesDrained / Math.max(1, nodes) : podsGone / total,
     counts: printable(`${phase}: ${counts}`),
     on: printable(names.length === 0 ? '' : `on ${[...names, ...more].join(', ')}`),
     parts: blocked === 0 ? [] : [[`${blocked} blocked`, 'urgent']],

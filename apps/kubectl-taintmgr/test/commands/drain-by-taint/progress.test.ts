@@ -164,6 +164,14 @@ describe('the progress of a drain', () => {
     assert.equal(stateLine(stateOf(now, one.machine)), '1 of 1 pod gone');
   });
 
+  it('draws nodes where no pod has to go', () => {
+    const none = stateOf(now, new Drain([]).machine);
+    assert.equal(
+      stateBlock(none, 60, plain).split('\n')[0],
+      '[------------------------] 0 of 0 nodes, 0 of 0 pods gone',
+    );
+  });
+
   it('says when it ends, by deadlines and by its pace, or what must be done first', () => {
     const endOf = (drain: Drain, after: number): string => stateOf(now + after, drain.machine).end;
     const patient = new Drain([pod('a', tolerates('maintenance', 90)), pod('b')]);

@@ -58,7 +58,7 @@ describe('the answer to explain node', () => {
       [pod('late'), pod('soon', tolerates('', 200))],
       `
       Name:         n1
-      Pods:         2 of 2 to evict (next now, last in 20s)
+      Pods:         2 of 2 to evict (first overdue by 3m, last in 20s)
       Empty:        in 50s at most: the last eviction in 20s, then up to 30s to stop
       Evicted by:   taintmgr-controller
       Taints:       bad=disk:NoExecute   seen 3m ago (timeAdded 2030-01-01T00:00:00Z was yet to come then)
@@ -81,7 +81,7 @@ describe('the answer to explain node', () => {
       ],
       `
       Name:         n1
-      Pods:         3 of 6 to evict (next now, last in 59m20s), 1 terminating, 2 to keep
+      Pods:         3 of 6 to evict (first overdue by 41s, last in 59m20s), 1 terminating, 2 to keep
       Empty:        never: shop/forever stays: tolerates bad=disk:NoExecute without limit; the others end in 59m50s at most
       Evicted by:   taintmgr-controller
       Taints:       bad=disk:NoExecute             added 41s ago

@@ -7,7 +7,7 @@ import {
   type PressureSettingsInput,
   resolvePressureConfig,
 } from '@taintmgr/core/pressure';
-import type { Instant, Millis } from '@taintmgr/core/time';
+import { formatDuration, type Instant, type Millis } from '@taintmgr/core/time';
 import {
   modeWords,
   pressureRulesOf,
@@ -242,7 +242,10 @@ export function readEventField(field: Field, until: Millis): readonly ScriptEven
   const at = members.get('at');
   if (!at) throw field.fault('at is missing');
   const first = at.duration();
-  if (first >= until) throw at.fault('is not before the end of the simulation (--until)');
+  if (first >= until)
+    throw at.fault(
+      `got ${formatDuration(first)}, want less than ${formatDuration(until)}, the end of the simulation; --until sets the end`,
+    );
   const action = readAction(field, members);
   const lastsField = members.get('lasts');
   const lasts = lastsField?.duration() ?? action.lastsUsual ?? null;

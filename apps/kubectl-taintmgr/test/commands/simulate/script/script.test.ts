@@ -21,7 +21,9 @@ describe('mistakes', () => {
     [
       'after the end',
       'events:\n- {at: 2h, cordon: {node: zone-a-1}}\n',
-      ['2:8: events[0].at: is not before the end of the simulation (--until)'],
+      [
+        '2:8: events[0].at: got 2h, want less than 30m, the end of the simulation; --until sets the end',
+      ],
     ],
     [
       'nobody',
@@ -356,7 +358,10 @@ it('names the place in an event of the command line', async () => {
       /^error: --event:1:10: drian: unknown field, did you mean drain\? want at, /,
     ],
     ['{at: 1m, drain: {node: zone-x}}', /^error: --event:1:1: there is no node zone-x; there are /],
-    ['{at: 2h, failover: {}}', /^error: --event:1:6: at: is not before the end/],
+    [
+      '{at: 2h, failover: {}}',
+      /^error: --event:1:6: at: got 2h, want less than 30m, the end of the simulation/,
+    ],
     ['nothing', /^error: --event:1:1: want an object with at, .*, drain, .*, got "nothing"/],
     [
       '{at: 1m, drain: zone-a-1}',
