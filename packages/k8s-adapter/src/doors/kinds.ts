@@ -26,4 +26,4 @@ export {
   type PublishedShadow,
   type TaintManagerStatus,
 } from '../kinds/taint-manager.ts';
-export type { Judged, ManifestFault } from '../kinds/validation.ts';
+export { type Judged, type ManifestFault, mendable } from '../kinds/validation.ts';

@@ -336,6 +336,11 @@ const rulesNotChecked: ManifestFault = {
   endsChecks: true,
 };
 
+/** The faults that the author of a file can mend: without the API server's word about rules that it did not ask. */
+export function mendable(faults: readonly ManifestFault[]): readonly ManifestFault[] {
+  return faults.filter((fault) => fault !== rulesNotChecked);
+}
+
 /** Integers of the API server have 64 bits; it reads a larger one as another number. */
 const integerEnd = 2 ** 63;
 

@@ -2,6 +2,7 @@
 
 import type { Instant } from '@taintmgr/core/time';
 import { type PolicyObject, readManifest } from '../kinds/manifest.ts';
+import { mendable } from '../kinds/validation.ts';
 import { decidingKinds } from './followed.ts';
 import { FaultyFile, type Field, readAllPositioned } from './positioned.ts';
 
@@ -31,7 +32,8 @@ export function policiesOf(documents: readonly Field[], now: Instant): readonly 
   const objects = documents.flatMap(itemsOf).flatMap((field) => {
     const judged = readManifest(field.value, now);
     if (judged.kind === 'refused') {
-      faults.push(...judged.faults.map(({ path, text }) => field.faultAt(path, text).message));
+      const wrong = mendable(judged.faults);
+      faults.push(...wrong.map(({ path, text }) => field.faultAt(path, text).message));
       return [];
     }
     const { kind } = judged.value;

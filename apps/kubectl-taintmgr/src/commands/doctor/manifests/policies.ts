@@ -11,6 +11,7 @@ import {
 import { formatDuration, type Instant } from '@taintmgr/core/time';
 import {
   actionHint,
+  mendable,
   type PolicyObject,
   policyApiVersion,
   policyKinds,
@@ -55,7 +56,7 @@ function checkSchema(manifest: Manifest): readonly PlacedFinding[] {
   // When a pause began makes no difference here.
   const judged = readManifest(manifest.field.value, 0);
   if (judged.kind === 'allowed') return [];
-  return judged.faults.map(({ path, text }) => {
+  return mendable(judged.faults).map(({ path, text }) => {
     // Files of ours that are no objects of a cluster, such as topologies, have this group too.
     const isOther = path[0] === 'kind' && !Object.hasOwn(policyKinds, manifest.kind);
     const meant = isOther ? didYouMean(manifest.kind, Object.keys(policyKinds)) : '';

@@ -180,7 +180,6 @@ describe('mistakes', () => {
         '- {apiVersion: taintmgr.dev/v1alpha1, kind: NodeDrain, metadata: {name: b}, spec: {nodes: [n1], taint: {key: k}}}\nevents: []\n',
       [
         '5:18: spec.action: Unsupported value: "Drop": supported values: "Delete", "Evict", "EvictThenDelete", "Keep", "KubeControllerManager", "Request", "Upstream"',
-        '2:3: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
         '6:45: a NodeDrain is no policy, want EvictionPolicy, NodeTaintRule, EvictionPause',
       ],
     ],
