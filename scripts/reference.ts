@@ -44,12 +44,11 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
 
 /** The introduction before the tables. */
 const intro = `The controller writes a line for each thing that happens, to stderr: as text, or with \`--logging-format=json\` as one JSON
-object. Scripts should read JSON, and go by keys: a key means the same in every line, and one that is not in this table does
-not compile. Messages (\`msg\`) are for people and may change.
+object. Scripts should read JSON and rely on keys: a key means the same in every line. Messages (\`msg\`) are for people and may change.
 
     {"level":"info","time":"2026-01-02T03:04:05.678Z","pod":"shop/web-0","node":"a-1","took":"12ms","msg":"evicted"}
 
-Beside these keys each line has \`level\` (\`debug\`, \`info\`, \`warn\`, \`error\`, \`fatal\`), \`time\` and \`msg\`. Lines of level
+Each line also has \`level\` (\`debug\`, \`info\`, \`warn\`, \`error\`, \`fatal\`), \`time\` and \`msg\`. Lines of level
 \`debug\` are written from \`-v=2\` on.`;
 
 /** The page. */
@@ -59,7 +58,7 @@ function logsPage(): string {
     'Log lines',
     intro,
     table(
-      ['key', 'what stands under it'],
+      ['key', 'meaning'],
       rows.map(([key, about]) => [`\`${key}\``, about]),
     ),
   );

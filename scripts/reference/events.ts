@@ -67,7 +67,7 @@ export const events: readonly EventRow[] = [
     type: 'Warning',
     about: 'Pod',
     by: eviction,
-    what: 'An admission webhook keeps the eviction for itself, with its words: somebody else may move the pod; or a ValidatingAdmissionPolicy refuses the eviction. Again every 5 minutes while it lasts.',
+    what: 'An admission webhook keeps the eviction for itself, with its words: another program may move the pod; or a ValidatingAdmissionPolicy refuses the eviction. Again every 5 minutes while it lasts.',
   },
   {
     reason: 'TaintManagerEvictionHeld',
@@ -81,7 +81,7 @@ export const events: readonly EventRow[] = [
     type: 'Warning',
     about: 'Pod',
     by: eviction,
-    what: 'The pod goes faster, or in spite of budgets, as `taintmgr.dev/deadline` says that its node goes.',
+    what: 'The pod is evicted faster, or although budgets refuse: `taintmgr.dev/deadline` says when its node ends.',
   },
   {
     reason: 'EvictedByOther',
@@ -95,35 +95,35 @@ export const events: readonly EventRow[] = [
     type: 'Warning',
     about: 'Lease',
     by: eviction,
-    what: 'A limit has tripped: no more pods go by it until somebody resumes it.',
+    what: 'A limit has tripped: its pods stay until you resume it.',
   },
   {
     reason: 'LimitResumed',
     type: 'Normal',
     about: 'Lease',
     by: eviction,
-    what: 'Somebody has resumed a limit that had tripped.',
+    what: 'A tripped limit was resumed.',
   },
   {
     reason: 'VolumesNotDetached',
     type: 'Warning',
     about: 'Pod',
     by: 'node-drain-controller',
-    what: 'The next pod of its StatefulSet waited for volumes as long as it may, and goes although they are not detached.',
+    what: 'The wait for volumes has timed out: the next pod of the StatefulSet is evicted although they are not detached.',
   },
   {
     reason: 'EvictionRequested',
     type: 'Normal',
     about: 'Pod',
     by: eviction,
-    what: 'It is due by a policy with action Request, and whoever answers for it is asked to move it.',
+    what: 'By a policy with action Request, the controller registered for the pod is asked to move it.',
   },
   {
     reason: 'EvictionRequestGivenUp',
     type: 'Warning',
     about: 'Pod',
     by: `${eviction}, node-drain-controller`,
-    what: 'An EvictionRequest was made for it and has led to nothing: it goes by pods/eviction.',
+    what: 'An EvictionRequest for the pod led to nothing: it is evicted through the Eviction API.',
   },
   {
     reason: 'RegisteredNode',
@@ -158,7 +158,7 @@ export const events: readonly EventRow[] = [
     type: 'Normal',
     about: 'Pod',
     by: `${lifecycle}, legacy mode`,
-    what: 'The pod goes because its node is lost.',
+    what: 'The pod is evicted because its node is lost.',
   },
   {
     reason: 'Evicted',
@@ -172,7 +172,7 @@ export const events: readonly EventRow[] = [
     type: 'Warning',
     about: 'Node',
     by: pressure,
-    what: 'A threshold is met: pods may have to go.',
+    what: 'A threshold is met: pods may be evicted.',
   },
   pressureEvent('NodeHasInsufficientMemory', 'Memory pressure begins.'),
   pressureEvent('NodeHasSufficientMemory', 'Memory pressure ends.'),
@@ -199,7 +199,7 @@ export const events: readonly EventRow[] = [
     type: 'Warning',
     about: 'Lease',
     by: 'the controller',
-    what: 'The clock of its machine was set, or the machine was suspended. Deadlines do not go by it.',
+    what: 'The clock of its machine was set, or the machine was suspended. Deadlines do not depend on it.',
   },
   {
     reason: 'ClockSkew',
@@ -213,7 +213,7 @@ export const events: readonly EventRow[] = [
     type: 'Warning',
     about: 'ValidatingAdmissionPolicy or its binding',
     by: 'the controller with --takeover',
-    what: 'An object of takeover was not as it should be, and what was done about it.',
+    what: 'An object of takeover was missing or changed, and what was done about it.',
   },
 ];
 
@@ -224,7 +224,7 @@ interface ConditionRow {
   readonly what: string;
 }
 
-const holds = 'There only while it holds: ';
+const holds = 'Present only while true: ';
 const drainPhases = [
   'Pending',
   'Running',
@@ -248,7 +248,7 @@ export const conditions: readonly ConditionRow[] = [
     on: 'TaintManager',
     type: 'DryRun',
     reasons: ['NothingIsChanged'],
-    what: `${holds}nothing is changed, and what others evict is compared with what it would have done.`,
+    what: `${holds}nothing is changed, and evictions of other programs are compared with its decisions.`,
   },
   {
     on: 'TaintManager',
@@ -296,19 +296,19 @@ export const conditions: readonly ConditionRow[] = [
     on: 'EvictionPolicy',
     type: 'InForce',
     reasons: ['Forbidden'],
-    what: 'False: pods that go by it wait, as the controller may not do what its `action` takes; the message names the right and what gives it.',
+    what: 'False: its pods wait, because the controller lacks a right that its `action` needs; the message names the right and the component that grants it.',
   },
   {
     on: 'EvictionPolicy, NodeTaintRule',
     type: 'InForce',
     reasons: ['Followed', 'FileCounts', 'CannotBeFollowed', 'ControllerDisabled'],
-    what: 'True: the controller goes by it. False: why not; a file of `--policy` has one of its name, it is wrong, or the controller that it is for does not run.',
+    what: 'True: the controller follows it. False: a file of `--policy` has one with the same name, the object is invalid, or its controller does not run.',
   },
   {
     on: 'EvictionPause',
     type: 'InForce',
     reasons: ['Holds', 'Over', 'FileCounts', 'CannotBeFollowed', 'ControllerDisabled'],
-    what: 'True: it holds what it is about. False: its time is over, or the controller does not go by it.',
+    what: 'True: it holds evictions. False: it has ended, or the controller does not follow it.',
   },
   {
     on: 'EvictionPolicy',
@@ -326,13 +326,13 @@ export const conditions: readonly ConditionRow[] = [
     on: 'NodeDrain',
     type: 'Drained',
     reasons: [...drainPhases, 'PodsStay'],
-    what: 'True: every node is drained. False, `PodsStay`: every node is drained, and pods that no DaemonSet owns run on there, named in the message. Otherwise False: the reason is its phase, the message what stands in its way.',
+    what: 'True: every node is drained. False, `PodsStay`: every node is drained, and the pods named in the message stay there. Otherwise False: the reason is the phase, the message says what blocks the drain.',
   },
   {
     on: 'NodeDrain',
     type: 'InForce',
     reasons: ['FileCounts', 'CannotBeFollowed', 'ControllerDisabled'],
-    what: 'False: nothing is done about it, and why.',
+    what: 'False: the controller ignores it, for the given reason.',
   },
   {
     on: 'Node',
@@ -344,7 +344,7 @@ export const conditions: readonly ConditionRow[] = [
     on: 'Node',
     type: 'Ready, MemoryPressure, DiskPressure, PIDPressure',
     reasons: ['NodeStatusUnknown', 'NodeStatusNeverUpdated'],
-    what: 'Unknown: the node is not heard of. As kube-controller-manager writes them.',
+    what: 'Unknown: the node does not report. As kube-controller-manager writes them.',
   },
   {
     on: 'Node',
@@ -387,10 +387,10 @@ interface HoldRow {
 export const drainHolds: readonly HoldRow[] = [
   {
     reason: 'AnotherDrain',
-    what: 'Another drain is at work on the node, or somebody else says so.',
+    what: 'Another drain works on the node, or another program says so.',
   },
   { reason: 'NodePaused', what: 'A label or an annotation of the node keeps drains from it.' },
-  { reason: 'PodsRefused', what: 'A pod of it must not go, as the drain is written.' },
+  { reason: 'PodsRefused', what: 'The spec of the drain does not let one of its pods leave.' },
   {
     reason: 'NotGuarded',
     what: 'The finalizer that keeps the drain until it is undone could not be set yet.',
@@ -399,11 +399,11 @@ export const drainHolds: readonly HoldRow[] = [
     reason: 'OtherEvictors',
     what: 'The drain has the effect NoExecute, and another controller evicts for it, or may.',
   },
-  { reason: 'TooManyNodes', what: 'The drain is for more nodes than its status has room for.' },
-  { reason: 'NotCordoned', what: 'Another node of its batch has to be cordoned first.' },
+  { reason: 'TooManyNodes', what: 'The drain has more than 1,000 nodes.' },
+  { reason: 'NotCordoned', what: 'Another node of its batch must be cordoned first.' },
   { reason: 'OutsideWindow', what: 'No window of the drain is open.' },
   { reason: 'GateClosed', what: 'A gate of the drain is closed.' },
-  { reason: 'RollingBack', what: 'What an earlier try has set on it is taken back first.' },
+  { reason: 'RollingBack', what: 'What an earlier try has set on it is undone first.' },
   { reason: 'NodeShutdown', what: 'The node shuts down, and its kubelet ends its pods.' },
   { reason: 'PodsNotRead', what: 'Its pods are not read yet.' },
 ];

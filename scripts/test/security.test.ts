@@ -248,7 +248,7 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   },
   'evict for the taint that a drain sets': {
     'apps/kubectl-taintmgr/test/commands/drain-by-taint/outcome.test.ts': [
-      'by default breaks no budget: the effect is one for which nobody else evicts',
+      'by default breaks no budget: the effect is one for which no other controller evicts',
       'a NoExecute drain that is not forced is refused',
     ],
   },

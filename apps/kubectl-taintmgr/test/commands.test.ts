@@ -14,7 +14,7 @@ import { startTestCluster, type TestCluster, versions } from './world/test-clust
 // A wrong command line or configuration: one clear line, exit code 1, and nothing is changed.
 
 const effects =
-  'NoSchedule, NoExecute where nobody else evicts for it, or no effect for the one that is safe here';
+  'NoSchedule, NoExecute where no other controller evicts for it, or no effect for the one that is safe here';
 const drainHelp = 'See kubectl taintmgr drain-by-taint --help.';
 
 const execConfig = `
@@ -91,7 +91,7 @@ describe('wrong command lines', () => {
     ],
     [
       'drain-by-taint a:NoExecute n1 --server-side --ignore-policies',
-      'error: --ignore-policies and --server-side exclude each other: a NodeDrain goes by the policies of the cluster',
+      'error: --ignore-policies and --server-side exclude each other: a NodeDrain follows the policies of the cluster',
     ],
     [
       'drain-by-taint a:NoExecute n1 --heed=cni',
@@ -145,7 +145,7 @@ describe('wrong command lines', () => {
     ],
     [
       'drain-by-taint n1 n1',
-      'error: n1 is a node, and no taint stands before it; nothing was changed; did you mean: kubectl taintmgr drain-by-taint maintenance=kernel n1',
+      'error: n1 is a node, and no taint precedes it; nothing was changed; did you mean: kubectl taintmgr drain-by-taint maintenance=kernel n1',
     ],
     [
       'drain-by-taint a=:b:NoExecute n1',

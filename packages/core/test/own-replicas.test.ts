@@ -155,7 +155,7 @@ describe('the last ready replica of our own', () => {
     const explained = engine.explain(0, { kind: 'pod', namespace, name: 'a' });
     assert.ok(explained?.kind === 'pod' && explained.decision.kind === 'keep');
     assert.deepEqual(explained.decision.because.map(describeReason), [
-      'the last ready replica of Deployment controller; it goes when another is ready',
+      'the last ready replica of Deployment controller; it is evicted when another is ready',
       'no toleration for gpu=failed:NoExecute',
     ]);
     assert.equal(engine.lastReplica()?.pod.name, 'a');
@@ -230,7 +230,8 @@ describe('a NodeDrain of all nodes', () => {
         ['evict a'],
       );
       const { phase, pods: left, blockers } = world.state();
-      const why = 'the last ready replica of Deployment controller; it goes when another is ready';
+      const why =
+        'the last ready replica of Deployment controller; it is evicted when another is ready';
       assert.deepEqual(blockers, [`pod ${namespace}/b: ${why}`]);
       assert.equal(phase, 'Blocked');
       assert.deepEqual(
@@ -238,7 +239,7 @@ describe('a NodeDrain of all nodes', () => {
         [
           [
             `${namespace}/b`,
-            'the last ready replica of Deployment controller; it goes when another is ready',
+            'the last ready replica of Deployment controller; it is evicted when another is ready',
           ],
         ],
       );

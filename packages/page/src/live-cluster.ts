@@ -57,7 +57,7 @@ function pauseHolds({ kind, because: [first] }: Decision): readonly LiveHold[] {
 
 /** A limit that has tripped. */
 export function trippedLimit(id: string, since: number | null): LiveAction {
-  const text = `has tripped: its pods wait until somebody runs: ${resumeCommand(id)}`;
+  const text = `has tripped: its pods wait until you run: ${resumeCommand(id)}`;
   return { kind: 'limit', name: id, from: since, until: null, text };
 }
 

@@ -152,7 +152,7 @@ export class LiveHistory {
 
   #beforeOpening(): PastGap {
     const to = this.#seconds(this.#openedAt);
-    return { from: null, to, text: 'nobody here remembers who left before this page was opened' };
+    return { from: null, to, text: 'pods that left before this page was opened are unknown here' };
   }
 
   #takeNodes(at: number, nodes: readonly LiveNode[], isFirst: boolean): void {

@@ -311,7 +311,7 @@ const told: PastPod = { uid, namespace, pod: name, workload, node: 'a-1', at: in
 
 describe('the history of a live cluster, beside what others remember', () => {
   it('knows nobody who left before the page was opened where nobody remembers', () => {
-    const text = 'nobody here remembers who left before this page was opened';
+    const text = 'pods that left before this page was opened are unknown here';
     assert.deepEqual(after(moment(61)).record.gaps, [{ from: null, to: 60, text }]);
   });
 

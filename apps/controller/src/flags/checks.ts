@@ -36,7 +36,7 @@ export function checkChoices(choices: Choices): Checked {
     refuse('tlsCertFile', 'the certificate of --tls-private-key-file');
   }
   if (chosen.simulate && Object.keys(connection).length > 0) {
-    refuse('simulate', 'no flag of the connection beside it: it starts a cluster of its own');
+    refuse('simulate', 'no connection flag with it: it starts a cluster of its own');
   }
   const controllers = chooseControllers(chosen.controllers);
   if (typeof controllers === 'string') {

@@ -13,7 +13,7 @@ const texts = {
   taint: 'tainted a node for a drain',
   renew: 'a drain is still at work on a node',
   end: 'a drain has ended on a node',
-  untaint: 'took the taint of a drain back',
+  untaint: 'removed the taint of a drain',
   undo: 'undid a drain on a node',
 } as const;
 
@@ -51,7 +51,7 @@ export function deniedToDrainLine({ command, outcome }: Eviction): Line | null {
   const isDenied = outcome.kind === 'failed' && blockerOf(outcome).code === 'Denied';
   if (!command.ofDrain || !isDenied) return null;
   const fields = { ...podFields(command.pod), error: outcome.message };
-  return line('warn', 'eviction denied, its drain tries it no more', fields);
+  return line('warn', 'eviction denied, its drain does not retry', fields);
 }
 
 /** The line about what a drain asks of those who answer for pods, or others ask. */
@@ -70,7 +70,7 @@ export function requestLine(notice: RequestNotice): Line {
   const name = `${target.namespace}/${target.name}`;
   const fields = { ...askerOf(command.drain), ...(isCreation ? { pod: name } : { request: name }) };
   if (outcome.kind === 'done') {
-    const text = isCreation ? 'requested the eviction of a pod' : 'took an EvictionRequest back';
+    const text = isCreation ? 'requested the eviction of a pod' : 'withdrew an EvictionRequest';
     return line('info', text, fields);
   }
   return line('warn', 'could not write an EvictionRequest', { ...fields, error: errorOf(outcome) });
@@ -85,7 +85,7 @@ function restartLine({ drain, pod, owner }: RestartRollout, outcome: DrainWrite[
   const fields = { drain, pod: `${pod.namespace}/${pod.name}`, replicaSet: owner.name };
   switch (outcome.kind) {
     case 'done':
-      return line('info', 'a Deployment starts another pod before this one goes', fields);
+      return line('info', 'a Deployment starts another pod before this one leaves', fields);
     case 'gone':
       return line('info', 'the Deployment of a pod is gone', fields);
     case 'changed': {

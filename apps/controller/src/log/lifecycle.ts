@@ -25,7 +25,7 @@ export function lifecycleLine(report: LifecycleReport, now: number): Line {
       if (hold === null) return line('info', 'readiness is no longer held', {});
       const { reason, all, zones, nodes } = hold;
       const of = all ? { nodes: 'all' } : { zones: zones.join(), nodes: nodes.length };
-      return line('warn', 'readiness is held: nobody marks pods not ready', { ...of, reason });
+      return line('warn', 'readiness is held: pods are not marked not ready', { ...of, reason });
     }
     case 'nodeUnreachable': {
       const since = formatTime(report.heardAt);

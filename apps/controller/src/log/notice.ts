@@ -41,10 +41,10 @@ const lines: {
     line('debug', `watching ${resource}`, { ...ofNode(read), from }),
   absent: ({ resource, failure: { status, message: error } }) =>
     status === 403
-      ? line('warn', `cannot read ${resource}, goes on without them`, { error })
+      ? line('warn', `cannot read ${resource}, continuing without them`, { error })
       : line('debug', `the cluster has no ${resource}: their kind is not installed`, {}),
   unreadable: ({ object, faults, isHeld }) => {
-    const what = isHeld ? 'all evictions are held while it is there' : 'it is as it was before';
+    const what = isHeld ? 'all evictions are held until it is changed' : 'it is as it was before';
     return line('warn', `${object} cannot be followed, ${what}`, { error: faults.join('; ') });
   },
   pagedLists: () =>
@@ -106,19 +106,19 @@ const lines: {
   },
 
   takeoverDrift: ({ object, drift }) =>
-    line('warn', 'somebody changed an object of takeover, mending it', {
+    line('warn', 'an object of takeover was changed, repairing it', {
       object,
       drift: driftText(drift),
     }),
   takeoverMended: ({ object, isNew, left }) => {
     if (left.length > 0) {
       const fields = { object, drift: driftText(left) };
-      return line('warn', 'an object of takeover is not as it was written', fields);
+      return line('warn', 'an object of takeover is missing or changed', fields);
     }
     return line('info', isNew ? 'installed an object of takeover' : 'mended it', { object });
   },
   takeoverContested: ({ object, drift }) => {
-    const text = 'somebody changes an object of takeover again and again: it is left as it is';
+    const text = 'an object of takeover was changed again and again: it is no longer repaired';
     return line('warn', text, { object, drift: driftText(drift) });
   },
   takeoverInForce: ({ isInForce }) =>
@@ -126,7 +126,7 @@ const lines: {
       ? line('info', 'the policies of takeover are in force', {})
       : line('warn', 'the policies of takeover are not in force', {}),
   takeoverFault: ({ object, failure: { message: error } }) =>
-    line('warn', 'could not look after the policies of takeover', { object, error }),
+    line('warn', 'could not check the policies of takeover', { object, error }),
 
   statusPublished: ({ name }) => line('info', 'publishing status', { taintManager: name }),
   statusNotPublished: unpublishedLine,
@@ -284,13 +284,13 @@ function unmarkedLine({ command, outcome }: NoticeOf<'podUnmarked'>): Line {
   const pod = podFields(command.pod);
   switch (outcome.kind) {
     case 'done':
-      return line('info', 'took the condition DisruptionTarget away: the pod stays', pod);
+      return line('info', 'removed the condition DisruptionTarget: the pod stays', pod);
     case 'gone':
     case 'changed':
-      return line('debug', 'there is no condition of ours to take away', pod);
+      return line('debug', 'this controller has set no condition there', pod);
     default: {
       const fields = { ...pod, error: errorOf(outcome) };
-      return line('warn', 'could not take the condition DisruptionTarget away', fields);
+      return line('warn', 'could not remove the condition DisruptionTarget', fields);
     }
   }
 }

@@ -95,7 +95,7 @@ function clockMetrics(meter: Meter): (notice: Notice) => void {
   );
   const skew = meter.gauge(
     'taintmgr_server_clock_ahead_seconds',
-    "How far the API server's clock is ahead of the time of this process; deadlines go by it.",
+    "How far the API server's clock is ahead of the time of this process; deadlines follow the API server.",
   );
   for (const direction of ['ahead', 'back']) steps.inc({ direction }, 0);
   return (notice) => {
@@ -281,11 +281,8 @@ function shadowMetrics(meter: Meter, report: () => ShadowReport | null): void {
     ['why'],
     () => read((all) => unjudged.map((why) => [{ why }, all[why]] as const)),
   );
-  meter.readings(
-    'taintmgr_shadow_following_pods',
-    'Pods on whom there is no verdict yet.',
-    [],
-    () => read(({ following }) => [[{}, following] as const]),
+  meter.readings('taintmgr_shadow_following_pods', 'Pods without a verdict so far.', [], () =>
+    read(({ following }) => [[{}, following] as const]),
   );
 }
 
@@ -302,7 +299,7 @@ function takeoverMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) =>
   const label = 'namespace' as const;
   meter.reading(
     'taintmgr_takeover_policies_in_force',
-    '1: the admission policies of takeover are as they should be, as far as the leader knows.',
+    '1: the admission policies of takeover are installed and unchanged, as far as the leader knows.',
     () => stats.running?.takeover()?.policies.isInForce ?? false,
   );
   meter.reading('taintmgr_takeover_namespaces', 'Namespaces that were handed over.', () => {
@@ -325,7 +322,7 @@ function takeoverMetrics(meter: Meter, stats: ProcessStats): (notice: Notice) =>
   );
   const drifts = meter.counter(
     'taintmgr_takeover_drift_total',
-    'Times that an object of takeover was not as it should be.',
+    'Times that an object of takeover was missing or changed.',
     'object',
   );
   return (notice) => {

@@ -121,7 +121,7 @@ export function claimText({ taintmgr }: Evictors): string | null {
   });
   if (claims.length === 0) return null;
   return (
-    `lease ${claims.join(', ')} says that another taintmgr-controller runs there, and is not believed: ` +
+    `lease ${claims.join(', ')} says that another taintmgr-controller runs there, and is not trusted: ` +
     'no TaintManager names its holder'
   );
 }

@@ -207,7 +207,10 @@ export class OverlapWatch {
       else this.#logDoubt(overlap);
     } catch (error) {
       const { log } = this.#options;
-      log.debug({ error: messageOf(error) }, 'could not look for others who do the same work');
+      log.debug(
+        { error: messageOf(error) },
+        'could not look for other programs that do the same work',
+      );
     }
     this.#forgetForeign();
     this.#options.onOthers();
@@ -244,7 +247,7 @@ export class OverlapWatch {
     leadership.collide(message);
     if (message === null && before !== null) log.info('the overlap has ended');
     if (message === null || !isNews) return;
-    log.warn(`${allow ? 'acting all the same' : 'standing by'}: ${message}`);
+    log.warn(`${allow ? 'acting anyway' : 'standing by'}: ${message}`);
     if (takeover && !allow) log.warn(handedBack);
     await this.#record(subject, message);
   }
@@ -346,8 +349,8 @@ export class OverlapWatch {
 }
 
 const handedBack =
-  'takeover pauses: kube-controller-manager evicts what comes due from now on; what it was refused before ' +
-  'stays until the other one evicts it or this one acts again: kubectl taintmgr pending names it';
+  'takeover pauses: kube-controller-manager evicts what comes due from now on; pods that it was refused before ' +
+  'stay until the other one evicts them or this one acts again: kubectl taintmgr pending names them';
 
 /** A program that evicts without being seen, and when its last mark came, on our monotonic clock. */
 interface Foreign {

@@ -83,7 +83,7 @@ function crashWith(log: Logger): void {
 function warn(log: Logger, { hints, unknownVariables, settings, ownPod }: Choices): void {
   for (const hint of hints) log.warn(hint);
   for (const gate of foreignGates(settings.featureGates)) {
-    log.warn(`feature gate ${gate} is none of ours, ignored`);
+    log.warn(`unknown feature gate ${gate}, ignored`);
   }
   for (const name of unknownVariables) {
     log.warn({ variable: name }, 'environment variable is not a known flag, ignored');

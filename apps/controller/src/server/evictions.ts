@@ -41,7 +41,7 @@ function absence({ running, leadership }: ProcessStats): string {
   const leader = running.leader();
   if (leadership.elected)
     return 'a dry run keeps no history, and a new leader has to read it first';
-  return `only the leader has the history: ${leader || 'nobody leads'}`;
+  return `only the leader has the history: ${leader || 'there is none'}`;
 }
 
 /** Undefined: nothing is said; null: it is neither. */

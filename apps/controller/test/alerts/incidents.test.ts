@@ -276,7 +276,7 @@ describe('the alerts', { skip }, () => {
     const { environment } = all;
     const controller = await startProcess(t, { connection, flags, environment });
     await controller.saw('became the leader');
-    await controller.saw('could not look after the policies of takeover');
+    await controller.saw('could not check the policies of takeover');
     const fired = firing([await shown(controller, 10)]);
     assert.deepEqual(fired, ['TaintmgrTakeoverNotInForce']);
   });

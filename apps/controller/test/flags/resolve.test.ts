@@ -238,7 +238,7 @@ describe('wrong values together', () => {
     ],
     [
       `--simulate --kubeconfig=${there}`,
-      '--simulate: got "true", want no flag of the connection beside it: it starts a cluster of its own',
+      '--simulate: got "true", want no connection flag with it: it starts a cluster of its own',
     ],
     [
       '--controllers=*,cronjob',

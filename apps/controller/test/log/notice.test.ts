@@ -199,7 +199,7 @@ describe('what the log says of a notice', () => {
       'denied to a drain, of which none does',
       { kind: 'commandFinished', command: { ...command, ofDrain: true }, outcome: denied, took: 1 },
       'warn',
-      'eviction denied, its drain tries it no more',
+      'eviction denied, its drain does not retry',
       { ...names, error: 'no right' },
     ],
     [

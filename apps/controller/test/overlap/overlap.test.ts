@@ -157,12 +157,12 @@ describe('a kube-controller-manager', () => {
     ['without lease and pod', 'it shows neither a pod nor a lease', () => {}],
     [
       'whose lease was given back',
-      'it shows no pod, and nobody renews its lease',
+      'it shows no pod, and its lease is not renewed',
       (api) => putLease(api, '', 0),
     ],
     [
       'whose lease ran out',
-      'it shows no pod, and nobody renews its lease',
+      'it shows no pod, and its lease is not renewed',
       (api) => putLease(api, 'cp_1', minute),
     ],
   ];

@@ -201,7 +201,7 @@ describe('with --allow-overlap', { timeout: 20_000 }, () => {
       format: 'json',
       verbose: false,
       write: (line) => {
-        if (!line.includes('acting all the same')) return;
+        if (!line.includes('acting anyway')) return;
         told.push(line);
         world.dispatchEvent(new Event('told'));
       },

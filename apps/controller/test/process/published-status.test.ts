@@ -364,7 +364,7 @@ describe('the status of the leader', () => {
       {
         ...{ type: 'LastReplica', status: 'True', reason: 'NoOtherReplicaReady' },
         message:
-          'pod taintmgr-system/a on node n1: the last ready replica of Deployment c; it goes when another is ready',
+          'pod taintmgr-system/a on node n1: the last ready replica of Deployment c; it is evicted when another is ready',
       },
     ]);
   });

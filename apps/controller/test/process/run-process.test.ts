@@ -337,7 +337,7 @@ describe('beside a kube-controller-manager', () => {
         '--authorization-always-allow-paths=/*',
       ],
     });
-    await controller.saw(`acting all the same: ${overlap}`);
+    await controller.saw(`acting anyway: ${overlap}`);
     await controller.saw('recorded event', { reason: 'ControllersOverlap' });
     await controller.saw('caches synced, evictions start');
     createHeldPod(cluster, 'at-once');

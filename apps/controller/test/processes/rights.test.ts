@@ -113,7 +113,7 @@ async function drainOne(
     return status.pods?.some(({ verdict }) => verdict === 'resolves') === true;
   });
   api.delete('poddisruptionbudgets', 'shop', 'all');
-  if (restarts) await controller.saw('a Deployment starts another pod before this one goes');
+  if (restarts) await controller.saw('a Deployment starts another pod before this one leaves');
   if (asks) await controller.saw('requested the eviction of a pod');
   await controller.saw('evicted', { pod: 'shop/lost' });
   await when(cluster, () => api.get(resource, '', 'one') === null);

@@ -4,7 +4,7 @@ import { UsageError } from '@taintmgr/k8s-adapter/command-line';
 
 /** Throws UsageError where no terminal can ask the user. */
 export function refuseUnasked(): void {
-  if (!process.stdin.isTTY) throw new UsageError('nobody can be asked here: add --yes');
+  if (!process.stdin.isTTY) throw new UsageError('this is no terminal to ask on: add --yes');
 }
 
 /** True for `y` and `yes`; null after Ctrl-C. Throws UsageError where no terminal can ask the user. */

@@ -135,7 +135,7 @@ function printed(
   const { until } = pause;
   const end =
     until === null
-      ? `until somebody runs: kubectl taintmgr resume pause/${pause.name}`
+      ? `until you run: kubectl taintmgr resume pause/${pause.name}`
       : `until ${formatTime(until)}, in ${formatDuration(until - now)}`;
   const answer = {
     document: made,
@@ -316,6 +316,6 @@ function pressureWarnings(
   const acting = managers.filter((manager) => evictsUnderPressure(manager, now));
   return acting.map(({ leader, name }) => {
     const who = `${pressureController} (${leader}, TaintManager ${name})`;
-    return `${who} goes on evicting from nodes that run out of memory, disk or processes, as kubelets do; pauses do not hold that`;
+    return `${who} continues to evict from nodes that run out of memory, disk or processes, as kubelets do; pauses do not hold these evictions`;
   });
 }

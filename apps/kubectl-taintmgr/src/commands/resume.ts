@@ -54,7 +54,7 @@ async function openLimits(
     : readLimits(reader, now, managers));
   if (found === 'forbidden') {
     throw new UsageError(
-      'the lease that keeps the limits cannot be read: it takes the rights get and patch on it, ' +
+      'the lease that keeps the limits cannot be read: this needs the rights get and patch on it, ' +
         'and --lease where it is another',
     );
   }
@@ -130,7 +130,7 @@ async function findPauses(
     }
     if (one.pause === null) {
       throw new UsageError(
-        `pause '${name}' cannot be read; kubectl delete ${pauseReference(name)} deletes it all the same`,
+        `pause '${name}' cannot be read; kubectl delete ${pauseReference(name)} deletes it anyway`,
       );
     }
     found.push({ pause: one.pause, now: one.now });

@@ -111,7 +111,7 @@ function becauseText({ facts, verdict, isDoubtful }: DevicePod): string {
   const [first, ...others] = verdict.causes;
   const more = others.length === 0 ? '' : ` (then also ${count(others.length, 'taint')} more)`;
   const taint = `${formatTaint(first.taint)} by ${describeTaintSource(first.source)}`;
-  const doubt = isDoubtful ? 'if anybody heeds it: ' : '';
+  const doubt = isDoubtful ? 'if a controller follows it: ' : '';
   return `${doubt}${taint}; ${describeDevicePatience(first)}${more}`;
 }
 

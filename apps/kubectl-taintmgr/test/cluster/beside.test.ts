@@ -41,7 +41,8 @@ const wayToKnow =
 
 describe('a NoExecute drain beside taintmgr-controller', () => {
   const taint = parseTaint('maintenance=kernel:NoExecute');
-  const theirs = /^kube-controller-manager .*; use maintenance=kernel:NoSchedule, for which nobody/;
+  const theirs =
+    /^kube-controller-manager .*; use maintenance=kernel:NoSchedule, for which no other controller/;
   const elsewhere = /^in namespaces that are not taken over kube-controller-manager \(.*; use /;
   const cases: readonly (readonly [
     settings: Record<string, string>,
@@ -90,7 +91,7 @@ describe('the advice of a refusal, beside another effect and --allow-overlap', (
       const evictor = await ownWith(evictors, settings);
       const found = overlapFault(taint, { evictors, evictor }, { kind: 'respect' }) ?? '';
       const [said, more] =
-        /for which nobody else evicts, (?:or (.*), )?or accept it with --allow-overlap:/.exec(
+        /for which no other controller evicts, (?:or (.*), )?or accept it with --allow-overlap:/.exec(
           found,
         ) ?? [];
       assert.ok(said, found);
@@ -127,7 +128,7 @@ describe('a pause', () => {
     [
       { semantics: 'upstream-1.36' },
       held,
-      /^taintmgr-controller runs with --semantics=upstream-1\.36, and follows no pauses/,
+      /^taintmgr-controller runs with --semantics=kube-controller-manager, and follows no pauses/,
     ],
   ];
   for (const [settings, spec, warning] of cases) {

@@ -75,11 +75,11 @@ Decision:  Evict now (<time>)
 Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gpu-0 (claim gpu-a, tainted by DeviceTaintRule gpu-0-ecc)
 Evicted by:  kube-controller-manager
 Node:  n1 (Ready: True)
-Owner:  <none>, nobody recreates it
+Owner:  <none>, not recreated
 
 TAINT  COUNTS FROM  TOLERATION  DEADLINE
 health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides
-Warning: 1 pod without a controller (shop/train-1): nobody recreates it
+Warning: 1 pod without a controller (shop/train-1): it is not recreated
 Note: tolerations of a claim cannot be changed once it is allocated; to keep the pods, take DeviceTaintRule gpu-0-ecc away (kubectl delete devicetaintrule gpu-0-ecc; one of taint-device: kubectl taintmgr undo devicetaintrule/gpu-0-ecc) or give them time (kubectl taintmgr taint-device devicetaintrule/gpu-0-ecc --snooze 30m)
 `,
     );
@@ -101,7 +101,7 @@ Decision:  Keep
 Because:  its node has no NoExecute taint
 Devices:  rule preview taints its device gpu.example.com/n1/gpu-3 health=bad:None; NoExecute would not evict it either
 Node:  n1 (Ready: True)
-Owner:  <none>, nobody recreates it
+Owner:  <none>, not recreated
 `,
     );
   });
@@ -291,7 +291,7 @@ Because:  no toleration for health=bad:NoExecute of device gpu.example.com/n1/gp
 Blocked by:  PDB train (needs action): The disruption budget train needs 3 healthy pods and has 3 currently
 Evicted by:  taintmgr-controller
 Node:  n1 (Ready: True)
-Owner:  <none>, nobody recreates it
+Owner:  <none>, not recreated
 
 TAINT  COUNTS FROM  TOLERATION  DEADLINE
 health=bad:NoExecute on device gpu-0  <n>s ago (timeAdded)  <none>  now  decides

@@ -79,7 +79,7 @@ describe('policies of the cluster', () => {
     assert.deepEqual(await explained(), [
       'other | Evict | now | no toleration for bad:NoExecute',
       'secret | Evict | 1h | no toleration for bad:NoExecute, given 1h, by policy vault',
-      'kept | Keep | - | kept in spite of bad:NoExecute, by policy keep',
+      'kept | Keep | - | kept despite bad:NoExecute, by policy keep',
     ]);
   });
 
@@ -89,7 +89,7 @@ describe('policies of the cluster', () => {
     assert.deepEqual(await explained(), [
       `other | Held | now | ${paused}`,
       `secret | Held | 1h | ${paused}, given 1h, by policy vault`,
-      'kept | Keep | - | kept in spite of bad:NoExecute, by policy keep',
+      'kept | Keep | - | kept despite bad:NoExecute, by policy keep',
     ]);
   });
 });

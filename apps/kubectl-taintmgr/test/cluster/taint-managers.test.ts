@@ -31,7 +31,7 @@ function publish({ api }: TestCluster, seconds: number, fields: object = {}): vo
 async function evictedBy(): Promise<string> {
   const { code, out, err } = await run('explain', 'node', 'n1');
   assert.equal(code, 0, err);
-  assert.equal(err.includes('nobody here evicts'), /^Evicted by: +nobody$/m.test(out), err);
+  assert.equal(err.includes('no controller here evicts'), /^Evicted by: +nobody$/m.test(out), err);
   return /Evicted by:\s+(.*)/.exec(out)?.[1] ?? '';
 }
 

@@ -25,7 +25,7 @@ after(() => cluster.stop());
 
 const pauseOf = (name: string) => cluster.api.get('evictionpauses.taintmgr.dev', '', name);
 const warning =
-  'Warning: nobody here evicts for NoExecute taints (--controllers=*,-taint-eviction-controller,-node-lifecycle-controller of pod kube-system/kube-controller-manager); only taintmgr-controller follows pauses\n';
+  'Warning: no controller here evicts for NoExecute taints (--controllers=*,-taint-eviction-controller,-node-lifecycle-controller of pod kube-system/kube-controller-manager); only taintmgr-controller follows pauses\n';
 
 describe('pause, where the kinds are not installed', () => {
   it('says how to install them', async () => {
@@ -94,7 +94,7 @@ describe('pause', () => {
       out,
       /^EvictionPolicy\/b +- +- +all evictions for taints +EvictionPolicy "b" cannot be followed: /m,
     );
-    assert.match(out, /^A pause is ended by: kubectl taintmgr resume pause\/NAME$/m);
+    assert.match(out, /^To end a pause: kubectl taintmgr resume pause\/NAME$/m);
     const { pauses } = JSON.parse((await run('status', '-o', 'json')).out);
     assert.deepEqual(pauses.map(({ name }: { readonly name: string }) => name).sort(), [
       'EvictionPolicy/b',
@@ -114,7 +114,7 @@ describe('pause', () => {
     const { out } = await run('pause', 'all');
     assert.equal(
       out,
-      'evictionpause.taintmgr.dev/all created: all evictions for taints are held until somebody runs: kubectl taintmgr resume pause/all\n',
+      'evictionpause.taintmgr.dev/all created: all evictions for taints are held until you run: kubectl taintmgr resume pause/all\n',
     );
     const wrong = await run('resume', 'pause/all', 'pause/none');
     assert.equal(wrong.code, 1);
@@ -137,7 +137,7 @@ describe('pause', () => {
     const { out } = await run('pause', 'health', '--readiness', '--deadlines=false', '--zones=a');
     assert.equal(
       out,
-      'evictionpause.taintmgr.dev/health created: node health in zone a is held until somebody runs: kubectl taintmgr resume pause/health\n',
+      'evictionpause.taintmgr.dev/health created: node health in zone a is held until you run: kubectl taintmgr resume pause/health\n',
     );
     assert.deepEqual(pauseOf('health')?.spec, {
       deadlines: false,

@@ -41,7 +41,7 @@ it('resumes what has tripped, and nothing else', async () => {
   assert.match(wrong.err, /limit 'zone=eu\/b' has not tripped; those that have: 'zone=eu\/a'/);
   const refused = await run('resume', '--token', 'nobody');
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /it takes the rights get and patch/);
+  assert.match(refused.err, /this needs the rights get and patch/);
   const resumed = await run('resume');
   assert.equal(
     resumed.out,

@@ -12,7 +12,7 @@ import { type TestCluster, until } from '../world/test-cluster.ts';
 const line =
   'kubectl taintmgr taint-device gpu.example.com/n1/gpu-0 health:NoExecute --name a --timeout 0s';
 const question = /Evict 2 pods \(shop\/train-1, shop\/train-2\)\? \[y\/N\] /;
-const stays = 'devicetaintrule/a stays with effect None and evicts nobody; to go on:';
+const stays = 'devicetaintrule/a stays with effect None and evicts no pods; to continue:';
 
 describe('taint-device on a terminal', { skip: withoutTerminal }, () => {
   let cluster: TestCluster;
@@ -37,7 +37,7 @@ describe('taint-device on a terminal', { skip: withoutTerminal }, () => {
     says: string,
     effect: string,
   ])[] = [
-    ['y', 'y\r', 0, 'taints health:NoExecute: 2 pods go', 'NoExecute'],
+    ['y', 'y\r', 0, 'taints health:NoExecute: 2 pods leave', 'NoExecute'],
     ['n', 'n\r', 1, `error: ${stays}`, 'None'],
     ['nothing', '\r', 1, `error: ${stays}`, 'None'],
     ['Ctrl-C', '\u0003', 130, `interrupted; ${stays}`, 'None'],
@@ -91,7 +91,7 @@ describe('taint-device beside a kube-controller-manager that heeds rules', () =>
     assert.match(explained.out, /\nPods: +1 of 6 to evict, 3 terminating, 2 to keep\n/);
     assert.deepEqual(await type('undo devicetaintrule/a'), {
       code: 0,
-      out: 'devicetaintrule.resource.k8s.io/a deleted\n1 pod that was to go stays: shop/train-3\n',
+      out: 'devicetaintrule.resource.k8s.io/a deleted\n1 pod that was to leave stays: shop/train-3\n',
       err: 'Warning: shop/batch-1, shop/train-1, shop/train-2 are terminating and do not come back\n',
     });
   });

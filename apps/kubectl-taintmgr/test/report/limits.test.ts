@@ -49,7 +49,7 @@ before(async () => {
 after(() => cluster.stop());
 
 const tripped =
-  /^Note: limit zone=eu\/a of taintmgr-controller tripped 3m\d*s? ago: 12 of 60 pods evicted within 10m, at most 12; pods under it wait until somebody runs: kubectl taintmgr resume 'zone=eu\/a'$/m;
+  /^Note: limit zone=eu\/a of taintmgr-controller tripped 3m\d*s? ago: 12 of 60 pods evicted within 10m, at most 12; pods under it wait until you run: kubectl taintmgr resume 'zone=eu\/a'$/m;
 const counting =
   /^Note: limit total of taintmgr-controller counts 5 of 60 pods evicted within 10m; where that is all it allows, there is room again in (5m|4m\d+s)$/m;
 

@@ -144,11 +144,11 @@ describe('what is lost with a pod that nobody recreates', () => {
   const bare = { owner: null };
   it('is said of pods that are to go', () => {
     const { warnings, document } = look([pod('one', bare)]);
-    assert.deepEqual(warnings, ['1 pod without a controller (shop/one): nobody recreates it']);
+    assert.deepEqual(warnings, ['1 pod without a controller (shop/one): it is not recreated']);
     assert.equal(document.unmanaged, true);
     const four = ['a', 'b', 'c', 'd'].map((name) => pod(name, bare));
     assert.deepEqual(look(four).warnings, [
-      '4 pods without a controller (shop/a, shop/b, shop/c and 1 more): nobody recreates them',
+      '4 pods without a controller (shop/a, shop/b, shop/c and 1 more): they are not recreated',
     ]);
   });
 

@@ -178,7 +178,7 @@ describe('explain goes by the published settings', () => {
       const settings = { mode: 'delete', semantics };
       assert.equal(
         await saidOfLeader(settings, 'False'),
-        'Keep: the last ready replica of ReplicaSet c-1; it goes when another is ready; no toleration for bad:NoExecute',
+        'Keep: the last ready replica of ReplicaSet c-1; it is evicted when another is ready; no toleration for bad:NoExecute',
       );
       assert.match(
         await saidOfLeader(settings, 'False', tolerates('bad', 63)),

@@ -163,5 +163,5 @@ export function drainedByOthers({ conditions = [] }: Node): string | null {
     conditions.find((one) => one.type === type && one.status === 'True');
   const progress = isTrue('DrainInProgress');
   if (!progress || progress.reason === reason || isTrue('Drained')) return null;
-  return `its condition DrainInProgress is True (${progress.reason}): somebody drains it; nodeConditions: Ignore begins all the same`;
+  return `its condition DrainInProgress is True (${progress.reason}): another program drains it; nodeConditions: Ignore begins anyway`;
 }

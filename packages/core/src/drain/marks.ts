@@ -63,7 +63,7 @@ export class DrainMarks {
     const { isDeleted, isGuarded } = this.#site.drain();
     const why = this.#failed.get('');
     if (isDeleted || isGuarded || why === undefined) return null;
-    return { reason: 'NotGuarded', message: `its finalizer is to be set first: ${why}` };
+    return { reason: 'NotGuarded', message: `its finalizer must be set first: ${why}` };
   }
 
   /** Remarks for people on writes that fail. */
@@ -77,10 +77,10 @@ export class DrainMarks {
 
   #notUndone(): readonly string[] {
     return Array.from(this.#failed).flatMap(([name, why]) => {
-      if (this.#writes.isUndoing(name)) return [`node ${name} is to be undone: ${why}`];
+      if (this.#writes.isUndoing(name)) return [`node ${name} must still be undone: ${why}`];
       const { isDeleted, isGuarded } = this.#site.drain();
       if (name !== '' || !(isDeleted || isGuarded)) return [];
-      const what = isDeleted ? 'its finalizer is to be taken off' : 'it is to be deleted';
+      const what = isDeleted ? 'its finalizer must be removed' : 'it must be deleted';
       return [`${what}: ${why}`];
     });
   }
@@ -424,7 +424,7 @@ export class StartCordons {
     if (this.#open.size === 0) return null;
     if (this.#site.isAlone() && !this.#site.isOfProgram) return null;
     const [failed] = this.#failed;
-    const message = failed ? `node ${failed[0]} is to be cordoned first: ${failed[1]}` : '';
+    const message = failed ? `node ${failed[0]} must be cordoned first: ${failed[1]}` : '';
     return { reason: 'NotCordoned', message };
   }
 

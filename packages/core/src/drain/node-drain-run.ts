@@ -374,7 +374,7 @@ export class NodeDrainRun {
   #undoingOf(nodeName: string): DrainHold | null {
     const isOpen = this.#rollBacks?.has(nodeName) || this.#marks.isUndoing(nodeName);
     if (!isOpen) return null;
-    return { reason: 'RollingBack', message: 'what was set on it is taken back first' };
+    return { reason: 'RollingBack', message: 'what was set on it is undone first' };
   }
 
   #delete(now: Instant): void {

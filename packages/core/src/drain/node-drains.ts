@@ -29,7 +29,7 @@ type NodeDrainsConfig = Pick<
 
 const notKnown: OtherEvictors = {
   kind: 'unknown',
-  text: 'who else evicts for NoExecute taints here is not known yet',
+  text: 'it is not known yet which other controllers evict for NoExecute taints here',
   advice: '',
 };
 

@@ -204,9 +204,9 @@ function hasSameKeys(one: Holds, other: Holds | undefined): boolean {
 }
 
 const faultWords: Readonly<Record<string, string>> = {
-  Unmanaged: 'is not managed by a controller (spec.pods.withoutController lets it go)',
-  EmptyDir: 'has emptyDir volumes, whose data would be lost (spec.pods.withEmptyDir lets it go)',
-  OrphanedDaemonSetPod: 'is of a DaemonSet that is gone (spec.pods.withoutController lets it go)',
+  Unmanaged: 'is not managed by a controller (spec.pods.withoutController allows it)',
+  EmptyDir: 'has emptyDir volumes, whose data would be lost (spec.pods.withEmptyDir allows it)',
+  OrphanedDaemonSetPod: 'is of a DaemonSet that is gone (spec.pods.withoutController allows it)',
 };
 
 /** A node of the drain, and whether nothing more is expected of its pods. */

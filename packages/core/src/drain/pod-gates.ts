@@ -440,7 +440,7 @@ class VolumeWaits implements PodGate {
     const time = formatDeadline(this.#site.store.clock.wall(end));
     if (now < end) {
       this.#timeouts.set(set, end);
-      return goesOn ? `${what}; it goes all the same at ${time}` : what;
+      return goesOn ? `${what}; it is evicted anyway at ${time}` : what;
     }
     if (!goesOn) return `${what}; its time was over at ${time}`;
     this.#report(pod, what);
@@ -453,7 +453,7 @@ class VolumeWaits implements PodGate {
     this.#late.push({
       ...{ kind: 'recordEvent', pod: podRef(pod), type: 'Warning', because: [] },
       reason: 'VolumesNotDetached',
-      message: `${what}: its time is over, and the pod goes all the same`,
+      message: `${what}: its time is over, and the pod is evicted anyway`,
     });
   }
 

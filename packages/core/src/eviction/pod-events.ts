@@ -28,7 +28,7 @@ export function requestedEvent(pod: Pod, because: readonly Reason[]): RecordPodE
 export function nodeEndEvent(pod: Pod, nodeEnd: Instant): RecordPodEvent<Reason> {
   const { namespace, name, nodeName } = pod;
   const end = formatDeadline(nodeEnd);
-  const message = `Pod ${namespace}/${name} goes faster than it would: taintmgr.dev/deadline says that node ${nodeName} goes at ${end}`;
+  const message = `Pod ${namespace}/${name} is evicted faster: taintmgr.dev/deadline says that node ${nodeName} goes at ${end}`;
   return podEvent(pod, 'Warning', 'NodeDeadline', message, []);
 }
 
@@ -98,7 +98,7 @@ export function retryReport(
 /** The reason of these Events. */
 export const interceptedReason = 'EvictionIntercepted';
 /** Between a pod's name and the API server's sentence: where a webhook refused, and where a policy did. */
-const interceptedWords = 'may be moved by somebody else: ';
+const interceptedWords = 'may be moved by another program: ';
 const refusedWords = 'is refused by a policy: ';
 /** The Event is repeated after this time while the setback lasts: Events are kept for an hour. */
 export const interceptionRepeatMs: Millis = 300_000;

@@ -200,7 +200,7 @@ export function describeReason(reason: Reason): string {
     case 'ToleratedForever':
       return `tolerates ${taintText(reason)} without limit`;
     case 'KeptByPolicy':
-      return `kept in spite of ${taintText(reason)}${byPolicy(reason)}`;
+      return `kept despite ${taintText(reason)}${byPolicy(reason)}`;
     case 'LeftToDrain':
       return `${drainText(reason.drain)} evicts for ${formatTaint(reason.taint)}, until it has had no heartbeat for ${formatDuration(drainStaleMs)}`;
     case 'PolicyUndecided':
@@ -227,7 +227,7 @@ export function describeReason(reason: Reason): string {
 
 /** Why the last replica of ours stays, and until when. */
 export function lastReplicaText(workload: string): string {
-  return `the last ready replica of ${workload}; it goes when another is ready`;
+  return `the last ready replica of ${workload}; it is evicted when another is ready`;
 }
 
 /** Only the nodes end it. */
@@ -242,7 +242,7 @@ function inSpiteOf({ staleDrain }: { readonly staleDrain?: WorkingDrain }): stri
 }
 
 const ways: Partial<Record<PolicyMark['action'], string>> = {
-  Request: ', which asks whoever answers for it first (EvictionRequest)',
+  Request: ', after an EvictionRequest',
   KubeControllerManager: ' as kube-controller-manager does it',
 };
 
@@ -273,5 +273,5 @@ function deviceText({ device, claim, source }: TaintedDevice): string {
 
 /** A taint that needs a minimum age is acted on later than it could be. */
 function describeSettling({ start, deadline }: Extract<Reason, { code: 'NoToleration' }>): string {
-  return deadline > start ? `, which has to last ${formatDuration(deadline - start)} first` : '';
+  return deadline > start ? `, which must last ${formatDuration(deadline - start)} first` : '';
 }

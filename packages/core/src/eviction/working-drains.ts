@@ -7,7 +7,7 @@ import { drainStaleMs, type WorkingDrain } from '../model/working-drain.ts';
 /** A drain as it was seen last. */
 export interface SeenDrain {
   readonly drain: WorkingDrain;
-  /** The drain has given no sign of life for too long. */
+  /** The drain has reported no progress for too long. */
   readonly isStale: boolean;
 }
 

@@ -66,8 +66,8 @@ export function describeEvictionRequest({
   failed,
 }: EvictionRequest): string {
   const asked = `${requester} has requested its eviction (EvictionRequest ${name})`;
-  if (failed !== null) return `${asked}, and nobody managed to move it: ${failed}`;
-  if (!responder) return `${asked}; nobody has answered yet`;
+  if (failed !== null) return `${asked}, and no controller could move it: ${failed}`;
+  if (!responder) return `${asked}; no controller has answered yet`;
   const { heartbeatAt, expectedAt, message } = responder;
   const said = [
     ...(message === '' ? [] : [message]),

@@ -59,5 +59,5 @@ export function noExecuteFault(
 ): string {
   const other = formatTaint({ ...taint, effect: 'NoSchedule' });
   const known = advice === '' ? '' : `, or ${advice}`;
-  return `${text}; use ${other}, for which nobody else evicts${known}`;
+  return `${text}; use ${other}, for which no other controller evicts${known}`;
 }

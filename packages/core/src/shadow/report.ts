@@ -67,7 +67,7 @@ export interface ShadowReport {
   /** Null: there was none of which that is known. */
   readonly earlierBy: ShadowSpan | null;
   readonly laterBy: ShadowSpan | null;
-  /** Pods on whom there is no verdict yet. */
+  /** Pods without a verdict so far. */
   readonly following: number;
   /** kube-controller-manager marked them for deletion, and they were not deleted. */
   readonly notDeleted: number;
@@ -98,7 +98,7 @@ const texts: Readonly<Record<ShadowReason, string>> = {
   Finished: 'it had already finished',
   LastReplica: 'it was the last ready replica of taintmgr itself',
   OptedOut: 'its owner opted out by annotation',
-  RulesUnheeded: 'nobody heeds the rules of its devices',
+  RulesUnheeded: 'no controller follows the rules of its devices',
   DevicesUnknown: 'the taints of its devices may not be read',
   ReturningDaemonSetPod: 'its DaemonSet would have recreated it at once',
   Paused: 'an EvictionPause or the hold of a zone held its deadline',

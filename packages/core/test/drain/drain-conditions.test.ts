@@ -140,7 +140,7 @@ describe('a NodeDrain that publishes conditions', () => {
       settle(world);
       assert.equal(world.log.includes('taint n1'), false);
       const words =
-        'node n1: its condition DrainInProgress is True (KubectlDrain): somebody drains it; nodeConditions: Ignore begins all the same';
+        'node n1: its condition DrainInProgress is True (KubectlDrain): another program drains it; nodeConditions: Ignore begins anyway';
       assert.deepEqual(world.state().blockers, [words]);
       world.nodes.set('n1', { ...n1, conditions: [progress, drained] });
       world.tell({ kind: 'nodeUpsert', node: { ...n1, conditions: [progress, drained] } });

@@ -78,7 +78,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     given.pass(30_000);
     assert.equal(given.log.includes('let go'), false);
     assert.deepEqual(given.state().blockers.slice(-1), [
-      'EvictionRequests are to be taken back first: away',
+      'EvictionRequests must be withdrawn first: away',
     ]);
     given.lists = { kind: 'done' };
     given.pass(30_000);
@@ -156,7 +156,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.ok(of(given).includes('evict web'));
     assert.equal(
       given.state().blockers.at(-1),
-      '2 pods go by pods/eviction, not by EvictionRequests: nobody has answered the request within a minute (no responder)',
+      '2 pods go by pods/eviction, not by EvictionRequests: no controller has answered the request within a minute (no responder)',
     );
   });
 
@@ -178,7 +178,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     const [first] = given.state().blockers;
     assert.equal(
       first,
-      'pod shop/db: somebody else is moving it: acme.io/mover has requested its eviction (EvictionRequest of-db); nobody has answered yet',
+      'pod shop/db: another program is moving it: acme.io/mover has requested its eviction (EvictionRequest of-db); no controller has answered yet',
     );
     given.requests = given.requests.map((one) => ({ ...one, intent: 'Withdrawn' }));
     given.pass(10_000);
@@ -211,7 +211,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.deepEqual(of(given), ['evict db', 'evict web']);
   });
 
-  it('evicts a pod whose responder has given no sign of life for 20 minutes', () => {
+  it('evicts a pod whose responder has reported no progress for 20 minutes', () => {
     const given = world();
     const events: string[] = [];
     given.onEvent = ({ pod, reason, message }) => {
@@ -227,13 +227,13 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     assert.equal(end.phase, 'Drained');
     assert.equal(
       end.fallback,
-      '2 pods went by pods/eviction, not by EvictionRequests: vm.io/mover has given no sign of life for 20m',
+      '2 pods went by pods/eviction, not by EvictionRequests: vm.io/mover has reported no progress for 20m',
     );
     assert.deepEqual(
       events,
       names.map(
         (name) =>
-          `${name} EvictionRequestGivenUp: vm.io/mover has given no sign of life for 20m: the pod is evicted by pods/eviction`,
+          `${name} EvictionRequestGivenUp: vm.io/mover has reported no progress for 20m: the pod is evicted by pods/eviction`,
       ),
     );
   });
@@ -254,7 +254,7 @@ describe('a NodeDrain with evictBy EvictionRequest', () => {
     }
     given.pass(minute);
     assert.deepEqual(of(given).slice(2, 4), ['evict db', 'evict web']);
-    assert.match(given.state().fallback, /: nobody has moved it within 1h$/);
+    assert.match(given.state().fallback, /: no controller has moved it within 1h$/);
   });
 
   it('a new leader counts from when the request was made, and one after the other falls back', () => {
@@ -394,13 +394,13 @@ describe('a NodeDrain that evicts by pods/eviction', () => {
     given.pass(10 * minute);
     assert.deepEqual(evicted(given), ['evict web']);
     assert.deepEqual(given.state().blockers, [
-      'pod shop/db: somebody else is moving it: acme.io/mover has requested its eviction ' +
+      'pod shop/db: another program is moving it: acme.io/mover has requested its eviction ' +
         '(EvictionRequest of-db); vm.example.com/migrator answers: copied 40 %, ' +
         'last heard of at 1970-01-01T00:00:00Z',
     ]);
   });
 
-  it('evicts it when that one has given no sign of life for twenty minutes', () => {
+  it('evicts it when that one has reported no progress for twenty minutes', () => {
     const given = worldBeside([requestOf('db', { responder })]);
     given.pass(20 * minute - 1000);
     assert.deepEqual(evicted(given), ['evict web']);

@@ -269,7 +269,7 @@ describe('a NodeDrain with cordon AtStart', () => {
     assert.ok(!cluster.done().includes('taint n1'));
     const { phase, blockers } = cluster.state();
     assert.equal(phase, 'Blocked');
-    const why = 'node n2 is to be cordoned first: busy';
+    const why = 'node n2 must be cordoned first: busy';
     assert.deepEqual(
       blockers,
       names.map((name) => `node ${name}: ${why}`),

@@ -217,11 +217,11 @@ describe('a NodeDrain that is deleted', () => {
     cluster.answers.set('undo n1', forbidden);
     cluster.remove();
     cluster.pass(60_000);
-    assert.deepEqual(cluster.state().blockers, ['node n1 is to be undone: may not']);
+    assert.deepEqual(cluster.state().blockers, ['node n1 must still be undone: may not']);
     cluster.answers.clear();
     cluster.answers.set('let go', forbidden);
     cluster.pass(60_000);
-    assert.deepEqual(cluster.state().blockers, ['its finalizer is to be taken off: may not']);
+    assert.deepEqual(cluster.state().blockers, ['its finalizer must be removed: may not']);
     cluster.answers.clear();
     cluster.pass(60_000);
     assert.deepEqual([cluster.traces(), cluster.drains.size], [[], 0]);

@@ -63,7 +63,7 @@ describe('a NodeDrain', () => {
     cluster.answers.set('guard', { kind: 'failed', status: 403, message, retryAfter: null });
     cluster.pass(60_000);
     const { phase, blockers, nodes } = cluster.state();
-    const why = `its finalizer is to be set first: ${message}`;
+    const why = `its finalizer must be set first: ${message}`;
     assert.deepEqual([phase, blockers], ['Blocked', [why]]);
     const held = nodes.map((node) => [node.phase, node.reason, node.message]);
     assert.deepEqual(held, [
@@ -115,7 +115,7 @@ describe('a NodeDrain', () => {
 const taint = { key: 'work', effect: 'NoExecute' };
 const text = 'kube-controller-manager (cp_1) evicts for NoExecute taints here, without asking PDBs';
 const acts: OtherEvictors = { kind: 'acts', text, advice: 'stop it' };
-const words = `${text}; use work:NoSchedule, for which nobody else evicts, or stop it`;
+const words = `${text}; use work:NoSchedule, for which no other controller evicts, or stop it`;
 
 function worldOf(
   others: OtherEvictors | null,
@@ -164,7 +164,7 @@ describe('a NodeDrain with a NoExecute taint', () => {
       world.pass(10_000);
       assert.deepEqual(world.state().blockers, [
         'node n1: taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as ' +
-          'EvictionPolicy spot says of pod shop/on-n1; use work:NoSchedule, for which nobody else evicts, ' +
+          'EvictionPolicy spot says of pod shop/on-n1; use work:NoSchedule, for which no other controller evicts, ' +
           'or have the policy not match the taint',
       ]);
       world.tell({ kind: 'policyDelete', name: 'spot' });
@@ -313,7 +313,7 @@ describe('ttlSecondsAfterFinished', () => {
     const world = new World(drainOf(spec), ['n1']);
     world.deletions = { kind: 'failed', status: 403, message: 'no right', retryAfter: null };
     world.pass(620_000);
-    assert.deepEqual(world.state().blockers, ['it is to be deleted: no right']);
+    assert.deepEqual(world.state().blockers, ['it must be deleted: no right']);
     world.deletions = { kind: 'done' };
     world.pass(20_000);
     assert.equal(world.log.at(-1), 'let go');

@@ -167,11 +167,11 @@ describe('a NodeDrain that waits for volumes', () => {
     };
     attach(given);
     given.world.pass(30_000);
-    assert.match(given.world.state().blockers[0] ?? '', /; it goes all the same at 1970-/);
+    assert.match(given.world.state().blockers[0] ?? '', /; it is evicted anyway at 1970-/);
     given.world.pass(40_000);
     assert.deepEqual(evicted(given.world).slice(2), ['evict db-1']);
     assert.deepEqual(events, [
-      'db-1: waits for volume pvc-1 of pod db-0 to detach from node n1: its time is over, and the pod goes all the same',
+      'db-1: waits for volume pvc-1 of pod db-0 to detach from node n1: its time is over, and the pod is evicted anyway',
     ]);
     given.world.pass(70_000);
     assert.equal(given.world.state().phase, 'Drained');

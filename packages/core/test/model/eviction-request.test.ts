@@ -42,9 +42,9 @@ it('counts for 20 minutes since the last sign of life', () => {
 
 it('is told with whoever answers', () => {
   const asked = 'acme.io/foo has requested its eviction (EvictionRequest r1)';
-  assert.equal(describeEvictionRequest(request), `${asked}; nobody has answered yet`);
+  assert.equal(describeEvictionRequest(request), `${asked}; no controller has answered yet`);
   const told = describeEvictionRequest({ ...request, responder });
   assert.equal(told, `${asked}; b.io/mover answers: half, last heard of at 1970-01-01T00:09:00Z`);
   const failed = describeEvictionRequest({ ...request, failed: 'no room' });
-  assert.equal(failed, `${asked}, and nobody managed to move it: no room`);
+  assert.equal(failed, `${asked}, and no controller could move it: no room`);
 });

@@ -10,7 +10,7 @@ it('is called by its name, and by whoever runs it', () => {
 
 it('puts no NoExecute taint where somebody else evicts for it, and says what helps', () => {
   const taint = { key: 'work', value: '', effect: 'NoExecute', timeAdded: null };
-  const other = 'somebody evicts; use work:NoSchedule, for which nobody else evicts';
+  const other = 'somebody evicts; use work:NoSchedule, for which no other controller evicts';
   assert.equal(noExecuteFault(taint, { text: 'somebody evicts', advice: '' }), other);
   const advised = noExecuteFault(taint, { text: 'somebody evicts', advice: 'stop it' });
   assert.equal(advised, `${other}, or stop it`);

@@ -84,7 +84,7 @@ export function drainConditions(state: NodeDrainState): readonly StatedCondition
   }
   const isDrained = phase === 'Drained';
   const [first] = blockers;
-  const goesOn = [first ?? 'the drain goes on', ...(staying === '' ? [] : [staying])].join('; ');
+  const goesOn = [first ?? 'the drain continues', ...(staying === '' ? [] : [staying])].join('; ');
   const ended = ['every node is drained', ...fallbacks].join('; ');
   const message = onOneLine(isDrained ? ended : goesOn);
   return [{ type: 'Drained', status: isDrained ? 'True' : 'False', reason: phase, message }];

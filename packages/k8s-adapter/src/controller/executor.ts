@@ -45,7 +45,7 @@ export interface ExecutorOptions<C extends { readonly kind: string }, N> {
   readonly readOnly?: boolean;
 }
 
-const leadsNoMore = 'this replica leads no more';
+const leadsNoMore = 'this replica is no longer the leader';
 const hungUp = `${leadsNoMore}; whether its last request was carried out is not known`;
 
 /**

@@ -99,12 +99,12 @@ function ofPolicy(counts: Count<'EvictionPolicy'>): Stated<'EvictionPolicy'> {
     type: 'LimitTripped',
     status: 'True',
     reason: 'Tripped',
-    message: `its pods wait until somebody runs: ${tripped.map(resumeCommand).join('; ')}`,
+    message: `its pods wait until you run: ${tripped.map(resumeCommand).join('; ')}`,
   };
   const missing = lacks.map((right) => `${right} (${podRightRemedies[right]})`).join('; ');
   const follows =
     lacks.length === 0
-      ? inForce('True', 'Followed', 'the controller goes by it')
+      ? inForce('True', 'Followed', 'the controller follows it')
       : inForce(
           'False',
           'Forbidden',
@@ -121,7 +121,7 @@ function ofRule({ selected, tainted, waiting }: Count<'NodeTaintRule'>): Stated<
     reason: 'MaxNodes',
     message: `${waiting} more would get the taint if maxNodes let them`,
   };
-  const follows = inForce('True', 'Followed', 'the controller goes by it');
+  const follows = inForce('True', 'Followed', 'the controller follows it');
   return { said, conditions: [follows, ...(waiting > 0 ? [isFull] : [])] };
 }
 

@@ -62,7 +62,7 @@ export function loopConditions(state: LoopState): readonly StatedCondition[] {
 
 function skewCondition(ahead: Millis): StatedCondition {
   const side = ahead > 0 ? 'ahead of' : 'behind';
-  const message = `the API server's clock is ${formatDuration(Math.abs(ahead))} ${side} that of this replica; deadlines and heartbeats go by the API server`;
+  const message = `the API server's clock is ${formatDuration(Math.abs(ahead))} ${side} that of this replica; deadlines and heartbeats follow the API server`;
   const reason = ahead > 0 ? 'ServerClockAhead' : 'ServerClockBehind';
   return { type: 'ClockSkew', status: 'True', reason, message };
 }

@@ -142,7 +142,7 @@ function withoutTaints(node: DrainableNode, isMeant: IsMeant): Untainted {
     const there = taints.find((one) => formatTaintObject(one) === name);
     if (!there) continue;
     if (!isTaintOf(mark, there)) {
-      left.push(`keeps ${name}: somebody else has added it since`);
+      left.push(`keeps ${name}: another client has added it since`);
       continue;
     }
     removed = true;

@@ -5,7 +5,7 @@ import { type DrainMark, drainName, isAtWork, markOf } from './marks.ts';
 import type { DrainableNode, NodeChange, RefusedChange } from './node-change.ts';
 
 /** The message of a drain that stops on a node whose mark is gone. */
-export const undoneThere = 'somebody has undone the drain there';
+export const undoneThere = 'the drain was undone there';
 
 /** A run of a drain. */
 export interface DrainRunName {

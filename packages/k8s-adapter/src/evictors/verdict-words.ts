@@ -48,7 +48,7 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
     return { kind: 'acts', agent: upstream, text, advice: switchOff([duty], verdict.evidence) };
   }
   if (taintmgr.kind === 'acts') {
-    const text = `${ours} (${taintmgr.who}) evicts ${forTaints}, by its own policy`;
+    const text = `${ours} (${taintmgr.who}) evicts ${forTaints}, by its own policies`;
     return { kind: 'acts', agent: ours, text, advice: 'stop taintmgr-controller' };
   }
   if (verdict.kind === 'unknown') {
@@ -68,7 +68,7 @@ export function taintEvictors({ upstream: manager, taintmgr }: Evictors): TaintE
     const text = `whether ${ours} evicts ${forTaints} is unknown: ${whyUnknown(taintmgr.evidence)}`;
     return { kind: 'unknown', agent: ours, text, advice: wayToKnow(taintmgr.evidence, ours) };
   }
-  const text = `nobody here evicts for NoExecute taints${basisText(verdict.evidence)}`;
+  const text = `no controller here evicts for NoExecute taints${basisText(verdict.evidence)}`;
   return { kind: 'nobody', text };
 }
 
@@ -131,7 +131,7 @@ function absenceReason(evidence: readonly Evidence[]): string {
   if (lease?.kind !== 'lease') return 'it shows neither a pod nor a lease';
   return lease.life === 'alive'
     ? 'its flags cannot be seen, as it has no pod here'
-    : 'it shows no pod, and nobody renews its lease';
+    : 'it shows no pod, and its lease is not renewed';
 }
 
 /** The words of an unverified writer. */
@@ -179,7 +179,7 @@ function leaseReasons({
   if (life === 'uncertain') return [`lease ${nameOf(lease)} shows no sign of life`];
   if (life !== 'alive' || !isUnproven) return [];
   return [
-    `lease ${nameOf(lease)} (${lease.holder}) proves nothing: whoever may write leases there can write ` +
+    `lease ${nameOf(lease)} (${lease.holder}) proves nothing: any client that may write leases there can write ` +
       'it, and no TaintManager names its holder',
   ];
 }

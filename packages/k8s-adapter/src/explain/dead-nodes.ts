@@ -70,7 +70,7 @@ function commandsFor(name: string): DeadNodeDocument['commands'] {
 export function stuckText({ since, stuck }: DeadNode, at: Instant): string {
   const pods = count(stuck.length, 'pod');
   const silent = formatDuration(at - since);
-  return `${pods} cannot end: the kubelet has been silent for ${silent}, and nobody else may end ${stuck.length === 1 ? 'it' : 'them'}`;
+  return `${pods} cannot end: the kubelet has been silent for ${silent}, and only the kubelet may end ${stuck.length === 1 ? 'it' : 'them'}`;
 }
 
 /** The lines beside `To do`: first what has to be known, then the commands. */
@@ -81,7 +81,7 @@ export function deadNodeLines(dead: DeadNode): readonly string[] {
   const where = `ask its cloud or its BMC for ${power}`;
   const check = isShutDown
     ? `its cloud says that the machine is shut down (taint ${shutDownKey}); to be sure, ${where}`
-    : `first make sure that the machine is off: ${where}; a machine that has lost its network goes on running its pods`;
+    : `first make sure that the machine is off: ${where}; a machine that has lost its network continues to run its pods`;
   const ways = isOutOfService
     ? [
         `the taint ${outOfServiceKey} is there: kube-controller-manager deletes each of its pods within a minute once the pod terminates`,

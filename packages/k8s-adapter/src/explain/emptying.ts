@@ -159,7 +159,7 @@ function wayOf(report: PodReport, queue: string | undefined, at: Instant): Way {
   const isGoing = deletionTimestamp !== null || explanation.decision.kind !== 'keep';
   if (!isGoing) return { state: 'stays', why: whyOf(explanation.decision) };
   if (deletionTimestamp === null && report.lacksEvictor)
-    return { state: 'stays', why: 'nobody here evicts for NoExecute taints' };
+    return { state: 'stays', why: 'no controller here evicts for NoExecute taints' };
   if (blockers.some(({ code }) => code === 'NodeLost'))
     return { state: 'lost', why: 'the kubelet does not answer' };
   const finalizers = blockers.find(({ code }) => code === 'Finalizers');

@@ -273,7 +273,7 @@ const apartMs: Millis = 5_000;
 const recordedWithinMs: Millis = 60_000;
 
 const notRecorded =
-  'if that is true: records of taintmgr-controller cover that time and do not have it, and whoever may create Events can write one';
+  'if that is true: records of taintmgr-controller cover that time and do not have it, and any client that may create Events can write one';
 
 /** An Event names taintmgr-controller, and its records would have the eviction. */
 function isOverdue(by: Claim | null, asked: Instant | null, sources: HistorySources): boolean {

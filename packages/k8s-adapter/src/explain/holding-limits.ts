@@ -42,7 +42,7 @@ export function limitNotes(survey: ForecastSurvey, pods: readonly PodReport[]): 
   const notes = [
     ...tripped.map(({ id, since, count: counted }) => {
       const what = counted ? `: ${describeCount(counted)}` : '';
-      const wait = `pods under it wait until somebody runs: ${resumeCommand(id)}`;
+      const wait = `pods under it wait until you run: ${resumeCommand(id)}`;
       return `limit ${id} of taintmgr-controller tripped ${ago(survey.at, since)}${what}; ${wait}`;
     }),
     ...counting.map(({ id, evicted, of, windowMs, roomAt }) => {

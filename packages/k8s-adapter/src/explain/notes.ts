@@ -169,7 +169,7 @@ function evictorNotes(
   const isEstimated = pods.some((pod) => pod.isEstimate && pod.limit === null);
   const isVain = policies.length > 0 && evictor.name === 'kube-controller-manager';
   const doubt = [
-    ...(isVain ? ['kube-controller-manager evicts here and knows no policies'] : []),
+    ...(isVain ? ['kube-controller-manager evicts here and ignores policies'] : []),
     ...(who.kind === 'nobody' ? [`${who.text}: pods stay until a controller does`] : []),
     ...(who.kind === 'unknown' ? [who.text] : []),
   ];
@@ -322,7 +322,7 @@ function verdictNotes(pods: readonly PodReport[]): readonly string[] {
 function interceptedTexts(pods: readonly PodReport[]): readonly string[] {
   return Array.from(
     refusedPods(pods, ({ code, message }) => (code === 'Intercepted' ? message : null)),
-    ([message, names]) => `${podsText(names, 'that somebody else may move')}: ${message}`,
+    ([message, names]) => `${podsText(names, 'that another program may move')}: ${message}`,
   );
 }
 
@@ -421,7 +421,7 @@ function bareTexts(pods: readonly PodReport[]): readonly string[] {
   if (bare.length === 0) return [];
   const names = bare.map(({ facts: { pod } }) => `${pod.namespace}/${pod.name}`);
   return [
-    `${podsText(names, 'without a controller')}: nobody recreates ${bare.length === 1 ? 'it' : 'them'}`,
+    `${podsText(names, 'without a controller')}: ${bare.length === 1 ? 'it is' : 'they are'} not recreated`,
   ];
 }
 

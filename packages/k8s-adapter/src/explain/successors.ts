@@ -32,7 +32,7 @@ function nextOf({ jobs }: Workload, owner: string, pods: readonly PodReport[]): 
   switch (kind) {
     case '':
       return [
-        `nobody creates ${names} again: no controller owns ${pods.length === 1 ? 'it' : 'them'}`,
+        `${names} ${pods.length === 1 ? 'is not recreated: no controller owns it' : 'are not recreated: no controller owns them'}`,
       ];
     case 'ReplicaSet':
       return [`${owner} creates ${count(pods.length, 'new pod')}`];

@@ -194,7 +194,7 @@ export function zoneText({ zone }: Forecast): string {
   return `${zone.state}, ${pace}`;
 }
 
-const interceptedText = 'somebody else may move it';
+const interceptedText = 'another program may move it';
 
 const verdictTexts = {
   resolves: 'resolves',
@@ -205,7 +205,7 @@ const verdictTexts = {
   unknown: 'not known',
 } as const;
 
-/** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (somebody else may move it)` */
+/** `PDB web (needs time)`, `PDB db (its operator acts: Cluster/db)`, `webhook (another program may move it)` */
 export function blockerText({ code, verdict, budgets, message }: PredictedBlocker): string {
   const names = listText(budgets.map(({ name }) => name));
   const policy = code === 'Denied' ? policyDenial(message)?.policy : undefined;
@@ -343,7 +343,7 @@ export function heldText(
 /** `limit total policy=spot of taintmgr-controller: the pod is evicted in about 3m, after those before it` */
 export function limitLine({ id, tripped, goesAt, notBefore }: LimitedTime, at: Instant): string {
   const name = `limit ${printable(id)} of taintmgr-controller`;
-  if (tripped) return `${name}, which has tripped: until somebody runs: ${resumeCommand(id)}`;
+  if (tripped) return `${name}, which has tripped: until you run: ${resumeCommand(id)}`;
   if (goesAt === null && notBefore <= at)
     return `${name}: the pod is held until other pods are available; when is unknown`;
   if (goesAt === null) return `${name}: not before ${formatDeadline(notBefore)}, then by the limit`;

@@ -74,7 +74,7 @@ export function workloadReport(
     readyAtLeast: pods.filter(isReady).length - mostAtOnce(leaving.filter(isReady), budgets ?? []),
     budgets: budgets && budgetReports(workload, budgets, pods),
     next: workload.object?.metadata.deletionTimestamp
-      ? ['it is being deleted: nobody creates pods in the place of those that leave']
+      ? ['it is being deleted: pods that leave are not replaced']
       : nextLines(workload, leaving),
   };
 }

@@ -116,7 +116,7 @@ function leavingText(pods: readonly PodReport[], next: Millis | null, last: Mill
 
 /** `the first now, the last in 4m18s` */
 function spanText(next: Millis | null, last: Millis | null): string {
-  if (next === null || last === null) return 'nobody can tell when';
+  if (next === null || last === null) return 'at an unknown time';
   const [first, final] = [soon(next), soon(last)];
   return first === final ? first : `the first ${first}, the last ${final}`;
 }
@@ -227,5 +227,5 @@ function adviceOn({ budget, leaving }: BudgetReport): string {
 function unaskedText({ unasked }: BudgetReport): string {
   const [first] = unasked;
   if (!first) return '';
-  return `, and ${first.evictor ?? 'whoever evicts'} does not ask it: ${count(unasked.length, 'pod')} ${unasked.length === 1 ? 'leaves' : 'leave'} all the same`;
+  return `, and ${first.evictor ?? 'the evictor'} does not ask it: ${count(unasked.length, 'pod')} ${unasked.length === 1 ? 'leaves' : 'leave'} anyway`;
 }

@@ -116,7 +116,7 @@ export const evictionPolicySpec = object(
       { default: {} },
     ),
     action: word(
-      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: whoever answers for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. KubeControllerManager: as kube-controller-manager does. Upstream: the earlier name of KubeControllerManager. Left out: the policy only limits.',
+      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: the controller registered for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. KubeControllerManager: as kube-controller-manager does. Upstream: the earlier name of KubeControllerManager. Left out: the policy only limits.',
       [
         'Delete',
         'Evict',
@@ -138,7 +138,7 @@ export const evictionPolicySpec = object(
       [1, 2147483647],
     ),
     defaultTolerationSeconds: whole(
-      'A pod that does not tolerate the taint stays for so long.',
+      'A pod without a toleration stays for this long.',
       [0, 2147483647],
     ),
     limits: filledList(
@@ -190,7 +190,7 @@ export const evictionPolicySpec = object(
             },
           ]),
           onLimit: word(
-            'Queue: wait for room. Trip: stop until somebody says kubectl taintmgr resume.',
+            'Queue: wait for room. Trip: stop until you run kubectl taintmgr resume.',
             ['Queue', 'Trip'],
             'Queue',
           ),

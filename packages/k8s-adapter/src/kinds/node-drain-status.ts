@@ -45,7 +45,7 @@ export const nodeDrainStatus = object('How far the drain has come.', {
     text('namespace/name', 320),
   ),
   progress: text('The share of pods that have left, such as 40%.', 8),
-  expectedEnd: time('When it is over if it goes on as it has gone; left out: nobody knows.'),
+  expectedEnd: time('When it ends at the present pace; left out: unknown.'),
   nodeStates: list(
     'How far each node is: nodes that have begun first where there are too many.',
     1000,
@@ -84,7 +84,7 @@ export const nodeDrainStatus = object('How far the drain has come.', {
         uid: text('Its uid.', 64),
         state: text('How far it is.', 32),
         verdict: text(
-          'Whether waiting helps, as in explain: resolves, needsTime, othersAct (its operator), askOperator, never (somebody has to act), or unknown.',
+          'Whether waiting helps, as in explain: resolves, needsTime, othersAct (its operator), askOperator, never (an action is needed), or unknown.',
           32,
         ),
         message: text('What holds it back.', 1024),

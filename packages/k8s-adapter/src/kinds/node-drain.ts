@@ -121,7 +121,7 @@ const drainGate = object(
 );
 
 const drainHook = object(
-  'A step of somebody else, which is done when an object says so.',
+  'A step of another program, which is done when an object says so.',
   {
     name: filledText('What it is called in the status.', 63),
     object: objectState,
@@ -159,7 +159,7 @@ const drainHeeds = object('What others ask for.', {
 const waitFields = {
   heeds: { ...drainHeeds, default: {} },
   nodeConditions: word(
-    'Heed: a node whose condition DrainInProgress (KEP-5683) somebody else has set True is not begun before it is Drained. Publish: the same, and MaintenancePlanned, DrainInProgress and Drained of its nodes say how far it is. Ignore: neither.',
+    'Heed: a node whose condition DrainInProgress (KEP-5683) another program has set True is not begun before it is Drained. Publish: the same, and MaintenancePlanned, DrainInProgress and Drained of its nodes say how far it is. Ignore: neither.',
     ['Heed', 'Ignore', 'Publish'],
     'Heed',
   ),
@@ -205,7 +205,7 @@ const nodeFields = {
       key: taintKey,
       value: { ...taintValue, default: '' },
       effect: word(
-        'NoSchedule: nobody else evicts for it. NoExecute: also keeps off pods that tolerate it for a while, and only where nobody evicts without asking budgets.',
+        'NoSchedule: no other controller evicts for it. NoExecute: also keeps off pods that tolerate it for a while, and only where no controller evicts without asking budgets.',
         ['NoExecute', 'NoSchedule'],
         'NoSchedule',
       ),
@@ -233,7 +233,7 @@ const nodeFields = {
     'Leave',
   ),
   maintenancePlanned: word(
-    'Require: of the nodes of the nodeSelector only those whose condition MaintenancePlanned (KEP-5683) somebody has set True.',
+    'Require: of the nodes of the nodeSelector only those whose condition MaintenancePlanned (KEP-5683) is True.',
     ['Ignore', 'Require'],
     'Ignore',
   ),
@@ -253,7 +253,7 @@ const podFields = {
   pods: object(
     'Which pods may go. A node with others is not begun.',
     {
-      withoutController: truth('Pods that nobody would recreate.', false),
+      withoutController: truth('Pods without a controller that would recreate them.', false),
       withEmptyDir: truth('Pods with emptyDir volumes, whose data is lost with them.', false),
       order: word(
         'Together: all pods of a node go as soon as they are due. ByPriority: those of a lower priority are gone before those of a higher one begin.',
@@ -268,7 +268,7 @@ const podFields = {
       evictBy: {
         type: 'string',
         description:
-          'EvictionAPI: by pods/eviction. EvictionRequest: where the cluster has lifecycle.k8s.io/v1alpha1, whoever answers for a pod is asked to move it, for as long as timeouts.evictionRequest says; else by pods/eviction. It cannot be changed.',
+          'EvictionAPI: by pods/eviction. EvictionRequest: where the cluster has lifecycle.k8s.io/v1alpha1, the controller registered for a pod is asked to move it, for as long as timeouts.evictionRequest says; else by pods/eviction. It cannot be changed.',
         enum: ['EvictionAPI', 'EvictionRequest'],
         default: 'EvictionAPI',
         rules: [unchangeable],
@@ -286,7 +286,7 @@ const podFields = {
         {
           timeout: duration('How long volumes are waited for, from when their pod is gone.'),
           onTimeout: word(
-            'Hold: the next one stays. GoOn: it goes all the same.',
+            'Hold: the next one stays. GoOn: it is evicted anyway.',
             ['GoOn', 'Hold'],
             'Hold',
           ),
@@ -403,7 +403,7 @@ const paceFields = {
     {
       evictionRequest: {
         ...duration(
-          'How long whoever answers for a pod has to move it, where this drain or somebody else has asked for that by an EvictionRequest. Where nobody answers it takes a minute.',
+          'How long the controller registered for a pod has to move it, after an EvictionRequest of this drain or another client. Without an answer: one minute.',
         ),
         default: '1h',
       },

@@ -42,8 +42,8 @@ export const nodeTaintRuleSpec = object(
       },
       { required: ['type'] },
     ),
-    holds: { ...duration('The condition has to hold for so long.'), default: '0s' },
-    clear: { ...duration('It has to be over for so long before the taint goes.'), default: '0s' },
+    holds: { ...duration('How long the condition must hold.'), default: '0s' },
+    clear: { ...duration('How long it must be over before the taint is removed.'), default: '0s' },
     taint: object(
       'The taint that nodes get.',
       {
@@ -80,8 +80,7 @@ export const nodeTaintRuleSpec = object(
       },
       {
         cel: noLifecycleTaint,
-        message:
-          'want a taint of your own: whoever watches over nodes takes this one off again by conditions of its own',
+        message: 'want a taint of your own: the node-lifecycle-controller removes this one',
         holds: ({ taint }: { readonly taint: TaintName }): boolean => !isLifecycleTaint(taint),
       },
     ],

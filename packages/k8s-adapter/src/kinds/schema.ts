@@ -161,7 +161,7 @@ export const inForce: Column = {
   name: 'In Force',
   type: 'string',
   jsonPath: '.status.conditions[?(@.type=="InForce")].status',
-  description: 'Whether the controller goes by it',
+  description: 'True while the controller follows it',
 };
 
 export const age: Column = {

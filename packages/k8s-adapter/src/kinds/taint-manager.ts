@@ -48,7 +48,7 @@ const shadowReport = object(
     ...shadowCounts,
     earlierSeconds: { ...shadowSeconds, description: 'How much earlier.' },
     laterSeconds: { ...shadowSeconds, description: 'How much later, where that can be said.' },
-    following: count('Pods on whom there is no verdict yet.'),
+    following: count('Pods without a verdict so far.'),
     notDeleted: count('Pods that were marked for deletion for a taint and were not deleted.'),
     leftOtherwise: count(
       'Pods that taintmgr would have evicted and that left before, but not for a taint.',
@@ -94,10 +94,10 @@ const sparedCounts = {
   spared: natural('Pods that kube-controller-manager was refused.'),
   held: natural('Those of them that are there still: not due, or held.'),
   evicted: natural('Those of them that taintmgr evicted.'),
-  letThrough: natural('Pods that it deleted all the same.'),
+  letThrough: natural('Pods that it deleted nevertheless.'),
 } as const;
 
-export const taintManagerStatus = object('What the leader says of itself.', {
+export const taintManagerStatus = object('Status and heartbeat of the leader.', {
   renewTime: time('When the leader last wrote this; it does so every few seconds.'),
   leader: text('Who leads.', 253),
   version: text('The version of the leader.', 64),
@@ -147,7 +147,7 @@ export const taintManagerStatus = object('What the leader says of itself.', {
     evicted: count('Pods evicted since startedAt.'),
   }),
   trippedLimits: keyedList(
-    'Limits that are shut until somebody says kubectl taintmgr resume.',
+    'Limits that are shut until you run kubectl taintmgr resume.',
     64,
     entry(['name'], {
       name: text('As it is resumed.', 1024),
@@ -164,12 +164,12 @@ export const taintManagerStatus = object('What the leader says of itself.', {
   ),
   pauses: list('The EvictionPauses in force.', 64, characters(253)),
   pauseRecords: keyedList(
-    'What holds deadlines now: whoever starts when it is gone gives back the time that it took.',
+    'What holds deadlines now. A leader that starts after the end of a hold extends deadlines by its length.',
     64,
     entry(['name'], {
       name: text('The name of the pause.', 316),
       uid: text('Left out: that of a file.', 128),
-      since: time('Since when it holds; left out: nobody knows.'),
+      since: time('Since when it holds; left out: unknown.'),
       until: time('When it ends by itself.'),
       scope: text('What it holds, as JSON; left out: everything, for all we know.', 4096),
     }),
@@ -194,7 +194,11 @@ export const taintManagerStatus = object('What the leader says of itself.', {
         'Whether it decides about taints of devices too; left out, they are left to kube-controller-manager.',
     },
     policyVersion: text('The version of the admission policies that it keeps installed.', 64),
-    drift: list('In what the installed policies are not as they should be.', 32, characters(1024)),
+    drift: list(
+      'How the installed policies differ from those of the controller.',
+      32,
+      characters(1024),
+    ),
     namespaces: natural('Namespaces with the label.'),
     ...sparedCounts,
     byNamespace: keyedList(
@@ -237,7 +241,7 @@ export type PublishedShadow = NonNullable<TaintManagerStatus['shadow']>;
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;
 
 export const taintManagerKind: Kind = {
-  description: 'What the leader of an installation says of itself.',
+  description: 'Status and heartbeat of the leader of an installation.',
   plural: 'taintmanagers',
   shortName: 'tmgr',
   spec: null,

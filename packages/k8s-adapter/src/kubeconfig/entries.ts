@@ -246,7 +246,7 @@ function execPlugin({ fields, place, directory }: Entry, cluster: ClusterSetting
   }
   if (interactiveMode === 'Always') {
     throw new KubeconfigError(
-      `${place}: exec: interactiveMode is "Always", but nobody sits at the keyboard; ` +
+      `${place}: exec: interactiveMode is "Always", but there is no terminal; ` +
         'want IfAvailable or Never',
     );
   }

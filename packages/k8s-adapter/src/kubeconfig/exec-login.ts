@@ -91,7 +91,7 @@ function outputOf(child: ChildProcess, isGivenUp: () => boolean, ms: Millis): Pr
     });
     child.once('close', (code, by) => {
       if (code === 0) resolve(said.stdout);
-      else if (isGivenUp()) fail('nobody waits for it any more');
+      else if (isGivenUp()) fail('its caller no longer waits');
       else if (said.stdout.length > outputMax || said.stderr.length > outputMax) {
         fail('it printed more than 1 MiB');
       } else if (by !== null) fail(`it did not end within ${formatDuration(ms)}`);

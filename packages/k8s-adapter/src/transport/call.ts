@@ -88,7 +88,7 @@ export class Call {
     if (encoding === 'identity') this.#sink.head(status, headers);
     else {
       this.hangUp();
-      this.#sink.failed(`the answer is encoded as ${encoding}, which nobody asked for`);
+      this.#sink.failed(`the answer is encoded as ${encoding}, which was not requested`);
     }
   }
 

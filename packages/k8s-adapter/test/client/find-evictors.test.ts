@@ -40,7 +40,7 @@ describe('kube-controller-manager, by its lease', () => {
       'that stays as it is between two looks says nothing: it may run without one',
       minute,
       'unknown',
-      'unknown (it shows no pod, and nobody renews its lease)',
+      'unknown (it shows no pod, and its lease is not renewed)',
     ],
   ];
   for (const [name, age, kind, text] of cases) {

@@ -196,7 +196,7 @@ describe('the condition Drained of a NodeDrain that goes on', () => {
         type: 'Drained',
         status: 'False',
         reason: 'Running',
-        message: `the drain goes on; ${staying}`,
+        message: `the drain continues; ${staying}`,
       },
     ]);
   });

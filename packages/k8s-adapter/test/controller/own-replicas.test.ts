@@ -138,7 +138,7 @@ const cases: readonly (readonly [string, Partial<Config>])[] = [
 ];
 const nodes = ['a-1', 'a-2', 'b-1', 'b-2'];
 const last =
-  'the last ready replica of Deployment taintmgr-controller; it goes when another is ready';
+  'the last ready replica of Deployment taintmgr-controller; it is evicted when another is ready';
 
 describe('the controller that runs where it evicts', () => {
   for (const [rules, config] of cases) {

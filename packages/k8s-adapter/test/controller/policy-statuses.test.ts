@@ -9,7 +9,7 @@ function condition(type: string, status: string, reason: string, message: string
   return { type, status, reason, message, lastTransitionTime, observedGeneration: 4 };
 }
 
-const followed = condition('InForce', 'True', 'Followed', 'the controller goes by it');
+const followed = condition('InForce', 'True', 'Followed', 'the controller follows it');
 const rule = {
   condition: { type: 'DiskBroken' },
   taint: { key: 'bad-disk', effect: 'NoSchedule' },
@@ -106,7 +106,7 @@ describe('the status of policies, taint rules and pauses', () => {
           'LimitTripped',
           'True',
           'Tripped',
-          "its pods wait until somebody runs: kubectl taintmgr resume 'total policy=one'",
+          "its pods wait until you run: kubectl taintmgr resume 'total policy=one'",
         ),
       ],
     });

@@ -86,7 +86,7 @@ const nodes = {
 };
 
 describe('the loop of the node pressure agent', () => {
-  it('hangs up when it hears that this replica leads no more, whoever else is asked', () => {
+  it('hangs up when it hears that this replica is no longer the leader, whoever else is asked', () => {
     const hand = new Hand();
     hand.feed({ kind: 'tick' });
     assert.equal(hand.sent.filter(isEviction).length, 1);

@@ -53,7 +53,7 @@ describe('a lease that a tenant has written', () => {
       agent: 'taintmgr-controller',
       text:
         'whether taintmgr-controller evicts for NoExecute taints here is unknown: lease ' +
-        'tenant/taintmgr-controller (taintmgr-controller_1) proves nothing: whoever may write leases ' +
+        'tenant/taintmgr-controller (taintmgr-controller_1) proves nothing: any client that may write leases ' +
         'there can write it, and no TaintManager names its holder',
       advice: 'find out who wrote it',
     });
@@ -254,7 +254,7 @@ describe('what an administrator declares', () => {
       });
       assert.deepEqual(taintEvictors(await findEvictors(one.client, soon)), {
         kind: 'nobody',
-        text: 'nobody here evicts for NoExecute taints (as TaintManager pressure says)',
+        text: 'no controller here evicts for NoExecute taints (as TaintManager pressure says)',
       });
     });
   }

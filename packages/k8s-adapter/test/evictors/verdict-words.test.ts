@@ -28,7 +28,7 @@ describe('who evicts for NoExecute taints', () => {
     assert.deepEqual(taintEvictors(await findEvictors(one.client, soon)), {
       kind: 'nobody',
       text:
-        'nobody here evicts for NoExecute taints ' +
+        'no controller here evicts for NoExecute taints ' +
         '(--controllers=*,-taint-eviction-controller of pod kube-system/kcm-cp)',
     });
   });
@@ -75,7 +75,7 @@ describe('who evicts for NoExecute taints', () => {
     assert.equal(
       taintEvictors(evictors).text,
       'taintmgr-controller (taintmgr-controller_1, lease team-a/taintmgr-controller) evicts for ' +
-        'NoExecute taints here, by its own policy',
+        'NoExecute taints here, by its own policies',
     );
   });
 

@@ -38,7 +38,7 @@ const off =
   'when it is off for a while: kubectl taint nodes n1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute (take the taint off when the machine is back)';
 const gone = 'when it is gone for good: kubectl delete node n1';
 const check =
-  'first make sure that the machine is off: ask its cloud or its BMC for its power state; a machine that has lost its network goes on running its pods';
+  'first make sure that the machine is off: ask its cloud or its BMC for its power state; a machine that has lost its network continues to run its pods';
 
 function read({ node: fields, taints = [], pods, attachments }: Case) {
   const one = node('n1', ...[unreachable, ...taints].map((text) => taint(text, 5800)));
@@ -63,7 +63,7 @@ describe('the way out for pods of a dead machine', () => {
     'a pod without a state of its own': {
       pods: [web],
       says: [
-        '1 pod cannot end: the kubelet has been silent for 1h38m, and nobody else may end it',
+        '1 pod cannot end: the kubelet has been silent for 1h38m, and only the kubelet may end it',
         ...[check, off, gone],
       ],
     },
@@ -72,8 +72,8 @@ describe('the way out for pods of a dead machine', () => {
       pods: [web, db],
       attachments: new Map([['n1', [{ name: 'csi-1', volume: 'pv-1' }]]]),
       says: [
-        '2 pods cannot end: the kubelet has been silent for 1h38m, and nobody else may end them',
-        'first make sure that the machine is off: ask its cloud or its BMC for the power state of aws:///eu-1a/i-0abc; a machine that has lost its network goes on running its pods',
+        '2 pods cannot end: the kubelet has been silent for 1h38m, and only the kubelet may end them',
+        'first make sure that the machine is off: ask its cloud or its BMC for the power state of aws:///eu-1a/i-0abc; a machine that has lost its network continues to run its pods',
         ...[off, gone],
         'while it may still run, do neither: a second shop/db-0 (StatefulSet/db, volume data-db-0) would write beside the first',
         'VolumeAttachments that hold volumes there: csi-1 (pv-1)',
@@ -83,7 +83,7 @@ describe('the way out for pods of a dead machine', () => {
       pods: [db],
       attachments: null,
       says: [
-        '1 pod cannot end: the kubelet has been silent for 1h38m, and nobody else may end it',
+        '1 pod cannot end: the kubelet has been silent for 1h38m, and only the kubelet may end it',
         ...[check, off, gone],
         'while it may still run, do neither: a second shop/db-0 (StatefulSet/db, volume data-db-0) would write beside the first',
         'which volumes are attached there could not be read: no permission to list volumeattachments',
@@ -93,7 +93,7 @@ describe('the way out for pods of a dead machine', () => {
       taints: ['node.cloudprovider.kubernetes.io/shutdown:NoSchedule'],
       pods: [web],
       says: [
-        '1 pod cannot end: the kubelet has been silent for 1h38m, and nobody else may end it',
+        '1 pod cannot end: the kubelet has been silent for 1h38m, and only the kubelet may end it',
         'its cloud says that the machine is shut down (taint node.cloudprovider.kubernetes.io/shutdown); to be sure, ask its cloud or its BMC for its power state',
         ...[off, gone],
       ],
@@ -102,7 +102,7 @@ describe('the way out for pods of a dead machine', () => {
       taints: ['node.kubernetes.io/out-of-service=nodeshutdown:NoExecute'],
       pods: [web],
       says: [
-        '1 pod cannot end: the kubelet has been silent for 1h38m, and nobody else may end it',
+        '1 pod cannot end: the kubelet has been silent for 1h38m, and only the kubelet may end it',
         check,
         'the taint node.kubernetes.io/out-of-service is there: kube-controller-manager deletes each of its pods within a minute once the pod terminates',
       ],
@@ -111,7 +111,7 @@ describe('the way out for pods of a dead machine', () => {
       taints: ['node.kubernetes.io/out-of-service=nodeshutdown:NoExecute'],
       pods: [db],
       says: [
-        '1 pod cannot end: the kubelet has been silent for 1h38m, and nobody else may end it',
+        '1 pod cannot end: the kubelet has been silent for 1h38m, and only the kubelet may end it',
         check,
         'the taint node.kubernetes.io/out-of-service is there: kube-controller-manager deletes each of its pods within a minute once the pod terminates',
         'while it may still run, take the taint off (kubectl taint nodes n1 node.kubernetes.io/out-of-service-): a second shop/db-0 (StatefulSet/db, volume data-db-0) would write beside the first',

@@ -106,7 +106,7 @@ describe('when a node is empty', () => {
     'nobody evicts here': {
       pods: [pod('a')],
       with: { evictors: nobody },
-      says: 'never: shop/a stays: nobody here evicts for NoExecute taints',
+      says: 'never: shop/a stays: no controller here evicts for NoExecute taints',
     },
     'another moment is meant': {
       pods: [pod('a'), pod('b', tolerates('', 959))],

@@ -197,7 +197,7 @@ it('names a silent node whose pods cannot end', () => {
   });
   const one = { pods: [web('a', { deletionTimestamp: since })], with: { nodes: [lost] } };
   assert.deepEqual(said(one, 'Stuck'), [
-    '1 pod cannot end: the kubelet has been silent for 2h, and nobody else may end it; for what has to be done: explain node n1',
+    '1 pod cannot end: the kubelet has been silent for 2h, and only the kubelet may end it; for what has to be done: explain node n1',
   ]);
 });
 
@@ -254,7 +254,7 @@ describe('what comes next', () => {
     [
       'of pods that nobody owns',
       { of: workload('Namespace'), pods: ['a', 'b'].map((name) => pod(name, { owner: null })) },
-      ['nobody creates a, b again: no controller owns them'],
+      ['a, b are not recreated: no controller owns them'],
     ],
     [
       'of many',
@@ -277,7 +277,7 @@ describe('what comes next', () => {
         }),
         pods: [web('a')],
       },
-      ['it is being deleted: nobody creates pods in the place of those that leave'],
+      ['it is being deleted: pods that leave are not replaced'],
     ],
   ];
   for (const [name, one, lines] of cases) {
@@ -337,7 +337,7 @@ describe('what budgets do', () => {
       [
         'are not asked',
         { budgets: [budget('web', shut)], evictors: { ...nobody, upstream } },
-        'PDB web never lets a pod go (3 healthy, 3 needed of 3), and kube-controller-manager does not ask it: 2 pods leave all the same',
+        'PDB web never lets a pod go (3 healthy, 3 needed of 3), and kube-controller-manager does not ask it: 2 pods leave anyway',
       ],
       [
         'overlap',

@@ -83,7 +83,7 @@ echo '{"kind":"ExecCredential","status":{"token":"'"$token"'"}}'
     const files = { '.kube/config': plugin('./login.sh'), '.kube/login.sh': hang };
     const result = await load(t, { files });
     assert.ok(typeof result !== 'string');
-    const failed = assert.rejects(result.access.authorize(), /nobody waits for it any more/);
+    const failed = assert.rejects(result.access.authorize(), /its caller no longer waits/);
     await readFile(pipe);
     result.access.close?.();
     // Not before all have gone that held its output open.

@@ -293,7 +293,7 @@ const refusals: [string, Case, string][] = [
       },
     },
     'HOME/.kube/config: user "admin": exec: interactiveMode is "Always", ' +
-      'but nobody sits at the keyboard; want IfAvailable or Never',
+      'but there is no terminal; want IfAvailable or Never',
   ],
   [
     'a timeout that is none',

@@ -112,7 +112,7 @@ const cases: readonly Case[] = [
   {
     name: 'answers are compressed though nobody asked',
     line: () => compressed('leases', 2),
-    tells: /encoded as gzip, which nobody asked for/,
+    tells: /encoded as gzip, which was not requested/,
   },
   {
     name: 'an answer is in another format than it says',

@@ -101,7 +101,7 @@ it('refuses an answer that is encoded as nobody asked for', () => {
   heard.data(call, Buffer.from('packed'));
   heard.end(call);
   heard.deliver();
-  assert.deepEqual(told, ['a failed the answer is encoded as gzip, which nobody asked for']);
+  assert.deepEqual(told, ['a failed the answer is encoded as gzip, which was not requested']);
 });
 
 it('tells the answer to a write when it is complete, in whatever pieces it came', () => {

@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
   },
   { begin: /^the leader of the controller dies$/, name: 'leader dies', end: 'another leads' },
   {
-    begin: /^the API server is out of reach for everybody$/,
+    begin: /^no client can reach the API server$/,
     name: 'API server down',
     end: 'the API server is back',
   },

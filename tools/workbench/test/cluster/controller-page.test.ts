@@ -99,7 +99,7 @@ describe('/ui of the controller in a browser', () => {
     }
     const tainted = api.get('nodes', '', 'n1') ?? assert.fail('no node');
     api.update('nodes', { ...tainted, spec: { ...tainted.spec, taints: [] } });
-    await page.locator('h1', { hasText: 'No pod is to leave.' }).waitFor();
+    await page.locator('h1', { hasText: 'No pod will leave.' }).waitFor();
     assert.deepEqual([...methods], ['GET']);
     assert.deepEqual(faults, []);
   });

@@ -39,7 +39,7 @@ describe('accidents', () => {
     const edited = structuredClone(found);
     edited.spec.matchConditions.push({ name: 'off', expression: 'false' });
     world.api.update(policies, edited);
-    await controller.saw('somebody changed an object of takeover, mending it');
+    await controller.saw('an object of takeover was changed, repairing it');
     await controller.saw('mended it', { object: 'validatingadmissionpolicy/taintmgr-takeover' });
     await controller.saw('recorded event', { reason: 'TakeoverPolicyChanged' });
     await world.untilPolicies(true, 'kept');

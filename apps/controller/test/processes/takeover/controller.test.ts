@@ -85,7 +85,7 @@ describe('a controller with --takeover', () => {
     world.pod('in', 'due');
     world.taint();
     const controller = await startController(t, world);
-    await controller.saw('could not look after the policies of takeover', {
+    await controller.saw('could not check the policies of takeover', {
       object: 'validatingadmissionpolicy/taintmgr-takeover',
     });
     await controller.saw('publishing status');
@@ -124,7 +124,7 @@ describe('a controller with --takeover', () => {
     };
     await world.until(isMarked);
     world.taint(false);
-    await controller.saw('took the condition DisruptionTarget away: the pod stays');
+    await controller.saw('removed the condition DisruptionTarget: the pod stays');
     assert.equal(isMarked(), false);
     pause(world);
     await controller.saw('eviction cancelled', {}, 1);

@@ -101,7 +101,7 @@ describe('the API server', () => {
     world.pod('in', 'gone');
     world.change((request) => withoutMatchConditions(request));
     const controller = await startController(t, world, openPages);
-    await controller.saw('an object of takeover is not as it was written', {
+    await controller.saw('an object of takeover is missing or changed', {
       object: 'validatingadmissionpolicy/taintmgr-takeover',
     });
     await world.until(() => published(world).takeover?.enabled === false);
@@ -124,7 +124,7 @@ describe('the API server', () => {
       return { ...request, path: path.replace(/(?<=\/validating)admissionpolic/, 'nothing') };
     });
     const controller = await startController(t, world);
-    await controller.saw('could not look after the policies of takeover');
+    await controller.saw('could not check the policies of takeover');
     await world.until(() => published(world).takeover?.enabled === false);
     upset(world);
     await world.deleted('in', 'gone');
@@ -212,7 +212,7 @@ describe('taintmgr', () => {
       const { drift = [] } = published(world).takeover ?? {};
       return drift.join().includes('cannot patch resource "validatingadmissionpolicies"');
     };
-    await first.saw('somebody changed an object of takeover, mending it', {
+    await first.saw('an object of takeover was changed, repairing it', {
       drift:
         'validatingadmissionpolicy/taintmgr-takeover: metadata.annotations[taintmgr.dev/takeover-version] is "5", not "4"',
     });

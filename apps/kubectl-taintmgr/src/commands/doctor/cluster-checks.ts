@@ -122,8 +122,8 @@ export function checkBarePods({ pods }: Survey): readonly Finding[] {
     .filter(({ pod }) => isBare(pod) && pod.deletionTimestamp === null)
     .map(({ pod }) => `${pod.namespace}/${pod.name}`);
   if (names.length === 0) return [finding('OK', 'every pod has a controller')];
-  const [has, them] = names.length === 1 ? ['has', 'it'] : ['have', 'them'];
-  const message = `${count(names.length, 'pod')} ${has} no controller (${listText(names)}): nobody recreates ${them} after an eviction`;
+  const [has, them] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are'];
+  const message = `${count(names.length, 'pod')} ${has} no controller (${listText(names)}): ${them} not recreated after an eviction`;
   return [finding('INFO', message, { fix: 'run them from a Deployment or Job' })];
 }
 

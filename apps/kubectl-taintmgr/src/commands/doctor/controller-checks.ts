@@ -73,7 +73,7 @@ function actingFindings({ evictors, evictor }: Survey): readonly Finding[] {
     const fix = isUpstream ? `${answer.advice}; ${probeHint}` : answer.advice;
     return [finding('INFO', message, { fix })];
   }
-  return [finding('INFO', `${answer.text}, and counts anew when it restarts`)];
+  return [finding('INFO', `${answer.text}, and its timers start again when it restarts`)];
 }
 
 /** Checks that there is one installation, as far as kube-controller-manager leaves the work to it. */
@@ -115,13 +115,13 @@ function doubtFindings({ evictors }: Survey): readonly Finding[] {
   const forged = [...evidence, ...evictors.taintmgr.evidence].flatMap((one) => {
     if (one.kind === 'pod' && one.isUnproven) {
       return [
-        `pod ${one.namespace}/${one.name} is labelled as kube-controller-manager, and is not believed: no node of the control plane runs it`,
+        `pod ${one.namespace}/${one.name} is labelled as kube-controller-manager, and is not trusted: no node of the control plane runs it`,
       ];
     }
     if (one.kind !== 'lease' || one.life !== 'alive' || !one.isUnproven) return [];
     const { namespace, name, holder } = one.lease;
     return [
-      `lease ${namespace}/${name} of ${holder} is not believed: whoever may write leases there can write it, and no TaintManager names its holder`,
+      `lease ${namespace}/${name} of ${holder} is not trusted: any client that may write leases there can forge it, and no TaintManager names its holder`,
     ];
   });
   return [
@@ -175,9 +175,9 @@ function findingsIn(manager: TaintManager, at: Instant): readonly Finding[] {
     finding('WARN', `takeover: ${text}`, { about, fix: 'see kubectl taintmgr takeover status' }),
   );
   const isOff = takeover?.enabled === false;
-  const off = 'takeover does not work: kube-controller-manager evicts as ever';
+  const off = 'takeover does not work: kube-controller-manager evicts as before';
   const all = [...(isOff ? [finding('FAIL', off, { about })] : []), ...drift, ...found];
-  return all.length > 0 ? all : [finding('OK', 'the leader says nothing unusual', { about })];
+  return all.length > 0 ? all : [finding('OK', 'the leader reports no problems', { about })];
 }
 
 const rights: readonly PodRight[] = ['delete pods', 'create pods/eviction'];
@@ -203,7 +203,7 @@ export async function checkPolicies(
     asked.map((right) => isAllowedTo(client, account, rightOf(right))),
   );
   if (answers.includes(null)) {
-    const unseen = 'no permission to see which permissions taintmgr-controller has';
+    const unseen = 'no permission to check the permissions of taintmgr-controller';
     return [...earlier, finding('INFO', unseen)];
   }
   const missing = asked.filter((_, index) => answers[index] === false);
@@ -212,7 +212,7 @@ export async function checkPolicies(
       .filter((right) => takes(policy, right))
       .map((right) => {
         const who = `serviceaccount ${account.name} -n ${account.namespace}`;
-        const message = `action ${policy.action} takes a permission that ${who} has not: ${right}; its pods stay`;
+        const message = `action ${policy.action} needs a permission that ${who} does not have: ${right}; its pods stay`;
         const fix = podRightRemedies[right];
         return finding('FAIL', message, { about: `evictionpolicy/${policy.name}`, fix });
       }),
@@ -220,7 +220,7 @@ export async function checkPolicies(
   return orWell(
     finding,
     [...earlier, ...findings],
-    'taintmgr-controller may do what the actions of policies ask for',
+    'taintmgr-controller has the permissions that the actions of policies need',
   );
 }
 
@@ -251,8 +251,7 @@ export async function checkSettings(
   const { settings, asksBudgets } = evictor;
   if (!settings) return [];
   const policies = await readClusterPolicies(new ClusterReader(client), Promise.resolve(evictor));
-  const modeText =
-    settings.mode === null ? 'a mode that is not to be seen' : `--mode=${settings.mode}`;
+  const modeText = settings.mode === null ? 'an unknown mode' : `--mode=${settings.mode}`;
   const budgets = asksBudgets === false ? ': PodDisruptionBudgets are not asked' : '';
   return [
     finding(budgets === '' ? 'OK' : 'INFO', `taintmgr-controller runs with ${modeText}${budgets}`),
@@ -301,7 +300,7 @@ function finding(
   if (nodes.length === 0) return [];
   const names = nodes.slice(0, namesMax).map(({ node }) => node.name);
   const more = nodes.length > namesMax ? ` and ${nodes.length - namesMax} more` : '';
-  const message = `${what} stays on ${names.join(', ')}${more}: nobody runs node-pressure-controller, as far as TaintManagers show`;
+  const message = `${what} stays on ${names.join(', ')}${more}: node-pressure-controller does not run, as far as TaintManagers show`;
   const chosen = more === '' ? names.map(shellWord).join(' ') : 'NAMES';
   return [findingsOf('pressure')('WARN', message, { fix: fix(chosen) })];
 }

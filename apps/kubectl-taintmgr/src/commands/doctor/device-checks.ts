@@ -26,7 +26,7 @@ export async function checkDevices(_: Survey, { client }: Connection): Promise<r
   if (!paths) return [];
   const survey = await surveyDevices(reader, paths);
   const { rules, claims, hidden } = survey;
-  const message = `who leaves for taints of devices is not known: ${hiddenText(hidden)}`;
+  const message = `the pods that leave for taints of devices are unknown: ${hiddenText(hidden)}`;
   const unknown = hidden.length > 0 ? [finding('INFO', message)] : [];
   if (unknown.length === 0 && rules.size === 0 && claims.length === 0) return [];
   const found = [
@@ -106,7 +106,7 @@ function extendedFindings(survey: DeviceSurvey): readonly Finding[] {
       if (!cause) return [];
       const message = `stays on a device with ${formatTaint(cause.taint)}: the device came as an extended resource, and Kubernetes up to 1.37 does not evict such pods (k/k#141290)`;
       const about = `pod/${pod.name} -n ${pod.namespace}`;
-      return [finding('WARN', message, { about, fix: 'delete it yourself where it has to go' })];
+      return [finding('WARN', message, { about, fix: 'delete it yourself if it must leave' })];
     });
   });
 }

@@ -34,7 +34,7 @@ function selectorFaults(rule: unknown): readonly DeviceFault[] {
   }
   if (selector === null) {
     const message =
-      'has no deviceSelector: it evicts nobody, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one';
+      'has no deviceSelector: it evicts no pods, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one';
     return [{ path: ['spec'], level: 'WARN', message, fix: 'name driver, pool or device' }];
   }
   const unknown = Object.keys(selector).filter((name) => !selectorFields.includes(name));
@@ -182,7 +182,7 @@ function tolerationFaults(toleration: unknown, path: Path): readonly DeviceFault
   const key = String(member(toleration, 'key') ?? '');
   const what = key === '' ? 'tolerates all taints' : `tolerates ${key}`;
   if ((member(toleration, 'effect') ?? '') === '') {
-    const message = `${what} without naming an effect: kube-scheduler heeds that and eviction does not, so that pods on a device with such a NoExecute taint are evicted, and their replacements too, without end`;
+    const message = `${what} without naming an effect: kube-scheduler accepts that and eviction does not, so pods on a device with such a NoExecute taint are evicted, and their replacements too, without end`;
     return [{ path, level: 'WARN', message, fix: 'write effect: NoExecute' }];
   }
   const seconds = member(toleration, 'tolerationSeconds');
@@ -197,7 +197,7 @@ export function classFaults(deviceClass: unknown): readonly DeviceFault[] {
   const name = member(deviceClass, 'spec', 'extendedResourceName');
   if (typeof name !== 'string' || name === '') return [];
   const message = `pods that get its devices as the extended resource ${name} are not evicted for device taints up to Kubernetes 1.37 (k/k#141290)`;
-  const fix = 'use a ResourceClaim where they have to go';
+  const fix = 'use a ResourceClaim if they must leave';
   return [{ path: ['spec', 'extendedResourceName'], level: 'INFO', message, fix }];
 }
 

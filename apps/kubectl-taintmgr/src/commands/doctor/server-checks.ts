@@ -132,7 +132,7 @@ export async function checkWebhooks(
     const pod = names.get(uid);
     if (!pod || pod.deletionTimestamp !== null) continue;
     const about = `pod/${pod.name} -n ${pod.namespace}`;
-    findings.push(finding('INFO', `somebody else may move it: ${said}`, { about }));
+    findings.push(finding('INFO', `another program may move it: ${said}`, { about }));
   }
   if (lists.includes(null)) {
     findings.push(finding('INFO', 'no permission to list admission webhooks'));
@@ -163,7 +163,7 @@ function askedText(webhook: Webhook, { metadata }: Configuration): string {
     failurePolicy === 'Fail'
       ? `without an answer within ${count(timeoutSeconds, 'second')} they fail`
       : `without an answer within ${count(timeoutSeconds, 'second')} they go on`;
-  return `is asked about evictions (${metadata.name}): whoever runs it moves the pods that it keeps; ${failing}`;
+  return `is asked about evictions (${metadata.name}): its owner moves the pods that it keeps; ${failing}`;
 }
 
 function missing(

@@ -148,8 +148,7 @@ function failedNodes(machine: DrainSight): readonly string[] {
   return machine.nodes().flatMap(({ name, phase }) => {
     if (phase.kind !== 'failed') return [];
     if (phase.message !== null) return [`node ${name}: ${printable(phase.message)}`];
-    if (phase.why === 'TaintRemoved')
-      return [`node ${name}: the taint was removed by somebody else`];
+    if (phase.why === 'TaintRemoved') return [`node ${name}: another program removed the taint`];
     return phase.why === 'NotBegun'
       ? [`node ${name}: not started, because an earlier zone failed`]
       : [];

@@ -90,14 +90,14 @@ const byReason: ReadonlyMap<string, string> = new Map([
 
 /** The program that deleted a pod, as far as its mark says: `kube-controller-manager`, `somebody else`. */
 export function deleterText({ manager, reason }: ForeignDeletion): string {
-  return manager ?? byReason.get(reason ?? '') ?? 'somebody else';
+  return manager ?? byReason.get(reason ?? '') ?? 'another program';
 }
 
 /** The reason why the drain has stopped. */
 export function stopText({ pod, by }: DrainStop): string {
   return (
     `${deleterText(by)} deletes ${nameOf(pod)} on ${pod.nodeName} for a NoExecute taint ` +
-    `(${by.reason}), without asking PDBs; the drain stops and takes its taint back`
+    `(${by.reason}), without asking PDBs; the drain stops and removes its taint`
   );
 }
 
@@ -109,7 +109,7 @@ export function stopHint({ by }: DrainStop, taint: Taint): string {
     name === 'kube-controller-manager'
       ? `start ${name} with --controllers=*,-taint-eviction-controller`
       : `stop ${name}`;
-  return `hint: drain with ${other}, for which nobody else evicts, or ${off}`;
+  return `hint: drain with ${other}, for which no other controller evicts, or ${off}`;
 }
 
 /** The warning about a taint that could not be taken back, with the command that does it by hand. */

@@ -179,7 +179,7 @@ function bareLine(pods: readonly PlannedPod[]): readonly string[] {
   const more = names.length > bareNamesMax ? ` and ${names.length - bareNamesMax} more` : '';
   const verb = bare.length === 1 ? 'is' : 'are';
   return [
-    `${count(bare.length, 'pod')} ${verb} of no controller, and nobody starts ${bare.length === 1 ? 'it' : 'them'} again: ` +
+    `${count(bare.length, 'pod')} ${bare.length === 1 ? 'has' : 'have'} no controller, and ${verb} not started again: ` +
       `${names.slice(0, bareNamesMax).join(', ')}${more}`,
   ];
 }

@@ -277,10 +277,10 @@ function goneLine({ pod, deleted }: DrainPod, departure: Departure, took: number
   return `pod/${pod.name} ${verb} (${place}, ${(took / 1000).toFixed(1)}s)`;
 }
 
-/** `3 pods`, `3 pods, 1 of them deleted by somebody else` */
+/** `3 pods`, `3 pods, 1 of them deleted by other programs` */
 function goneText({ gone, deletedByOthers }: DrainTally): string {
   const others =
-    deletedByOthers === 0 ? '' : `, ${deletedByOthers} of them deleted by somebody else`;
+    deletedByOthers === 0 ? '' : `, ${deletedByOthers} of them deleted by other programs`;
   return `${count(gone, 'pod')}${others}`;
 }
 
@@ -289,7 +289,7 @@ function placeOf({ namespace, nodeName }: PodRef): string {
 }
 
 function heldText({ code }: Blocker): string {
-  if (code === 'Intercepted') return 'may be moved by somebody else';
+  if (code === 'Intercepted') return 'may be moved by another program';
   return code === 'Budget' ? 'is blocked' : 'could not be evicted';
 }
 

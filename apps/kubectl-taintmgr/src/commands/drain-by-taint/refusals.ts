@@ -35,7 +35,7 @@ export async function refuseNodeName(
 ): Promise<void> {
   if (/[=:/]/.test(text) || !(await reader.nodeIfThere(text))) return;
   throw new UsageError(
-    `${text} is a node, and no taint stands before it; nothing was changed; did you mean: kubectl taintmgr drain-by-taint maintenance=kernel ${shellWord(text)}`,
+    `${text} is a node, and no taint precedes it; nothing was changed; did you mean: kubectl taintmgr drain-by-taint maintenance=kernel ${shellWord(text)}`,
   );
 }
 

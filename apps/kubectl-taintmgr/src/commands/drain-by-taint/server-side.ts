@@ -69,7 +69,7 @@ export async function runOnServer(
     );
     await print(last);
     if (code === exitCode.interrupted) {
-      output.err(`interrupted; ${nodeDrainReference(name)} goes on`);
+      output.err(`interrupted; ${nodeDrainReference(name)} continues`);
       sayHints(output, name);
     } else if (!isGone) {
       output.err(undoHint(name));
@@ -130,7 +130,7 @@ async function refuseInTheWay(
     const { why, advice } = nobody;
     const instead = 'or drain from here, without --server-side';
     throw new UsageError(
-      `${why}, so nobody would carry out a NodeDrain: ${advice}, ${instead}; nothing was changed`,
+      `${why}, so no controller would carry out a NodeDrain: ${advice}, ${instead}; nothing was changed`,
     );
   }
   if (taint.effect !== 'NoExecute') return;
@@ -145,8 +145,8 @@ async function refuseInTheWay(
 const localFlags = [
   ['podSelector', 'an EvictionPolicy with action Keep leaves pods where they are'],
   ['once', '--timeout limits how long a node may take'],
-  ['ignorePolicies', 'a NodeDrain goes by the policies of the cluster'],
-  ['policy', 'a NodeDrain goes by the policies of the cluster'],
+  ['ignorePolicies', 'a NodeDrain follows the policies of the cluster'],
+  ['policy', 'a NodeDrain follows the policies of the cluster'],
 ] as const satisfies readonly (readonly [flag: keyof DrainFlags, instead: string])[];
 
 /** Throws UsageError for a flag that a NodeDrain has no field for. */
@@ -303,8 +303,8 @@ class DrainNews extends Announcer {
     const isNews = (fault === null) !== (this.#nobody === null);
     this.#nobody = fault;
     if (!isNews) return;
-    if (!fault) this.err('taintmgr-controller goes on with the drain');
-    else this.warn(`${fault.why}, so the drain stands still: ${fault.advice}`);
+    if (!fault) this.err('taintmgr-controller continues the drain');
+    else this.warn(`${fault.why}, so the drain makes no progress: ${fault.advice}`);
   }
 
   disconnected(message: string): void {

@@ -86,7 +86,7 @@ function readDrainTaint(text: string): WantedTaint {
   const [, effect = '', ...more] = text.split(':');
   if (['NoExecute', 'NoSchedule'].includes(effect) || more.length > 0) return parseTaint(text);
   throw new UsageError(
-    `invalid taint "${text}": effect "${effect}": want NoSchedule, NoExecute where nobody else ` +
+    `invalid taint "${text}": effect "${effect}": want NoSchedule, NoExecute where no other controller ` +
       'evicts for it, or no effect for the one that is safe here',
   );
 }
@@ -136,7 +136,9 @@ function effectOf(
   );
   if (earlier) return [earlier.taint.effect, 'an earlier run has set it'];
   const { kind, text } = taintEvictors(evictors);
-  return kind === 'nobody' ? ['NoExecute', 'nobody else evicts for it here'] : ['NoSchedule', text];
+  return kind === 'nobody'
+    ? ['NoExecute', 'no other controller evicts for it here']
+    : ['NoSchedule', text];
 }
 
 /** The line about an effect that was chosen; null: it was given. */

@@ -122,7 +122,7 @@ export function describePod(
       ...(goes ? [['Evicted by', report.evictor ?? evictorText(survey.evictor)] as const] : []),
       ...(survey.precededBy ? [['Before it', printable(survey.precededBy)] as const] : []),
       ['Node', nodeText(node, pod.nodeName, survey.at)],
-      ['Owner', isBare(pod) ? `${none}, nobody recreates it` : ownerText(pod)],
+      ['Owner', isBare(pod) ? `${none}, not recreated` : ownerText(pod)],
     ],
     { width, paint },
   ).join('\n');

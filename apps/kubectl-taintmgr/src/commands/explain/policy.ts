@@ -89,9 +89,9 @@ function actorNotes(evictor: Evictor): readonly string[] {
     case 'taintmgr-controller':
       return [];
     case 'kube-controller-manager':
-      return ['kube-controller-manager evicts here and knows no policies'];
+      return ['kube-controller-manager evicts here and ignores policies'];
     case 'both':
-      return ['kube-controller-manager evicts here too and knows no policies'];
+      return ['kube-controller-manager evicts here too and ignores policies'];
     default:
       return ['only taintmgr-controller knows policies, and it was not seen to act here'];
   }
@@ -108,7 +108,7 @@ interface ChoiceRow {
   readonly why: string;
 }
 
-const ownSettings = "none counts: the controller's own settings do";
+const ownSettings = "none counts: the controller's settings apply";
 
 function policyAnswer(survey: PolicySurvey): Answer {
   const { question, pods } = survey;

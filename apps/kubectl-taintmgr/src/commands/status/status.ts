@@ -420,7 +420,7 @@ function renderTripped(
     ['EVICTED', ({ count: counted }) => (counted ? String(counted.evicted) : '-')],
     ['OF', ({ count: counted }) => (counted ? String(counted.of) : '-')],
   ];
-  const hint = 'A tripped limit holds its pods until: kubectl taintmgr resume';
+  const hint = 'To let the pods of a tripped limit go: kubectl taintmgr resume';
   return [renderColumns(columns, tripped, options), ...brokenText(hint, options.width)].join('\n');
 }
 
@@ -508,7 +508,7 @@ function renderPauses(
     ['HOLDS', pausedText, { tone: () => 'soon' }],
     ['REASON', ({ reason }) => reason || '-', { below: 'reason:' }],
   ];
-  const hint = 'A pause is ended by: kubectl taintmgr resume pause/NAME';
+  const hint = 'To end a pause: kubectl taintmgr resume pause/NAME';
   return [renderColumns(columns, pauses, options), ...brokenText(hint, options.width)].join('\n');
 }
 

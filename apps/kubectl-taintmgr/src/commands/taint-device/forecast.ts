@@ -81,7 +81,7 @@ export function risksOf(
     ...(looping.length === 0
       ? []
       : [
-          `${listText(looping.map(nameOf))}: its toleration names no effect, which the scheduler heeds and eviction does not: replacements get the tainted devices again and are evicted again, without end`,
+          `${listText(looping.map(nameOf))}: its toleration names no effect. The scheduler accepts that, eviction does not: replacements get the tainted devices again and are evicted again, without end`,
         ]),
     ...(extended.length === 0
       ? []

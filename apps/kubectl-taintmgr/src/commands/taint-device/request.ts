@@ -72,11 +72,11 @@ function newRule(selector: DeviceSelector, text: string, flags: RequestFlags): T
   const { key, value, effect } = parseTaint(isPreview ? text.replace(/None$/, 'NoExecute') : text);
   if (effect !== 'NoExecute') {
     throw new UsageError(
-      `${text}: want the effect NoExecute, or None for a preview; for ${effect} nobody leaves`,
+      `${text}: want the effect NoExecute, or None for a preview; for ${effect} no pod leaves`,
     );
   }
   if (isPreview && flags.snooze !== undefined) {
-    throw new UsageError(`--snooze and ${text} exclude each other: for None nobody leaves`);
+    throw new UsageError(`--snooze and ${text} exclude each other: for None no pod leaves`);
   }
   const name = flags.name ?? newName();
   return {

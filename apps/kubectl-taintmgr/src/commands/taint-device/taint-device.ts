@@ -167,7 +167,9 @@ async function forecast(work: Work, rule: RuleObject): Promise<RuleForecast> {
   const survey = await surveyDevices(reader, paths);
   const vital = survey.hidden.filter((one) => one === 'pods' || one === 'resourceclaims');
   if (vital.length > 0) {
-    throw new UsageError(`who would go is not known: ${hiddenText(vital)}; nobody is evicted`);
+    throw new UsageError(
+      `the pods that would leave are unknown: ${hiddenText(vital)}; none is evicted`,
+    );
   }
   const since = survey.at + (invocation.flags.snooze ?? 0);
   return await withJobs(reader, forecastRule(survey, rule, since));
@@ -198,14 +200,14 @@ function refuseMany({ going }: RuleForecast, most: number, then: string): void {
   if (going.length <= most) return;
   const names = choicesText(going.map(nameOf));
   throw new UsageError(
-    `${count(going.length, 'pod')} would go (${names}), and --max-pods is ${most}; ${then}`,
+    `${count(going.length, 'pod')} would leave (${names}), and --max-pods is ${most}; ${then}`,
   );
 }
 
 function refuseGrown(first: RuleForecast, second: RuleForecast, leave: string): void {
   const [shown, now] = [first.going.length, second.going.length];
   if (now <= shown) return;
-  throw new UsageError(`${count(now, 'pod')} would go by now, and ${shown} were shown; ${leave}`);
+  throw new UsageError(`${count(now, 'pod')} would leave now, and ${shown} were shown; ${leave}`);
 }
 
 /** --dry-run: nothing is written. */
@@ -262,7 +264,7 @@ function withChange(rule: RuleObject, { effect, timeAdded }: RuleChange): RuleOb
 
 async function makePreview(work: Work, planned: RuleObject): Promise<RuleObject> {
   const rule = await createRule(work.client, work.path, planned, false);
-  say(work, `${ruleReference(rule.metadata.name)} created with effect None: it evicts nobody`);
+  say(work, `${ruleReference(rule.metadata.name)} created with effect None: it evicts no pods`);
   return rule;
 }
 
@@ -324,12 +326,12 @@ function say({ format, invocation: { output } }: Work, text: string): void {
 
 function questionText({ going }: RuleForecast): string {
   const names = choicesText(going.map(nameOf));
-  return `Evict ${going.length === 0 ? 'whoever comes to use these devices' : `${count(going.length, 'pod')} (${names})`}?`;
+  return `Evict ${going.length === 0 ? 'every pod that comes to use these devices' : `${count(going.length, 'pod')} (${names})`}?`;
 }
 
 function leftText(name: string, isAll: boolean): string {
   const flag = isAll ? ' --all-devices' : '';
-  return `devicetaintrule/${name} stays with effect None and evicts nobody; to go on: kubectl taintmgr taint-device devicetaintrule/${name}${flag}; to take it back: kubectl taintmgr undo devicetaintrule/${name}`;
+  return `devicetaintrule/${name} stays with effect None and evicts no pods; to continue: kubectl taintmgr taint-device devicetaintrule/${name}${flag}; to undo: kubectl taintmgr undo devicetaintrule/${name}`;
 }
 
 function stopped({ invocation: { output } }: Work, leave: string): ExitCode {
@@ -349,7 +351,7 @@ async function execute(
   const timeAdded = snooze === undefined ? null : (await serverTime(client, path)) + snooze;
   const { name } = rule.metadata;
   const written = await change(work, rule, changeFor('NoExecute', before, timeAdded), leave);
-  const hint = `to take it back: kubectl taintmgr undo devicetaintrule/${name}; to follow: kubectl taintmgr explain devicetaintrule ${name}`;
+  const hint = `to undo: kubectl taintmgr undo devicetaintrule/${name}; to follow: kubectl taintmgr explain devicetaintrule ${name}`;
   return await finish(work, { rule: written, forecast: last, hint });
 }
 
@@ -375,7 +377,7 @@ async function change(
     if (!now) throw new UsageError(`devicetaintrule/${name} was deleted meanwhile`);
     if (now.metadata.uid !== uid || now.metadata.generation !== generation) {
       throw new UsageError(
-        `somebody else has changed devicetaintrule/${name} meanwhile; look at it again`,
+        `another client changed devicetaintrule/${name} meanwhile; look at it again`,
       );
     }
     throw new UsageError(`it was not written: ${error.failure.message}; ${then}`);
@@ -458,13 +460,13 @@ const dryTexts: Readonly<Record<DryRun, string>> = {
   client: ' (dry run)',
 };
 
-/** `devicetaintrule.resource.k8s.io/x taints health=bad:NoExecute: 2 pods go` */
+/** `devicetaintrule.resource.k8s.io/x taints health=bad:NoExecute: 2 pods leave` */
 function doneText(work: Work, rule: RuleObject, { going }: RuleForecast): string {
   const { key, value = '', effect, timeAdded } = rule.spec.taint;
   const isWritten = effect === 'NoExecute' && work.dryRun === 'none';
-  const go = going.length === 1 ? 'goes' : 'go';
-  const doubt = isWritten && !isHeeded(work, rule) ? ', if anybody heeds rules here' : '';
-  const then = `${count(going.length, 'pod')} ${isWritten ? go : 'would go'}${doubt}`;
+  const leave = going.length === 1 ? 'leaves' : 'leave';
+  const doubt = isWritten && !isHeeded(work, rule) ? ', if a controller follows rules here' : '';
+  const then = `${count(going.length, 'pod')} ${isWritten ? leave : 'would leave'}${doubt}`;
   const what = effect === 'NoExecute' ? then : `a preview, ${then}`;
   const added = parseTime(timeAdded ?? '');
   const isLater = added !== null && added > Date.now() + 1000;

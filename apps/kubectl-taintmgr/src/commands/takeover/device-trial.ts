@@ -46,11 +46,11 @@ export class DeviceTrial {
   ): Promise<DeviceTrial | string | null> {
     const sight = await lookForDevices(client);
     if (sight === null || sight.paths.resourceslices?.includes('/v1beta1/')) return null;
-    const untried = 'does not try taints of devices';
-    if (!holdsDevices(state)) return `${untried}: kube-controller-manager decides about these`;
+    const untried = 'does not test taints of devices';
+    if (!holdsDevices(state)) return `${untried}: kube-controller-manager decides about them`;
     const allowed = await Promise.all(rights.map((right) => isAllowed(client, right)));
     if (allowed.includes(false)) {
-      return `${untried}: that takes the right to write ResourceSlices, ResourceClaims and their status`;
+      return `${untried}: this needs the right to write ResourceSlices, ResourceClaims and their status`;
     }
     return new DeviceTrial(client, places, sight.paths);
   }

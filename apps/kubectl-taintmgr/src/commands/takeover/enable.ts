@@ -116,7 +116,7 @@ function planLines(
   const mode = manager?.settings.mode;
   const taints = holdsDevices(state)
     ? 'node and device taints'
-    : 'node taints (for device taints it does, without asking budgets)';
+    : 'node taints (for device taints it does, and ignores budgets)';
   const how = mode === undefined ? '' : ` (mode ${mode})`;
   return [
     `heartbeat: ${manager?.leader || manager?.name} ${manager ? lastHeartbeat(manager, now) : ''}`,
@@ -126,7 +126,7 @@ function planLines(
       const where = `${count(pods, 'pod')}, ${onTainted} on nodes with NoExecute taints`;
       return `namespace ${name}: ${where}${isDone ? '; taken over already' : ''}`;
     }),
-    `kube-controller-manager will evict none of them for ${taints}; taintmgr-controller${how} decides, for as long as its heartbeat is not older than ${formatDuration(windowMs)}`,
+    `kube-controller-manager will evict none of them for ${taints}; taintmgr-controller${how} decides while its heartbeat is not older than ${formatDuration(windowMs)}`,
   ];
 }
 
@@ -134,7 +134,7 @@ const noProof =
   'proof: none in this dry run, for it takes a pod in a namespace that is taken over; without --dry-run one is made for it';
 
 function proofText({ pod, refused, taken }: Proof): string {
-  const passed = taken.length === 0 ? '' : `, and would take it from ${taken.join(', ')}`;
+  const passed = taken.length === 0 ? '' : `, and would accept it from ${taken.join(', ')}`;
   return `the API server refuses the mark of an eviction of pod ${pod} by ${refused.join(', ')}${passed}`;
 }
 

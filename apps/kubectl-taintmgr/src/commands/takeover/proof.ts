@@ -151,7 +151,7 @@ function notRefused({ namespace, name }: PodName, taint: string): string {
 }
 
 function cannotProve(message: string): string {
-  return `it cannot be proved that the API server refuses evictions: ${message}; it takes the right to patch pods/status`;
+  return `it cannot be proved that the API server refuses evictions: ${message}; this needs the right to patch pods/status`;
 }
 
 function wrongFor(user: string, isOurs: boolean): string {

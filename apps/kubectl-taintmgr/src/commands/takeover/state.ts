@@ -141,8 +141,8 @@ export function lastHeartbeat({ renewedAt, isResigned }: TaintManager, now: Inst
 /** A sentence about the policies. */
 export function policiesText({ version, drift }: Policies): string {
   if (version === null) return `not installed; ${mend}`;
-  if (drift.length > 0) return `version ${version}, not as they should be; ${mend}`;
-  return `version ${version}, as they should be`;
+  if (drift.length > 0) return `version ${version}, outdated or changed; ${mend}`;
+  return `version ${version}, unchanged`;
 }
 
 function driftOf(live: unknown, wanted: TakeoverManifest): readonly string[] {

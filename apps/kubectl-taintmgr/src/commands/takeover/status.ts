@@ -112,11 +112,11 @@ function worksNotText(state: TakeoverState, obstacles: readonly string[]): strin
   const { version, drift } = state.policies;
   // The effect of modified policies is unknown.
   if (version !== null && obstacles.length === drift.length)
-    return 'takeover may not work: the policies are not as they should be';
+    return 'takeover may not work: the policies are outdated or changed';
   const grace = graceOf(state);
   return grace === 0
-    ? 'takeover does not work: kube-controller-manager evicts as ever'
-    : `takeover ends in ${formatDuration(grace)}, if no heartbeat comes: then kube-controller-manager evicts as ever`;
+    ? 'takeover does not work: kube-controller-manager evicts as before'
+    : `takeover ends in ${formatDuration(grace)}, if no heartbeat comes: then kube-controller-manager evicts as before`;
 }
 
 function tableLines(rows: readonly Row[], options: TableOptions): readonly string[] {

@@ -228,7 +228,7 @@ function sparedText({ goneAfter, by, ours, upstream: said }: Fate): string {
   const fate =
     goneAfter === null
       ? 'it is there'
-      : `it left after ${after(goneAfter)}, by ${by || 'somebody'}`;
+      : `it left after ${after(goneAfter)}, by ${by || 'an unknown client'}`;
   return ours === null ? `${fate}; taintmgr has said nothing about it` : `${fate}; ${ours}`;
 }
 

@@ -101,9 +101,9 @@ function cleaningRights({ node, inside, outside }: Places): readonly Right[] {
 
 function planText({ node, inside, outside }: Places): string {
   return [
-    `makes the namespaces ${inside}, which is taken over, and ${outside}, which is not`,
-    `puts two pods of the one and one of the other on node ${node}`,
-    `taints the node with ${trialTaint.key}:${trialTaint.effect} for some seconds, and takes everything away again`,
+    `creates the namespaces ${inside}, which is taken over, and ${outside}, which is not`,
+    `puts two pods of the first and one of the second on node ${node}`,
+    `taints the node with ${trialTaint.key}:${trialTaint.effect} for some seconds, and removes everything again`,
   ].join('\n');
 }
 

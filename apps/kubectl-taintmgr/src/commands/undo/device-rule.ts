@@ -33,7 +33,7 @@ export async function undoDeviceRule(undo: RuleUndo, name: string): Promise<Exit
   const mark = rule.metadata.annotations?.[ruleMark];
   if (mark === undefined) {
     throw new UsageError(
-      `devicetaintrule/${name} was not made by taint-device; to delete it all the same: kubectl delete devicetaintrule ${name}`,
+      `devicetaintrule/${name} was not made by taint-device; to delete it anyway: kubectl delete devicetaintrule ${name}`,
     );
   }
   const survey = paths && (await surveyDevices(reader, paths));
@@ -68,7 +68,7 @@ function sayFates(
   const { devices } = survey;
   const rule = devices.rule(name);
   if (!rule) {
-    warn(output, 'which pods were to go is not known: you may not list devicetaintrules');
+    warn(output, 'which pods were to leave is unknown: you may not list devicetaintrules');
     return;
   }
   const pods = podsOnDevices(survey, devices.reachOf(rule).allocated);
@@ -80,7 +80,7 @@ function sayFates(
   const [stay, stays] = isDryRun ? ['would stay', 'would stay'] : ['stay', 'stays'];
   if (kept.length > 0) {
     output.out(
-      `${count(kept.length, 'pod')} that ${kept.length === 1 ? 'was' : 'were'} to go ${kept.length === 1 ? stays : stay}: ${choicesText(kept)}`,
+      `${count(kept.length, 'pod')} that ${kept.length === 1 ? 'was' : 'were'} to leave ${kept.length === 1 ? stays : stay}: ${choicesText(kept)}`,
     );
   }
   if (leaving.length > 0) {
@@ -88,7 +88,7 @@ function sayFates(
     warn(output, `${choicesText(leaving)} ${is} terminating and ${does} not come back`);
   }
   if (others.length > 0) {
-    warn(output, `other taints make ${choicesText(others)} go all the same`);
+    warn(output, `other taints make ${choicesText(others)} leave anyway`);
   }
 }
 

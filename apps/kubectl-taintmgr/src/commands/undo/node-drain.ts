@@ -76,7 +76,7 @@ export async function undoNodeDrain(
     }
     await setTimeout(lookEveryMs, undefined, { signal: interrupt }).catch(() => undefined);
     if (!interrupt.aborted) continue;
-    output.err(`interrupted; taintmgr-controller goes on to undo ${reference}`);
+    output.err(`interrupted; taintmgr-controller continues to undo ${reference}`);
     return exitCode.interrupted;
   }
   await sayUndone(undo, name, nodes);
@@ -153,7 +153,7 @@ async function withdrawRequests(
   options: UndoOptions,
 ): Promise<boolean> {
   const what = options.isDryRun
-    ? 'which EvictionRequests would go is not known'
+    ? 'which EvictionRequests would be deleted is unknown'
     : 'EvictionRequests are not taken back';
   let isLeft = false;
   const isRead = await tryTo(what, options, async () => {

@@ -75,7 +75,7 @@ describe('doctor beside controllers that publish their status', () => {
   it('is content with a leader that is', async () => {
     publish({ takeover: { enabled: true } });
     assert.deepEqual(await findings(), [
-      'OK taintmanager/taintmgr: the leader says nothing unusual ()',
+      'OK taintmanager/taintmgr: the leader reports no problems ()',
     ]);
   });
 
@@ -89,7 +89,7 @@ describe('doctor beside controllers that publish their status', () => {
   it('takes a dry run for nothing unusual', async () => {
     publish({ conditions: [condition('DryRun', 'it evicts nobody')] });
     assert.deepEqual(await findings(), [
-      'OK taintmanager/taintmgr: the leader says nothing unusual ()',
+      'OK taintmanager/taintmgr: the leader reports no problems ()',
     ]);
   });
 
@@ -103,7 +103,7 @@ describe('doctor beside controllers that publish their status', () => {
     const drift = ['validatingadmissionpolicy/taintmgr-takeover: spec.x is missing, not 1'];
     publish({ takeover: { enabled: false, drift } });
     assert.deepEqual(await findings(), [
-      'FAIL taintmanager/taintmgr: takeover does not work: kube-controller-manager evicts as ever ()',
+      'FAIL taintmanager/taintmgr: takeover does not work: kube-controller-manager evicts as before ()',
       `WARN taintmanager/taintmgr: takeover: ${drift[0]} (see kubectl taintmgr takeover status)`,
     ]);
     assert.equal((await run('doctor')).code, 2);

@@ -25,7 +25,7 @@ async function findings(): Promise<readonly string[]> {
 }
 
 const loop =
-  'WARN resourceclaim/gpu-c -n shop: tolerates health without naming an effect: kube-scheduler heeds that and eviction does not, so that pods on a device with such a NoExecute taint are evicted, and their replacements too, without end; write effect: NoExecute';
+  'WARN resourceclaim/gpu-c -n shop: tolerates health without naming an effect: kube-scheduler accepts that and eviction does not, so pods on a device with such a NoExecute taint are evicted, and their replacements too, without end; write effect: NoExecute';
 const scheduler =
   'WARN : kube-scheduler 1.36.0 to 1.36.2 with the feature gate DRADeviceTaintRules panics when there are rules, or overlooks them (k/k#139651); the API server is v1.36.2; leave that gate of kube-scheduler off, or upgrade';
 const ignored =
@@ -68,7 +68,7 @@ describe('doctor and device taints', () => {
     const fix = 'name driver, pool or device';
     assert.deepEqual((await findings()).slice(0, 3), [
       `WARN devicetaintrule/everything: deviceSelector is empty: it selects every device of every driver; with the effect NoExecute it would evict from all of them; ${fix}`,
-      `WARN devicetaintrule/nothing: has no deviceSelector: it evicts nobody, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one; ${fix}`,
+      `WARN devicetaintrule/nothing: has no deviceSelector: it evicts no pods, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one; ${fix}`,
       'WARN devicetaintrule/typo: no ResourceSlice has a device of driver gpu.example.org, and no claim holds one: it taints nothing; fix the selector, or delete the rule',
     ]);
   });
@@ -77,14 +77,14 @@ describe('doctor and device taints', () => {
     cluster.api.create('devicetaintrules', rule('gpu-4', { device: 'gpu-4' }));
     assert.equal(
       (await findings()).at(-1),
-      'WARN pod/ext-1 -n shop: stays on a device with health:NoExecute: the device came as an extended resource, and Kubernetes up to 1.37 does not evict such pods (k/k#141290); delete it yourself where it has to go',
+      'WARN pod/ext-1 -n shop: stays on a device with health:NoExecute: the device came as an extended resource, and Kubernetes up to 1.37 does not evict such pods (k/k#141290); delete it yourself if it must leave',
     );
   });
 
   it('does not know what it may not read', async () => {
     comeAs(cluster, 'blind');
     assert.deepEqual(await findings(), [
-      'INFO : who leaves for taints of devices is not known: you may not list resourceslices, resourceclaims, devicetaintrules and pods; ',
+      'INFO : the pods that leave for taints of devices are unknown: you may not list resourceslices, resourceclaims, devicetaintrules and pods; ',
     ]);
   });
 });

@@ -89,7 +89,7 @@ describe('doctor', () => {
       'FAIL budgets pdb/one, pdb/two -n shop: pod web is selected by all of them: the Eviction API refuses to evict such pods',
       'WARN taints node/n1: bad:NoExecute has no timeAdded, and managedFields do not show when it was added: ' +
         'deadlines count from when it is first seen',
-      'INFO bare-pods : 1 pod has no controller (shop/web): nobody recreates it after an eviction',
+      'INFO bare-pods : 1 pod has no controller (shop/web): it is not recreated after an eviction',
     ]);
     const { code, out } = await run('doctor');
     assert.equal(code, 2);
@@ -171,7 +171,7 @@ describe('doctor', () => {
       assert.equal(
         await overlap(),
         'INFO: kube-controller-manager (kcm-cp) evicts for NoExecute taints here, without asking ' +
-          'PDBs, and counts anew when it restarts ()',
+          'PDBs, and its timers start again when it restarts ()',
       );
       assert.match(
         await text('status'),

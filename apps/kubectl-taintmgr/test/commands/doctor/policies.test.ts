@@ -16,7 +16,7 @@ const addsEvictions =
   '(add components/evictions to its kustomization, or set policies.evictions of its chart)';
 
 function fault(policy: string, action: string, right: string, fix: string): string {
-  const message = `action ${action} takes a permission that serviceaccount ${name} -n ${namespace} has not`;
+  const message = `action ${action} needs a permission that serviceaccount ${name} -n ${namespace} does not have`;
   return `FAIL evictionpolicy/${policy}: ${message}: ${right}; its pods stay ${fix}`;
 }
 
@@ -115,7 +115,7 @@ describe('doctor where policies say how pods leave', () => {
       ],
       [
         [deletes, evicts],
-        ['OK : taintmgr-controller may do what the actions of policies ask for ()'],
+        ['OK : taintmgr-controller has the permissions that the actions of policies need ()'],
       ],
     ];
     for (const [rules, found] of cases) {
@@ -134,7 +134,7 @@ describe('doctor where policies say how pods leave', () => {
 
   it('says so where we may not ask', async () => {
     assert.deepEqual(await findings('--token=reader'), [
-      'INFO : no permission to see which permissions taintmgr-controller has ()',
+      'INFO : no permission to check the permissions of taintmgr-controller ()',
     ]);
   });
 

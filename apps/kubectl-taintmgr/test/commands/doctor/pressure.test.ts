@@ -51,7 +51,7 @@ describe('doctor where node pressure was switched off', () => {
 
   it('names what is left, on which nodes', async () => {
     publish(['taint-eviction-controller']);
-    const who = 'nobody runs node-pressure-controller, as far as TaintManagers show';
+    const who = 'node-pressure-controller does not run, as far as TaintManagers show';
     assert.deepEqual(
       (await findings()).map(({ message }) => message),
       [

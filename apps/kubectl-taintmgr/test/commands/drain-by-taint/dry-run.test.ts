@@ -75,7 +75,7 @@ describe('drain-by-taint that changes nothing', () => {
     `a-1 a agent leave +0s - the DaemonSet controller deletes it: ${noToleration}\n` +
     '4 pods: 3 to evict (last at +1m3s), 1 deleted by the DaemonSet controller, 1 needs action first\n' +
     `1 pod stays: ${kept}\n` +
-    '1 pod is of no controller, and nobody starts it again: a/bare\n';
+    '1 pod has no controller, and is not started again: a/bare\n';
 
   it('refuses for all reasons at once', async () => {
     const out =
@@ -198,7 +198,7 @@ describe('drain-by-taint that changes nothing', () => {
     const declare =
       'start it with --controllers=*,-taint-eviction-controller and declare that to taintmgr-controller: ' +
       '--kube-controller-manager-runs=node-lifecycle-controller';
-    const other = 'maintenance=kernel:NoSchedule, for which nobody else evicts';
+    const other = 'maintenance=kernel:NoSchedule, for which no other controller evicts';
 
     it('is refused where nobody was seen to evict, which is no proof', async () => {
       const err =

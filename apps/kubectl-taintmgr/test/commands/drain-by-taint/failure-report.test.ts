@@ -165,7 +165,7 @@ describe('what a drain leaves behind', () => {
       [],
       `
       error: the drain cannot continue, 0 of 2 nodes drained; 2 pods stay on n1, n2
-        node n1: the taint was removed by somebody else
+        node n1: another program removed the taint
         node n2: not started, because an earlier zone failed
         POD          NODE   STATE
         shop/web-0   n1     being evicted

@@ -131,7 +131,7 @@ describe('a drain beside others who evict', () => {
         await cluster.stop();
       });
 
-      it('by default breaks no budget: the effect is one for which nobody else evicts', async () => {
+      it('by default breaks no budget: the effect is one for which no other controller evicts', async () => {
         const zone = new Scenario(cluster, 'chosen');
         const broken = breaches(cluster, 'chosen');
         const { code, out, err } = await run(
@@ -177,7 +177,7 @@ describe('a drain beside others who evict', () => {
         assert.equal(code, 1, err);
         assert.match(
           err,
-          /^Warning: kube-controller-manager deletes forced\/\S+ on forced-1 for a NoExecute taint \(DeletionByTaintManager\), without asking PDBs; the drain stops and takes its taint back$/m,
+          /^Warning: kube-controller-manager deletes forced\/\S+ on forced-1 for a NoExecute taint \(DeletionByTaintManager\), without asking PDBs; the drain stops and removes its taint$/m,
         );
         assert.match(
           err,
@@ -185,7 +185,7 @@ describe('a drain beside others who evict', () => {
         );
         assert.match(
           err,
-          /^hint: drain with maintenance=kernel:NoSchedule, for which nobody else evicts, or start kube-controller-manager with --controllers=\*,-taint-eviction-controller$/m,
+          /^hint: drain with maintenance=kernel:NoSchedule, for which no other controller evicts, or start kube-controller-manager with --controllers=\*,-taint-eviction-controller$/m,
         );
         assert.match(err, /^hint: to undo: /m);
         assert.match(out, /^node\/forced-1 tainted\n(?:.*\n)*node\/forced-1 untainted\n/m);
@@ -227,7 +227,7 @@ describe('a drain beside others who evict', () => {
       [
         ['--controllers=*,-taint-eviction-controller'],
         'NoExecute',
-        /nobody else evicts for it here/,
+        /no other controller evicts for it here/,
       ],
     ];
     for (const [flags, effect, why] of cases) {
@@ -288,8 +288,8 @@ describe('a drain beside others who evict', () => {
       assert.match(
         out,
         new RegExp(
-          `^pod/${metadata.name} gone \\(deleted by somebody else; byhand, ${spec.nodeName}\\)\n` +
-            `node/${spec.nodeName} drained \\(1 pod, 1 of them deleted by somebody else, \\d+s\\)\n$`,
+          `^pod/${metadata.name} gone \\(deleted by another program; byhand, ${spec.nodeName}\\)\n` +
+            `node/${spec.nodeName} drained \\(1 pod, 1 of them deleted by other programs, \\d+s\\)\n$`,
           'm',
         ),
       );

@@ -100,7 +100,7 @@ describe('the plan of a drain', () => {
       n1     shop        bare    evict    +0s   <none>       no toleration for maintenance=kernel:NoExecute
       n1     shop        agent   leave    +0s   -            the DaemonSet controller deletes it: no toleration for maintenance=kernel:NoExecute
       2 pods: 1 to evict (at once), 1 deleted by the DaemonSet controller
-      1 pod is of no controller, and nobody starts it again: shop/bare`,
+      1 pod has no controller, and is not started again: shop/bare`,
       null,
     ],
     [

@@ -49,13 +49,13 @@ describe('the progress of a drain', () => {
     assert.equal(
       drain.output.outText,
       'node/n1 already tainted\npod/web-0 evicted (shop, n1, 1.0s)\n' +
-        'pod/api-0 gone (deleted by somebody else; shop, n1)\n' +
+        'pod/api-0 gone (deleted by another program; shop, n1)\n' +
         'pod/db-0 gone (deleted by kube-controller-manager; shop, n1)\n' +
-        'node/n1 drained (3 pods, 2 of them deleted by somebody else, 3s)\n',
+        'node/n1 drained (3 pods, 2 of them deleted by other programs, 3s)\n',
     );
   });
 
-  it('takes no pod for deleted by somebody else that its restarted Deployment has replaced', () => {
+  it('takes no pod for deleted by other programs that its restarted Deployment has replaced', () => {
     const pods = { ...plainDrainSpec.pods, singleReplicas: 'RolloutRestart' } as const;
     const drain = new Drain([{ ...web, ready: 'True' }], { pods });
     drain.answer('web-0', { kind: 'done' });

@@ -89,7 +89,7 @@ const cases: readonly Case[] = [
     name: 'kube-controller-manager evicts beside a taintmgr-controller that leaves pods to drains',
     evictors: both,
     evictor: leaves,
-    fault: /; use k:NoSchedule, for which nobody else evicts/,
+    fault: /; use k:NoSchedule, for which no other controller evicts/,
   },
 ];
 

@@ -10,7 +10,7 @@ import { app, inZone, Scenario } from '../../world/scenario.ts';
 import { startTestCluster, type TestCluster, until } from '../../world/test-cluster.ts';
 
 // What the flags of a drain do. kube-controller-manager holds its lease here, so the taint is one
-// for which nobody else evicts. Each test has a zone of two nodes for itself.
+// for which no other controller evicts. Each test has a zone of two nodes for itself.
 
 const taint = 'maintenance=kernel:NoSchedule';
 const tolerates = (seconds?: number) => ({

@@ -117,7 +117,7 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
     );
     assert.match(
       text,
-      /\nshop +train-3 .* Unknown +- .* if anybody heeds it: health:NoExecute by DeviceTaintRule unheeded; the claim tolerates it for 1d\n$/,
+      /\nshop +train-3 .* Unknown +- .* if a controller follows it: health:NoExecute by DeviceTaintRule unheeded; the claim tolerates it for 1d\n$/,
     );
     cluster.api.delete('devicetaintrules', '', 'unheeded');
     cluster.api.load(deleted);

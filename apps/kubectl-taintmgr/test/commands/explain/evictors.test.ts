@@ -153,7 +153,7 @@ describe('by the rules of the one who evicts', () => {
     }
   });
 
-  describe('a drain by a taint for which nobody else evicts', () => {
+  describe('a drain by a taint for which no other controller evicts', () => {
     const agent = pod('agent', ofDaemonSet);
     /** A node with the mark of such a drain, ten seconds old, beside kube-controller-manager. */
     const drained = (mark: object = {}, fields: Partial<ForecastSurvey> = {}): ForecastSurvey => {
@@ -306,7 +306,7 @@ describe('a drain by a NoExecute taint, at work', () => {
     assert.deepEqual(lines(drained(10, alone)), byDrain);
   });
 
-  it('is not when it has given no sign of life for long, or nobody heeds it', () => {
+  it('is not when it has reported no progress for long, or nobody heeds it', () => {
     for (const from of [heeding(drained(100)), drained(10)]) {
       const [evictedBy, agent, due] = lines(from);
       assert.equal(evictedBy, 'Evicted by: | taintmgr-controller');

@@ -284,7 +284,7 @@ describe('explain pod, where kube-controller-manager was refused', () => {
         To do:        ask who refuses: kubectl delete pod web -n shop --dry-run=server (asked by you; a rule may except kube-controller-manager or you)
                       when nobody refuses any more: kubectl delete pod web -n shop, or take the taint off and put it on again: kube-controller-manager does not try again by itself
         Node:         n1 (Ready: True)
-        Owner:        <none>, nobody recreates it
+        Owner:        <none>, not recreated
 
         TAINT               COUNTS FROM              TOLERATION   DEADLINE
         maint=x:NoExecute   2h30m ago (first seen)   <none>       overdue by 2h30m`;

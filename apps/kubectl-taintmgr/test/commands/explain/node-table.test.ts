@@ -281,7 +281,7 @@ describe('what a reader should know first', () => {
 
   it('that nobody evicts', () => {
     assert.deepEqual(explain(by(nobody, going)).notes, [
-      'nobody here evicts for NoExecute taints: pods stay until a controller does',
+      'no controller here evicts for NoExecute taints: pods stay until a controller does',
     ]);
     const ours = { ...nobody, taintmgr: acts };
     assert.deepEqual(explain(by(ours, going)).notes, []);

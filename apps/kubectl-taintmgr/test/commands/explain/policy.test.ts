@@ -47,7 +47,7 @@ bad:NoExecute   soft     0          Evict    no       does not match: podSelecto
 bad:NoExecute   vault    0          Delete   no       does not match: namespaceSelector
 bad:NoExecute   zones    0          <none>   no       matches; has no action, only limits
 
-bad:NoExecute: none counts: the controller's own settings do
+bad:NoExecute: none counts: the controller's settings apply
 `;
 
 async function answer(...args: readonly string[]): Promise<string> {
@@ -85,7 +85,7 @@ describe('explain policy', () => {
 
   it('says that the own settings count where there are no policies', async () => {
     const out = await answer('kept');
-    assert.match(out, /\n\nbad:NoExecute: none counts: the controller's own settings do\n$/);
+    assert.match(out, /\n\nbad:NoExecute: none counts: the controller's settings apply\n$/);
   });
 
   it('answers by the policies of files', async () => {
@@ -117,7 +117,7 @@ describe('explain policy', () => {
       new RegExp(
         [
           'bad:NoExecute +default +kept +keep +10 +Keep +counts: highest priority .*',
-          "bad:NoExecute +default +other +<none> +- +- +none counts: the controller's own .*",
+          "bad:NoExecute +default +other +<none> +- +- +none counts: the controller's settings apply",
           '$',
         ].join('\n'),
       ),
@@ -212,7 +212,7 @@ describe('explain policy', () => {
     }
   });
 
-  it('says that kube-controller-manager knows no policies, where it evicts', async () => {
+  it('says that kube-controller-manager ignores policies, where it evicts', async () => {
     const now = new Date().toISOString().replace('Z', '000Z');
     const holder = { holderIdentity: 'cp_1', leaseDurationSeconds: 15 };
     cluster.api.create('leases', {
@@ -223,7 +223,7 @@ describe('explain policy', () => {
     cluster.api.delete('pods', 'kube-system', name, { gracePeriodSeconds: 0 });
     const { out, err } = await run('explain', 'policy', 'kept');
     assert.match(out, /\nEvicted by: +kube-controller-manager/);
-    assert.match(err, /Note: kube-controller-manager evicts here and knows no policies/);
+    assert.match(err, /Note: kube-controller-manager evicts here and ignores policies/);
   });
 });
 

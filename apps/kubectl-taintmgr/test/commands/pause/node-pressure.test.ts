@@ -6,7 +6,7 @@ import { startWithDefinitions, type TestCluster } from '../../world/test-cluster
 
 const kind = 'taintmanagers.taintmgr.dev';
 const warning =
-  'Warning: node-pressure-controller (cp-1, TaintManager taintmgr) goes on evicting from nodes that run out of memory, disk or processes, as kubelets do; pauses do not hold that\n';
+  'Warning: node-pressure-controller (cp-1, TaintManager taintmgr) continues to evict from nodes that run out of memory, disk or processes, as kubelets do; pauses do not hold these evictions\n';
 
 describe('pause beside node-pressure-controller', () => {
   let cluster: TestCluster;

@@ -58,7 +58,7 @@ describe('policies of a simulation', () => {
     assert.equal(evicted[1], 1);
   });
 
-  it('that ask whoever answers for pods find nobody here, and that is said', async () => {
+  it('that request evictions find no controller that answers, and say so', async () => {
     const asking = { ...keepAll, spec: { ...keepAll.spec, action: 'Request' } };
     const script = { ...outage, policies: [asking] };
     const evicting = { ...keepAll, spec: { ...keepAll.spec, action: 'Evict' } };
@@ -69,7 +69,7 @@ describe('policies of a simulation', () => {
     );
     assert.match(
       out,
-      /^assumed of EvictionRequests: nobody answers, and pods are evicted by pods\/eviction$/m,
+      /^assumed of EvictionRequests: no controller answers, and pods are evicted by\s+pods\/eviction$/m,
     );
   });
 

@@ -272,7 +272,7 @@ events:
       for (const { setAt, dueAt } of deadlines) assert.ok(Math.abs(dueAt - setAt - 300) <= 1);
     }
     const { out } = await run('simulate', '-f', source, '--compare', '--until', '1m');
-    assert.match(out, /^never down, and nobody evicted: .*shop\/web/m);
+    assert.match(out, /^never down, and no pod evicted: .*shop\/web/m);
     assert.match(out, /^kube-controller-manager: 0 evictions/m);
   });
 });

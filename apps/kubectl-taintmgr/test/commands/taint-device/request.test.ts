@@ -47,7 +47,7 @@ const bad: readonly (readonly [
   [
     ['gpu.example.com', 'health:NoSchedule'],
     {},
-    'health:NoSchedule: want the effect NoExecute, or None for a preview; for NoSchedule nobody leaves',
+    'health:NoSchedule: want the effect NoExecute, or None for a preview; for NoSchedule no pod leaves',
   ],
   [
     ['gpu.example.com', 'health:NoExecute-'],
@@ -62,7 +62,7 @@ const bad: readonly (readonly [
   [
     ['gpu.example.com', 'health:None'],
     { snooze: 1000 },
-    '--snooze and health:None exclude each other: for None nobody leaves',
+    '--snooze and health:None exclude each other: for None no pod leaves',
   ],
   [
     ['devicetaintrule/a', 'health:NoExecute'],

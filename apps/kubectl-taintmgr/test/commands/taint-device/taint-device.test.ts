@@ -38,9 +38,9 @@ const noStatus =
 const risk =
   'Warning: kube-controller-manager deletes pods for device taints itself: it asks no PodDisruptionBudget, keeps no pace and no order and spares no namespace, and what is deleted does not come back\n';
 const hint = (name: string): string =>
-  `hint: to take it back: kubectl taintmgr undo devicetaintrule/${name}; to follow: kubectl taintmgr explain devicetaintrule ${name}\n`;
+  `hint: to undo: kubectl taintmgr undo devicetaintrule/${name}; to follow: kubectl taintmgr explain devicetaintrule ${name}\n`;
 const leave = (name: string): string =>
-  `devicetaintrule/${name} stays with effect None and evicts nobody; to go on: kubectl taintmgr taint-device devicetaintrule/${name}; to take it back: kubectl taintmgr undo devicetaintrule/${name}`;
+  `devicetaintrule/${name} stays with effect None and evicts no pods; to continue: kubectl taintmgr taint-device devicetaintrule/${name}; to undo: kubectl taintmgr undo devicetaintrule/${name}`;
 
 describe('taint-device', () => {
   it('writes None first, says who would go, and then NoExecute', async () => {
@@ -51,7 +51,7 @@ describe('taint-device', () => {
     assert.equal(code, 0, err);
     assert.equal(
       out,
-      `devicetaintrule.resource.k8s.io/a created with effect None: it evicts nobody
+      `devicetaintrule.resource.k8s.io/a created with effect None: it evicts no pods
 NAMESPACE   POD       DEVICE                     CLAIM   DECISION   IN    BUDGET             BECAUSE
 shop        batch-1   gpu.example.com/n1/gpu-2   gpu-c   Evict      now   <none>             health=bad:NoExecute by DeviceTaintRule a; the claim's toleration of health names no effect; only NoExecute counts here, while the scheduler takes it for all effects
 shop        train-1   gpu.example.com/n1/gpu-0   gpu-a   Evict      now   train (allows 0)   health=bad:NoExecute by DeviceTaintRule a; the claim does not tolerate it
@@ -61,13 +61,13 @@ shop        agent-1   gpu.example.com/n1/gpu-3   gpu-d   Keep       -     <none>
 shop        ext-1     gpu.example.com/n1/gpu-4   gpu-e   Keep       -     <none>             claim gpu-e was made for an extended resource: Kubernetes up to 1.37 does not evict for its devices, though device gpu.example.com/n1/gpu-4 of claim gpu-e is tainted health=bad:NoExecute by DeviceTaintRule a since <time>
 
 6 published devices, 5 allocated; 6 pods: 4 to evict, 2 to keep
-${noStatus}devicetaintrule.resource.k8s.io/a taints health=bad:NoExecute: 4 pods go, if anybody heeds rules here
+${noStatus}devicetaintrule.resource.k8s.io/a taints health=bad:NoExecute: 4 pods leave, if a controller follows rules here
 `.replace('<time>', / since (\S+Z)$/m.exec(out)?.[1] ?? '?'),
     );
     assert.equal(
       err,
       `${risk}Warning: PDB shop/train allows 0 of its pods to go now, and 3 pods of it go
-Warning: shop/batch-1: its toleration names no effect, which the scheduler heeds and eviction does not: replacements get the tainted devices again and are evicted again, without end
+Warning: shop/batch-1: its toleration names no effect. The scheduler accepts that, eviction does not: replacements get the tainted devices again and are evicted again, without end
 Warning: shop/ext-1 stays, unlike asked for: its device came as an extended resource (k/k#141290)
 Warning: room for replacements: 0 devices of these drivers are free, and 4 pods would need one
 ${hint('a')}`,
@@ -92,7 +92,7 @@ ${hint('a')}`,
     const { code, out, err } = await result;
     assert.equal(code, 0);
     assert.match(out, /\nkube-controller-manager says: 6 published devices selected\.\n/);
-    assert.match(out, /\/a taints health:None: a preview, 4 pods would go\n$/);
+    assert.match(out, /\/a taints health:None: a preview, 4 pods would leave\n$/);
     assert.equal(err, `hint: ${leave('a')}\n`);
   });
 
@@ -100,7 +100,10 @@ ${hint('a')}`,
     await type('taint-device gpu.example.com/n1/gpu-0 health:None --name a --timeout 0s');
     const { code, out, err } = await type('taint-device devicetaintrule/a --yes --timeout 0s');
     assert.equal(code, 0, err);
-    assert.match(out, /\/a taints health:NoExecute: 2 pods go, if anybody heeds rules here\n$/);
+    assert.match(
+      out,
+      /\/a taints health:NoExecute: 2 pods leave, if a controller follows rules here\n$/,
+    );
     const again = await type('taint-device devicetaintrule/a --yes');
     assert.equal(
       again.err,
@@ -111,7 +114,7 @@ ${hint('a')}`,
   it('changes nothing in a dry run', async () => {
     const line = 'taint-device gpu.example.com/n1/gpu-0 health:NoExecute --name a --dry-run=';
     const client = await type(`${line}client`);
-    assert.match(client.out, /\/a taints health:NoExecute \(dry run\): 2 pods would go\n$/);
+    assert.match(client.out, /\/a taints health:NoExecute \(dry run\): 2 pods would leave\n$/);
     const server = await type(`${line}server -o json`);
     const { rule, evict, dryRun } = JSON.parse(server.out);
     assert.deepEqual([rule.spec.taint.effect, evict, dryRun], ['NoExecute', 2, true]);
@@ -157,10 +160,10 @@ describe('taint-device of a pod of a Job', () => {
 
 describe('taint-device refuses', () => {
   const cases: readonly (readonly [line: string, err: string])[] = [
-    ['gpu.example.com/n1 health:NoExecute', 'error: nobody can be asked here: add --yes\n'],
+    ['gpu.example.com/n1 health:NoExecute', 'error: this is no terminal to ask on: add --yes\n'],
     [
       'gpu.example.com/n1 health:NoExecute --yes --max-pods 3',
-      'error: 4 pods would go (shop/batch-1, shop/train-1, shop/train-2, shop/train-3), and --max-pods is 3; nothing was changed\n',
+      'error: 4 pods would leave (shop/batch-1, shop/train-1, shop/train-2, shop/train-3), and --max-pods is 3; nothing was changed\n',
     ],
     [
       'gpu.example.com/n2 health:NoExecute --yes --name a',
@@ -222,7 +225,7 @@ describe('taint-device refuses', () => {
     cluster.api.delete('pods', 'shop', 'train-4', { gracePeriodSeconds: 0 });
     assert.equal(code, 1);
     assert.ok(
-      err.endsWith(`error: 3 pods would go by now, and 2 were shown; ${leave('a')}\n`),
+      err.endsWith(`error: 3 pods would leave now, and 2 were shown; ${leave('a')}\n`),
       err,
     );
     assert.equal(effectOf('a'), 'None');
@@ -248,14 +251,14 @@ describe('taint-device refuses', () => {
     assert.equal(code, 1);
     assert.match(
       err,
-      /error: somebody else has changed devicetaintrule\/a meanwhile; look at it again\n$/,
+      /error: another client changed devicetaintrule\/a meanwhile; look at it again\n$/,
     );
     assert.equal(effectOf('a'), 'None');
   });
 
   it('to evict from every device by a rule that is there, unless a flag says so', async () => {
     const made = await type('taint-device --all-devices health:None --name a --timeout 0s');
-    assert.match(made.err, /taint-device devicetaintrule\/a --all-devices; to take it back/);
+    assert.match(made.err, /taint-device devicetaintrule\/a --all-devices; to undo/);
     const { code, err } = await type('taint-device devicetaintrule/a --yes --timeout 0s');
     assert.deepEqual(
       [code, err],
@@ -265,7 +268,10 @@ describe('taint-device refuses', () => {
       ],
     );
     const all = await type('taint-device devicetaintrule/a --all-devices --yes --timeout 0s');
-    assert.match(all.out, /\/a taints health:NoExecute: 4 pods go, if anybody heeds rules here\n$/);
+    assert.match(
+      all.out,
+      /\/a taints health:NoExecute: 4 pods leave, if a controller follows rules here\n$/,
+    );
   });
 
   it('those who may not see who would go', async () => {
@@ -273,7 +279,10 @@ describe('taint-device refuses', () => {
     const { code, err } = await type('taint-device gpu.example.com/n1 health:NoExecute --yes');
     assert.deepEqual(
       [code, err],
-      [1, 'error: who would go is not known: you may not list resourceclaims; nobody is evicted\n'],
+      [
+        1,
+        'error: the pods that would leave are unknown: you may not list resourceclaims; none is evicted\n',
+      ],
     );
   });
 
@@ -329,7 +338,7 @@ describe('taint-device --snooze', () => {
     assert.match(out, / train-1 .* Evict +(29m59s|30m) /);
     assert.match(
       out,
-      /\/a taints health:NoExecute: 2 pods go, if anybody heeds rules here, counted from \S+Z\n$/,
+      /\/a taints health:NoExecute: 2 pods leave, if a controller follows rules here, counted from \S+Z\n$/,
     );
     assert.ok(Math.abs(addedAt() - Date.now() - 1_800_000) < 60_000);
   });

@@ -25,7 +25,7 @@ describe('takeover status', () => {
     assert.match(late.out, /\n {2}taintmgr last wrote its status (39|4\d)s ago\n/);
     beat(cluster(), { enabled: true }, 70_000);
     const over = await run('takeover', 'status');
-    assert.match(over.out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
+    assert.match(over.out, /^takeover does not work: kube-controller-manager evicts as before\n/);
   });
 
   it('says that the leader stands by, and for whom', async () => {
@@ -40,7 +40,7 @@ describe('takeover status', () => {
       conditions: [{ ...condition, lastTransitionTime: new Date().toISOString() }],
     });
     const [headline, obstacle] = (await run('takeover', 'status')).out.split('\n');
-    assert.equal(headline, 'takeover does not work: kube-controller-manager evicts as ever');
+    assert.equal(headline, 'takeover does not work: kube-controller-manager evicts as before');
     assert.equal(obstacle, `  taintmgr stands by: ${message}`);
   });
 
@@ -61,7 +61,7 @@ describe('takeover status', () => {
     api.update(plural, { ...found, spec: { ...found.spec, validationActions: ['Warn'] } });
     const { out } = await run('takeover', 'status');
     const [headline, obstacle] = out.split('\n');
-    assert.equal(headline, 'takeover may not work: the policies are not as they should be');
+    assert.equal(headline, 'takeover may not work: the policies are outdated or changed');
     assert.match(obstacle ?? '', /taintmgr-readiness: spec\.validationActions\[0\] is "Warn", not/);
   });
 
@@ -76,7 +76,7 @@ describe('takeover status', () => {
       out.replace(/ \d+s ago/, ' 0s ago'),
       `takeover works: kube-controller-manager is refused evictions for node taints, not for device taints, in the namespaces below
 heartbeat: cp-1 last wrote its status 0s ago
-policies: version 4, as they should be
+policies: version 4, unchanged
 readiness is held: zone a is cut off
 
 NAMESPACE   SPARED   HELD   EVICTED   LET-THROUGH
@@ -143,7 +143,7 @@ shop        4        1      3         0
       }
     }
     const { out } = await run('takeover', 'status');
-    assert.match(out, /^takeover is ready: .*\n(.*\n)*policies: version 99, as they should be\n/);
+    assert.match(out, /^takeover is ready: .*\n(.*\n)*policies: version 99, unchanged\n/);
   });
 
   it('ends no takeover for a policy that was changed while the heartbeat is late', async () => {
@@ -153,7 +153,7 @@ shop        4        1      3         0
     api.update(plural, { ...found, spec: { ...found.spec, validationActions: ['Audit'] } });
     beat(cluster(), { enabled: true }, 40_000);
     const { out } = await run('takeover', 'status');
-    assert.match(out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
+    assert.match(out, /^takeover does not work: kube-controller-manager evicts as before\n/);
   });
 
   it('is an error where the policies may not be read, which is not that they are missing', async () => {

@@ -38,7 +38,7 @@ describe('undo devicetaintrule/NAME', () => {
     const dry = await type('undo devicetaintrule/a --dry-run=client');
     assert.equal(
       dry.out,
-      'devicetaintrule.resource.k8s.io/a deleted (dry run)\n2 pods that were to go would stay: shop/train-1, shop/train-2\n',
+      'devicetaintrule.resource.k8s.io/a deleted (dry run)\n2 pods that were to leave would stay: shop/train-1, shop/train-2\n',
     );
     assert.ok(ruleOf('a'));
     assert.equal(
@@ -47,7 +47,7 @@ describe('undo devicetaintrule/NAME', () => {
     );
     assert.deepEqual(await type('undo devicetaintrule/a'), {
       code: 0,
-      out: 'devicetaintrule.resource.k8s.io/a deleted\n2 pods that were to go stay: shop/train-1, shop/train-2\n',
+      out: 'devicetaintrule.resource.k8s.io/a deleted\n2 pods that were to leave stay: shop/train-1, shop/train-2\n',
       err: '',
     });
     assert.ok(!ruleOf('a'));
@@ -58,7 +58,7 @@ describe('undo devicetaintrule/NAME', () => {
     cluster.api.delete('pods', 'shop', 'train-2', { gracePeriodSeconds: 3600 });
     assert.deepEqual(await type('undo devicetaintrules/a'), {
       code: 0,
-      out: 'devicetaintrule.resource.k8s.io/a deleted\n1 pod that was to go stays: shop/train-1\n',
+      out: 'devicetaintrule.resource.k8s.io/a deleted\n1 pod that was to leave stays: shop/train-1\n',
       err: 'Warning: shop/train-2 is terminating and does not come back\n',
     });
   });
@@ -71,7 +71,7 @@ describe('undo devicetaintrule/NAME', () => {
     assert.deepEqual(await type('undo devicetaintrule/theirs'), {
       code: 0,
       out: 'devicetaintrule.resource.k8s.io/theirs has effect None again\n',
-      err: 'Warning: other taints make shop/train-3 go all the same\n',
+      err: 'Warning: other taints make shop/train-3 leave anyway\n',
     });
     const { metadata, spec } = ruleOf('theirs') ?? assert.fail('no rule');
     const { taint: left } = spec as { readonly taint: { readonly effect: string } };
@@ -85,7 +85,7 @@ describe('undo devicetaintrule/NAME', () => {
     ['undo devicetaintrule/none', 'error: there is no DeviceTaintRule none\n'],
     [
       'undo devicetaintrule/more',
-      'error: devicetaintrule/more was not made by taint-device; to delete it all the same: kubectl delete devicetaintrule more\n',
+      'error: devicetaintrule/more was not made by taint-device; to delete it anyway: kubectl delete devicetaintrule more\n',
     ],
     [
       'undo devicetaintrule/more n1',

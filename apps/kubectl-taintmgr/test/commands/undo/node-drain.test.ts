@@ -215,7 +215,7 @@ describe('undo of a NodeDrain by somebody who may not do all that it takes', () 
       cluster.api.update(managers, { ...made, status } as KubeObject, 'status');
       comeAs('drainer');
       const { code, err } = await run('undo', 'nodedrain/d2', '--dry-run=client');
-      assert.match(err, /which EvictionRequests would go is not known/);
+      assert.match(err, /which EvictionRequests would be deleted is unknown/);
       assert.equal(code, 0);
       assert.equal(left().length, 3);
     });

@@ -87,7 +87,7 @@ describe('undo', () => {
     assert.deepEqual([code, out], [0, 'node/anew uncordoned\n']);
     assert.equal(
       err,
-      'Warning: node anew keeps maintenance=kernel:NoSchedule: somebody else has added it since\n',
+      'Warning: node anew keeps maintenance=kernel:NoSchedule: another client has added it since\n',
     );
     assert.deepEqual(state('anew'), ['maintenance=kernel:NoSchedule', false, 0]);
   });

@@ -91,7 +91,7 @@ describe('what if', () => {
     const [first = ''] = await forecast('zone').locator('li').allTextContents();
     assert.match(first, /^zone r1\/[ab]: shop\/web 2 of 4 down(,| for) /);
     const sentence = (await page.locator('h1').textContent()) ?? '';
-    assert.equal(sentence, `No pod is to leave. If ${first.replace(':', ' died now:')}.`);
+    assert.equal(sentence, `No pod will leave. If ${first.replace(':', ' died now:')}.`);
     await forecast('node').locator('li').first().waitFor();
     assert.match(
       (await forecast('node').textContent()) ?? '',

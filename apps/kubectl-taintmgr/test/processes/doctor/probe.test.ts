@@ -141,7 +141,7 @@ describe('doctor --probe', () => {
     const [overlap = ''] = levels(report, 'overlap');
     assert.match(
       overlap,
-      /^INFO nobody here evicts for NoExecute taints \(a probe pod was left alone 0s ago\)/,
+      /^INFO no controller here evicts for NoExecute taints \(a probe pod was left alone 0s ago\)/,
     );
     await nothingIsLeft();
   });
@@ -209,7 +209,7 @@ describe('doctor --probe', () => {
   const meddlers: readonly (readonly [string, RegExp, () => void])[] = [
     [
       'the Node is deleted',
-      /: somebody has deleted the Node of the probe/,
+      /: another client deleted the Node of the probe/,
       () =>
         atOnce('pods', () =>
           cluster.api.delete('nodes', '', ofProbes('nodes')[0]?.metadata.name ?? ''),
@@ -217,7 +217,7 @@ describe('doctor --probe', () => {
     ],
     [
       'the taint is taken off',
-      /: somebody has taken the taint off the Node/,
+      /: another client removed the taint from the Node/,
       () =>
         atOnce('pods', () => {
           const node = ofProbes('nodes')[0] ?? assert.fail('there is no Node');
@@ -267,7 +267,7 @@ describe('doctor --probe', () => {
 
   it('says on the way how far it is, and leaves nothing where Ctrl-C comes then', async () => {
     const running = start(['doctor', '--probe'], true);
-    await running.output.saw(/^1s of 30s: nobody has evicted the pod$/m);
+    await running.output.saw(/^1s of 30s: no controller has evicted the pod$/m);
     running.interrupt();
     assert.equal((await running.result).code, 130);
     await nothingIsLeft();

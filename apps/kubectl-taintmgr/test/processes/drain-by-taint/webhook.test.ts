@@ -63,7 +63,7 @@ describe('drain-by-taint where a webhook keeps evictions for itself', () => {
       const { code: exit, err } = steady(await run(...args, '--timeout=5s'));
       release();
       const words = `admission webhook "${webhook}" denied the request${message ? `: ${message}` : ' without explanation'}`;
-      assert.ok(err.includes(`may be moved by somebody else: ${words}\n`), err);
+      assert.ok(err.includes(`may be moved by another program: ${words}\n`), err);
       // Its own patience: one try in these five seconds, and none of the retries of an error.
       assert.ok(err.includes(`${words} (1 try)`), err);
       assert.deepEqual([exit, deletions], [2, []]);

@@ -172,7 +172,7 @@ describe('the heat map of losses', () => {
     const text = await textOf(why(page));
     assert.match(text, /^The loss of node node-0/);
     assert.match(text, /Budgetsshop\/web-0at most 1 too few, for 1m1s; refuses 3 evictions/);
-    assert.match(text, /Whom it hurts: 14 workloads/);
+    assert.match(text, /Affected: 14 workloads/);
     assert.equal(
       await textOf(why(page).locator('code')),
       "kubectl taintmgr simulate -f a.json --until 30m --event '{at: 1m, stopKubelet: {node: node-0}}'",

@@ -59,7 +59,7 @@ describe('takeover enable and disable', () => {
       ['disable', 'shop'],
     ]) {
       const { code, err } = await run('takeover', ...words);
-      assert.match(err, /error: nobody can be asked here: add --yes\n$/);
+      assert.match(err, /error: this is no terminal to ask on: add --yes\n$/);
       assert.equal(code, 1);
     }
     assert.deepEqual(labels(), ['enabled', undefined]);
@@ -149,7 +149,10 @@ describe('takeover enable and disable', () => {
 
   it('enable changes nothing where the proof fails for another reason', async () => {
     const { code, err } = await run('takeover', 'enable', 'shop', '--yes', '--token=markless');
-    assert.match(err, /error: it cannot be proved .*; it takes the right to patch pods\/status\n$/);
+    assert.match(
+      err,
+      /error: it cannot be proved .*; this needs the right to patch pods\/status\n$/,
+    );
     assert.deepEqual([code, ...labels()], [1, undefined, undefined]);
   });
 

@@ -26,7 +26,7 @@ describe('takeover where nothing is there to take over', () => {
   it('says what is missing, and changes nothing', async () => {
     const { out, code } = await run('takeover', 'status');
     assert.equal(code, 0);
-    assert.match(out, /^takeover does not work: kube-controller-manager evicts as ever\n/);
+    assert.match(out, /^takeover does not work: kube-controller-manager evicts as before\n/);
     assert.match(
       out,
       /\n {2}no taintmgr-controller publishes its status here: start it with --takeover\n/,
@@ -151,10 +151,10 @@ describe('takeover beside a leader that takes over', () => {
     assert.equal(
       err.replace(/taintmgr-proof-\w+/, 'PROOF').replace(/ \d+s ago/, ' 0s ago'),
       `heartbeat: cp-1 last wrote its status 0s ago
-policies: version 4, as they should be
-proof: the API server refuses the mark of an eviction of pod PROOF/proof by admin, system:serviceaccount:kube-system:node-controller, and would take it from ${us}
+policies: version 4, unchanged
+proof: the API server refuses the mark of an eviction of pod PROOF/proof by admin, system:serviceaccount:kube-system:node-controller, and would accept it from ${us}
 namespace shop: 1 pod, 0 on nodes with NoExecute taints
-kube-controller-manager will evict none of them for node taints (for device taints it does, without asking budgets); taintmgr-controller (mode evict) decides, for as long as its heartbeat is not older than 1m
+kube-controller-manager will evict none of them for node taints (for device taints it does, and ignores budgets); taintmgr-controller (mode evict) decides while its heartbeat is not older than 1m
 undo: kubectl taintmgr takeover disable shop
 stop it everywhere at once: ${killSwitch}
 `,
@@ -185,7 +185,7 @@ stop it everywhere at once: ${killSwitch}
     assert.equal(code, 0, err);
     assert.match(
       err,
-      /by system:serviceaccount:kube-system:node-controller, and would take it from admin\n/,
+      /by system:serviceaccount:kube-system:node-controller, and would accept it from admin\n/,
     );
   });
 
@@ -222,7 +222,7 @@ stop it everywhere at once: ${killSwitch}
     }
     const asked = await run('takeover', 'enable', 'shop');
     assert.equal(asked.code, 1);
-    assert.match(asked.err, /error: nobody can be asked here: add --yes\n$/);
+    assert.match(asked.err, /error: this is no terminal to ask on: add --yes\n$/);
     const unknown = await run('takeover', 'enable', 'nowhere', '--yes');
     assert.match(unknown.err, /namespaces "nowhere" not found/);
     assert.equal(labelOf(cluster(), 'shop'), undefined);
@@ -408,7 +408,7 @@ stop it everywhere at once: ${killSwitch}
         '--dry-run=server',
       );
       assert.deepEqual([code, out], [0, '']);
-      assert.match(err, /^makes the namespaces taintmgr-verify, which is taken over, and /);
+      assert.match(err, /^creates the namespaces taintmgr-verify, which is taken over, and /);
       assert.deepEqual([taints(), scratch()], [[], []]);
     });
   });

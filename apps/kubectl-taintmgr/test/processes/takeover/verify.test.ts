@@ -102,12 +102,12 @@ describe('takeover verify', () => {
     [
       'admin',
       false,
-      /^does not try taints of devices: kube-controller-manager decides about these$/m,
+      /^does not test taints of devices: kube-controller-manager decides about them$/m,
     ],
     [
       'noDevices',
       true,
-      /^does not try taints of devices: that takes the right to write ResourceSli/m,
+      /^does not test taints of devices: this needs the right to write ResourceSli/m,
     ],
   ];
   for (const [user, deviceTaints, text] of untried) {

@@ -224,7 +224,7 @@ function isHopeless(outcome: Outcome, failures: number): boolean {
 /** The report and the Event of a limit that has stopped evictions. */
 function trippedEvents(status: LimitStatus): readonly MachineCommand[] {
   const count = status.count ? `: ${describeCount(status.count)}` : '';
-  const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until somebody runs: ${resumeCommand(status.id)}`;
+  const message = `Limit ${status.id} has tripped${count}. Pods under it are not evicted until you run: ${resumeCommand(status.id)}`;
   return [
     { kind: 'report', report: { kind: 'limitTripped', limit: status } },
     { kind: 'recordLimitEvent', type: 'Warning', reason: 'LimitTripped', message },

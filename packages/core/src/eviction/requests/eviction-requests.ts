@@ -133,7 +133,7 @@ export class EvictionRequests {
   /** The reason why requests cannot be taken back; null: none, or they need not be. */
   get #stuck(): string | null {
     const isStuck = this.#undoneAfter !== null && !this.isUndone;
-    return isStuck ? `EvictionRequests are to be taken back first: ${this.#view.trouble}` : null;
+    return isStuck ? `EvictionRequests must be withdrawn first: ${this.#view.trouble}` : null;
   }
 
   /** True if nothing of the drain is left, by a list that was asked for since. */
@@ -289,19 +289,25 @@ export class EvictionRequests {
     const refusal = this.#refused.get(pod.uid);
     if (refusal !== undefined) return { at: since, why: `the request was refused: ${refusal}` };
     const until = since + timeoutMs;
-    const late = { at: until, why: `nobody has moved it within ${formatDuration(timeoutMs)}` };
+    const late = {
+      at: until,
+      why: `no controller has moved it within ${formatDuration(timeoutMs)}`,
+    };
     if (mine?.responder) {
       const heard = this.#movers.untilOf(now, pod.uid, mine);
       const silent = heard === null ? until : store.clock.when(heard);
       const time = formatDuration(responderStaleMs);
-      const why = `${mine.responder.name} has given no sign of life for ${time}`;
+      const why = `${mine.responder.name} has reported no progress for ${time}`;
       return silent < until ? { at: silent, why } : late;
     }
     const unanswered = since + unansweredMs;
     if (until <= unanswered) return late;
     const trouble = this.#troubles.get(pod.uid);
     const said = trouble === undefined ? 'no responder' : `the last try failed: ${trouble}`;
-    return { at: unanswered, why: `nobody has answered the request within a minute (${said})` };
+    return {
+      at: unanswered,
+      why: `no controller has answered the request within a minute (${said})`,
+    };
   }
 
   /** The pod is no longer requested, and leaves in the other ways. */
@@ -321,7 +327,7 @@ export class EvictionRequests {
     if (this.#asked.delete(uid) && this.#site.store.pod(uid)) {
       this.#site.gate.answered?.(uid, {
         kind: 'changed',
-        message: 'it is not asked to go any more',
+        message: 'it no longer has to leave',
       });
     }
     this.#timeouts.cancel(uid);

@@ -47,7 +47,7 @@ export class OtherMovers {
       const since = this.#seen.get(podUid)?.since ?? now;
       const isOver = now >= since + this.#site.timeoutMs;
       if (until !== null && wall < until && !isOver)
-        return `somebody else is moving it: ${describeEvictionRequest(request)}`;
+        return `another program is moving it: ${describeEvictionRequest(request)}`;
     }
     return null;
   }

@@ -311,7 +311,7 @@ describe('a policy with the action Request where nobody answers', () => {
     town.requests = [{ ...other, ...asked } as EvictionRequest];
     town.pass(30_000);
     assert.deepEqual(town.log.slice(1), ['request web']);
-    assert.match(town.state('db'), /^somebody else is moving it: acme.io\/mover/);
+    assert.match(town.state('db'), /^another program is moving it: acme.io\/mover/);
     town.requests = [];
     town.pass(10_000);
     assert.ok(town.log.includes('request db'));

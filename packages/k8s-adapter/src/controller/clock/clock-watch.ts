@@ -51,14 +51,14 @@ export function describeClock(notice: ClockNotice): string {
       notice.by > 0
         ? `went ${long} ahead: it was set, or the machine was suspended`
         : `was set back by ${long}`;
-    const means = 'a leader renews its lease before it acts again; deadlines go by the API server';
+    const means = 'a leader renews its lease before it acts again; deadlines follow the API server';
     return `the clock of this machine ${what}; ${means}`;
   }
   if (Math.abs(notice.ahead) < reportedMsMin) {
     return "the API server's clock agrees with the time of this process again";
   }
   const side = notice.ahead > 0 ? 'ahead of' : 'behind';
-  return `the API server's clock is ${long} ${side} the time of this process; deadlines go by the API server`;
+  return `the API server's clock is ${long} ${side} the time of this process; deadlines follow the API server`;
 }
 
 const reasons = { clockStepped: 'ClockStepped', serverClockMoved: 'ClockSkew' } as const;

@@ -88,7 +88,7 @@ type Alerts =
 
 export function readAlerts(body: unknown): Alerts {
   const { status, data, error, warnings } = asRecord(body);
-  if (status !== 'success') return unknown(asText(error) || 'the answer is none of Prometheus');
+  if (status !== 'success') return unknown(asText(error) || 'the answer is not one of Prometheus');
   const { resultType, result } = asRecord(data);
   if (resultType !== 'vector' || !Array.isArray(result)) {
     return unknown(`the query answers ${asText(resultType) || 'nothing'}, want a vector`);

@@ -163,7 +163,7 @@ function* markPod(command: MarkPod, confirm: boolean): Steps {
     ({ answer, wall } = yield* call(getNodeRequest(pod.nodeName)));
     if (!succeeded(answer)) return refusal(answer);
     const ready = readyOf(nodeFromJson(asRecord(valueToWriteBack(answer))).conditions);
-    if (ready?.status !== 'Unknown') return changed('its node has been heard of');
+    if (ready?.status !== 'Unknown') return changed('its node has reported');
   }
   const status = asRecord(object.status);
   const isLost = command.kind === 'markPodLost';

@@ -197,7 +197,7 @@ describe('a wall clock that is set while the controller runs', () => {
       assert.deepEqual([b.writes, a.told], [[], ['0 leads']]);
     });
 
-    it(`${name}, before it starts: deadlines go by the API server`, () => {
+    it(`${name}, before it starts: deadlines follow the API server`, () => {
       const world = new World();
       world.taint('n1', [3, 600]);
       const replica = world.replica('a', by);

@@ -147,7 +147,7 @@ describe('what a NodeDrain asks of Prometheus', () => {
     [response(200, found([{ metric: { alertname: 'DiskFull' } }])), 'changed', 'DiskFull fires'],
     [response(400, '{"status":"error","error":"parse error"}'), 'failed', 'http://p: parse error'],
     [response(503, found([])), 'failed', 'http://p: HTTP status 503'],
-    [response(200, '<html>'), 'failed', 'http://p: the answer is none of Prometheus'],
+    [response(200, '<html>'), 'failed', 'http://p: the answer is not one of Prometheus'],
     [{ kind: 'none', message: 'no answer within 5s' }, 'failed', 'http://p: no answer within 5s'],
   ] as const) {
     it(message ?? kind, () => {
@@ -212,7 +212,7 @@ describe('an answer of Prometheus', () => {
       { ...vector(), warnings: ['store s1 is down'] },
       'unknown: store s1 is down',
     ],
-    ['a page', undefined, 'unknown: the answer is none of Prometheus'],
+    ['a page', undefined, 'unknown: the answer is not one of Prometheus'],
     ['no data', { status: 'success' }, 'unknown: the query answers nothing, want a vector'],
   ] as const) {
     it(`of ${name}`, () => {

@@ -121,7 +121,7 @@ describe('what a drain writes on a node', () => {
   it('is no taint where the mark is gone that it had left before', () => {
     const world = new World();
     const outcome = world.write({ kind: 'taint', cordon: true, before: 'marked' });
-    const message = 'somebody has undone the drain there';
+    const message = 'the drain was undone there';
     assert.deepEqual([outcome, world.is], [{ kind: 'changed', message }, '']);
     world.write({ kind: 'taint', cordon: true, before: 'cordoned' });
     assert.equal(world.is, 'maintenance (at work)');
@@ -162,7 +162,7 @@ describe('what a drain writes on a node', () => {
     world.write({ kind: 'taint', cordon: false });
     world.taint({ ...taint, timeAdded: '2026-01-01T00:05:00Z' });
     world.write({ kind: 'undo' });
-    const left = `keeps ${formatTaint(taint)}: somebody else has added it since`;
+    const left = `keeps ${formatTaint(taint)}: another client has added it since`;
     assert.deepEqual([world.is, world.left], ['maintenance', [left]]);
   });
 

@@ -206,7 +206,7 @@ describe('markPodNotReady', () => {
     run.answer(200, podObject('True'));
     assert.equal(run.asked(), 'GET /api/v1/nodes/n1');
     const outcome = run.answer(200, nodeObject({}, 'True'));
-    assert.deepEqual(outcome, { kind: 'changed', message: 'its node has been heard of' });
+    assert.deepEqual(outcome, { kind: 'changed', message: 'its node has reported' });
   });
 
   it('a pod that is not ready already is left alone, and so is another of the name', () => {

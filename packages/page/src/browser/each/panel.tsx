@@ -85,7 +85,7 @@ function Hurt({ loss: { workloads } }: { readonly loss: Loss }) {
   const facts = worstFirst(workloads).slice(0, shownMax).map(hurtFact);
   return (
     <>
-      <About title={`Whom it hurts: ${count(workloads.length, 'workload')}`} facts={facts} isWide />
+      <About title={`Affected: ${count(workloads.length, 'workload')}`} facts={facts} isWide />
       {more > 0 && <p class="about">and {more} more</p>}
     </>
   );

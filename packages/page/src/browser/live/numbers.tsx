@@ -64,7 +64,7 @@ function Pods({ state }: { readonly state: LiveState }) {
   const { pods, podsLeftOut } = state.shown.value;
   const now = state.now.value;
   const rest = pods.length - shownMax + podsLeftOut;
-  if (pods.length === 0) return <p>No pod is to leave.</p>;
+  if (pods.length === 0) return <p>No pod will leave.</p>;
   return (
     <>
       <table class="texts">

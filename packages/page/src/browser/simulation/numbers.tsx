@@ -167,7 +167,7 @@ function WorkloadTable({ input, shown }: WorkloadTableProps) {
             </th>
           ))}
           <th scope="col" class="cause">
-            Harmed by
+            Affected by
           </th>
         </tr>
       </thead>
@@ -261,7 +261,7 @@ function SumTable({ runs, field, head, names, choose }: SumTableProps) {
               Variant
             </th>
           )}
-          {['Harmed', 'Most down', 'Pod-minutes', 'Evictions', 'No room'].map((text) => (
+          {['Affected', 'Most down', 'Pod-minutes', 'Evictions', 'No room'].map((text) => (
             <th key={text} scope="col">
               {text}
             </th>

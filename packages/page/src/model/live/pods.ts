@@ -57,11 +57,11 @@ export function liveSentence({ pods, now }: LiveInput, atNow: number = now): str
 
 function others(pods: readonly LivePod[]): string {
   const held = pods.filter(({ state }) => state === 'Held').length;
-  if (held > 0) return `${podsAre(held)} held by a pause, and no other is to leave.`;
+  if (held > 0) return `${podsAre(held)} held by a pause, and no other will leave.`;
   const unknown = pods.filter(({ state }) => state === 'Unknown').length;
-  if (unknown > 0) return `Of ${count(unknown, 'pod')} nobody can tell; no other is to leave.`;
-  if (pods.length > 0) return `${podsAre(pods.length)} on the way out, and no other is to leave.`;
-  return 'No pod is to leave.';
+  if (unknown > 0) return `Unknown for ${count(unknown, 'pod')}; no other will leave.`;
+  if (pods.length > 0) return `${podsAre(pods.length)} on the way out, and no other will leave.`;
+  return 'No pod will leave.';
 }
 
 function podsAre(amount: number): string {

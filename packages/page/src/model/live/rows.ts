@@ -139,7 +139,7 @@ function actionRows(
       facts: [
         ['what', text],
         ['since', one.from === null ? 'unknown' : clock(one.from)],
-        ['until', one.until === null ? 'somebody ends it' : clock(one.until)],
+        ['until', one.until === null ? 'it is ended' : clock(one.until)],
       ],
     });
     const fill = kind === 'drain' || kind === 'rule' ? 'pending' : 'held';

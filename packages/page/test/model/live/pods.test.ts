@@ -74,7 +74,7 @@ describe('the sentence of a live cluster', () => {
   const blocked = { ...waits, pod: 'web-2', dueAt: 70, holds: [hold] };
   const due = { ...waits, pod: 'web-3', dueAt: 70 };
   const cases: readonly (readonly [string, readonly LivePod[], string])[] = [
-    ['none', [], 'No pod is to leave.'],
+    ['none', [], 'No pod will leave.'],
     ['one', [waits], 'Next to leave: shop/web-1 on a-1, in 20s.'],
     ['one that is blocked', [blocked], '1 pod is due and blocked.'],
     [
@@ -82,9 +82,9 @@ describe('the sentence of a live cluster', () => {
       [waits, blocked, due],
       '2 pods are due, 1 of them blocked; next to leave: shop/web-1 on a-1, in 20s.',
     ],
-    ['a held one', [held], '1 pod is held by a pause, and no other is to leave.'],
-    ['an unknown one', [unknown], 'Of 1 pod nobody can tell; no other is to leave.'],
-    ['one on its way out', [leaving], '1 pod is on the way out, and no other is to leave.'],
+    ['a held one', [held], '1 pod is held by a pause, and no other will leave.'],
+    ['an unknown one', [unknown], 'Unknown for 1 pod; no other will leave.'],
+    ['one on its way out', [leaving], '1 pod is on the way out, and no other will leave.'],
   ];
   for (const [name, pods, expected] of cases) {
     it(`is of ${name}`, () => assert.equal(liveSentence(input(...pods)), expected));

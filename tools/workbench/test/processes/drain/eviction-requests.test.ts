@@ -156,7 +156,7 @@ describe('a NodeDrain and EvictionRequests', { skip: withoutKubectl }, () => {
     assert.match(
       await world.kubectl(waits),
       new RegExp(
-        `^pod shop/${name}: somebody else is moving it: acme.io/mover has requested its eviction ` +
+        `^pod shop/${name}: another program is moving it: acme.io/mover has requested its eviction ` +
           `.EvictionRequest of-web.; ${responder} answers: copied_40_%, last heard of at `,
       ),
     );

@@ -104,7 +104,7 @@ const plugin = async (line: string): Promise<string> => {
 };
 
 const why =
-  'the last ready replica of Deployment taintmgr-controller; it goes when another is ready';
+  'the last ready replica of Deployment taintmgr-controller; it is evicted when another is ready';
 
 describe('two controllers that run as pods', () => {
   it('are never both evicted, and the plugin says why one stays', async (t) => {

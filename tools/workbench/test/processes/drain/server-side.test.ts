@@ -104,7 +104,7 @@ describe('drain-by-taint --server-side', () => {
     assert.equal(code, 130);
     assert.match(
       err,
-      /^interrupted; nodedrain.taintmgr.dev\/kernel goes on\nhint: to follow: kub/m,
+      /^interrupted; nodedrain.taintmgr.dev\/kernel continues\nhint: to follow: kub/m,
     );
     // The other pod of the node goes first.
     const { api } = watched.cluster;
@@ -133,7 +133,7 @@ describe('drain-by-taint --server-side', () => {
     assert.deepEqual(setOn(watched, node), [false, '', 0]);
   });
 
-  it('says at once when nobody would carry it out; undo needs no controller', async (t) => {
+  it('says at once when no controller would carry it out; undo needs no controller', async (t) => {
     const watched = await world(t, topology);
     const { api } = watched.cluster;
     const line = `drain-by-taint ${taint} a-1 --server-side --name kernel`;
@@ -146,7 +146,7 @@ describe('drain-by-taint --server-side', () => {
     };
     assert.match(
       await refused(),
-      /taintmgr-controller has published no heartbeat, so nobody would/,
+      /taintmgr-controller has published no heartbeat, so no controller would/,
     );
     const controller = await startController(t, watched, 'taint-eviction-controller');
     assert.match(await refused(), /runs without node-drain-controller.*components\/node-drains/);

@@ -119,17 +119,17 @@ describe('a webhook that keeps evictions for itself', { skip: withoutKubectl }, 
           return isMeant && message.endsWith(sentence());
         });
       await until(`an Event with the words of ${code}`, told);
-      const note = `Note: 1 pod that somebody else may move (shop/${name}): ${sentence()}\n`;
+      const note = `Note: 1 pod that another program may move (shop/${name}): ${sentence()}\n`;
       const explained = await plugin(t, watched, `explain pod ${name} -n shop`);
       assert.ok(explained.includes(note), explained);
-      const blocked = `Blocked by: +webhook ${webhook} \\(somebody else may move it\\): `;
+      const blocked = `Blocked by: +webhook ${webhook} \\(another program may move it\\): `;
       assert.match(explained, new RegExp(blocked));
       for (const line of ['pending -A', `explain node ${nodeName}`]) {
         const text = await plugin(t, watched, line);
         assert.ok(text.includes(note), text);
         assert.match(
           text,
-          new RegExp(`^shop +${name} .*webhook \\(somebody else may move it\\)`, 'm'),
+          new RegExp(`^shop +${name} .*webhook \\(another program may move it\\)`, 'm'),
         );
       }
       // Within the first second it is not overdue yet.
@@ -138,7 +138,7 @@ describe('a webhook that keeps evictions for itself', { skip: withoutKubectl }, 
         /(1 overdue|1 eviction pending), 1 blocked$/m,
       );
       const doctor = await plugin(t, watched, 'doctor');
-      assert.ok(doctor.includes(`somebody else may move it: ${sentence()}`), doctor);
+      assert.ok(doctor.includes(`another program may move it: ${sentence()}`), doctor);
       assert.match(doctor, new RegExp(`^INFO +webhooks +webhook/${webhook} +is asked about`, 'm'));
       await kubectl(watched, `taint node ${nodeName} bad-`);
     }

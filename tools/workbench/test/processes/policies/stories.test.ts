@@ -69,7 +69,7 @@ describe('a policy that lets a taint settle for 10 minutes', () => {
     const text = await plugin('explain', 'pod', 'web', '-n', 'shop', '-o', 'json');
     const { deadline, because, evictedBy } = JSON.parse(text);
     assert.equal(evictedBy, 'taintmgr-controller');
-    const why = 'no toleration for spot:NoExecute, which has to last 10m first, by policy spot';
+    const why = 'no toleration for spot:NoExecute, which must last 10m first, by policy spot';
     assert.deepEqual(
       because.map((reason: { readonly text: string }) => reason.text),
       [why],
@@ -102,7 +102,7 @@ describe('a pause while pods are pending', () => {
     const args = ['--namespaces=shop', '--reason=new switches'];
     const made = await plugin('pause', 'night', ...args);
     const paused = Date.now();
-    assert.match(made, /evictions of pods in namespace shop are held until somebody runs/);
+    assert.match(made, /evictions of pods in namespace shop are held until you run/);
     await first.saw('eviction cancelled', { pod: 'shop/web' });
     // What was due at the same time and is not paused goes; what is paused does not.
     await first.saw('evicted', { pod: 'other/web' });
@@ -141,7 +141,7 @@ describe('a pause of node health alone', () => {
     }
     api.create('pods', pod('shop', 'web', { spec: { nodeName: 'n1' } }));
     const said = await plugin('pause', 'health', '--readiness', '--deadlines=false', '--zones=a');
-    assert.match(said, /node health in zone a is held until somebody runs/);
+    assert.match(said, /node health in zone a is held until you run/);
     const controller = await start(t, cluster);
     await controller.saw('publishing status');
     for (const name of ['a-1', 'b-1']) {

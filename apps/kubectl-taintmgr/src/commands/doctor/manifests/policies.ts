@@ -296,7 +296,7 @@ function checkDrains({ drains }: PlacedPolicies): readonly PlacedFinding[] {
     const message =
       'the drain does not begin where another controller evicts for NoExecute taints, or where that ' +
       'is unknown: no budget would be asked';
-    const fix = `use ${formatTaint({ ...taint, effect: 'NoSchedule' })}, for which nobody else evicts`;
+    const fix = `use ${formatTaint({ ...taint, effect: 'NoSchedule' })}, for which no other controller evicts`;
     return [warnAt(manifest, ['spec', 'taint', 'effect'], message, fix)];
   });
 }

@@ -82,7 +82,7 @@ export function answerOf(sight: Sight, waited: Millis): ProbeAnswer {
   }
   const who = isByOurs(sight)
     ? `taintmgr-controller evicted the pod of the probe for its NoExecute taint, and ${upstream} did not`
-    : 'nobody evicted the pod of the probe for its NoExecute taint';
+    : 'no controller evicted the probe pod for its NoExecute taint';
   const text = `${who} within ${seconds(waited)}, while ${upstream} ran and gave its namespace a ServiceAccount`;
   return { evicts: false, watchesNodes: nodes, text };
 }
@@ -93,14 +93,14 @@ function doubtIn(sight: Sight): string | null {
   const isOurs = isByOurs(sight);
   if (mark?.reason === 'DeletionByPodGC') return 'the pod was taken by pod garbage collection';
   if (node === 'gone') {
-    return 'somebody has deleted the Node of the probe, as a cloud controller does with a Node that has no machine';
+    return 'another client deleted the Node of the probe, as a cloud controller does with a Node that has no machine';
   }
-  if (node === 'untainted') return 'somebody has taken the taint off the Node of the probe';
+  if (node === 'untainted') return 'another client removed the taint from the Node of the probe';
   if (movedAfter !== null && !isOurs) {
     const what = isGone ? 'is gone' : 'is terminating';
     return mark === null
       ? `the pod ${what}, and nothing says who deleted it`
-      : `the pod ${what} with the reason ${mark.reason} by ${mark.manager ?? 'somebody'}`;
+      : `the pod ${what} with the reason ${mark.reason} by ${mark.manager ?? 'an unknown client'}`;
   }
   // kube-controller-manager did not have the chance.
   if (isOurs && isGone) return 'taintmgr-controller has evicted the pod, and it was gone at once';

@@ -85,7 +85,7 @@ export async function runProbe(invocation: Invocation<DoctorFlags>): Promise<Pro
 function planText({ node, namespace }: Places, timeout: Millis): string {
   return [
     `makes the Node ${node} with the taint ${probeTaint.key}:${probeTaint.effect}, where nothing is scheduled,`,
-    `and a pod on it in the Namespace ${namespace}; waits up to ${timeout / 1000}s for somebody to evict the pod,`,
+    `and a pod on it in the Namespace ${namespace}; waits up to ${timeout / 1000}s for its eviction,`,
     'and takes everything away again',
   ].join('\n');
 }
@@ -102,7 +102,9 @@ const tolerated = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachab
 
 function stateText(sight: Sight): string {
   if (managerOf(sight) !== null) return 'the pod is evicted';
-  return sight.movedAfter === null ? 'nobody has evicted the pod' : 'the pod is on its way out';
+  return sight.movedAfter === null
+    ? 'no controller has evicted the pod'
+    : 'the pod is on its way out';
 }
 
 function unknownAnswer(why: string): ProbeAnswer {

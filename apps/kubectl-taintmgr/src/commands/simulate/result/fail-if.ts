@@ -117,7 +117,7 @@ function unknownIn(calls: readonly Call[], runs: readonly Judged[]): string | un
       });
       if (!unknown || !isMeant) continue;
       const text = `${namespace}/${name}: ${unknown[0]}, which is not simulated`;
-      return `${text}; --allow-unknown judges it all the same`;
+      return `${text}; --allow-unknown judges it anyway`;
     }
   }
   return undefined;

@@ -266,7 +266,7 @@ export const workloadTable: RowTable<WorkloadSummary> = {
   head: 'WORKLOAD',
   kindOf: ({ kind }) => kind,
   isCalm: ({ downMax, unavailableMax, evictions }) => downMax + unavailableMax + evictions === 0,
-  calmText: 'never down, and nobody evicted',
+  calmText: 'never down, and no pod evicted',
   harmOf: harmOfWorkload,
   columns: [
     { head: 'WANTED', text: ({ wanted }) => String(wanted), when: 'wide' },

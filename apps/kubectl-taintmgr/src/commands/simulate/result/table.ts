@@ -280,10 +280,12 @@ function assumedLines(assumptions: readonly Assumption[], { remarks }: Room): re
 /** Where a policy asks a pod's interceptors first: the simulation has none. */
 function requestLines(runs: readonly RunResult[]): readonly string[] {
   const asks = runs.some(({ recording }) =>
-    recording.evictions.some(({ because: [first = ''] }) => first.includes('(EvictionRequest)')),
+    recording.evictions.some(({ because: [first = ''] }) =>
+      first.includes('after an EvictionRequest'),
+    ),
   );
   return asks
-    ? ['assumed of EvictionRequests: nobody answers, and pods are evicted by pods/eviction']
+    ? ['assumed of EvictionRequests: no controller answers, and pods are evicted by pods/eviction']
     : [];
 }
 

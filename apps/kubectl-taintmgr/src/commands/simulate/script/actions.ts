@@ -357,7 +357,7 @@ export const actions: Readonly<Record<string, ActionKind>> = {
   apiOutage: {
     fields: [],
     read: () => ({
-      text: 'the API server is out of reach for everybody',
+      text: 'no client can reach the API server',
       targets: null,
       apply: (stage) => stage.setOutage(true),
       undo: { text: 'the API server is back', apply: (stage) => stage.setOutage(false) },

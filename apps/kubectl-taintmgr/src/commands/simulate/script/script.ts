@@ -174,7 +174,8 @@ export function attempt(faults: string[], read: () => unknown): void {
   }
 }
 
-const nobodyActs = 'nobody acts on it: add pressure, with thresholds such as settings.evictionHard';
+const nobodyActs =
+  'no controller acts on it: add pressure, with thresholds such as settings.evictionHard';
 
 function resolveWithLifecycle(options: Partial<Config>): Config {
   return resolveConfig({ lifecycle: {}, ...options });

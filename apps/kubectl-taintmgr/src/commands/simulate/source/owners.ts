@@ -70,7 +70,7 @@ export function missingOwners(objects: readonly KubeObject[]): string | null {
   const texts = Array.from(pods, ([kind, number]) => `${count(number, 'pod')} of ${kind}s`);
   const kinds = Array.from(pods.keys(), (kind) => owningKinds[kind]).join(',');
   return (
-    `${texts.join(' and ')}, and none of these is there, so that nobody would replace them; ` +
+    `${texts.join(' and ')}, and none of these is there, so they would not be replaced; ` +
     `give these too: kubectl get ${kinds} -A -o json > owners.json, and one more -f owners.json`
   );
 }

@@ -222,7 +222,7 @@ function kindsText(kinds: readonly string[]): string {
 function ownerNotes(pods: readonly KubeObject[], api: Cluster['api']): readonly string[] {
   const missing = pods.flatMap((pod) => strangerOf(pod, api) ?? []);
   return Array.from(countBy(missing), ([kind, number]) => {
-    return `${count(number, 'pod')} of a ${kind} that is not simulated: nobody replaces them`;
+    return `${count(number, 'pod')} of a ${kind} that is not simulated: they are not replaced`;
   });
 }
 

@@ -107,7 +107,7 @@ class Finder {
     const unplayed = [...this.#unplayed];
     if (this.#strangers > 0) {
       const what = count(this.#strangers, 'deletion');
-      unplayed.push(`${what} by somebody of pods that came later`);
+      unplayed.push(`${what} by other clients, of pods that came later`);
     }
     return {
       events: eventsOf(this.#options.observed.name, texts, length),

@@ -57,8 +57,8 @@ function answerText(check: Check): string {
   const wrong = pods.filter(({ outcome }) => outcome === 'not so').length;
   const unforeseen = pods.filter(({ outcome }) => outcome === 'not foretold').length;
   const parts = [
-    evictions === 0 ? 'no pod was evicted' : `${foretold} of ${evictions} evictions foretold`,
-    ...(wrong > 0 ? [`${count(wrong, 'pod')} foretold that stayed`] : []),
+    evictions === 0 ? 'no pod was evicted' : `${foretold} of ${evictions} evictions predicted`,
+    ...(wrong > 0 ? [`${count(wrong, 'pod')} predicted that stayed`] : []),
     ...(error === null
       ? []
       : [
@@ -69,7 +69,7 @@ function answerText(check: Check): string {
     ...(placements && placements.real + placements.simulated > 0 ? [placedText(placements)] : []),
     ...(unforeseen > 0
       ? [
-          `not foretold: ${count(unforeseen, 'deletion')} by somebody, played as ${unforeseen === 1 ? 'it was' : 'they were'}`,
+          `not predicted: ${count(unforeseen, 'deletion')} by other clients, played as ${unforeseen === 1 ? 'it was' : 'they were'}`,
         ]
       : []),
   ];
@@ -102,7 +102,7 @@ const podColumns: readonly Column<PodCheck>[] = [
 ];
 
 function errorText({ errorSeconds, outcome }: PodCheck): string {
-  if (outcome === 'not foretold') return 'by somebody';
+  if (outcome === 'not foretold') return 'by others';
   if (outcome === 'missed' || outcome === 'not so') return outcome;
   return errorSeconds === null ? '?' : lateText(errorSeconds);
 }

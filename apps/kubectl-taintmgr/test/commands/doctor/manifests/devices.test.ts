@@ -43,7 +43,7 @@ async function findings(objects: readonly string[]): Promise<readonly string[]> 
 
 const fix = 'name driver, pool or device';
 const loop =
-  'without naming an effect: kube-scheduler heeds that and eviction does not, so that pods on a device with such a NoExecute taint are evicted, and their replacements too, without end; write effect: NoExecute';
+  'without naming an effect: kube-scheduler accepts that and eviction does not, so pods on a device with such a NoExecute taint are evicted, and their replacements too, without end; write effect: NoExecute';
 const overflow =
   "more than 9223372036: kube-controller-manager's number overflows, and it mostly evicts at once; leave tolerationSeconds out: then there is no limit";
 const gate =
@@ -78,7 +78,7 @@ const cases: readonly (readonly [
     'no selector',
     [rule('')],
     [
-      `WARN 4 devicetaintrule/a: has no deviceSelector: it evicts nobody, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one; ${fix}`,
+      `WARN 4 devicetaintrule/a: has no deviceSelector: it evicts no pods, and kube-scheduler up to 1.37 takes it for every device, so that no new pod gets one; ${fix}`,
     ],
   ],
   [
@@ -143,7 +143,7 @@ const cases: readonly (readonly [
     'an extended resource',
     [object('DeviceClass', 'extendedResourceName: example.com/gpu')],
     [
-      'INFO 4 deviceclass/a: pods that get its devices as the extended resource example.com/gpu are not evicted for device taints up to Kubernetes 1.37 (k/k#141290); use a ResourceClaim where they have to go',
+      'INFO 4 deviceclass/a: pods that get its devices as the extended resource example.com/gpu are not evicted for device taints up to Kubernetes 1.37 (k/k#141290); use a ResourceClaim if they must leave',
     ],
   ],
   [

@@ -222,7 +222,7 @@ const cases: readonly (readonly [
     'a rule for a taint that the node lifecycle takes off',
     [rule('odd', odd.replace('example.com/odd', 'node.kubernetes.io/unreachable'))],
     [
-      'FAIL 4 nodetaintrule/odd: spec: Invalid value: want a taint of your own: whoever watches over nodes takes this one off again by conditions of its own; ',
+      'FAIL 4 nodetaintrule/odd: spec: Invalid value: want a taint of your own: the node-lifecycle-controller removes this one; ',
     ],
   ],
   [
@@ -248,7 +248,7 @@ const cases: readonly (readonly [
       ),
     ],
     [
-      'WARN 4 nodedrain/a: the drain does not begin where another controller evicts for NoExecute taints, or where that is unknown: no budget would be asked; use work:NoSchedule, for which nobody else evicts',
+      'WARN 4 nodedrain/a: the drain does not begin where another controller evicts for NoExecute taints, or where that is unknown: no budget would be asked; use work:NoSchedule, for which no other controller evicts',
     ],
   ],
   [

@@ -109,7 +109,7 @@ describe('mistakes', () => {
       'a leak that nobody acts on',
       'events:\n- {at: 1m, leakMemory: {workload: shop/web, perSecond: 1Mi}}\n',
       [
-        '2:3: events[0]: nobody acts on it: add pressure, with thresholds such as settings.evictionHard',
+        '2:3: events[0]: no controller acts on it: add pressure, with thresholds such as settings.evictionHard',
       ],
     ],
     [
@@ -369,7 +369,7 @@ it('names the place in an event of the command line', async () => {
     ['', /^error: --event:1:1: the file is empty/],
     [
       '{at: 1m, leakMemory: {workload: shop/web, perSecond: 1Mi}}',
-      /^error: --event:1:1: .*nobody acts on it: add pressure/,
+      /^error: --event:1:1: .*no controller acts on it: add pressure/,
     ],
   ] as const;
   for (const [event, expected] of events) {

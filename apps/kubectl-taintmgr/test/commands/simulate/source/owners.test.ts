@@ -49,7 +49,7 @@ describe('a snapshot without ReplicaSets', () => {
     assert.equal(code, 1);
     assert.equal(
       err,
-      `error: ${file}: 12 pods of ReplicaSets and 3 pods of StatefulSets, and none of these is there, so that nobody would replace them; ` +
+      `error: ${file}: 12 pods of ReplicaSets and 3 pods of StatefulSets, and none of these is there, so they would not be replaced; ` +
         'give these too: kubectl get deployments,replicasets,statefulsets -A -o json > owners.json, and one more -f owners.json\n' +
         'Part of the cluster could not be taken; --partial simulates the rest.\n',
     );

@@ -112,8 +112,8 @@ describe('a recording of a real control plane that lost a zone', () => {
   it('shows both rules with --compare', async () => {
     const { code, out } = await run('simulate', '--verify', recording, '--compare');
     assert.equal(code, 0);
-    assert.match(out, /^kube-controller-manager: 12 of 12 evictions foretold;/m);
-    assert.match(out, /^taintmgr: \d+ of 12 evictions foretold;/m);
+    assert.match(out, /^kube-controller-manager: 12 of 12 evictions predicted;/m);
+    assert.match(out, /^taintmgr: \d+ of 12 evictions predicted;/m);
   });
 
   it('may be said by a script', async () => {
@@ -279,7 +279,7 @@ describe('a recording of a simulated cluster', () => {
     const db = one.pods.find(({ pod }) => pod === 'db-0');
     assert.deepEqual([db?.by, db?.outcome], ['somebody', 'not foretold']);
     const { out } = await run('simulate', ...args);
-    assert.match(out, /not foretold: 1\s+deletion by somebody, played as it was/);
+    assert.match(out, /not predicted: 1\s+deletion by other clients, played as it was/);
     const { run: drawn } = await verified(...args, '--seeds', '3');
     assert.ok(drawn.causes.every((cause) => !cause.includes('inside the band')));
   });
