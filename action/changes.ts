@@ -26,7 +26,7 @@ export interface Row {
   readonly isMadeImpossible: boolean;
   /** A workload of which the last run has no pods any more: nothing that was lost is lost there. */
   readonly isGone: boolean;
-  /** Why its figures may be wrong. */
+  /** The reason why its figures may be wrong. */
   readonly unknown: readonly string[];
 }
 

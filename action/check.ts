@@ -167,7 +167,7 @@ function placeOf(file: string, line: number): Pick<Annotation, 'file' | 'line'> 
   return { file: relative(env.GITHUB_WORKSPACE ?? '', resolve(file)), line };
 }
 
-/** Limits first, since what was found in manifests is in code scanning too. */
+/** Limits first, since findings about manifests are in code scanning too. */
 function annotationsOf({ findings, simulation, faults }: Done): readonly Annotation[] {
   const limits = simulation?.limits ?? [];
   return [

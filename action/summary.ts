@@ -1,4 +1,5 @@
-// The summary of a pull request in Markdown: a verdict, what changes for workloads and budgets, limits, what was found.
+// The summary of a pull request in Markdown: a verdict, the changes for workloads and budgets, limits,
+// findings.
 import type { AppliedObject, Reading, RunDocument, SimulationDocument } from '@taintmgr/page';
 import { budgetRows, type Row, workloadRows } from './changes.ts';
 import { amount, cut, duration, list, plain, section, table } from './markdown.ts';
@@ -17,7 +18,7 @@ export interface Done {
   readonly findings: readonly Finding[] | null;
   /** Null: no cluster was to be simulated, or it could not be. */
   readonly simulation: SimulationDocument | null;
-  /** Why something could not be done. */
+  /** The reason of a failure. */
   readonly faults: readonly string[];
 }
 
@@ -90,7 +91,7 @@ function verdictOf(
   return `This pull request ${isSame ? 'changes nothing: no difference' : 'makes no difference'} for ${what}.${changed}`;
 }
 
-/** Kinds that say which pods leave, or which may: what was played may not show what they change. */
+/** Kinds that decide about the pods that leave: the simulation may not show their effect. */
 const ruleKinds: readonly string[] = [
   'PodDisruptionBudget',
   'PriorityClass',

@@ -77,7 +77,7 @@ export function addCommands(program: CommandUnknownOpts, registry: Registry, out
   addHelp(program, registry, output);
 }
 
-/** The commands that print what there is to type. */
+/** The commands that print help. */
 function addHelp(program: CommandUnknownOpts, registry: Registry, output: Output): void {
   registry.add(program, helpCommand(), async () => ({
     run: (_: Invocation<object>, words: readonly string[]) => {

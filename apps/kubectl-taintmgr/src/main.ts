@@ -58,8 +58,8 @@ function finish(code: ExitCode): never {
 }
 
 /**
- * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: what comes so
- * soon after the first is the same one.
+ * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: a second signal within
+ * this time is the same one.
  */
 const echoMsMax = 500;
 

@@ -16,7 +16,7 @@ export interface DemoAct {
   /** The label of the button while the act lasts; null: the act is over at once. */
   readonly undo: string | null;
   readonly does: string;
-  /** Where to look once it was pressed. */
+  /** The place to look at after a press. */
   readonly look: string;
 }
 
@@ -73,7 +73,7 @@ export interface DemoState {
   readonly isOver: boolean;
   readonly acts: readonly (DemoAct & { readonly isOn: boolean })[];
   readonly pressed: readonly { readonly at: number; readonly text: string }[];
-  /** Where to look now; '': nothing was pressed yet. */
+  /** The place to look at now; '': no button was pressed yet. */
   readonly look: string;
   readonly sides: readonly DemoSide[];
 }

@@ -30,7 +30,7 @@ export interface EachDocument {
   /** The only instant of the calendar: where seconds count from. */
   readonly startsAt: string;
   readonly untilSeconds: number;
-  /** Who evicts in each copy. */
+  /** The controller that evicts in each copy. */
   readonly rules: 'kube-controller-manager' | 'taintmgr';
   /** The flags by which kube-controller-manager was played; left out: it was not. */
   readonly managerFlags?: string;
@@ -50,7 +50,7 @@ export interface EachDocument {
 export interface Loss {
   /** `node-1`, `eu/eu-a`, or the value of the label. */
   readonly name: string;
-  /** Where it is lost by a taint: `key=value:NoExecute`. */
+  /** For a loss by a taint: `key=value:NoExecute`. */
   readonly taint?: string;
   /** The event that plays it alone, as a script has it: `{at: 1m, stopKubelet: {node: node-1}}`. */
   readonly event: string;
@@ -58,7 +58,7 @@ export interface Loss {
   readonly nodes: readonly string[];
   /** The number of pods on the nodes at the beginning. */
   readonly pods: number;
-  /** Why it could not be played, and its figures are 0; null: it was. */
+  /** The reason why it could not be played, and its figures are 0; null: it was. */
   readonly failed: string | null;
   readonly evictions: number;
   /** Of all workloads: one pod that is down for a minute is one. */

@@ -44,7 +44,7 @@ export function livePodOf(
   };
 }
 
-/** Since when its time counts; of one that terminates, when it should have ended. */
+/** The start of its time; of a terminating pod, the time when it should have ended. */
 function startOf(reason: Reason): number | null {
   if (reason.code === 'Terminating') return reason.since;
   return 'start' in reason ? reason.start : null;

@@ -1,4 +1,4 @@
-// Remembers what was seen of a live cluster since its page was opened, from one look to the next, beside what history knows.
+// Remembers the looks at a live cluster since its page was opened, beside the facts of history.
 import { formatDuration } from '@taintmgr/core/time';
 import type {
   LeftOut,
@@ -102,7 +102,7 @@ export class LiveHistory {
     this.#forget();
   }
 
-  /** The cluster cannot be read since then; what was read last stands. */
+  /** The cluster cannot be read since then; the last state stands. */
   lose(atMs: number, message: string): void {
     const since = this.#lost?.since ?? this.#seconds(atMs);
     if (!this.#lost) this.#note(since, `the cluster cannot be read: ${message}`);

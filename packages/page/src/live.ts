@@ -53,7 +53,7 @@ export type LeftOut = (pod: Pick<LivePod, 'uid' | 'namespace' | 'pod'>) => LiveP
 export interface LiveZone {
   readonly name: string;
   readonly state: string;
-  /** Why none of its nodes is tainted; null: they are. */
+  /** The reason why none of its nodes is tainted; null: they are. */
   readonly held: string | null;
   readonly nodes: number;
   readonly notReady: number;
@@ -89,12 +89,15 @@ export interface LiveAction {
   readonly text: string;
 }
 
-/** The state of a cluster at one moment. Who makes one has times in milliseconds of the calendar. */
+/** The state of a cluster at one moment. Its maker has times in milliseconds of the calendar. */
 export interface LiveMoment {
   readonly at: number;
-  /** Who acts on NoExecute taints, as a sentence without its end: `taintmgr-controller evicts here, leader manager-1`. */
+  /**
+   * The controller that acts on NoExecute taints, as a sentence without its end: `taintmgr-controller evicts
+   * here, leader manager-1`.
+   */
   readonly evictedBy: string;
-  /** Since when; null or left out: unknown. */
+  /** The time since which it acts; null or left out: unknown. */
   readonly evictedSince?: number | null;
   /** Warnings about its accuracy. */
   readonly warnings: readonly string[];
@@ -124,7 +127,7 @@ export interface PastGap {
   readonly text: string;
 }
 
-/** The past that history knows. Who makes one has times in milliseconds of the calendar. */
+/** The past that history knows. Its maker has times in milliseconds of the calendar. */
 export interface LivePast {
   readonly pods: readonly PastPod[];
   readonly gaps: readonly PastGap[];
@@ -132,7 +135,7 @@ export interface LivePast {
   readonly isCut: boolean;
 }
 
-/** A pod that has left: by what was seen, by what history tells, or by both. */
+/** A pod that has left: seen by this page, known from history, or both. */
 export interface LiveLeft extends EvictionSeen {
   readonly uid: string;
 }
@@ -164,9 +167,9 @@ export interface LiveInput extends Omit<LiveMoment, 'at'> {
   /** Where seconds count from, in milliseconds of the calendar. */
   readonly startsAt: number;
   readonly openedAt: number;
-  /** When the cluster was read last. */
+  /** The time when the cluster was last read. */
   readonly now: number;
-  /** Since when it cannot be read; null: it can. */
+  /** The time since which it cannot be read; null: it can. */
   readonly lost: { readonly since: number; readonly message: string } | null;
   readonly record: LiveRecord;
 }

@@ -44,7 +44,7 @@ export type ZoneSeen = Timeline<
   { readonly name: string },
   {
     readonly state: string;
-    /** Why no node is tainted for the time being; null: nothing holds them. */
+    /** The reason why no node is tainted for the time being; null: nothing holds them. */
     readonly held: string | null;
   }
 >;
@@ -64,7 +64,7 @@ export type ZoneTrack = Timeline<
 export type NodeSeen = Timeline<
   {
     readonly name: string;
-    /** `region/zone`, or what there is of it. */
+    /** `region/zone`, or the known part of it. */
     readonly zone: string;
   },
   {
@@ -117,9 +117,9 @@ export type JobTrack = Timeline<
 
 /** A pod on a node. */
 export interface PodTrack extends PodOnNode {
-  /** When it was bound; 0: it was there at the beginning. */
+  /** The time when it was bound; 0: it existed at the beginning. */
   readonly from: number;
-  /** When it was gone; null: it is there at the end. */
+  /** The time when it was gone; null: it exists at the end. */
   readonly until: number | null;
   readonly states: readonly Step<{
     /** `down`: it served, and is on a machine that is dead or not ready any more. */
@@ -152,7 +152,7 @@ export interface Rollout {
 export interface DeadlineSeen extends PodOnNode {
   readonly setAt: number;
   readonly dueAt: number;
-  /** When it ended; null: it runs on. */
+  /** The time when it ended; null: it still runs. */
   readonly endedAt: number | null;
   /** Of a live cluster: `running`, until `endedAt` at the earliest. */
   readonly end: 'evicted' | 'moved' | 'cancelled' | 'pending' | 'running';
@@ -187,7 +187,7 @@ export interface PodStory {
   readonly reason: string;
   /** The pod that came in its place, and after how long; '': nothing is known of it. */
   readonly replacedBy: string;
-  /** Who says so. */
+  /** The sources of the facts. */
   readonly sources: readonly string[];
   /** All of it, line by line. */
   readonly lines: readonly string[];
@@ -195,7 +195,7 @@ export interface PodStory {
 
 export interface EvictionTrack extends EvictionSeen {
   readonly how: Exclude<EvictionSeen['how'], 'seen'>;
-  /** When it came to the node; 0: it was there at the beginning. */
+  /** The time when it was bound to the node; 0: it existed at the beginning. */
   readonly arrivedAt: number;
   readonly reasons: readonly RecordedReason[];
 }
@@ -263,7 +263,7 @@ export interface Downtime {
   readonly downMax: number;
   /** The largest share that was down, in percent of what was wanted then. */
   readonly downPercentMax: number;
-  /** When the most were down; null: never any. */
+  /** The time when the most were down; null: none ever were. */
   readonly downWorstAt: number | null;
   /** The number of pods that were wanted then; 0: none were ever down. */
   readonly downWorstWanted: number;
@@ -275,7 +275,7 @@ export interface Downtime {
   readonly podMinutesLost: number;
   /** The longest time without a break in which some pod was down; null: there was none. */
   readonly longestGap: { readonly from: number; readonly seconds: number } | null;
-  /** Since when all were back; null: none was down, or some are at the end. */
+  /** The time since which all were back; null: none was down, or some are at the end. */
   readonly overAt: number | null;
   /** The number of pods that are down at the end. */
   readonly downAtEnd: number;
@@ -321,7 +321,7 @@ export interface JobSummary extends Named {
   readonly endedAt: number | null;
 }
 
-/** Why something took longer than its deadline, for the pods of one workload. */
+/** The reason why evictions took longer than their deadline, for the pods of one workload. */
 export interface Cause {
   readonly kind: 'limit' | 'pause' | 'zone' | 'budget' | 'room' | 'failure';
   /** The limit, pause, zone or budget; '' for room and failures. */
@@ -345,7 +345,7 @@ export interface EvictionLoop {
   readonly evictions: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Why it was evicted each time. */
+  /** The reasons of each eviction. */
   readonly because: readonly string[];
 }
 
@@ -471,7 +471,7 @@ export interface Reading {
   readonly subject: string;
   /** The run it is of. */
   readonly variant: string;
-  /** Who had the worst of it: `shop/web`. */
+  /** The most harmed workload: `shop/web`. */
   readonly worst: string;
   readonly value: number;
   readonly unit: 'number' | 'percent' | 'seconds';
@@ -508,7 +508,7 @@ export interface SimulationDocument {
   readonly runs: readonly RunDocument[];
 }
 
-/** Where a simulation was asked for. */
+/** The place where a simulation was asked for. */
 export interface WhatIfOrigin {
   /** The page of the cluster. */
   readonly address: string;

@@ -24,7 +24,7 @@ export const whatIfEvents: readonly WhatIfEvent[] = [
   { ...ofController, name: 'failover', text: 'the leader of the controller dies' },
 ];
 
-/** A question, as the form has it and its address; '' is what was not said. */
+/** A question, as the form has it and its address; '': not given. */
 export interface WhatIf {
   /** The name of a event. */
   readonly event: string;
@@ -46,7 +46,7 @@ export type WhatIfLine =
   | { readonly kind: 'progress'; readonly text: string }
   /** Where the page of the answer is, beside the one that asked; `losses` where parts are lost one after the other. */
   | { readonly kind: 'page'; readonly address: string; readonly losses?: LossesInWords }
-  /** Why there is none, and what to do. */
+  /** The reason why there is no answer, and the next step. */
   | { readonly kind: 'error'; readonly text: string; readonly next: string };
 
 /** The effect of each loss, in words, the worst first. */

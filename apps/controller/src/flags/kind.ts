@@ -13,7 +13,7 @@ export interface Kind<T> {
   readonly want: string;
   /** True for a URL, which may contain a password: no message repeats the value. */
   readonly isUrl?: true;
-  /** Null for what is not allowed. */
+  /** Null for a text that is not allowed. */
   parse(text: string): T | null;
   /** The current spelling of an allowed text; left out or null: the text is spelled correctly. */
   readonly hint?: (text: string) => string | null;

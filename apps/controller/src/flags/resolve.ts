@@ -16,7 +16,7 @@ import { pressurePools } from './pressure/config.ts';
 import { refuseRemovedFlags } from './removed.ts';
 import { type Setting, type Settings, settings, variableOf } from './settings.ts';
 
-/** Where a value comes from. */
+/** The source of a value. */
 export type Origin = 'flag' | 'environment' | 'file' | 'default';
 
 /** All that the user has chosen. */

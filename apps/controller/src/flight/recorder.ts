@@ -193,7 +193,7 @@ const compressedAfterMs = 1000;
 /**
  * A file that is appended to in the background: a slow, full or broken disk delays no other work. Pending
  * data is written when the process ends, unless the process is killed. With a path that ends in `.gz` it is
- * compressed, part by part, so that what was written can be read even if there is no end.
+ * compressed, part by part, so that the written part can be read even without an end.
  */
 export class BackgroundFile {
   #waiting: string[] = [];

@@ -3,7 +3,7 @@
 import type { Outcome, PodRef } from '@taintmgr/core';
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 
-/** Each key with what stands under it. docs/logs.md has them as a table. */
+/** Each key with its content. docs/logs.md has them as a table. */
 export const logKeys = {
   add: 'taints added to a node, key=value:effect',
   address: 'where it listens',

@@ -13,12 +13,12 @@ interface Said {
   readonly pauseMs: Millis;
 }
 
-/** Remembers what was said of the pods that are held up. */
+/** Remembers the log lines about held pods. */
 export class Setbacks {
   /** By uid. */
   readonly #said = new Map<string, Said>();
 
-  /** Takes a notice, and answers whether its line repeats what was said of the pod a while ago. */
+  /** Takes a notice, and tells if its line repeats a recent line about the pod. */
   isKnown(notice: Notice, now: number): boolean {
     switch (notice.kind) {
       case 'commandSent':

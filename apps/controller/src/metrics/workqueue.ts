@@ -36,7 +36,7 @@ const changeQueues: readonly ChangeQueue[] = [
   },
 ];
 
-/** Where the queues hear what happens. */
+/** The calls that report events of the queues. */
 export interface WorkqueueMetrics {
   readonly onNotice: (notice: Notice, now: Instant) => void;
   readonly handled: Handled;

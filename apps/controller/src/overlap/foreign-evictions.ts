@@ -37,7 +37,7 @@ export interface ForeignEviction {
 /** The NoExecute taints of a node. */
 interface Tainted {
   readonly taints: readonly Taint[];
-  /** When the last of them went; null: they are there. */
+  /** The time when the last of them was removed; null: they exist. */
   readonly goneAt: Instant | null;
 }
 
@@ -230,7 +230,7 @@ function foreignTaintManagerOf(disruption: Pod['disruption']): string | null {
   return foreignTaintManager(disruption) ?? foreignDeviceTaintManager(disruption);
 }
 
-/** Tells whether kube-controller-manager lets a pod go for a taint, now or later. */
+/** Tells if kube-controller-manager evicts a pod for a taint, now or later. */
 function hasToGo({ tolerations }: Pod, taint: Taint): boolean {
   const options = { comparisonOperators: true };
   const deciding = tolerations.find((toleration) => toleratesTaint(toleration, taint, options));

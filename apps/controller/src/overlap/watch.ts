@@ -99,7 +99,7 @@ export class OverlapWatch {
   #loggedAt: Millis = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
   #isDoubtLogged = false;
-  /** True if what was reported last was seen, and not only possible. */
+  /** True if the last report was of a program that was seen, and not only possible. */
   #isSeenReported = false;
 
   private constructor(options: OverlapWatchOptions) {

@@ -229,8 +229,8 @@ export interface RetryOptions {
 const finalStatuses: readonly number[] = [401, 403, 404];
 
 /**
- * Tries until it goes through. An API server that is away, slow or overloaded when we begin is no
- * reason to end: it is asked again, later and later. Throws what no waiting would mend.
+ * Tries until it goes through. An API server that is away, slow or overloaded when we begin is no reason to
+ * end: it is asked again, later and later. Throws errors that no waiting would mend.
  */
 export async function untilSuccess<T>(
   attempt: () => Promise<T>,

@@ -61,7 +61,7 @@ const healthPaths = ['/healthz', '/livez', '/readyz'];
 
 /**
  * Serves health, metrics and explanations as the settings say: health on a separate port too, where no probe
- * waits behind other clients. Throws SettingError and KubeconfigError; what goes wrong later is logged.
+ * waits behind other clients. Throws SettingError and KubeconfigError; later failures are logged.
  */
 export async function startStatusServer(options: StatusOptions): Promise<Close> {
   const routes = createRoutes(options);
@@ -362,7 +362,7 @@ interface Flag {
   readonly origin: Origin;
 }
 
-/** Shows what was chosen, in the form of kube-controller-manager's /flagz. */
+/** Shows the chosen flags, in the form of kube-controller-manager's /flagz. */
 function flagsHandler(flags: readonly Flag[]): Handler {
   const sorted = flags.toSorted((one, other) => (one.flag < other.flag ? -1 : 1));
   return (inquiry) => {

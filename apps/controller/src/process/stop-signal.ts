@@ -1,8 +1,8 @@
 // Ends the process in order at the first signal, and at once at the second.
 
 /**
- * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: what comes so
- * soon after the first is the same one.
+ * A wrapper such as npm passes on the Ctrl-C that the terminal has sent to us as well: a second signal within
+ * this time is the same one.
  */
 const echoMsMax = 500;
 

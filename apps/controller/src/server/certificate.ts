@@ -15,7 +15,7 @@ export interface ServerIdentity {
   readonly clientCa: string;
 }
 
-/** Where they are; '' for none. */
+/** The paths of the files; '' for none. */
 export interface CertificateFiles {
   /** The address of the server, for which a self-signed certificate is made. */
   readonly bindAddress: string;

@@ -80,7 +80,7 @@ export function callsOff(notice: Notice): boolean {
   return notice.kind === 'report' && notice.report.kind === 'deadline' && notice.report.to === null;
 }
 
-/** When the first reason made a pod due; null where none names a time. */
+/** The time when the first reason made a pod due; null where none names a time. */
 export function dueAt(because: readonly Reason[]): Instant | null {
   let due: Instant | null = null;
   for (const reason of because) {

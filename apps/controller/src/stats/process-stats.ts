@@ -121,7 +121,10 @@ export interface RunningController {
   nodesOfTaints(): readonly string[];
   /** The pauses that are there, by their names. */
   pauses(): readonly KnownPause[];
-  /** The counts of what was handed over to it, and the state of its policies; null: there is no takeover. */
+  /**
+   * The counts of the namespaces that were handed over, and the state of the policies; null: there is no
+   * takeover.
+   */
   takeover(): { readonly counts: TakeoverStatus; readonly policies: PolicyState } | null;
   /** The scope of the pods that are read: those of all nodes, or of those that need it. */
   podScope(): PodScope;
@@ -134,7 +137,7 @@ export interface RunningController {
   kept(): KeptHistory | null;
   /** The progress in reading each collection. */
   status(): readonly ReflectorStatus[];
-  /** Since when it does not hear of changes in the cluster; null: it does, or has not begun. */
+  /** The time since which it hears of no changes in the cluster; null: it does, or has not begun. */
   cutOffSince(): Instant | null;
   /** For how long its next step is due and has not come. */
   lateBy(): Millis;
@@ -170,7 +173,7 @@ export class TakeoverScore {
     this.#last = { message, at: performance.now() };
   }
 
-  /** The words for what was let through lately; null: nothing. */
+  /** The words for pods that were let through lately; null: none. */
   get news(): string | null {
     const last = this.#last;
     return last !== null && performance.now() - last.at < newsMs ? last.message : null;

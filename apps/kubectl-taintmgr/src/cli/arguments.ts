@@ -43,7 +43,10 @@ export function kindAndName(
   return [...argv.slice(0, at), ...words, ...argv.slice(at + 1)];
 }
 
-/** Where the words are that are neither flags nor their values; all subjects of `explain` have the flags of one. */
+/**
+ * The places of the words that are neither flags nor their values; all subjects of `explain` have the flags
+ * of one.
+ */
 export function operandsOf(
   program: CommandUnknownOpts,
   argv: readonly string[],

@@ -41,7 +41,7 @@ export interface Ending {
 /** The ending for what a command threw; null for a mistake of ours. */
 export function endingOf(error: unknown, interrupt: AbortSignal): Ending | null {
   if (error instanceof CommanderError) {
-    // Commander has said what there is to say; it also "throws" --help and --version.
+    // Commander has printed the error; it also "throws" --help and --version.
     return { lines: '', code: error.exitCode === 0 ? exitCode.done : exitCode.error };
   }
   if (interrupt.aborted && error === interrupt.reason) {

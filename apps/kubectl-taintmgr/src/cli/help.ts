@@ -1,4 +1,4 @@
-// Help texts: an example first, then what there is to choose from, in the terminal's width.
+// Help texts: an example first, then the choices, in the terminal's width.
 import type {
   CommandUnknownOpts,
   Help,

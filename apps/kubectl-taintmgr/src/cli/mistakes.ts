@@ -160,7 +160,7 @@ function isUnknownFlag(command: CommandUnknownOpts, word: string): boolean {
   return /^--?[a-z]/.test(word) && !isTogether && !optionNamed(command, word);
 }
 
-/** Of one command, what stands after its name: null where that is as it should be. */
+/** Corrects the words after the name of a command; null where they are right. */
 function ofCommand(line: Line): Correction | null {
   const { words, at, program } = line;
   const [first = -1, ...others] = at;

@@ -19,7 +19,7 @@ export type Run<Flags, Args extends readonly Argument[]> = (
 /** Runs a command line. */
 export type RunProgram = (argv: readonly string[], surroundings: Surroundings) => Promise<ExitCode>;
 
-/** Puts commands into the program and gives them what they need when they run. */
+/** Puts commands into the program and gives them their surroundings when they run. */
 export class Registry {
   readonly #surroundings: Surroundings;
   readonly #end: (code: ExitCode) => void;

@@ -1,4 +1,4 @@
-// Changes what drains have set on nodes, and says what was undone and what was not.
+// Undoes the changes that drains made to nodes, and reports the result.
 import { type ApiClient, ApiError, ConnectionError, isMissing } from '@taintmgr/k8s-adapter/client';
 import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { type IsMeant, type NodeChange, nodeChanging, undoing } from '@taintmgr/k8s-adapter/drain';
@@ -29,8 +29,8 @@ export interface UndoOptions {
 
 /**
  * Takes back the changes that drains made to these nodes, and only those: later changes by others stay. Says,
- * in kubectl's words, what was undone and what was not. The names of the nodes where the API server refused
- * or did not answer; one that is gone is done with.
+ * in kubectl's words, which changes were undone and which were not. The names of the nodes where the API
+ * server refused or did not answer; one that is gone is done with.
  */
 export async function undoOnNodes(
   client: ApiClient,

@@ -19,7 +19,7 @@ export interface Collection {
 
 type Row = readonly [apiVersion: string, kind: string, plural: string, name?: string];
 
-/** By which pods are placed. */
+/** The objects by which pods are placed. */
 const placing = [
   ['v1', 'Service', 'services'],
   ['v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'],
@@ -33,7 +33,7 @@ const kinds = [
   ['v1', 'Namespace', 'namespaces'],
   ['v1', 'Node', 'nodes'],
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-node-lease/leases'],
-  // Since when it leads its timers run.
+  // Its timers run since it leads.
   ['coordination.k8s.io/v1', 'Lease', 'namespaces/kube-system/leases', 'kube-controller-manager'],
   // Its holder shows if taintmgr-controller leads.
   ['coordination.k8s.io/v1', 'Lease', 'leases', 'taintmgr-controller'],
@@ -58,7 +58,7 @@ export type CollectionKind =
   | (typeof kinds | typeof placing | typeof ofDevices)[number][1]
   | (typeof decidingKinds)[number];
 
-/** In an order in which what others are in comes first. */
+/** In an order in which containing objects come first. */
 export const collections: readonly Collection[] = [
   ...placing.map((row) => collectionOf(row, true)),
   ...kinds.map((row) => collectionOf(row, false)),

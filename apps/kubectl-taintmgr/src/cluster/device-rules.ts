@@ -46,7 +46,7 @@ export async function createRule(
 export interface RuleChange {
   /** Left out: it stays as it is. */
   readonly effect?: 'NoExecute' | 'None';
-  /** From when deadlines count; left out: where the effect changes, the API server's time. */
+  /** The start of deadlines; left out: where the effect changes, the API server's time. */
   readonly timeAdded?: Instant;
   /** The mark that the rule gets; null: its mark goes. Left out: it stays as it is. */
   readonly mark?: string | null;

@@ -18,7 +18,7 @@ export type RecordingLine =
   | { readonly at: Instant; readonly type: 'GAP'; readonly kind: string; readonly after: Instant }
   | { readonly at: Instant; readonly type: 'END'; readonly reason: RecordingEnd };
 
-/** Why a recording ends: Ctrl-C, the time that was asked for, or a bound of bytes or lines. */
+/** The reason why a recording ends: Ctrl-C, the time that was asked for, or a bound of bytes or lines. */
 export type RecordingEnd = 'interrupted' | 'time' | 'bytes' | 'lines';
 
 /** The text of a line, without its break. Objects are what the shapes of a snapshot keep of them. */

@@ -115,8 +115,8 @@ const ofWorkload: Shape = {
 const pauseFields = ['scope', 'deadlines', 'readiness', 'until'];
 
 /**
- * Why evictions are held is said for people, and may name anything. An unknown field stays, and no controller
- * can follow it: without it the pause would mean something else.
+ * The reason of a pause is for people, and may name anything. An unknown field stays, and no controller can
+ * follow it: without it the pause would mean something else.
  */
 function pauseSpec(value: unknown): unknown {
   const entries = Object.entries(value as Record<string, unknown>);

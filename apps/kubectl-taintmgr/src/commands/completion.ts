@@ -39,7 +39,7 @@ export interface InstallFlags {
 /** The shell's handling of the choices, in Cobra's numbers. */
 const directive = { files: 0, noSpace: 2, noFiles: 4 } as const;
 
-/** A choice, and a word about it. */
+/** A choice, and its description. */
 interface Choice {
   readonly text: string;
   readonly about?: string;
@@ -169,7 +169,7 @@ async function valuesOf(
   return { choices, directive: directive.noFiles + (goesOn ? directive.noSpace : 0) };
 }
 
-/** The flags that are meant for people, with what they do. */
+/** The flags for people, with their descriptions. */
 function flagChoices(command: CommandUnknownOpts): readonly Choice[] {
   return optionsOf(command)
     .filter(({ hidden }) => !hidden)

@@ -192,7 +192,7 @@ function refuseOver({ pause: { until } }: NewPause, now: Instant): void {
   throw new UsageError(`--until: got ${times[0]}, want a time after ${times[1]}, which it is now`);
 }
 
-/** Whole seconds, as it is written: rather a little longer. */
+/** Rounds up to whole seconds. */
 function endOf({ until, for: length }: PauseFlags, now: Instant): Instant | null {
   const end = until ?? (length === undefined ? null : now + length);
   return end === null ? null : Math.ceil(end / 1000) * 1000;
@@ -304,8 +304,8 @@ export function leavesOut(
 }
 
 /**
- * Where node-pressure-controller runs: no pause keeps it from evicting, as none keeps a kubelet from it.
- * Who names taints has not asked for that.
+ * Where node-pressure-controller runs: no pause keeps it from evicting, as none keeps a kubelet from it. A
+ * pause that names taints is not about that.
  */
 function pressureWarnings(
   { deadlines, scope }: EvictionPause,

@@ -76,7 +76,7 @@ interface Reader {
   at: number;
 }
 
-/** Text, or what stands between braces. */
+/** Text, or the part between braces. */
 interface Action {
   readonly kind: 'text' | 'action';
   readonly text: string;

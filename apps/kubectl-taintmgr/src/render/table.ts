@@ -33,9 +33,9 @@ interface Fitting {
   /** Columns of the terminal; null: lines may be of any length, as in a pipe. */
   readonly width?: number | null;
   readonly paint?: PaintCell | null;
-  /** Paints what stands below a row. */
+  /** Paints the lines below a row. */
   readonly dim?: (text: string) => string;
-  /** Columns that go below their row first where the table is too wide, and what comes before their text there. */
+  /** Columns that go below their row first where the table is too wide, and the text before them there. */
   readonly below?: ReadonlyMap<number, string>;
   /** The first columns that name what a row is about, as NAMESPACE and POD do. */
   readonly titles?: number;
@@ -69,7 +69,7 @@ export function renderTable(
   return (heads ? [...linesOf(heads, layout, (text) => text), ...lines] : lines).join('\n');
 }
 
-/** Where the cells of a row stand. */
+/** The places of a row's cells. */
 interface Layout {
   /** Columns in lines of their own above the row; none where there is room for them in it. */
   readonly above: readonly number[];

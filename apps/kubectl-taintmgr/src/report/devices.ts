@@ -143,7 +143,7 @@ export function renderDevicePods(
   return renderColumns(columns, pods, options);
 }
 
-/** `web (allows 0)`; `?` where we may not see them. */
+/** `web (allows 0)`; `?` where they may not be read. */
 function budgetsText({ budgets }: DevicePod): string {
   if (budgets === null) return '?';
   return budgets.map(({ name, allowed }) => `${name} (allows ${allowed})`).join(', ') || none;

@@ -1,4 +1,4 @@
-// Who left, as commands print it: the whole story of a pod, or a table of many.
+// Departures, as commands print them: the whole story of a pod, or a table of many.
 import type { Instant } from '@taintmgr/core/time';
 import { ago, none } from '@taintmgr/k8s-adapter/explain';
 import {

@@ -1,4 +1,4 @@
-// The legend: only what there is in the lanes.
+// The legend: only the fills that the lanes contain.
 import { bandsOf, type Row } from '../model/row.ts';
 
 const fills = [

@@ -1,4 +1,4 @@
-// Who made a page, of what, and how it is made again.
+// The author of a page, its source, and the command that makes it again.
 import type { MadeBy, SimulationDocument } from '../simulation.ts';
 
 const project = 'https://github.com/taintmgr/taintmgr';

@@ -27,7 +27,7 @@ export interface ChartState {
   readonly view: ReadonlySignal<View>;
   /** The part that the user has chosen; null: none yet. */
   readonly ownView: Signal<View | null>;
-  /** Where the pointer is; null: nowhere. */
+  /** The instant under the pointer; null: none. */
   readonly hover: Signal<number | null>;
   readonly pinned: Signal<number | null>;
   readonly opened: Signal<ReadonlySet<string>>;
@@ -113,7 +113,7 @@ function tidy(seconds: number): string {
   return String(Math.round(seconds * 1000) / 1000);
 }
 
-/** A view of that length within what there is. */
+/** A view of that length inside the existing time. */
 export function within(from: number, length: number, end: number): View {
   const size = Math.min(end, Math.max(spanMin, length));
   const start = Math.min(end - size, Math.max(0, from));

@@ -88,7 +88,10 @@ function draftOf(event: PlayedEvent, text: string): Draft {
   return { line, text, name: shortened(told), end, events: [event], until: null };
 }
 
-/** Without what a reader of an axis can do without: the prefix of a taint's key, its effect, a word said twice. */
+/**
+ * Leaves out parts that a reader of an axis does not need: the prefix of a taint's key, its effect, a
+ * repeated word.
+ */
 function shortened(text: string): string {
   return text
     .replace(/[a-z0-9.-]+\/([\w.-]+(?:=[\w.-]*)?:No)/, '$1')

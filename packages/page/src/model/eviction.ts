@@ -1,4 +1,4 @@
-// Why a pod was evicted, from the taint to what came of it: everything that is known of this one pod.
+// The course of a pod's eviction, from the taint to the end: all that is known of this one pod.
 import type { EvictionSeen, PodOnNode, RecordedReason } from '../simulation.ts';
 import type { PodHistory } from './pod-history.ts';
 import type { About } from './row.ts';

@@ -4,7 +4,7 @@ import type { LiveInput, LivePod } from '../live.ts';
 import type { PageInput, PodOnNode, RunDocument } from '../simulation.ts';
 import { workloadKey } from './workloads.ts';
 
-/** '' is what was not chosen. */
+/** '': no choice. */
 export interface Filter {
   readonly namespace: string;
   readonly zone: string;

@@ -193,7 +193,7 @@ function cellOf(workloads: readonly LossWorkload[], label: string, draw: Draw): 
   };
 }
 
-/** In percent of what was wanted when it was worst. */
+/** In percent of the wanted pods at the worst time. */
 function shareOf({ downMax, downWorstWanted }: LossWorkload): number {
   return downWorstWanted === 0 ? 0 : Math.round((downMax / downWorstWanted) * 100);
 }

@@ -25,7 +25,7 @@ function isMoreDown({ runs }: PageInput, workload: WorkloadSummary): boolean {
   });
 }
 
-/** The sentence beside the figures: since what was done, and for how long. */
+/** The sentence beside the figures: the act that preceded it, and the time. */
 export function sentenceOf(input: PageInput): string {
   const [run, ...others] = input.runs;
   const worst = worstOf(input);

@@ -56,10 +56,10 @@ export function pressureConfig(
   };
 }
 
-/** Where the user has chosen a setting. */
+/** The place where the user has chosen a setting. */
 type PlaceOf = (name: keyof Settings) => string;
 
-/** In this order what is added last is what is wrong: a soft threshold needs its grace period. */
+/** In this order the last addition causes the fault: a soft threshold needs its grace period. */
 const thresholdSettings = [
   'evictionHard',
   'evictionMinimumReclaim',

@@ -1,4 +1,4 @@
-// Who left lately, for the live page: what the leader has kept of it.
+// Recent departures, for the live page: those that the leader has kept.
 import { setImmediate as pause } from 'node:timers/promises';
 import { gzip, HistorySearch } from '@taintmgr/k8s-adapter';
 import { mergeStories, pastOf } from '@taintmgr/k8s-adapter/history';

@@ -1,4 +1,5 @@
-// Faults of DeviceTaintRules, ResourceSlices, claims and DeviceClasses, by what they say themselves: of a cluster or of a file.
+// Faults of DeviceTaintRules, ResourceSlices, claims and DeviceClasses, by their content alone: of a cluster
+// or of a file.
 import { formatDuration, type Instant, parseTime } from '@taintmgr/core/time';
 import type { Level } from './finding.ts';
 

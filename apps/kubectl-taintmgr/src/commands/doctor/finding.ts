@@ -8,7 +8,7 @@ import type { Tone } from '../../render/style.ts';
 /** The severity of a finding. */
 export type Level = 'OK' | 'INFO' | 'WARN' | 'FAIL';
 
-/** In which colour it is printed. */
+/** The colour in which it is printed. */
 export const levelTones: Readonly<Record<Level, Tone | null>> = {
   OK: 'calm',
   INFO: null,

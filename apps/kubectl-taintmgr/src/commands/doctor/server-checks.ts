@@ -203,7 +203,7 @@ const rights: readonly (readonly [right: string, neededFor: string])[] = [
   ['patch pods/status', 'drain-by-taint --pdb-policy=delete-after or ignore'],
 ];
 
-/** Where the cluster has our kinds. */
+/** The rights where the cluster has our kinds. */
 const ownRights: typeof rights = [
   ['list evictionpolicies.taintmgr.dev', 'explain, pending, and drain-by-taint'],
   ['list evictionpauses.taintmgr.dev', 'explain, pending, and drain-by-taint'],

@@ -19,7 +19,7 @@ export interface Drain {
   readonly policies: DrainPolicies;
   readonly wanted: CordonAndTaint;
   readonly output: Output;
-  /** Says what was done, in lines of kubectl's kind: data, where no document is asked for. */
+  /** Prints a line of kubectl's kind: data, where no document is asked for. */
   readonly say: (line: string) => void;
   readonly interrupt: AbortSignal;
   readonly startedAt: Instant;

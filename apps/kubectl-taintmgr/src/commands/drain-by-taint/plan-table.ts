@@ -21,7 +21,7 @@ export interface PlannedWave {
   readonly nodes: ReadonlySet<string>;
 }
 
-/** The plan as a table of what goes, of each wave, and a line about what stays. */
+/** The plan as a table of the pods that leave, of each wave, and a line about the pods that stay. */
 export function renderPlan(
   plan: DrainPlan,
   now: Instant,

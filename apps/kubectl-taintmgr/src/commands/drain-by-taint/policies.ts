@@ -26,8 +26,8 @@ export interface DrainPolicies {
   /** The reason why a drain must not begin: unseen policies may keep pods; null: there is none. */
   readonly fault: string | null;
   /**
-   * Reads them again and again; what cannot be read stays as it was. `refused` hears why, and null when
-   * all can be read. Call what comes back to end it.
+   * Reads them again and again; what cannot be read stays as it was. `refused` hears why, and null when all
+   * can be read. Call the returned function to end it.
    */
   follow(feed: (event: Event) => void, refused: (why: string | null) => void): () => void;
 }

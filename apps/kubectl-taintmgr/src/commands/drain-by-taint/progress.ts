@@ -21,7 +21,7 @@ const periodMs = 30_000;
 /** The audience of the progress. */
 export interface Audience {
   readonly output: Output;
-  /** Says what was done, in a line of kubectl's kind. */
+  /** Prints a line of kubectl's kind. */
   readonly say: (line: string) => void;
   /** Null where `err` is no terminal. */
   readonly live: LiveBlock | null;
@@ -35,7 +35,7 @@ export interface DrainState {
   readonly counts: string;
   /** The nodes that are drained now: `on n1 (3 of 9 pods)`. */
   readonly on: string;
-  /** Pods by what they wait for: `1 blocked by PDB web (for 42s)`. */
+  /** Pods by the cause of their wait: `1 blocked by PDB web (for 42s)`. */
   readonly parts: readonly (readonly [text: string, tone: Tone | null])[];
   /** `done in about 12m: ...` or `end unknown: ...`; '': nothing is known yet. */
   readonly end: string;

@@ -149,7 +149,7 @@ export function effectLine({ taint, effectReason }: DrainSettings): string | nul
   );
 }
 
-/** Without the identity of a controller; `whether X evicts is unknown` begins with what is so. */
+/** Without the identity of a controller; `whether X evicts is unknown` begins with the fact. */
 function becauseText(reason: string): string {
   return reason
     .replace(/^(whether )?(\S+) \([^()]*\)/, '$1$2')

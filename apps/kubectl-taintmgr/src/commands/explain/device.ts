@@ -88,7 +88,7 @@ export async function explainDevices(
   });
 }
 
-/** Who has tainted the devices of pods that go. */
+/** The sources of the taints on the devices of leaving pods. */
 function sourcesOf(pods: readonly DevicePod[]): readonly DeviceTaintSource[] {
   return pods.filter(goes).flatMap(({ verdict }) => {
     return verdict.at === null ? [] : verdict.causes.map(({ source }) => source);
@@ -116,7 +116,7 @@ interface Told {
 }
 
 interface TaintRow extends DeviceTaint {
-  /** Who wrote it last, by managedFields; '': they do not say. */
+  /** The last writer, by managedFields; '': unknown. */
   readonly by: string;
 }
 
@@ -205,7 +205,7 @@ function tellDevice(id: DeviceId, survey: DeviceSurvey, evictor: DeviceEvictor):
   };
 }
 
-/** Who wrote a taint: of a rule its taint, of a slice its devices. */
+/** The writer of a taint: of a rule its taint, of a slice its devices. */
 function writerOf({ source }: DeviceTaint, { rules, slices }: DeviceSurvey): string {
   const metadata =
     source.kind === 'rule' ? rules.get(source.name)?.metadata : slices.get(source.name)?.metadata;

@@ -130,7 +130,7 @@ class Changes {
   }
 }
 
-/** The answer that was read last, and what was shown of it. */
+/** The last answer, and its shown part. */
 class LiveAnswer {
   readonly #options: LiveOptions;
   /** Null: the output is no terminal, or a script reads it. */

@@ -104,7 +104,7 @@ export function renderNode(report: NodeReport, columns: PodColumns, options: Tab
   return [...head, ...table.flatMap((one) => ['', one])].join('\n');
 }
 
-/** Who leaves and when, then who evicts them, then what the node is like. */
+/** The pods that leave and the time, then the controller that evicts them, then the state of the node. */
 function nodeHead(
   report: NodeReport,
   { now, after, evictor }: PodColumns,

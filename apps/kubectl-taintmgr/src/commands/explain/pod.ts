@@ -167,7 +167,7 @@ function jobEndsOf(
   return jobEnds.filter((line) => line.startsWith(`Job ${pod.namespace}/${pod.owner?.name} `));
 }
 
-/** Who may have refused its deletion, and the way on. */
+/** Names the possible refusers of its deletion, and the next step. */
 function givenUpFields(report: PodReport, { deniers }: Explained['survey']): readonly Field[] {
   return [
     ['Refused by', refusedByText(deniers ?? null)],

@@ -278,7 +278,7 @@ function readPolicyQuestion(text: string): PolicyQuestion {
   throw new UsageError(`got ${JSON.stringify(text)}, want NAME, pod/NAME or node/NAME`);
 }
 
-/** Throws ApiError (NotFound), ConnectionError, and UsageError where policies may not be seen. */
+/** Throws ApiError (NotFound), ConnectionError, and UsageError where policies may not be read. */
 async function surveyPolicies(
   reader: ClusterReader,
   question: PolicyQuestion,
@@ -318,7 +318,7 @@ async function readPods(
   return { node: nodeName === '' ? null : await reader.nodeIfThere(nodeName), pods: [facts] };
 }
 
-/** The EvictionPolicies among what was read. */
+/** The EvictionPolicies among the objects. */
 function evictionPolicies({ objects }: ClusterPolicies): readonly EvictionPolicy[] {
   return objects.flatMap(({ kind, value }) => (kind === 'EvictionPolicy' ? [value] : []));
 }
@@ -388,7 +388,7 @@ function countsText({ choice: { counts, others } }: TaintChoice): string {
     : 'counts: highest priority of those that match';
 }
 
-/** Why a policy does not count. `before`: the one that goes before it, where one does. */
+/** The reason why a policy does not count. `before`: the one that goes before it, where one does. */
 export function verdictText(
   verdict: PolicyVerdict,
   policy: EvictionPolicy,

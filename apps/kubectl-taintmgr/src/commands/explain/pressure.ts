@@ -200,7 +200,7 @@ function thresholdDocument(state: ThresholdState): object {
   };
 }
 
-/** Where the thresholds come from. */
+/** The source of the thresholds. */
 type ThresholdSource = 'kubelet' | 'flags' | 'defaults';
 
 /** The pressure on a node as it was read, and the conclusions from it. */
@@ -212,7 +212,7 @@ interface PressureSurvey {
   /** The conditions of the node, the kubelet's and ours. */
   readonly conditions: readonly NodeCondition[];
   readonly explanation: PressureExplanation;
-  /** Why the configuration of the kubelet could not be read; null: it was, or was not needed. */
+  /** The reason why the configuration of the kubelet could not be read; null: it was, or was not needed. */
   readonly refused: string | null;
 }
 

@@ -57,7 +57,7 @@ function lastWriteText({ facts: { taintsWritten } }: NodeReport, now: Instant): 
   return taintsWritten ? `${taintsWritten.by}, ${ago(now, taintsWritten.at)}` : none;
 }
 
-/** Since when it counts, as far as that is known. */
+/** The start of the taint's time, as far as it is known. */
 function addedText(node: NodeReport, taint: Taint, now: Instant): string {
   const observed = node.taints.find((one) => formatTaint(one.taint) === formatTaint(taint));
   // Its own time is none where it is not believed.

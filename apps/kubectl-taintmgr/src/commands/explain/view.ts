@@ -14,7 +14,7 @@ import type { Answer } from '../../render/printer.ts';
 export interface View<D extends object = object> {
   readonly subject: Subject<D>;
   show(explained: Explained<D>): Omit<Answer, 'document'>;
-  /** The commands that say more, where what was read tells that they do; with a table alone. Left out: none. */
+  /** Further commands, where the answer shows that they say more; with a table alone. Left out: none. */
   hints?(explained: Explained<D>): readonly string[];
   /** The objects to watch for changes; left out, or null: too many, they are read repeatedly instead. */
   watched?(survey: ForecastSurvey): Watched | null;

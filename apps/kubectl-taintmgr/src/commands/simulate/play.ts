@@ -74,7 +74,7 @@ function inOrder(variants: readonly Variant[]): readonly Variant[] {
   return variants.toSorted((one, other) => Number(!one.overlay) - Number(!other.overlay));
 }
 
-/** Where the events come from; null: there are none. */
+/** The source of the events; null: there are none. */
 function scriptName({ script, event = [] }: SimulateFlags): string | null {
   const names = [...(script === undefined ? [] : [script]), ...event];
   return names.length === 0 ? null : names.join(' and ');

@@ -39,7 +39,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path)).isDirectory();
 }
 
-/** Why no file can be made in it; null: one can. */
+/** The reason why no file can be made in it; null: one can. */
 async function folderFault(folder: string): Promise<unknown> {
   try {
     await access(folder, constants.W_OK | constants.X_OK);

@@ -97,7 +97,7 @@ function isAsItActs(flags: SimulateFlags, script: Script, source: ClusterSource)
   return own.length === 0;
 }
 
-/** Why it is kube-controller-manager that is played. */
+/** The reason why kube-controller-manager is played. */
 export function actorNotes(
   flags: SimulateFlags,
   script: Script,

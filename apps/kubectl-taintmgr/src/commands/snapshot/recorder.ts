@@ -213,7 +213,7 @@ export class Recorder {
     const known = this.#renewals.get(uid);
     if (known && known.object.spec.renewTime === object.spec.renewTime) return;
     const isBack = known?.isWritten === true;
-    // Who was renewed last stands last.
+    // The last renewed lease stands last.
     this.#renewals.delete(uid);
     this.#renewals.set(uid, { at, object, isWritten: false });
     if (isBack) this.#write({ at, type: 'MODIFIED', object });

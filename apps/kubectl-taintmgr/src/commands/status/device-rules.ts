@@ -29,7 +29,7 @@ interface RuleStatus {
   readonly nextAt: Instant | null | undefined;
 }
 
-/** Every rule; null: there is none, or we may not see them. */
+/** Every rule; null: there is none, or they may not be read. */
 export async function ruleSection(
   reader: ClusterReader,
   { at, pods }: Pick<ForecastSurvey, 'at' | 'pods'>,

@@ -172,7 +172,7 @@ interface Status {
   readonly warnings: readonly string[];
 }
 
-/** Counts what was read, zone by zone in the order of their names. */
+/** Counts the objects, zone by zone in the order of their names. */
 function statusOf(
   { at, evictors, evictor }: Pick<Status, 'at' | 'evictors' | 'evictor'>,
   nodes: readonly NodeFacts[],

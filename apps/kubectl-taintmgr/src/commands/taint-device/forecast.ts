@@ -1,4 +1,4 @@
-// Who would go if a rule had the effect NoExecute, and what speaks against that.
+// The pods that would leave if a rule had the effect NoExecute, and the objections.
 import { type DeviceId, formatDevice } from '@taintmgr/core/devices';
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import { deviceTaintRuleFromJson } from '@taintmgr/k8s-adapter/client';

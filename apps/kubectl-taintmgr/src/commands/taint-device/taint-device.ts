@@ -145,7 +145,7 @@ async function taintSafely(work: Work, before: RuleObject | null): Promise<ExitC
   refuseGrown(first, second, leave);
   refuseMany(second, flags.maxPods, leave);
   if (interrupt.aborted) return stopped(work, leave);
-  // Of what was shown, whatever has become of the rule since.
+  // The shown forecast decides, whatever has happened to the rule since.
   return await execute(work, rule, before, { forecast: second, leave });
 }
 
@@ -160,7 +160,7 @@ function versionOf(path: string): string {
   return path.split('/').slice(2, 4).join('/');
 }
 
-/** Who would go, as the cluster is now. Throws UsageError where that may not be seen. */
+/** The pods that would leave, as the cluster is now. Throws UsageError where they may not be read. */
 async function forecast(work: Work, rule: RuleObject): Promise<RuleForecast> {
   const { client, paths, invocation } = work;
   const reader = new ClusterReader(client);
@@ -189,7 +189,7 @@ function refuseNowhere(
   { published, allocated, free }: RuleForecast,
   rule: RuleObject,
 ): void {
-  // Without slices it is not known what there is.
+  // Without slices the devices are unknown.
   if (request.kind === 'rule' || published > 0 || allocated > 0 || free === null) return;
   throw new UsageError(
     `no ResourceSlice has a device of ${selectorText(request)}, and no claim holds one: nothing was changed (${rule.metadata.name} would taint nothing)`,
@@ -286,7 +286,10 @@ async function upstreamCount(
   }
 }
 
-/** Who would go, and what kube-controller-manager says; `rule`: as it was looked at; null: it does not know the rule. */
+/**
+ * Shows the pods that would leave, and the report of kube-controller-manager; `rule`: as it was read; null:
+ * kube-controller-manager does not know the rule.
+ */
 async function show(work: Work, first: RuleForecast, rule: RuleObject | null): Promise<void> {
   const { flags } = work.invocation;
   const options = {

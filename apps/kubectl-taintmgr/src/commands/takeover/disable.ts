@@ -254,7 +254,7 @@ async function release(giving: GivingBack): Promise<ReadonlyMap<string, string>>
   }
 }
 
-/** Why it is not gone; null: it goes. */
+/** The reason why the pod is not gone; null: it leaves. */
 async function remove(client: ApiClient, pod: Pod, how: HeldChoice): Promise<string | null> {
   try {
     await client.send(how === 'evict' ? evictPodRequest(pod) : deletePodRequest(pod));

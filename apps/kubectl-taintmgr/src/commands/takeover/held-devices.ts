@@ -112,7 +112,7 @@ export class HeldDevices {
     await inTurns(paths, (path) => this.#annotate(path, null));
   }
 
-  /** Why it could not be, in words; null: it is done, or the claim is gone. */
+  /** The reason of a failure, in words; null: it is done, or the claim is gone. */
   async #annotate(path: string, value: string | null): Promise<string | null> {
     const body = JSON.stringify({ metadata: { annotations: { [annotation]: value } } });
     const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' };

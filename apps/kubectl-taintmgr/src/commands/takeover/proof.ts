@@ -22,9 +22,9 @@ import { askToMark, labelRequest, optedIn, untilRefused } from './state.ts';
 
 /** The result of a proof. */
 export interface Proof {
-  /** On which pod. */
+  /** The pod of the proof. */
   readonly pod: string;
-  /** Who was refused, and whose mark would be stored. */
+  /** The users that were refused, and those whose mark would be stored. */
   readonly refused: readonly string[];
   readonly taken: readonly string[];
 }
@@ -41,7 +41,7 @@ export interface ProofOptions {
   readonly now: () => Instant;
   /** True: a namespace may be made for it. */
   readonly mayWrite: boolean;
-  /** Where it is said what could not be taken away. */
+  /** The output for objects that could not be removed. */
   readonly output: Output;
   /** Ends the proof; the client continues, so that the created objects are removed. */
   readonly interrupt: AbortSignal;
@@ -118,7 +118,7 @@ async function proveOn(
     // A user who impersonates himself loses his groups.
     const found = await askToMark(client, pod, now(), user === asker.self ? undefined : user);
     const isOurs = users.includes(user);
-    // Who may not be impersonated, or may not write pods, shows nothing.
+    // A user that may not be impersonated, or may not write pods, proves nothing.
     if (found.kind === 'failed') continue;
     if ((found.kind === 'taken') !== isOurs) throw new UsageError(wrongFor(user, isOurs));
     (isOurs ? taken : refused).push(user);
@@ -126,7 +126,7 @@ async function proveOn(
   return { pod: `${pod.namespace}/${pod.name}`, refused, taken };
 }
 
-/** Who asks; `as` undefined: we ourselves. */
+/** The user that asks; `as` undefined: the user of the command. */
 export interface Asker {
   readonly name: string;
   /** We; null: not known. */

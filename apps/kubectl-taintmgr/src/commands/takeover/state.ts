@@ -35,7 +35,7 @@ interface Policies {
   /** The users that they exempt; empty: the policies do not exist. */
   readonly users: readonly string[];
   readonly version: string | null;
-  /** In what they are not as this program would install them, in words. */
+  /** The differences from the policies that this program would install, in words. */
   readonly drift: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
   const [policy, readiness, binding, readinessBinding] = await Promise.all(
     takeoverManifests(someone).map((manifest) => ifThere(() => client.get(takeoverPath(manifest)))),
   );
-  // Of the two policies either may be missing: what they are made for stands in both.
+  // Either of the two policies may be missing: both contain the options.
   const options = installedOptions(policy ?? readiness, binding ?? readinessBinding);
   const live = [policy, readiness, binding, readinessBinding];
   const named = managers.filter(({ name }) => options === null || name === options.manager);
@@ -83,7 +83,7 @@ export async function readState(client: ApiClient): Promise<TakeoverState> {
   };
 }
 
-/** Why nothing is refused here at present; none: it is. */
+/** The reasons why nothing is refused here at present; none: requests are refused. */
 export function obstaclesIn({ manager, now, policies }: TakeoverState): readonly string[] {
   const found: string[] = [];
   if (manager === null)

@@ -216,7 +216,7 @@ export function printChange(
 /** A pod that kube-controller-manager would have deleted by now. */
 export interface HeldPod {
   readonly pod: PodFacts['pod'];
-  /** When its time was over by kube-controller-manager's rules. */
+  /** The time when it was due by kube-controller-manager's rules. */
   readonly dueAt: Instant;
   /** In words, for those who read of it. */
   readonly why: string;

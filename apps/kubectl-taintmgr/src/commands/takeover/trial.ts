@@ -18,7 +18,7 @@ import {
 import { takeNamespaceAway } from './proof.ts';
 import { optedIn } from './state.ts';
 
-/** By which node and pods know each other. */
+/** The taint of the trial's node and pods. */
 export const trialTaint = { key: 'taintmgr.dev/verify', effect: 'NoExecute' } as const;
 
 /** Where the pods are: one namespace is opted in, the other is not. */

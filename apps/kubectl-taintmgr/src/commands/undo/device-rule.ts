@@ -59,7 +59,7 @@ async function unlessGone(act: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Who was still to go for it, and who is terminating already. */
+/** Reports the pods that were still due to leave for it, and those that are terminating already. */
 function sayFates(
   { output, isDryRun }: RuleUndo,
   survey: Awaited<ReturnType<typeof surveyDevices>>,
@@ -92,7 +92,7 @@ function sayFates(
   }
 }
 
-/** The rules that can be undone; none where there are no such objects, or where they may not be seen. */
+/** The rules that can be undone; none where the kind is missing, or where they may not be read. */
 export async function markedRules(reader: ClusterReader): Promise<readonly RuleObject[]> {
   const path = (await devicePaths(reader))?.devicetaintrules ?? null;
   if (path === null) return [];

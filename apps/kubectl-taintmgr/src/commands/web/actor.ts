@@ -1,4 +1,4 @@
-// Who evicts for NoExecute taints and since when, as the live page says it.
+// The controller that evicts for NoExecute taints and its start, as the live page says it.
 import type { ForecastSurvey } from '@taintmgr/k8s-adapter/survey';
 import type { LiveMoment } from '@taintmgr/page';
 

@@ -211,7 +211,7 @@ function blockerHold(blocker: PredictedBlocker): LiveHold {
   return { kind: blockerKinds[blocker.code], name, text: blockerLine(blocker) };
 }
 
-/** Why no node of a zone is tainted; null: they are. */
+/** The reason why no node of a zone is tainted; null: they are. */
 function heldZone(
   name: string,
   { evictor }: ForecastSurvey,

@@ -1,4 +1,4 @@
-// Who left lately, for the live page: what `kubectl taintmgr history` says of all namespaces.
+// Recent departures, for the live page: those that `kubectl taintmgr history` shows of all namespaces.
 import { type ApiClient, ApiError, ConnectionError } from '@taintmgr/k8s-adapter';
 import { history, pastOf } from '@taintmgr/k8s-adapter/history';
 import type { LiveHistory, LivePast } from '@taintmgr/page';
@@ -37,7 +37,7 @@ export class PastFeed {
     }
   }
 
-  /** The same when it is time for it; where it cannot be read, what was known before stands. */
+  /** Reads again when it is time; after a failure the earlier answer stands. */
   async readAgain(): Promise<void> {
     if (this.#passed() < this.#due) return;
     await this.read().catch((error) => {

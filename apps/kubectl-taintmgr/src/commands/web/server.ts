@@ -295,8 +295,8 @@ interface Viewer {
 }
 
 /**
- * Sends states as server-sent events. Who is slow gets fewer of them: only the last one counts. Who
- * comes again and has the present state gets it not again.
+ * Sends states as server-sent events. A slow viewer gets fewer of them: only the last one counts. A viewer
+ * that reconnects with the present state does not get it again.
  */
 export class Streams<State extends { readonly now: number } = LiveInput> {
   readonly #viewers = new Set<Viewer>();

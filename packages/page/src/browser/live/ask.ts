@@ -8,7 +8,7 @@ export type Answer =
   | { readonly kind: 'awaited'; readonly text: string; readonly stop: () => void }
   | { readonly kind: 'failed'; readonly text: string; readonly next: string };
 
-/** Where to ask, and whether the question is about one loss after the other. */
+/** The address, and if the question is about one loss after the other. */
 interface Asking {
   readonly address: string;
   readonly isEach: boolean;

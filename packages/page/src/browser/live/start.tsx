@@ -66,7 +66,7 @@ interface Stream {
   readonly input: Signal<LiveInput | null>;
   /** The present, in seconds as the input has them. */
   readonly now: Signal<number>;
-  /** Since when nothing is heard; null: something is. */
+  /** The time since which the stream is silent; null: it is not. */
   readonly unheardSince: Signal<number | null>;
 }
 

@@ -12,7 +12,7 @@ export interface LiveState extends ChartState {
   readonly shown: ReadonlySignal<LiveInput>;
   /** The present, in seconds as the input has them. */
   readonly now: ReadonlySignal<number>;
-  /** Why nothing is heard any more of the program that streams; null: it is heard of. */
+  /** The time since which the streaming program is silent; null: it is not. */
   readonly unheard: Signal<{ readonly since: number } | null>;
 }
 

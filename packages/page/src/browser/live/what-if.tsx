@@ -11,7 +11,7 @@ interface WhatIfProps {
   readonly forecasts: Forecasts;
   /** True where nothing happens in the cluster, and questions are the page's subject. */
   readonly isQuiet: boolean;
-  /** Where to ask. */
+  /** The address for questions. */
   readonly address: string;
   /** The question to ask at once, as the query string of the form; null: none. */
   readonly asked: string | null;

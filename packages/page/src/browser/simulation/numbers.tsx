@@ -1,4 +1,4 @@
-// The numbers under the chart: workloads by variant, limits, and what was assumed.
+// The numbers under the chart: workloads by variant, limits, and assumptions.
 
 import { useMemo } from 'preact/hooks';
 import { actsOf } from '../../model/acts.ts';

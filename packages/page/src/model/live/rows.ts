@@ -162,7 +162,7 @@ const aheadMin = 300;
 const aheadMax = 3600;
 const allMax = 8 * 86_400;
 
-/** Where the time of the chart ends. */
+/** The end of the chart's time. */
 export function liveEnd(input: LiveInput, now: number): number {
   const last = Math.min(now + allMax, lastOf(input, allMax, now));
   return Math.ceil((Math.max(last, now + aheadMin) * 1.02) / endStepSeconds) * endStepSeconds;

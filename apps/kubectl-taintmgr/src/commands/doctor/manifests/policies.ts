@@ -1,4 +1,4 @@
-// Checks policies of manifests: what they match, and whether they make sense together.
+// Checks policies of manifests: the pods that they match, and contradictions between them.
 import { formatTaint } from '@taintmgr/core';
 import {
   canFitBoth,
@@ -53,7 +53,7 @@ function checkNumbers(manifest: Manifest): readonly PlacedFinding[] {
 }
 
 function checkSchema(manifest: Manifest): readonly PlacedFinding[] {
-  // When a pause began makes no difference here.
+  // The beginning of a pause makes no difference here.
   const judged = readManifest(manifest.field.value, 0);
   if (judged.kind === 'allowed') return [];
   return mendable(judged.faults).map(({ path, text }) => {
@@ -341,7 +341,7 @@ function placedPolicies(manifests: readonly Manifest[]): PlacedPolicies {
   const pauses: Placed<'EvictionPause'>[] = [];
   const drains: Placed<'NodeDrain'>[] = [];
   for (const manifest of manifests) {
-    // When a pause began makes no difference here.
+    // The beginning of a pause makes no difference here.
     const judged = readManifest(manifest.field.value, 0);
     if (judged.kind === 'refused') continue;
     const { kind, value } = judged.value;

@@ -5,17 +5,17 @@ import { type Duty, declarationText, declaringFlag, type Evidence } from '@taint
 import type { Leftover } from '../../../cluster/scratch.ts';
 import { type Finding, findingsOf } from '../finding.ts';
 
-/** Where a probe is: both names are its own. */
+/** The names of a probe's objects. */
 export interface Places {
   readonly node: string;
   readonly namespace: string;
 }
 
-/** Everything that was seen up to now; what was seen once stays seen. */
+/** All observations up to now; an observation stays. */
 export interface Sight {
   /** The reason and the writer of the condition DisruptionTarget of the pod; null: it has none. */
   readonly mark: { readonly reason: string; readonly manager: string | null } | null;
-  /** Who says in an Event that the pod is evicted for a taint. */
+  /** The controllers that say in an Event that the pod is evicted for a taint. */
   readonly speakers: readonly string[];
   /** The age of the pod when it was first seen marked, terminating or gone; null: it is unchanged. */
   readonly movedAfter: Millis | null;
@@ -87,7 +87,7 @@ export function answerOf(sight: Sight, waited: Millis): ProbeAnswer {
   return { evicts: false, watchesNodes: nodes, text };
 }
 
-/** Why it proves nothing that kube-controller-manager has not evicted; null: it does prove that. */
+/** The reason why a missing eviction by kube-controller-manager proves nothing; null: it does prove that. */
 function doubtIn(sight: Sight): string | null {
   const { mark, isGone, movedAfter, node, isManagerAlive } = sight;
   const isOurs = isByOurs(sight);

@@ -245,7 +245,7 @@ function rightsFor({ namespace }: Places): readonly Right[] {
   ];
 }
 
-/** By which the next probe knows what a killed one has left. */
+/** The marks by which the next probe recognizes the remains of a killed one. */
 interface Marks {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

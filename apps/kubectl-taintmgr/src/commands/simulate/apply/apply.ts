@@ -65,7 +65,7 @@ export async function overlayOf(
   };
 }
 
-/** Files that are no manifests; what stands beside manifests in a folder and is something else is none of them. */
+/** Files that are no manifests; other files beside manifests in a folder are left out. */
 function* fileFaults({ kustomizations, faults }: Manifests): Generator<string> {
   for (const file of kustomizations) {
     const folder = file.replace(/\/[^/]*$/, '');

@@ -48,7 +48,7 @@ function moreText(more: number): string {
   return `and ${more} more, which ${more === 1 ? 'harms' : 'harm'} less; --top all shows all`;
 }
 
-/** With what stands around them it is a hundred lines at most. */
+/** With the lines around them the table has a hundred lines at most. */
 const rowsUsual = 80;
 /** The number of names that are listed of losses without other facts, and of unknowns. */
 const namesMax = 12;

@@ -48,7 +48,7 @@ interface Waiting {
 export class LossThread {
   readonly #worker: Worker;
   #waiting: Waiting | null = null;
-  /** Why it has ended; null: it has not. */
+  /** The reason of its end; null: it has not ended. */
   #end: Error | null = null;
 
   constructor(data: ThreadData) {

@@ -11,7 +11,7 @@ import type { KubeObject, PlainServer } from '@taintmgr/sim-cluster';
 import { yamlLineOf } from '../../../render/yaml.ts';
 import type { By } from '../flags.ts';
 
-/** When each loss comes: it is for good. */
+/** The time of each loss, which is for good. */
 export const lossAtMs: Millis = 60_000;
 
 /** A planned loss. */

@@ -31,7 +31,7 @@ interface LossesOptions {
 export interface PlayedLosses {
   /** Each in its place; null: not played, as the user stopped it. */
   readonly losses: readonly (Loss | null)[];
-  /** Why a thread could not be started; null: all could. */
+  /** The reason why a thread could not be started; null: all could. */
   readonly withoutThreads: string | null;
 }
 

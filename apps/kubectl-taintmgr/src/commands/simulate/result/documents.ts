@@ -21,7 +21,7 @@ import { summarize } from './summary.ts';
 export interface RunResult extends Run {
   /** As --variant names it; else whose rules it follows. */
   readonly name: string;
-  /** Of several draws the medians; what was recorded is that of the first. */
+  /** Of several draws the medians; the recording is that of the first. */
   readonly summary: Summary;
   /** The summaries of all draws, each of another seed. */
   readonly draws: readonly Summary[];

@@ -373,7 +373,7 @@ function addOperators(environment: Environment, name: AmountName): void {
   );
 }
 
-/** In which way an amount is looked at. */
+/** The unit of an amount. */
 type Unit = Reading['unit'];
 
 /** Something measured, or what came of calculating with it, in each unit in which it may be read. */
@@ -437,7 +437,7 @@ interface Notation {
   columnOf(offset: number): number;
 }
 
-/** Text in quotes; METRIC(...) with what is in it; an amount with or without a unit. */
+/** Text in quotes; METRIC(...) with its content; an amount with or without a unit. */
 const parts =
   /"[^"]*"|'[^']*'|([A-Za-z_]\w*)(\s*\()([^()"']*)(?=\))|(?<![\w.])(\d+(?:\.\d+)?(?:[a-z%][\w.%]*)?)/g;
 

@@ -190,7 +190,7 @@ function flat<Item>(
   return renderColumns([...names, ...shown.map(columnOf)], groups.flat(), options);
 }
 
-/** Of several runs the variants stand below what they are about. */
+/** Of several runs the variants stand below their subject. */
 function folded<Item>(
   { head, columns }: RowTable<Item>,
   groups: readonly (readonly Line<Item>[])[],
@@ -250,7 +250,7 @@ interface RowColumn<Item> {
   readonly when?: 'single' | 'wide' | 'single or wide' | 'not wide';
 }
 
-/** A table of what was counted of each workload, or of each budget. */
+/** A table of the figures of each workload, or of each budget. */
 interface RowTable<Item> {
   readonly head: string;
   readonly kindOf: (item: Item) => string | null;

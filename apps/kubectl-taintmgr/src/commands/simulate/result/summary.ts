@@ -20,7 +20,7 @@ import type { Unknowns } from '../source/unknowns.ts';
 import { downtimeOf, tenths, thousandths } from './downtime.ts';
 import { sumsOf } from './sums.ts';
 
-/** Counts what was recorded up to `end`, in seconds. */
+/** Summarizes the recording up to `end`, in seconds. */
 export function summarize(
   recording: Recording,
   end: number,

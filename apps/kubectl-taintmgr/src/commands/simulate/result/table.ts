@@ -239,7 +239,7 @@ function timeline({ playedEvents, recording }: RunResult, options: TableOptions)
       };
     }),
   ];
-  // Of one instant: what was done first, then what came of it.
+  // Of one instant: the acts first, then their effects.
   rows.sort((one, other) => one.at - other.at);
   const columns: readonly Column<(typeof rows)[number]>[] = [
     ['AT', ({ at }) => seconds(at)],

@@ -191,7 +191,7 @@ interface ConfigKind<T> {
   readonly resolve: (options: Partial<T>) => T;
 }
 
-/** The value that a word stands for in the library, and the hint at its spelling. Throws FileFault. */
+/** The library's value of a word, and the hint at its spelling. Throws FileFault. */
 type WordReader = (field: Field) => { readonly value: string; readonly hint: string | null };
 
 function wordReader<const T extends string>(

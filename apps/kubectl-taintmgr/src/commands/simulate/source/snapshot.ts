@@ -139,7 +139,7 @@ function refuseCrowd(name: string, api: Cluster['api'], { fieldOf }: Gathered): 
   throw new FaultyFile([at ? at.fault(text).message : `${name}: spec.${most.field}: ${text}`]);
 }
 
-/** Since when kube-controller-manager leads, as its lease says; where that is not there, all along. */
+/** The time since which kube-controller-manager leads, as its lease says; without a lease, all along. */
 function upstreamSince(api: Cluster['api']): Instant {
   const lease = api.get('leases', 'kube-system', 'kube-controller-manager');
   return parseTime(lease?.spec.acquireTime ?? '') ?? Number.NEGATIVE_INFINITY;
@@ -177,8 +177,8 @@ interface Taint {
 const heldForMs = 60_000;
 
 /**
- * Who acts in a snapshot: ours, where it has a lease or is given policies; else, with or without a lease, the
- * usual one.
+ * The actor of a snapshot: taintmgr, where it has a lease or policies are given; else
+ * kube-controller-manager, with or without a lease.
  */
 function actorIn(api: Cluster['api'], now: Instant, hasPolicies: boolean): Actor {
   const held = api.list('leases').filter(({ spec }) => {

@@ -13,7 +13,7 @@ import type {
 import type { PodTimes } from '../times/pod-times.ts';
 import type { Unknowns } from './unknowns.ts';
 
-/** Where a simulation begins: a cluster that can be built again for each run. */
+/** The beginning of a simulation: a cluster that can be built again for each run. */
 export interface ClusterSource {
   /** The file, or the live cluster. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface ClusterSource {
   /** The settings of the controller that acts in it; left out: unknown, or none acts. */
   readonly engine?: Partial<Config>;
   /**
-   * Since when kube-controller-manager has been at it there (-Infinity: all along), so that its timers
+   * The time since which kube-controller-manager has acted there (-Infinity: all along), so that its timers
    * run; null: it begins with the simulation.
    */
   readonly upstreamSince: Instant | null;

@@ -38,7 +38,7 @@ const lookEveryMs: Millis = 10_000;
 /** The time after a node has joined until its pods are on it. */
 const settlesMs: Millis = 30_000;
 
-/** A node on its way, and what of it is still to be had. */
+/** A node on its way, with its remaining capacity. */
 interface Coming {
   readonly free: Map<string, number>;
   readonly for: Set<string>;

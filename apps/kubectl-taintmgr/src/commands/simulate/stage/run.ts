@@ -481,7 +481,7 @@ class Agents {
     this.#clock.advanceTo(instant);
   }
 
-  /** Who works now: it may be another one at any time. */
+  /** The loops that run now, which may change at any time. */
   get #driven(): readonly Driven[] {
     return [...this.controller.processes, ...this.#agents];
   }

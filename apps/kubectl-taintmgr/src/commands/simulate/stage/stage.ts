@@ -30,10 +30,10 @@ export class StageFault extends Error {
   override readonly name = 'StageFault';
 }
 
-/** Why a node is disconnected. */
+/** The reason why a node is disconnected. */
 export type DisconnectCause = 'kubelet' | 'network';
 
-/** Who hears of what the cluster itself does not say. */
+/** Receives events that the cluster itself does not report. */
 interface StageEvents {
   /** A machine dies, or is back. */
   readonly onMachine: (node: string, runs: boolean) => void;
@@ -246,7 +246,9 @@ export interface ControllerOptions {
   readonly seed: number | null;
   readonly config: Partial<Config>;
   readonly policies: readonly PolicyObject[];
-  /** Since when it has been at it, as kube-controller-manager has in the cluster; null: it begins now. */
+  /**
+   * The time since which it has acted, as kube-controller-manager has in the cluster; null: it begins now.
+   */
   readonly upstreamSince: Instant | null;
   /** True where it is stopped at some time, so that the counts of limits must be written down. */
   readonly restarts: boolean;
@@ -401,7 +403,7 @@ export class Controller {
       leases: true,
       ...(keeps && { limitsLease }),
       ...(config.deviceTaints && { devices: new DeviceSight(devicePaths) }),
-      // Nothing is under way between this API server and the engine: what was heard is what there is.
+      // No events are under way between this API server and the engine.
       viewAgeMsMax: Number.POSITIVE_INFINITY,
       daemonSets: config.lifecycle?.enforcement === 'pods',
     });

@@ -300,7 +300,7 @@ function taintingsIn({ changes }: Observed): ReadonlyMap<string, readonly Instan
 /** Times of two observers differ by less. */
 const slackMs: Millis = 1_000;
 
-/** Why a pod was asked to leave, as its condition says; null: it does not. */
+/** The reason why a pod was asked to leave, as its condition says; null: it has none. */
 export function disruptionOf({ status }: KubeObject): string | null {
   const conditions: readonly { readonly type: string; readonly status: string; reason?: string }[] =
     status?.conditions ?? [];

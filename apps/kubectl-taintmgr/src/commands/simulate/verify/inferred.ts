@@ -95,7 +95,7 @@ class Between {
   readonly #seen: Seen;
   readonly #changes: ObservedChange[] = [];
   readonly #unknown: string[] = [];
-  /** By what they are about. */
+  /** Events by their subjects. */
   readonly #eventsOf = new Map<string, SeenEvent[]>();
 
   constructor({ before, startsAt }: InferredOptions, seen: Seen) {

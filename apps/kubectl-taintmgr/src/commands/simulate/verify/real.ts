@@ -9,7 +9,7 @@ import type { Happened } from './happened.ts';
 import { keyOf } from './inferred.ts';
 import { type Observed, resources } from './observed.ts';
 
-/** Records what was observed, up to its end. */
+/** Records the observations, up to their end. */
 export function recordReal(
   source: ClusterSource,
   before: Cluster['api'],

@@ -28,7 +28,7 @@ export function cut(object: KubeObject): KubeObject {
 
 function metadataOf({ kind, metadata }: KubeObject): KubeObject['metadata'] {
   const { managedFields, annotations, ...rest } = metadata;
-  // Since when a node has its taints is said there.
+  // These entries date the taints of a node.
   const owners = kind === 'Node' ? (managedFields ?? []).filter(ownsSpec) : [];
   // To what else there is manifests may be applied.
   const isApplied = kind !== 'Pod' && kind !== 'Node';

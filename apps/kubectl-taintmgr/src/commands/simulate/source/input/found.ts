@@ -12,7 +12,7 @@ export interface FoundObject {
   readonly field: () => Field | null;
 }
 
-/** Who is given objects, one by one, and what could not be read. */
+/** Takes objects, one by one, and the faults of the rest. */
 export interface ObjectSink {
   object(found: FoundObject): void;
   /** `file:line:column: text` */

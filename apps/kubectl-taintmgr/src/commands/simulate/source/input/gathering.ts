@@ -51,7 +51,7 @@ const objectsMax = 4 * podsMax;
 const aheadMsMax = 600_000;
 /** The number of kept faults: finding the place of one takes long. */
 const faultsMax = 1_000;
-/** Who asks for more pods than that may be asked where. */
+/** Above this number of pods, the place of the object is kept. */
 const manyPods = 10_000;
 /** Readings that were taken at one time differ by less. */
 const readingMsMax = 600_000;
