@@ -254,7 +254,7 @@ export const conditions: readonly ConditionRow[] = [
     on: 'TaintManager',
     type: 'StandingBack',
     reasons: ['ControllersOverlap'],
-    what: `${holds}another program does the same work, and it waits.`,
+    what: `${holds}another program does the same work, so the leader stands by.`,
   },
   {
     on: 'TaintManager',
@@ -266,25 +266,25 @@ export const conditions: readonly ConditionRow[] = [
     on: 'TaintManager',
     type: 'Truncated',
     reasons: ['TooMany'],
-    what: `${holds}lists of the status were longer than there is room for.`,
+    what: `${holds}the status has no room for all entries of its lists.`,
   },
   {
     on: 'TaintManager',
     type: 'CacheStale',
     reasons: ['WatchInterrupted'],
-    what: `${holds}changes of the cluster are not heard of; pods are read again before they go.`,
+    what: `${holds}changes of the cluster do not arrive; pods are read again before they are evicted.`,
   },
   {
     on: 'TaintManager',
     type: 'LastReplica',
     reasons: ['NoOtherReplicaReady'],
-    what: `${holds}a replica of the controller stays on a node that it is due to leave, as no other one is ready.`,
+    what: `${holds}a replica of the controller that is due stays on its node, because no other replica is ready.`,
   },
   {
     on: 'TaintManager',
     type: 'ClockHeld',
     reasons: ['ClockUnknown'],
-    what: `${holds}what time it is in the cluster is not known; deadlines are held.`,
+    what: `${holds}the time of the cluster is unknown; deadlines are held.`,
   },
   {
     on: 'TaintManager',

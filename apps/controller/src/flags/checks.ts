@@ -163,7 +163,7 @@ const needs: readonly Need[] = [
   [
     'publishStatus',
     ({ publishStatus }) => publishStatus,
-    'true beside --takeover: its heartbeat is what the policies go by',
+    'true with --takeover: the admission policies read its heartbeat',
   ],
   [
     'clusterPolicies',

@@ -315,7 +315,7 @@ const nodePressure = section('nodePressure', {
   nodePressureMode: row(
     choice(['evict', 'delete']),
     'evict',
-    'evict: disruption budgets are kept; delete: as kubelets do, they are not asked',
+    'evict: PodDisruptionBudgets are respected; delete: they are ignored, as by kubelets',
     { field: 'nodePressure.mode' },
   ),
   nodePressureSemantics: row(
@@ -420,7 +420,7 @@ const flightRecorder = section('flightRecord', {
   flightRecordMaxsize: row(
     wholeNumber(1),
     512,
-    'maximum size of a flight record in megabytes; then recording stops, and the controller goes on',
+    'maximum size of a flight record in megabytes; then recording stops, and the controller continues',
     { field: 'flightRecord.maxSize' },
   ),
   flightRecordMaxbackup: row(

@@ -18,7 +18,7 @@ const wrong: readonly (readonly [flags: readonly string[], message: string])[] =
   ],
   [
     ['--takeover', controllers, '--publish-status=false'],
-    '--publish-status: got "false", want true beside --takeover: its heartbeat is what the policies go by',
+    '--publish-status: got "false", want true with --takeover: the admission policies read its heartbeat',
   ],
   [
     ['--takeover', controllers, '--cluster-policies=false'],

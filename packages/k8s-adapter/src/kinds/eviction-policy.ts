@@ -116,7 +116,7 @@ export const evictionPolicySpec = object(
       { default: {} },
     ),
     action: word(
-      'Delete: DELETE, PodDisruptionBudgets are not asked. Evict: the Eviction API, for as long as it takes. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: the controller registered for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. KubeControllerManager: as kube-controller-manager does. Upstream: the earlier name of KubeControllerManager. Left out: the policy only limits.',
+      'Delete: DELETE, ignoring PodDisruptionBudgets. Evict: the Eviction API, without a time limit. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: the controller registered for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. KubeControllerManager: as kube-controller-manager does. Upstream: the earlier name of KubeControllerManager. Left out: the policy only limits.',
       [
         'Delete',
         'Evict',

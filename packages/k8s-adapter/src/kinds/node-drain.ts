@@ -125,7 +125,7 @@ const drainHook = object(
   {
     name: filledText('What it is called in the status.', 63),
     object: objectState,
-    timeout: duration('How long the node waits for it; left out: for ever.'),
+    timeout: duration('How long the node waits for it; left out: without limit.'),
     onTimeout: word(
       'Fail: the node has failed. GoOn: as though the step were done.',
       ['Fail', 'GoOn'],
@@ -246,7 +246,7 @@ const nodeFields = {
 
 const podFields = {
   tolerations: word(
-    'Respect: a pod stays for as long as it tolerates the taint. NoWait: only those that tolerate it for ever stay. Ignore: all go, at once.',
+    'Respect: a pod stays for as long as it tolerates the taint. NoWait: only those that tolerate it without limit stay. Ignore: all are evicted at once.',
     ['Ignore', 'NoWait', 'Respect'],
     'Respect',
   ),
@@ -314,7 +314,7 @@ const podFields = {
         ),
       ),
       gracePeriodSeconds: whole(
-        'How long they have to stop, in seconds; left out: what each pod says.',
+        'How long they may take to stop, in seconds; left out: as each pod says.',
         [0, 2147483647],
       ),
     },
@@ -324,7 +324,7 @@ const podFields = {
     'What is done about PodDisruptionBudgets.',
     {
       policy: word(
-        'Respect: ask them for as long as it takes. DeleteAfter: ask them for so long, then delete. Ignore: delete at once.',
+        'Respect: retry until they allow the eviction. DeleteAfter: retry for this time, then delete. Ignore: delete at once.',
         ['DeleteAfter', 'Ignore', 'Respect'],
         'Respect',
       ),
@@ -407,7 +407,7 @@ const paceFields = {
         ),
         default: '1h',
       },
-      node: duration('How long one node may take, from its start; 0 or left out: for ever.'),
+      node: duration('How long one node may take, from its start; 0 or left out: without limit.'),
       rollout: {
         ...duration('How long a Deployment of one pod is waited for to start another one.'),
         default: '10m',

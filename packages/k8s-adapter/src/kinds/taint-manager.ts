@@ -210,7 +210,7 @@ export const taintManagerStatus = object('Status and heartbeat of the leader.', 
       }),
     ),
     holdReadiness: object(
-      'While it is here, nobody marks these pods not ready but their kubelets.',
+      'While it is here, only kubelets mark these pods not ready.',
       {
         reason: text('Why.', 1024),
         all: { type: 'boolean', description: 'The pods of every node.' },
