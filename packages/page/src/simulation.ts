@@ -321,7 +321,7 @@ export interface JobSummary extends Named {
   readonly endedAt: number | null;
 }
 
-/** The reason why evictions took longer than their deadline, for the pods of one workload. */
+/** The reason why an eviction or a new pod took longer than planned, for the pods of one workload. */
 export interface Cause {
   readonly kind: 'limit' | 'pause' | 'zone' | 'budget' | 'room' | 'failure';
   /** The limit, pause, zone or budget; '' for room and failures. */
@@ -345,7 +345,7 @@ export interface EvictionLoop {
   readonly evictions: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** The reasons of each eviction. */
+  /** The reasons, which are the same each time. */
   readonly because: readonly string[];
 }
 

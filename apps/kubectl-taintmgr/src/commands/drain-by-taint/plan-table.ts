@@ -88,7 +88,7 @@ const actionTones: Readonly<Partial<Record<PlannedPod['fate']['kind'], Tone>>> =
   refuse: 'urgent',
 };
 
-/** Red where somebody must act, yellow where time helps. */
+/** Red where a person must act, yellow where time helps. */
 function blockedTone(blockers: PlannedPod['blockers']): Tone | null {
   if (blockers.length === 0) return null;
   const isTimely = ({ verdict }: PredictedBlocker): boolean =>

@@ -68,7 +68,7 @@ export async function explain(
   });
 }
 
-/** `explain workload KIND NAME`, which all is that names a kind without a command of its own. Throws UsageError. */
+/** `explain workload KIND NAME`, for each kind without a separate command. Throws UsageError. */
 export async function explainNamed(
   invocation: Invocation<ExplainFlags>,
   word: string,

@@ -1,4 +1,4 @@
-// Lets a cluster come to rest under manifests before any event of a script happens.
+// Settles a cluster under manifests before any event of a script happens.
 import type { Instant, Millis } from '@taintmgr/core/time';
 import { countBy } from '@taintmgr/k8s-adapter/command-line';
 import type { AppliedObject, Rollout as RolloutDocument } from '@taintmgr/page';

@@ -18,7 +18,7 @@ export interface ClusterSource {
   /** The file, or the live cluster. */
   readonly name: string;
   readonly startsAt: Instant;
-  /** Lets a made-up cluster come to rest first; `times`: see `make`. Null: it is as it was read. */
+  /** Settles a made-up cluster first; `times`: see `make`. Null: the cluster is as it was read. */
   readonly bringToRest: ((seed: number, times: PodTimes) => Generator<null, RestingCluster>) | null;
   /** The parts that could not be read; any of them needs --partial. */
   readonly missing: readonly string[];

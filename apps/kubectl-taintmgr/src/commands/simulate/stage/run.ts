@@ -251,7 +251,7 @@ function pressureAs(semantics: Semantics, { pressure }: Script): Script['pressur
   return { ...pressure, semantics: 'kubelet-1.36' };
 }
 
-/** Lets a made-up cluster come to rest with the controllers in it, which look at it for the first time. */
+/** Settles a made-up cluster with the controllers in it, which look at it for the first time. */
 function* comeToRest(
   { name, startsAt }: ClusterSource,
   { clock, cluster }: Begun,

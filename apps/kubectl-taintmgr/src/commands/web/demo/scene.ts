@@ -56,7 +56,7 @@ export function demoScript(): Script {
 interface PlayedAct extends DemoAct {
   readonly begins: readonly ScriptEvent[];
   readonly ends: readonly ScriptEvent[];
-  /** What the page says once it has ended. */
+  /** The words of the page after its end. */
   readonly ended: string;
 }
 
