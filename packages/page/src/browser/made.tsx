@@ -21,7 +21,7 @@ export function Made({ input: { made, asked, source, startsAt, seed, seeds } }: 
     <footer class="made">
       <h2>How this page was made</h2>
       <p>
-        <Brand /> {made?.version} simulated the cluster of {source} with {drawn}. Its clock shows{' '}
+        <Brand /> {made?.version} simulated {source} with {drawn}. Its clock shows{' '}
         {startsAt.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')} at 0:00:00.
       </p>
       {made && !asked && (

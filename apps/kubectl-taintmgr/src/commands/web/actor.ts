@@ -23,7 +23,7 @@ export function liveActor({
       return { evictedBy: 'No controller evicts here', evictedSince: null };
     case 'unknown':
       return {
-        evictedBy: `Unknown who evicts here, by ${source}: assume ${rules}`,
+        evictedBy: `It is unknown who evicts here (${source}): assume ${rules}`,
         evictedSince: null,
       };
     case 'kube-controller-manager': {

@@ -14,7 +14,7 @@ const cases: readonly (readonly [Evictors, text: string, since: number | null])[
   [withUpstream(acts), 'kube-controller-manager evicts here', null],
   [
     withUpstream({ ...may, who: null }),
-    'Unknown who evicts here, by leases and pods: assume kube-controller-manager',
+    'It is unknown who evicts here (leases and pods): assume kube-controller-manager',
     null,
   ],
   [ours, 'taintmgr-controller evicts here, leader manager-1', 1000],

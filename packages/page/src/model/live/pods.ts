@@ -47,7 +47,7 @@ export function liveSentence({ pods, now }: LiveInput, atNow: number = now): str
   const blocked = due.filter(({ holds }) => holds.length > 0);
   const next = waiting.find((pod) => !isDue(pod, atNow) && pod.dueAt !== null);
   const parts = [
-    ...(due.length > 0 ? [`${podsAre(due.length)} due${blockedText(due, blocked)}`] : []),
+    ...(due.length > 0 ? [`${podsAre(due.length)} ${dueText(due, blocked, atNow)}`] : []),
     ...(next ? [`next to leave: ${nameOf(next)} on ${next.node}, ${whenText(next, atNow)}`] : []),
   ];
   if (parts.length === 0) return others(pods);
@@ -68,10 +68,16 @@ function podsAre(amount: number): string {
   return amount === 1 ? '1 pod is' : `${amount} pods are`;
 }
 
-function blockedText(due: readonly LivePod[], blocked: readonly LivePod[]): string {
-  if (blocked.length === 0) return '';
-  if (blocked.length < due.length) return `, ${blocked.length} of them blocked`;
-  return ' and blocked';
+/** What blocks them; where nothing does, for how long they have been due. */
+function dueText(due: readonly LivePod[], blocked: readonly LivePod[], now: number): string {
+  const [first] = due;
+  if (blocked.length === 0) {
+    const when = first ? whenText(first, now) : '';
+    if (!when.startsWith('overdue')) return 'due';
+    return due.length === 1 ? when : `due, the first ${when}`;
+  }
+  if (blocked.length < due.length) return `due, ${blocked.length} of them blocked`;
+  return 'due and blocked';
 }
 
 /** The number of pods by progress. */

@@ -76,6 +76,13 @@ describe('the sentence of a live cluster', () => {
   const cases: readonly (readonly [string, readonly LivePod[], string])[] = [
     ['none', [], 'No pod will leave.'],
     ['one', [waits], 'Next to leave: shop/web-1 on a-1, in 20s.'],
+    ['one that no controller evicts', [due], '1 pod is overdue by 10s.'],
+    [
+      'two that no controller evicts',
+      [due, { ...due, pod: 'web-4', dueAt: 75 }],
+      '2 pods are due, the first overdue by 10s.',
+    ],
+    ['one that is due now', [{ ...due, dueAt: 80 }], '1 pod is due.'],
     ['one that is blocked', [blocked], '1 pod is due and blocked.'],
     [
       'several',
