@@ -30,7 +30,16 @@ const screens: readonly (readonly [file: string, commands: readonly string[]])[]
   ['explain-pressure', ['explain pressure node-a1']],
   ['help', ['', 'undo --help', 'drain node-a1 --ignore-daemonsets']],
   ['drain-by-taint', [`${drain} node-a1`, `${drain} ${longNode}`, 'undo', 'undo nope']],
-  ['set-up', ['takeover status', 'install crds --dry-run=client', 'version --client', 'resume']],
+  [
+    'set-up',
+    [
+      'takeover status',
+      'takeover disable --all',
+      'install crds --dry-run=client',
+      'version --client',
+      'resume',
+    ],
+  ],
   [
     'simulate',
     [

@@ -53,6 +53,8 @@ export async function run(
   return await withConnection(invocation, async ({ client }) => {
     const state = await readState(client);
     const wanted = flags.all ? state.namespaces : [...new Set(names)];
+    if (wanted.length === 0)
+      output.err('No namespace is taken over: there is nothing to give back.');
     const devices = holdsDevices(state) ? await HeldDevices.of(client) : null;
     const plans = await plansFor(client, wanted, state, devices);
     for (const plan of plans) output.err(planLine(plan, how));

@@ -118,7 +118,7 @@ function standsBack({ troubles }: TaintManager): string | null {
 const nowhere = 'the admission policies of takeover are not installed';
 
 /** The command that mends them, for each way to install them. */
-const mend = 'kubectl apply -k deploy/takeover, or helm upgrade, mends them';
+const mend = 'run kubectl apply -k deploy/takeover, or helm upgrade';
 
 /** True if the leader decides about taints of devices too; else kube-controller-manager does. */
 export function holdsDevices({ manager }: TakeoverState): boolean {

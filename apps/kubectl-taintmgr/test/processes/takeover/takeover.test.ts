@@ -34,7 +34,7 @@ describe('takeover where nothing is there to take over', () => {
     assert.match(out, /\n {2}the admission policies of takeover are not installed\n/);
     assert.match(
       out,
-      /\npolicies: not installed; kubectl apply -k deploy\/takeover, or helm upgrade, mends them\n\nNo namespace/,
+      /\npolicies: not installed; run kubectl apply -k deploy\/takeover, or helm upgrade\n\nNo namespace/,
     );
     const refused = await run('takeover', 'enable', 'shop', '--yes');
     assert.equal(refused.code, 1);
