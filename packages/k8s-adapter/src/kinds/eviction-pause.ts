@@ -19,32 +19,37 @@ import {
 import { age, column, inForce, type Kind, type TypeOf } from './schema.ts';
 
 export const evictionPauseSpec = object(
-  'Where evictions are held, why, and until when.',
+  'Specification of the pause: its scope, its reason, and its end.',
   {
     scope: object(
-      'Everything given must match; nothing given: everywhere.',
+      'Where evictions are held. All fields that are set must match. Defaults to the whole cluster.',
       {
         zones: filledList(
-          'Pods on nodes of these zones, as region/zone.',
+          'Holds pods on nodes of these zones, in the form region/zone.',
           64,
           filledCharacters(127),
         ),
-        nodeSelector: selector('Pods on nodes with such labels.'),
-        taintKeys: filledList('Evictions for taints with one of these keys.', 64, taintKey),
-        namespaces: filledList('Pods in these namespaces.', 128, filledCharacters(63)),
+        nodeSelector: selector('Holds pods on nodes with these labels.'),
+        taintKeys: filledList('Holds evictions for taints with one of these keys.', 64, taintKey),
+        namespaces: filledList('Holds pods in these namespaces.', 128, filledCharacters(63)),
       },
       { default: {} },
     ),
     deadlines: truth(
-      'Evictions are held: deadlines stand still, and pods have the time back that the pause took.',
+      'Holds evictions. Deadlines stand still during the pause, and every deadline is extended by the length of the pause.',
       true,
     ),
     readiness: truth(
-      'Hold too the marking of pods of unreachable nodes as not ready, and the tainting of unhealthy nodes.',
+      'Holds node health: pods of unreachable nodes are not marked as not ready, and unhealthy nodes are not tainted.',
       false,
     ),
-    reason: { type: 'string', description: 'Why, for people.', maxLength: 1024, default: '' },
-    until: time('When it ends by itself; left out: when it is deleted.'),
+    reason: {
+      type: 'string',
+      description: 'Human-readable reason for the pause.',
+      maxLength: 1024,
+      default: '',
+    },
+    until: time('When the pause ends. If unset, the pause lasts until it is deleted.'),
   },
   {
     default: {},
@@ -62,14 +67,14 @@ export const evictionPauseSpec = object(
 /** The spec of an EvictionPause, with its defaults. */
 export type EvictionPauseSpec = TypeOf<typeof evictionPauseSpec>;
 
-export const evictionPauseStatus = object('What the leader says.', {
+export const evictionPauseStatus = object('Status of the pause, as the leader last observed it.', {
   observedGeneration,
-  since: time('Since when it holds.'),
+  since: time('When the pause took effect.'),
   pods: count(
-    'Pods whose evictions for NoExecute taints it holds; those that NodeDrains would take are in their status.',
+    'Number of pods whose evictions for NoExecute taints the pause holds. The status of a NodeDrain lists the pods of that drain.',
   ),
   timeGivenBack: duration(
-    'For how long deadlines have stood still by it: pods have so much more time, at most.',
+    'How long deadlines have stood still because of the pause: the most by which it extends a deadline.',
   ),
   conditions,
 });
@@ -98,18 +103,24 @@ export function evictionPauseOf(
 }
 
 export const evictionPauseKind: Kind = {
-  description: 'Holds evictions until it is deleted, or over.',
+  description: 'EvictionPause holds evictions until it ends or is deleted.',
   plural: 'evictionpauses',
   shortName: 'epause',
   spec: evictionPauseSpec,
   status: evictionPauseStatus,
   columns: [
-    column('Reason', 'string', '.spec.reason', 'Why'),
-    column('Until', 'string', '.spec.until', 'When it ends by itself'),
+    column('Reason', 'string', '.spec.reason', 'Reason for the pause'),
+    column('Until', 'string', '.spec.until', 'When it ends'),
     column('Pods', 'integer', '.status.pods', 'Pods whose evictions for NoExecute taints it holds'),
-    column('Since', 'date', '.status.since', 'Since when it holds', 1),
-    column('Given Back', 'string', '.status.timeGivenBack', 'So much more time pods have', 1),
-    column('Readiness', 'boolean', '.spec.readiness', 'It holds node health too', 1),
+    column('Since', 'date', '.status.since', 'When it took effect', 1),
+    column(
+      'Given Back',
+      'string',
+      '.status.timeGivenBack',
+      'Time by which it extends deadlines',
+      1,
+    ),
+    column('Readiness', 'boolean', '.spec.readiness', 'True if it also holds node health', 1),
     inForce,
     age,
   ],

@@ -43,35 +43,35 @@ function onlyWith(member: string, actions: readonly string[]): Rule {
 }
 
 export const evictionPolicySpec = object(
-  'Which pods leave for which taints, and how.',
+  'Specification of the policy: the pods, the taints, and the action.',
   {
     priority: whole(
-      'Of the policies that match a pod and its taint and have an action, the one with the highest priority counts; with equal priority the first by name.',
+      'Among the policies with an action that match a pod and its taint, the one with the highest priority applies. Of policies with equal priority, the first by name applies.',
       [-1000000, 1000000],
       0,
     ),
     match: object(
-      'What the policy is for; everything given must match.',
+      'Taints, nodes and pods that the policy applies to. All fields that are set must match.',
       {
         taints: filledList(
-          'One of them must match; left out: every NoExecute taint.',
+          'Taints to match; one of them must match. Defaults to every NoExecute taint.',
           32,
           object(
-            'A pattern, in which * stands for any characters.',
+            'A pattern for taints, in which * matches any characters.',
             {
               key: pattern(
-                'Pattern of the key; left out: every key.',
+                'Pattern of the taint key. If unset, every key matches.',
                 317,
                 '^[-A-Za-z0-9_./*]+$',
                 'want the key of a taint, in which * stands for any characters',
               ),
               value: pattern(
-                'Pattern of the value; left out: every value.',
+                'Pattern of the taint value. If unset, every value matches.',
                 63,
                 '^[-A-Za-z0-9_.*]*$',
                 'want the value of a taint, in which * stands for any characters',
               ),
-              effect: word('Left out: every effect.', [
+              effect: word('Effect of the taint. If unset, every effect matches.', [
                 'NoExecute',
                 'NoSchedule',
                 'PreferNoSchedule',
@@ -82,21 +82,23 @@ export const evictionPolicySpec = object(
             },
           ),
         ),
-        nodeSelector: selector('By the labels of nodes; left out: all nodes.'),
+        nodeSelector: selector('Selects nodes by their labels. Defaults to all nodes.'),
         namespaces: filledList(
-          'Names, in which * stands for any characters; left out: all namespaces.',
+          'Names of namespaces, in which * matches any characters. Defaults to all namespaces.',
           128,
           namespacePattern,
         ),
-        namespaceSelector: selector('By the labels of namespaces; left out: all namespaces.'),
-        podSelector: selector('By the labels of pods; left out: all pods.'),
+        namespaceSelector: selector(
+          'Selects namespaces by their labels. Defaults to all namespaces.',
+        ),
+        podSelector: selector('Selects pods by their labels. Defaults to all pods.'),
         podPriority: object(
-          'By the priority of pods; left out: every priority.',
+          'Selects pods by their priority. Defaults to every priority.',
           {
-            min: whole('The least priority.', [-2147483648, 2147483647]),
-            max: whole('The highest priority.', [-2147483648, 2147483647]),
+            min: whole('The lowest priority that matches.', [-2147483648, 2147483647]),
+            max: whole('The highest priority that matches.', [-2147483648, 2147483647]),
             classNames: filledList(
-              'PriorityClasses, of which the pod must have one.',
+              'Names of PriorityClasses; the pod must have one of them.',
               32,
               filledCharacters(253),
             ),
@@ -116,7 +118,7 @@ export const evictionPolicySpec = object(
       { default: {} },
     ),
     action: word(
-      'Delete: DELETE, ignoring PodDisruptionBudgets. Evict: the Eviction API, without a time limit. EvictThenDelete: the Eviction API, and DELETE after deleteAfter. Keep: the pods stay. Request: the controller registered for a pod is asked to move it by an EvictionRequest (lifecycle.k8s.io/v1alpha1); by the Eviction API where the cluster has none, it is refused, nobody answers within a minute, or the pod is still there after an hour. KubeControllerManager: as kube-controller-manager does. Upstream: the earlier name of KubeControllerManager. Left out: the policy only limits.',
+      'How pods leave. Delete: the pod is deleted without regard to PodDisruptionBudgets. Evict: the Eviction API is called until it succeeds. EvictThenDelete: the Eviction API is called; the pod is deleted after deleteAfter. Keep: the pods stay. Request: an EvictionRequest (lifecycle.k8s.io/v1alpha1) asks the responders of the pod to move it; the Eviction API is called if the cluster has no EvictionRequests, the request is refused, no responder answers within a minute, or the pod still exists after an hour. KubeControllerManager: the rules of kube-controller-manager. Upstream: the earlier name of KubeControllerManager. If unset, the policy only sets limits.',
       [
         'Delete',
         'Evict',
@@ -128,26 +130,26 @@ export const evictionPolicySpec = object(
       ],
     ),
     minTaintAge: duration(
-      'A taint younger than this is not acted on. Left out: as the controller is set.',
+      'Minimum age of a taint before the action applies. Defaults to the setting of the controller.',
     ),
     deleteAfter: duration(
-      'For EvictThenDelete: how long after it was due a pod is deleted. Left out: as the controller is set.',
+      'For EvictThenDelete: the time between the deadline of a pod and its deletion. Defaults to the setting of the controller.',
     ),
     gracePeriodSeconds: whole(
-      "Instead of the pod's own. Left out: as the controller is set.",
+      "Overrides the pod's own grace period. Defaults to the setting of the controller.",
       [1, 2147483647],
     ),
     defaultTolerationSeconds: whole(
-      'A pod without a toleration stays for this long.',
+      'How long a pod that does not tolerate the taint stays, in seconds.',
       [0, 2147483647],
     ),
     limits: filledList(
-      'Limits of what the policy matches. The limits of every policy that matches hold, whichever counts.',
+      'Limits on the evictions that the policy matches. The limits of all matching policies apply, not only those of the policy whose action applies.',
       16,
       object(
-        'A limit on evictions; each scope has a count of its own.',
+        'A limit on evictions. Evictions are counted separately for each scope.',
         {
-          per: word('What it counts by; Workload: the controller that owns the pods.', [
+          per: word('Scope of the count. Workload means the controller that owns the pods.', [
             'Namespace',
             'Node',
             'Taint',
@@ -156,41 +158,47 @@ export const evictionPolicySpec = object(
             'Zone',
           ]),
           name: filledText(
-            'Only for the one of this name: a zone as region/zone, a workload as namespace/kind/name.',
+            'Restricts the limit to the scope with this name: region/zone for a zone, namespace/kind/name for a workload.',
             512,
           ),
-          nodeSelector: selector('Only pods on nodes with such labels are counted and held.'),
+          nodeSelector: selector('Restricts the limit to pods on nodes with these labels.'),
           podsPerSecond: {
             type: 'number',
-            description: 'So many evictions begin in a second, on average.',
+            description: 'Maximum number of evictions that start per second, on average.',
             minimum: 0,
             exclusiveMinimum: true,
             maximum: 1000000,
           },
           burst: whole(
-            'So many may begin at once after a pause; left out: podsPerSecond, at least 1.',
+            'Maximum number of evictions that start at once after a quiet period. Defaults to podsPerSecond, but at least 1.',
             [1, 1000000],
           ),
           percent: {
             type: 'number',
             description:
-              'At most so many percent of the pods may be disrupted within the window; one always may.',
+              'Maximum percentage of the pods that may be disrupted within the window. One pod is always allowed.',
             minimum: 0,
             exclusiveMinimum: true,
             maximum: 100,
           },
-          pods: whole('At most so many pods may be disrupted within the window.', [1, 1000000]),
-          window: duration('How long an eviction counts for percent and pods; left out: 10m.', [
-            {
-              cel: "self.matches('^(([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+)$') && duration(self) >= duration('1s')",
-              message: 'want a duration of at least 1s, such as 30s, 10m or 1h30m',
-              holds: (self: string): boolean =>
-                /^(([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+)$/.test(self) &&
-                (parseDuration(self) ?? 0) >= 1000,
-            },
-          ]),
+          pods: whole(
+            'Maximum number of pods that may be disrupted within the window.',
+            [1, 1000000],
+          ),
+          window: duration(
+            'How long an eviction counts towards percent and pods. Must be at least 1s. Defaults to 10m.',
+            [
+              {
+                cel: "self.matches('^(([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+)$') && duration(self) >= duration('1s')",
+                message: 'want a duration of at least 1s, such as 30s, 10m or 1h30m',
+                holds: (self: string): boolean =>
+                  /^(([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+)$/.test(self) &&
+                  (parseDuration(self) ?? 0) >= 1000,
+              },
+            ],
+          ),
           onLimit: word(
-            'Queue: wait for room. Trip: stop until you run kubectl taintmgr resume.',
+            'What happens when the limit is reached. Queue: evictions wait. Trip: evictions stop until an operator runs kubectl taintmgr resume.',
             ['Queue', 'Trip'],
             'Queue',
           ),
@@ -227,14 +235,17 @@ export const evictionPolicySpec = object(
 /** The spec of an EvictionPolicy, with its defaults. */
 export type EvictionPolicySpec = TypeOf<typeof evictionPolicySpec>;
 
-export const evictionPolicyStatus = object('What the leader says.', {
-  observedGeneration,
-  pods: count('Pods on tainted nodes for which the policy counts.'),
-  pending: count('Pods that wait for their time.'),
-  held: count('Pods that limits or pauses hold, those that its own limits hold too.'),
-  blocked: count('Pods whose eviction a PodDisruptionBudget refuses.'),
-  conditions,
-});
+export const evictionPolicyStatus = object(
+  'Status of the policy, as the leader last observed it.',
+  {
+    observedGeneration,
+    pods: count('Number of pods on tainted nodes to which the policy applies.'),
+    pending: count('Number of pods whose deadline has not passed.'),
+    held: count('Number of pods that limits or pauses hold, including the limits of this policy.'),
+    blocked: count('Number of pods whose eviction a PodDisruptionBudget refuses.'),
+    conditions,
+  },
+);
 
 /** The one action with an earlier name, which stored policies may still have. */
 const earlierAction = { name: 'Upstream', now: 'KubeControllerManager' } as const;
@@ -305,19 +316,20 @@ function limitOf({ per, nodeSelector, window, onLimit, ...others }: Limit): Limi
 }
 
 export const evictionPolicyKind: Kind = {
-  description: 'Says which pods leave for which taints, on which nodes, and how.',
+  description:
+    'EvictionPolicy defines which pods are evicted for which taints, on which nodes, and how.',
   plural: 'evictionpolicies',
   shortName: 'evp',
   spec: evictionPolicySpec,
   status: evictionPolicyStatus,
   columns: [
     column('Action', 'string', '.spec.action', 'How pods leave'),
-    column('Priority', 'integer', '.spec.priority', 'Higher counts first'),
-    column('Taint', 'string', '.spec.match.taints[0].key', 'The first key that it is for'),
-    column('Pending', 'integer', '.status.pending', 'Pods that wait for their time'),
+    column('Priority', 'integer', '.spec.priority', 'The highest priority applies'),
+    column('Taint', 'string', '.spec.match.taints[0].key', 'The first taint key that it matches'),
+    column('Pending', 'integer', '.status.pending', 'Pods whose deadline has not passed'),
     column('Held', 'integer', '.status.held', 'Pods that limits or pauses hold'),
     column('Blocked', 'integer', '.status.blocked', 'Pods whose eviction a budget refuses'),
-    column('Pods', 'integer', '.status.pods', 'Pods on tainted nodes for which it counts', 1),
+    column('Pods', 'integer', '.status.pods', 'Pods on tainted nodes to which it applies', 1),
     inForce,
     age,
   ],

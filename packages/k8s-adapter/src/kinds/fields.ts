@@ -315,16 +315,20 @@ const labelValue = {
 } as const;
 
 const matchExpression = object(
-  'A requirement of one label.',
+  'A requirement on one label.',
   {
-    key: keyText('The key of the label.', 'want a label key such as app or example.com/app'),
-    operator: word('How the label has to stand to the values.', [
+    key: keyText('Key of the label.', 'want a label key such as app or example.com/app'),
+    operator: word('Relation of the label to the values.', [
       'DoesNotExist',
       'Exists',
       'In',
       'NotIn',
     ]),
-    values: list('Only for In and NotIn.', 32, labelValue),
+    values: list(
+      'Values of the label. Required with In and NotIn; must be unset otherwise.',
+      32,
+      labelValue,
+    ),
   },
   {
     required: ['key', 'operator'],
@@ -342,12 +346,12 @@ const matchExpression = object(
 const selectorMembers = {
   matchLabels: {
     type: 'map',
-    description: 'The labels that must be there, with these values.',
+    description: 'Labels that must be present with these values.',
     maxProperties: 32,
     values: labelValue,
   },
   // With more, rules of lists of selectors may cost more than an API server allows.
-  matchExpressions: list('Requirements of labels.', 16, matchExpression),
+  matchExpressions: list('Requirements on labels.', 16, matchExpression),
 } as const;
 
 /** A selector by labels. */
@@ -356,33 +360,35 @@ export function selector(description: string): Structure<typeof selectorMembers>
 }
 
 export const taintKey: ReturnType<typeof keyText> = keyText(
-  'The key of the taint.',
+  'Key of the taint.',
   'want a taint key such as maintenance or example.com/maintenance',
 );
 
 export const taintValue: ReturnType<typeof pattern> = pattern(
-  'The value of the taint.',
+  'Value of the taint.',
   63,
   `^(${namePattern})?$`,
   "want at most 63 letters, digits, '-', '_' and '.'",
 );
 
-export const observedGeneration: Natural = natural('The generation of the spec that is in force.');
+export const observedGeneration: Natural = natural(
+  'Generation of the spec that the controller last applied.',
+);
 
 export const conditions = keyedList(
-  'What the controller says about the object.',
+  'Conditions of the object.',
   16,
   entry(['type', 'status', 'lastTransitionTime', 'reason', 'message'], {
-    type: text('Which condition it is.', 316),
-    status: word('Whether it holds.', ['False', 'True', 'Unknown']),
-    observedGeneration: natural('The generation of the spec that it is about.'),
+    type: text('Type of the condition.', 316),
+    status: word('Status of the condition.', ['False', 'True', 'Unknown']),
+    observedGeneration: natural('Generation of the spec that the condition is based on.'),
     lastTransitionTime: {
       type: 'string',
-      description: 'Since when its status is as it is.',
+      description: 'When the status of the condition last changed.',
       format: 'date-time',
     },
-    reason: text('Why, in one word for programs.', 1024),
-    message: text('Why, for people.', 32768),
+    reason: text('One-word reason for the status, for programs.', 1024),
+    message: text('Human-readable explanation of the status.', 32768),
   }),
   ['type'],
 );

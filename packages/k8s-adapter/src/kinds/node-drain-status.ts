@@ -13,13 +13,13 @@ import {
 } from './fields.ts';
 import type { TypeOf } from './schema.ts';
 
-export const nodeDrainStatus = object('How far the drain has come.', {
+export const nodeDrainStatus = object('Progress of the drain.', {
   observedGeneration,
   observedSelector: text(
-    'The nodeSelector that found its nodes, as JSON, once it has begun.',
+    'The nodeSelector that selected the nodes when the drain started, as JSON.',
     65536,
   ),
-  phase: word('Where it stands.', [
+  phase: word('Phase of the drain.', [
     'Blocked',
     'Drained',
     'Failed',
@@ -29,31 +29,31 @@ export const nodeDrainStatus = object('How far the drain has come.', {
     'TimedOut',
     'Undoing',
   ]),
-  wave: text('The wave that it is at; left out: there are none, or all are done with.', 512),
-  startedAt: time('When it began.'),
-  endedAt: time('When it ended.'),
-  nodes: count('Nodes that it is for.'),
-  nodesDrained: count('Nodes that are drained.'),
-  podsGone: count('Pods that have left.'),
-  podsLeft: count('Pods that have still to leave.'),
+  wave: text('Name of the current wave. Unset if the drain has no waves or all are finished.', 512),
+  startedAt: time('When the drain started.'),
+  endedAt: time('When the drain ended.'),
+  nodes: count('Number of nodes in the drain.'),
+  nodesDrained: count('Number of nodes that are drained.'),
+  podsGone: count('Number of pods that have left.'),
+  podsLeft: count('Number of pods that have not left.'),
   podsStaying: count(
-    'Pods that stay on nodes whose turn has come: they tolerate the taint, or are kept. Pods of DaemonSets and static ones do not count.',
+    'Number of pods that stay on nodes whose drain has started, because they tolerate the taint or are kept. Static pods and pods of DaemonSets are not counted.',
   ),
   daemonSetsKeptOff: list(
-    'DaemonSets that do not tolerate the taint: a pod of theirs that ends is not made again on these nodes until the drain is undone.',
+    'DaemonSets that do not tolerate the taint. If one of their pods ends, it is not recreated on these nodes until the drain is undone.',
     100,
     text('namespace/name', 320),
   ),
-  progress: text('The share of pods that have left, such as 40%.', 8),
-  expectedEnd: time('When it ends at the present pace; left out: unknown.'),
+  progress: text('Percentage of pods that have left, such as 40%.', 8),
+  expectedEnd: time('When the drain is expected to end at its current pace. Unset if unknown.'),
   nodeStates: list(
-    'How far each node is: nodes that have begun first where there are too many.',
+    'Progress of each node. If there are more than 1000, nodes whose drain has started come first.',
     1000,
     object(
-      'How far a node is.',
+      'Progress of a node.',
       {
-        name: text('Its name.', 253),
-        phase: word('Where it stands.', [
+        name: text('Name of the node.', 253),
+        phase: word('Phase of the node.', [
           'Drained',
           'Draining',
           'Failed',
@@ -62,67 +62,71 @@ export const nodeDrainStatus = object('How far the drain has come.', {
           'Pending',
           'Tainting',
         ]),
-        startedAt: time('When it started.'),
-        waitsSince: time('Since when it waits, its pods gone, for what stands in afterNode.'),
-        endedAt: time('When it was done with.'),
-        podsGone: count('Pods that have left it.'),
-        podsLeft: count('Pods that have still to leave it.'),
-        reason: text('Why it failed or is held, in one word.', 64),
-        message: text('The same for people.', 256),
+        startedAt: time('When the drain of the node started.'),
+        waitsSince: time('When the node, without pods, began to wait for its afterNode hooks.'),
+        endedAt: time('When the drain of the node ended.'),
+        podsGone: count('Number of pods that have left the node.'),
+        podsLeft: count('Number of pods that have not left the node.'),
+        reason: text('One-word reason why the node failed or is held.', 64),
+        message: text('Human-readable form of the reason.', 256),
       },
       { required: ['name', 'phase'] },
     ),
   ),
   pods: list(
-    'Pods that have still to leave, those that are held back first. The next leader knows by their uids which of them left meanwhile.',
+    'Pods that have not left; blocked and held pods come first. After a change of leader, the new leader uses the UIDs to tell which pods left in between.',
     100,
     object(
-      'How far a pod is on its way out.',
+      'Progress of a pod.',
       {
-        node: text('Where it is.', 253),
+        node: text('Node of the pod.', 253),
         pod: text('namespace/name', 320),
-        uid: text('Its uid.', 64),
-        state: text('How far it is.', 32),
+        uid: text('UID of the pod.', 64),
+        state: text('State of the pod.', 32),
         verdict: text(
-          'Whether waiting helps, as in explain: resolves, needsTime, othersAct (its operator), askOperator, never (an action is needed), or unknown.',
+          'Verdict on what resolves the wait, as in kubectl taintmgr explain: resolves, needsTime, othersAct (the operator of the workload), askOperator, never (manual action is required), or unknown.',
           32,
         ),
-        message: text('What holds it back.', 1024),
+        message: text('Human-readable reason why the pod has not left.', 1024),
       },
       { required: ['node', 'pod', 'state'] },
     ),
   ),
   volumeWaits: list(
-    'StatefulSets whose next pod waits until volumes are detached.',
+    'StatefulSets whose next pod waits for volumes to be detached.',
     100,
     object(
-      'Such a StatefulSet.',
+      'A StatefulSet that waits.',
       {
         statefulSet: text('namespace/name', 320),
-        since: time('Since when it waits.'),
+        since: time('When it began to wait.'),
       },
       { required: ['statefulSet', 'since'] },
     ),
   ),
   notReplaced: list(
-    'Pods that it took, for which another is waited for: limits.maxUnavailable counts them.',
+    'Pods that the drain evicted and that have no replacement yet. limits.maxUnavailable counts them.',
     500,
     object(
-      'Such a pod.',
+      'An evicted pod without a replacement.',
       {
         workload: text('namespace/kind/name', 384),
-        uid: text('That of the pod.', 64),
-        since: time('When it was asked to go.'),
+        uid: text('UID of the pod.', 64),
+        since: time('When the eviction of the pod was requested.'),
         others: list(
-          'The uids of pods that came then or since, and stand for others that were taken.',
+          'UIDs of newer pods that replace other evicted pods.',
           100,
-          text('That of a pod.', 64),
+          text('UID of a pod.', 64),
         ),
       },
       { required: ['workload', 'uid', 'since'] },
     ),
   ),
-  blockers: list('What stands in its way, the first of it.', 32, characters(1024)),
+  blockers: list(
+    'Reasons why the drain does not proceed. At most 32 are listed.',
+    32,
+    characters(1024),
+  ),
   conditions,
 });
 

@@ -30,30 +30,33 @@ import { type NodeDrainStatus, nodeDrainStatus } from './node-drain-status.ts';
 import { age, column, type Kind, type Rule, type TypeOf } from './schema.ts';
 
 const objectState = object(
-  'An object, and what it has to say.',
+  'An object, and the condition or annotation that it must have.',
   {
     apiVersion: pattern(
-      'Its group and version: v1, or group/version.',
+      'API version of the object: v1, or group/version.',
       317,
       '^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$',
       'want an apiVersion such as v1 or example.com/v1beta1',
     ),
-    kind: filledText('Its kind.', 63),
-    namespace: filledText('Where it is, unless it belongs to the cluster.', 63),
-    name: filledText('Its name; {node} in it stands for the name of the node, in hooks.', 253),
+    kind: filledText('Kind of the object.', 63),
+    namespace: filledText('Namespace of the object. Must be unset for cluster-scoped objects.', 63),
+    name: filledText(
+      'Name of the object. In hooks, {node} is replaced by the name of the node.',
+      253,
+    ),
     condition: object(
-      'It has this condition in status.conditions.',
+      'Condition that the object must have in status.conditions.',
       {
-        type: filledText('Its type.', 316),
-        status: word('Its status.', ['False', 'True', 'Unknown'], 'True'),
+        type: filledText('Type of the condition.', 316),
+        status: word('Status of the condition.', ['False', 'True', 'Unknown'], 'True'),
       },
       { required: ['type'] },
     ),
     annotation: object(
-      'It has this annotation.',
+      'Annotation that the object must have.',
       {
-        key: filledText('Its key.', 317),
-        value: text('Its value.', 1024),
+        key: filledText('Key of the annotation.', 317),
+        value: text('Value of the annotation.', 1024),
       },
       { required: ['key', 'value'] },
     ),
@@ -65,23 +68,23 @@ const objectState = object(
 );
 
 const drainWindow = object(
-  'A time that comes again and again.',
+  'A recurring maintenance window.',
   {
     schedule: pattern(
-      'When it opens, in five fields of cron: 0 2 * * SAT.',
+      'When the window opens, as a cron expression with five fields, such as 0 2 * * SAT.',
       128,
       '^[-0-9A-Za-z*,/]+( +[-0-9A-Za-z*,/]+){4}$',
       'want five fields: minute, hour, day of month, month and day of week',
     ),
     timeZone: {
       type: 'string',
-      description: 'By whose clocks, such as Europe/Berlin.',
+      description: 'Time zone of the schedule, such as Europe/Berlin.',
       minLength: 1,
       maxLength: 64,
       default: 'Etc/UTC',
     },
     duration: {
-      ...duration('How long it stays open.'),
+      ...duration('How long the window stays open. Must be longer than 0.'),
       rules: [
         {
           matches: '^([0-9]{1,6}([.][0-9]{1,6})?(ms|s|m|h))+$',
@@ -95,21 +98,27 @@ const drainWindow = object(
 );
 
 const drainGate = object(
-  'One that cannot be asked is closed.',
+  'A gate. If its state cannot be read, the gate is closed.',
   {
-    name: filledText('What it is called in the status.', 63),
-    object: { ...objectState, description: 'It is open while this object says so.' },
+    name: filledText('Name in the status.', 63),
+    object: {
+      ...objectState,
+      description: 'The gate is open while this object has the condition or annotation.',
+    },
     noAlerts: object(
-      'It is open while this query of Prometheus answers nothing.',
+      'The gate is open while this Prometheus query returns no result.',
       {
         url: pattern(
-          'Where its HTTP API is: http://prometheus.monitoring:9090.',
+          'URL of the Prometheus HTTP API, such as http://prometheus.monitoring:9090.',
           512,
           '^https?://[^/?#@ ]+(/[^?# ]*)?$',
           'want http://HOST or https://HOST, with a port and a path if need be',
         ),
-        query: filledText('In PromQL: ALERTS{alertstate="firing",severity="critical"}.', 2048),
-        timeout: { ...duration('How long an answer is waited for.'), default: '5s' },
+        query: filledText(
+          'Query in PromQL, such as ALERTS{alertstate="firing",severity="critical"}.',
+          2048,
+        ),
+        timeout: { ...duration('Timeout of the query.'), default: '5s' },
       },
       { required: ['url', 'query'] },
     ),
@@ -121,13 +130,13 @@ const drainGate = object(
 );
 
 const drainHook = object(
-  'A step of another program, which is done when an object says so.',
+  'A step that another program takes. The step is done when the object has the condition or annotation.',
   {
-    name: filledText('What it is called in the status.', 63),
+    name: filledText('Name in the status.', 63),
     object: objectState,
-    timeout: duration('How long the node waits for it; left out: without limit.'),
+    timeout: duration('How long the node waits for the step. Defaults to no timeout.'),
     onTimeout: word(
-      'Fail: the node has failed. GoOn: as though the step were done.',
+      'What happens after the timeout. Fail: the drain of the node fails. GoOn: the drain of the node continues.',
       ['Fail', 'GoOn'],
       'Fail',
     ),
@@ -135,9 +144,9 @@ const drainHook = object(
   { required: ['name', 'object'] },
 );
 
-const drainHeeds = object('What others ask for.', {
+const drainHeeds = object('Requests of other programs that the drain respects.', {
   podAnnotations: list(
-    'Annotations that hold a pod: safe-to-evict where it is "false", do-not-disrupt where it is "true".',
+    'Annotations that hold a pod: safe-to-evict with the value "false", do-not-disrupt with the value "true".',
     2,
     {
       type: 'string',
@@ -145,12 +154,12 @@ const drainHeeds = object('What others ask for.', {
     },
   ),
   nodeAnnotations: list(
-    'Annotations that hold a node as the pauseLabel does: do-not-disrupt where it is "true".',
+    'Annotations that hold a node like pauseLabel does: do-not-disrupt with the value "true".',
     1,
     { type: 'string', enum: ['karpenter.sh/do-not-disrupt'] },
   ),
   pauseLabel: keyText(
-    'The key of a label: a node that has it, whatever its value, is not begun, and no further pod of it leaves.',
+    'Key of a label that holds a node, whatever its value. The drain of such a node does not start, and no further pod leaves the node.',
     'want the key of a label such as example.com/keep',
   ),
 });
@@ -159,28 +168,28 @@ const drainHeeds = object('What others ask for.', {
 const waitFields = {
   heeds: { ...drainHeeds, default: {} },
   nodeConditions: word(
-    'Heed: a node whose condition DrainInProgress (KEP-5683) another program has set True is not begun before it is Drained. Publish: the same, and MaintenancePlanned, DrainInProgress and Drained of its nodes say how far it is. Ignore: neither.',
+    'How the node conditions of KEP-5683 are treated. Heed: if another program has set DrainInProgress to True, the drain of the node does not start before the node is Drained. Publish: like Heed; the drain also sets MaintenancePlanned, DrainInProgress and Drained on its nodes. Ignore: the conditions are neither read nor set.',
     ['Heed', 'Ignore', 'Publish'],
     'Heed',
   ),
   windows: list(
-    'When nodes may begin; left out: at all times. One window that is open is enough.',
+    'When the drain of a node may start. One open window is enough. Defaults to any time.',
     16,
     drainWindow,
   ),
-  gates: list('Nodes begin only while all of these are open.', 16, drainGate),
+  gates: list('Gates that must all be open for the drain of a node to start.', 16, drainGate),
   whileClosed: word(
-    'What becomes of nodes that have begun when all windows close, or a gate does. FinishNodes: they are finished. HoldPods: no further pod leaves until they open. RollBack: the taint and cordon of nodes that still have pods are taken back, and they begin anew.',
+    'What happens to nodes whose drain has started when all windows or a gate close. FinishNodes: the drain of these nodes continues to its end. HoldPods: no further pod leaves until windows and gates are open. RollBack: the taint and the cordon of nodes that still have pods are removed, and the drain of these nodes starts over.',
     ['FinishNodes', 'HoldPods', 'RollBack'],
     'FinishNodes',
   ),
   beforeNode: list(
-    'What a node waits for when it is cordoned and tainted, before its pods leave.',
+    'Steps that a node waits for after it is cordoned and tainted, before its pods leave.',
     16,
     drainHook,
   ),
   afterNode: list(
-    'What it waits for when they are gone, before it counts as drained.',
+    'Steps that a node waits for after its pods are gone, before it counts as drained.',
     16,
     drainHook,
   ),
@@ -192,20 +201,20 @@ const lifecycleKeyNames: readonly string[] = [
 
 const nodeFields = {
   nodes: filledList(
-    'The names of the nodes, in the order in which they are drained.',
+    'Names of the nodes, in the order in which they are drained.',
     1000,
     filledCharacters(253),
   ),
   nodeSelector: selector(
-    'The nodes by their labels, in the order of their names. A drain of more than 1000 begins none.',
+    'Selects the nodes by their labels. They are drained in the order of their names. If it selects more than 1000 nodes, the drain does not start.',
   ),
   taint: object(
-    'The taint that the nodes get. It cannot be changed.',
+    'Taint that the drain adds to the nodes. This field is immutable.',
     {
       key: taintKey,
       value: { ...taintValue, default: '' },
       effect: word(
-        'NoSchedule: no other controller evicts for it. NoExecute: also keeps off pods that tolerate it for a while, and only where no controller evicts without asking budgets.',
+        'Effect of the taint. NoSchedule: no other controller evicts pods for the taint. NoExecute: also keeps out pods that tolerate the taint for a limited time; use it only if no other controller evicts without checking PodDisruptionBudgets.',
         ['NoExecute', 'NoSchedule'],
         'NoSchedule',
       ),
@@ -224,21 +233,21 @@ const nodeFields = {
     },
   ),
   paused: truth(
-    'No further node is begun and no further pod is asked to go; what is under way ends. Time-outs go on.',
+    'Pauses the drain: no further node starts and no further pod is evicted. Evictions in progress finish. Timeouts keep running.',
     false,
   ),
   laterNodes: word(
-    'Nodes that come to match the nodeSelector after the drain began.',
+    'What happens to nodes that match the nodeSelector only after the drain started. Drain: they are drained too. Leave: they are not drained.',
     ['Drain', 'Leave'],
     'Leave',
   ),
   maintenancePlanned: word(
-    'Require: of the nodes of the nodeSelector only those whose condition MaintenancePlanned (KEP-5683) is True.',
+    'Require: of the nodes that nodeSelector selects, only those with the condition MaintenancePlanned (KEP-5683) set to True are drained. Ignore: all are drained.',
     ['Ignore', 'Require'],
     'Ignore',
   ),
   cordon: word(
-    'AtTurn: a node is cordoned when its turn comes. AtStart: all are at once. Never: the taint alone.',
+    'When nodes are cordoned. AtTurn: when the drain of the node starts. AtStart: all nodes when the drain starts. Never: nodes are tainted only.',
     ['AtStart', 'AtTurn', 'Never'],
     'AtTurn',
   ),
@@ -246,47 +255,52 @@ const nodeFields = {
 
 const podFields = {
   tolerations: word(
-    'Respect: a pod stays for as long as it tolerates the taint. NoWait: only those that tolerate it without limit stay. Ignore: all are evicted at once.',
+    'How tolerations of the taint are treated. Respect: a pod stays as long as it tolerates the taint. NoWait: only pods that tolerate the taint forever stay. Ignore: all pods leave at once.',
     ['Ignore', 'NoWait', 'Respect'],
     'Respect',
   ),
   pods: object(
-    'Which pods may go. A node with others is not begun.',
+    'Which pods may be evicted, and how. The drain of a node with other pods does not start.',
     {
-      withoutController: truth('Pods without a controller that would recreate them.', false),
-      withEmptyDir: truth('Pods with emptyDir volumes, whose data is lost with them.', false),
+      withoutController: truth('Allows the eviction of pods that no controller recreates.', false),
+      withEmptyDir: truth(
+        'Allows the eviction of pods with emptyDir volumes, whose data is lost.',
+        false,
+      ),
       order: word(
-        'Together: all pods of a node go as soon as they are due. ByPriority: those of a lower priority are gone before those of a higher one begin.',
+        'Order of the pods of a node. Together: all pods leave as soon as they are due. ByPriority: pods with a lower priority are gone before pods with a higher priority are evicted.',
         ['ByPriority', 'Together'],
         'Together',
       ),
       singleReplicas: word(
-        'Evict: as all pods. RolloutRestart: a Deployment of one pod on a cordoned node is restarted as by kubectl rollout restart, so that another pod is ready before this one goes; where that cannot be, or takes longer than timeouts.rollout, it is evicted.',
+        'How the only pod of a Deployment leaves. Evict: by eviction, like other pods. RolloutRestart: the Deployment is restarted like kubectl rollout restart does, so that a new pod is ready before the old one leaves; the node must be cordoned. If that is not possible, or takes longer than timeouts.rollout, the pod is evicted.',
         ['Evict', 'RolloutRestart'],
         'Evict',
       ),
       evictBy: {
         type: 'string',
         description:
-          'EvictionAPI: by pods/eviction. EvictionRequest: where the cluster has lifecycle.k8s.io/v1alpha1, the controller registered for a pod is asked to move it, for as long as timeouts.evictionRequest says; else by pods/eviction. It cannot be changed.',
+          'How pods are evicted. EvictionAPI: by pods/eviction. EvictionRequest: if the cluster has lifecycle.k8s.io/v1alpha1, an EvictionRequest asks the responders of a pod to move it within timeouts.evictionRequest; otherwise and afterwards by pods/eviction. This field is immutable.',
         enum: ['EvictionAPI', 'EvictionRequest'],
         default: 'EvictionAPI',
         rules: [unchangeable],
       },
       waitCompleted: object(
-        'Pods that may finish before they are evicted; those that have are left where they are.',
+        'Pods that may complete before they are evicted. Completed pods are not evicted.',
         {
-          podSelector: selector('By the labels of pods; left out: the pods of Jobs.'),
-          timeout: duration('How long they may take, from the start of their node.'),
+          podSelector: selector('Selects pods by their labels. Defaults to the pods of Jobs.'),
+          timeout: duration(
+            'How long the pods may take, from the start of the drain of their node.',
+          ),
         },
         { required: ['timeout'] },
       ),
       waitDetached: object(
-        'Pods of a StatefulSet go one after the other: the next one when the volumes of the one before, of claims of its own, are detached from its node.',
+        'Evicts the pods of a StatefulSet one after another: the next pod is evicted when the volumes of the previous pod that come from its own claims are detached from its node.',
         {
-          timeout: duration('How long volumes are waited for, from when their pod is gone.'),
+          timeout: duration('How long to wait for the volumes, from the time their pod is gone.'),
           onTimeout: word(
-            'Hold: the next one stays. GoOn: it is evicted anyway.',
+            'What happens after the timeout. Hold: the next pod stays. GoOn: the next pod is evicted.',
             ['GoOn', 'Hold'],
             'Hold',
           ),
@@ -294,17 +308,17 @@ const podFields = {
         { required: ['timeout'] },
       ),
       last: filledList(
-        'Groups of pods that begin when all others of their node are gone, one group after the other; a pod of several is in the last of them.',
+        'Groups of pods that leave after all other pods of their node, one group after another. A pod in several groups belongs to the last of them.',
         16,
         object(
-          'A group of pods; everything given must match.',
+          'A group of pods. All fields that are set must match.',
           {
             namespaces: filledList(
-              'Names, in which * stands for any characters; left out: all.',
+              'Names of namespaces, in which * matches any characters. Defaults to all namespaces.',
               32,
               namespacePattern,
             ),
-            podSelector: selector('By the labels of pods; left out: all pods.'),
+            podSelector: selector('Selects pods by their labels. Defaults to all pods.'),
           },
           {
             rules: [
@@ -314,21 +328,23 @@ const podFields = {
         ),
       ),
       gracePeriodSeconds: whole(
-        'How long they may take to stop, in seconds; left out: as each pod says.',
+        'Grace period of the pods in seconds. Defaults to the grace period of each pod.',
         [0, 2147483647],
       ),
     },
     { default: {} },
   ),
   budgets: object(
-    'What is done about PodDisruptionBudgets.',
+    'How PodDisruptionBudgets are treated.',
     {
       policy: word(
-        'Respect: retry until they allow the eviction. DeleteAfter: retry for this time, then delete. Ignore: delete at once.',
+        'Respect: retry the eviction until the budgets allow it. DeleteAfter: retry for the time in deleteAfter, then delete the pod. Ignore: delete the pod at once.',
         ['DeleteAfter', 'Ignore', 'Respect'],
         'Respect',
       ),
-      deleteAfter: duration('For DeleteAfter: how long they are asked.'),
+      deleteAfter: duration(
+        'For DeleteAfter: how long the eviction is retried. Required with DeleteAfter; must be unset otherwise.',
+      ),
     },
     {
       default: {},
@@ -346,20 +362,23 @@ const podFields = {
 
 const paceFields = {
   order: word(
-    'Listed: as listed. ByZone: one zone, within its wave, is finished before the next begins.',
+    'Order of the nodes. Listed: the order of nodes, or of names with nodeSelector. ByZone: within a wave, one zone is finished before the next starts.',
     ['ByZone', 'Listed'],
     'Listed',
   ),
   waves: {
     ...filledList(
-      'One wave is finished before the next begins, and none begins after one that failed. A node is in the first wave that selects it; nodes that none selects come last.',
+      'Waves of nodes. A wave is finished before the next starts; after a failed wave, no other starts. A node belongs to the first wave that selects it. Nodes that no wave selects come last.',
       32,
       object(
         'A wave of nodes.',
         {
-          name: filledText('What the status calls it.', 63),
-          nodeSelector: selector('Which of the nodes are in it.'),
-          nodesAtOnce: whole('Instead of limits.nodesAtOnce; 0: no limit.', [0, 10000]),
+          name: filledText('Name of the wave in the status. Must be unique.', 63),
+          nodeSelector: selector('Selects the nodes of the wave.'),
+          nodesAtOnce: whole(
+            'Overrides limits.nodesAtOnce for this wave. 0 means no limit.',
+            [0, 10000],
+          ),
         },
         { required: ['name', 'nodeSelector'] },
       ),
@@ -374,58 +393,62 @@ const paceFields = {
     ],
   },
   limits: object(
-    'How much happens at one time.',
+    'Limits on the pace of the drain.',
     {
       nodesAtOnce: {
         ...wholeOrPercent(
-          'Nodes that are drained at one time, as a number or, such as 10%, as a part of those of their wave (rounded down, at least one); 0: no limit.',
+          'Maximum number or percentage (such as 10%) of nodes that are drained at the same time. A percentage is of the nodes of the wave, rounded down, but at least one node. 0 means no limit.',
           [0, 10000],
           '[1-9][0-9]?',
         ),
         default: 1,
       },
       heldUpNodes: whole(
-        'So many nodes do not count in nodesAtOnce on which, for a minute, nothing is left but pods that budgets refuse, that are held, or that do not end.',
+        'Maximum number of stuck nodes that nodesAtOnce does not count. A node is stuck after a minute with only pods that budgets refuse, that are held, or that do not terminate.',
         [0, 10000],
         1,
       ),
       maxUnavailable: wholeOrPercent(
-        'Pods of one workload (the controller that owns them) that may be unavailable at one time, over all drains, as a number or, such as 25%, as a part of its pods (rounded down, at least one); left out: no limit.',
+        'Maximum number or percentage (such as 25%) of the pods of a workload (the controller that owns them) that may be unavailable at the same time, across all drains. A percentage is rounded down, but at least one pod. Defaults to no limit.',
         [1, 10000],
         '[1-9][0-9]?',
       ),
-      podsAtOnce: whole('Pods that are on their way out at one time; 0: no limit.', [0, 100000], 0),
+      podsAtOnce: whole(
+        'Maximum number of pods that are leaving at the same time. 0 means no limit.',
+        [0, 100000],
+        0,
+      ),
     },
     { default: {} },
   ),
   timeouts: object(
-    'How long is waited.',
+    'Timeouts of the drain.',
     {
       evictionRequest: {
         ...duration(
-          'How long the controller registered for a pod has to move it, after an EvictionRequest of this drain or another client. Without an answer: one minute.',
+          'How long the responders of a pod may take to move it after an EvictionRequest of this drain or another program. If no responder answers, the drain waits one minute.',
         ),
         default: '1h',
       },
-      node: duration('How long one node may take, from its start; 0 or left out: without limit.'),
+      node: duration(
+        'How long the drain of a node may take, from its start. 0 or unset means no timeout.',
+      ),
       rollout: {
-        ...duration('How long a Deployment of one pod is waited for to start another one.'),
+        ...duration('How long to wait for a restarted Deployment to have its new pod ready.'),
         default: '10m',
       },
-      terminatingPods: duration(
-        'Pods that terminate for longer are not waited for; left out: all are.',
-      ),
+      terminatingPods: duration('How long to wait for a terminating pod. Defaults to no timeout.'),
     },
     { default: {} },
   ),
   onFailure: word(
-    'What becomes of the taint of a node that could not be drained.',
+    'What happens to the taint of a node whose drain failed.',
     ['KeepTaint', 'RollBack'],
     'KeepTaint',
   ),
-  until: time('When the drain is given up; left out: never.'),
+  until: time('When the drain is given up. Defaults to never.'),
   ttlSecondsAfterFinished: whole(
-    'Seconds after which the drain is deleted once it has ended as Drained, Failed or TimedOut; 0: at once; left out: never. Deleting it takes back the taint and the cordon that it has set, where nobody else has changed them since. It needs laterNodes: Leave.',
+    'Seconds between the end of the drain (Drained, Failed or TimedOut) and its deletion. 0 means at once; if unset, the drain is not deleted. Deletion removes the taint and the cordon that the drain set, unless another program has changed them since. Must be unset with laterNodes Drain.',
     [0, 2147483647],
   ),
 } as const;
@@ -447,7 +470,7 @@ function onlyIf(
 }
 
 export const nodeDrainSpec = object(
-  'Which nodes are drained, and how.',
+  'Specification of the drain: the nodes, the pods, and the pace.',
   { ...nodeFields, ...podFields, ...paceFields, ...waitFields },
   {
     required: ['taint'],
@@ -481,19 +504,19 @@ export const nodeDrainSpec = object(
 export type NodeDrainSpec = TypeOf<typeof nodeDrainSpec>;
 
 export const nodeDrainKind: Kind = {
-  description: 'Drains nodes by a taint.',
+  description: 'NodeDrain drains nodes with a taint.',
   plural: 'nodedrains',
   shortName: 'ndrain',
   spec: nodeDrainSpec,
   status: nodeDrainStatus,
   columns: [
-    column('Phase', 'string', '.status.phase', 'Where it stands'),
-    column('Nodes', 'integer', '.status.nodes', 'Nodes that it is for'),
+    column('Phase', 'string', '.status.phase', 'Phase of the drain'),
+    column('Nodes', 'integer', '.status.nodes', 'Nodes in the drain'),
     column('Drained', 'integer', '.status.nodesDrained', 'Nodes that are drained'),
-    column('Pods Left', 'integer', '.status.podsLeft', 'Pods that have still to leave'),
+    column('Pods Left', 'integer', '.status.podsLeft', 'Pods that have not left'),
     column('Pods Staying', 'integer', '.status.podsStaying', 'Pods that stay there'),
-    column('Taint', 'string', '.spec.taint.key', 'The key of the taint', 1),
-    column('Wave', 'string', '.status.wave', 'The wave that it is at', 1),
+    column('Taint', 'string', '.spec.taint.key', 'Key of the taint', 1),
+    column('Wave', 'string', '.status.wave', 'The current wave', 1),
     age,
   ],
 };

@@ -32,38 +32,51 @@ const lifecycleTaint = Object.entries(lifecycleKeys)
 const noLifecycleTaint: string = `!(${lifecycleTaint})`;
 
 export const nodeTaintRuleSpec = object(
-  'Which condition of a node becomes which taint.',
+  'Specification of the rule: the condition, the taint, and the nodes.',
   {
     condition: object(
-      'The condition of a node.',
+      'Node condition that the rule watches.',
       {
-        type: filledText('Its type, such as KernelDeadlock.', 316),
-        status: word('The status that brings the taint.', ['False', 'True', 'Unknown'], 'True'),
+        type: filledText('Type of the condition, such as KernelDeadlock.', 316),
+        status: word(
+          'Status of the condition that adds the taint.',
+          ['False', 'True', 'Unknown'],
+          'True',
+        ),
       },
       { required: ['type'] },
     ),
-    holds: { ...duration('How long the condition must hold.'), default: '0s' },
-    clear: { ...duration('How long it must be over before the taint is removed.'), default: '0s' },
+    holds: {
+      ...duration('How long the condition must have the status before the taint is added.'),
+      default: '0s',
+    },
+    clear: {
+      ...duration('How long the condition must have another status before the taint is removed.'),
+      default: '0s',
+    },
     taint: object(
-      'The taint that nodes get.',
+      'Taint that the rule adds to nodes.',
       {
         key: taintKey,
         value: { ...taintValue, default: '' },
-        effect: word('The effect of the taint.', ['NoExecute', 'NoSchedule', 'PreferNoSchedule']),
+        effect: word('Effect of the taint.', ['NoExecute', 'NoSchedule', 'PreferNoSchedule']),
       },
       { required: ['key', 'effect'] },
     ),
-    nodeSelector: { ...selector('The nodes that the rule is for; left out: all.'), default: {} },
+    nodeSelector: {
+      ...selector('Selects the nodes of the rule. Defaults to all nodes.'),
+      default: {},
+    },
     maxNodes: wholeOrPercent(
-      'At most so many of these nodes carry the taint by this rule, as a number or, such as 10%, a part; left out: no limit.',
+      'Maximum number or percentage (such as 10%) of the selected nodes that the rule taints. Defaults to no limit.',
       [0, 1000000],
       '[0-9]{1,2}',
     ),
     onlyUnreachable: truth(
-      'The condition counts only while the node is unreachable (its condition Ready is Unknown), and only if it came since: the taint goes when the node is back.',
+      'Applies the rule only while the node is unreachable (its condition Ready is Unknown), and only to conditions that were set after the node became unreachable. The taint is removed when the node is reachable again.',
       false,
     ),
-    dryRun: truth('Tell what the rule would do, and change nothing.', false),
+    dryRun: truth('Reports what the rule would do without changing nodes.', false),
   },
   {
     required: ['condition', 'taint'],
@@ -90,11 +103,11 @@ export const nodeTaintRuleSpec = object(
 /** The spec of a NodeTaintRule, with its defaults. */
 export type NodeTaintRuleSpec = TypeOf<typeof nodeTaintRuleSpec>;
 
-export const nodeTaintRuleStatus = object('What the leader says.', {
+export const nodeTaintRuleStatus = object('Status of the rule, as the leader last observed it.', {
   observedGeneration,
-  nodesSelected: count('Nodes that it is for.'),
-  nodesTainted: count('Nodes that it has tainted.'),
-  nodes: list('Their names, the first of them.', 100, characters(253)),
+  nodesSelected: count('Number of nodes that the rule selects.'),
+  nodesTainted: count('Number of nodes that the rule has tainted.'),
+  nodes: list('Names of the tainted nodes. At most 100 are listed.', 100, characters(253)),
   conditions,
 });
 
@@ -126,20 +139,20 @@ function nodesMaxOf(maxNodes: number | string | undefined): NodeTaintRule['nodes
 }
 
 export const nodeTaintRuleKind: Kind = {
-  description: 'Says which condition of a node becomes which taint.',
+  description: 'NodeTaintRule turns a node condition into a taint.',
   plural: 'nodetaintrules',
   shortName: 'ntr',
   spec: nodeTaintRuleSpec,
   status: nodeTaintRuleStatus,
   columns: [
-    column('Condition', 'string', '.spec.condition.type', 'The condition of a node'),
-    column('Status', 'string', '.spec.condition.status', 'Its status', 1),
-    column('Taint', 'string', '.spec.taint.key', 'The key of the taint'),
-    column('Effect', 'string', '.spec.taint.effect', 'The effect of the taint'),
-    column('Max', 'string', '.spec.maxNodes', 'At most so many nodes'),
+    column('Condition', 'string', '.spec.condition.type', 'Type of the node condition'),
+    column('Status', 'string', '.spec.condition.status', 'Status of the node condition', 1),
+    column('Taint', 'string', '.spec.taint.key', 'Key of the taint'),
+    column('Effect', 'string', '.spec.taint.effect', 'Effect of the taint'),
+    column('Max', 'string', '.spec.maxNodes', 'Maximum number of tainted nodes'),
     column('Tainted', 'integer', '.status.nodesTainted', 'Nodes that it has tainted'),
-    column('Nodes', 'integer', '.status.nodesSelected', 'Nodes that it is for', 1),
-    column('Dry Run', 'boolean', '.spec.dryRun', 'It only tells', 1),
+    column('Nodes', 'integer', '.status.nodesSelected', 'Nodes that it selects', 1),
+    column('Dry Run', 'boolean', '.spec.dryRun', 'True if it changes no node', 1),
     inForce,
     age,
   ],

@@ -161,14 +161,14 @@ export const inForce: Column = {
   name: 'In Force',
   type: 'string',
   jsonPath: '.status.conditions[?(@.type=="InForce")].status',
-  description: 'True while the controller follows it',
+  description: 'True while the controller applies it',
 };
 
 export const age: Column = {
   name: 'Age',
   type: 'date',
   jsonPath: '.metadata.creationTimestamp',
-  description: 'When it was made',
+  description: 'When it was created',
 };
 
 export function column(

@@ -17,73 +17,93 @@ import { age, column, type Kind, type TypeOf } from './schema.ts';
 
 /** The counts of pods by taintmgr's hypothetical action. */
 const shadowCounts = {
-  same: count('Pods that both evict in the same instant.'),
-  earlier: count('Pods that taintmgr would have evicted before kube-controller-manager.'),
-  later: count('Pods that taintmgr would have evicted after kube-controller-manager.'),
-  kept: count('Pods that kube-controller-manager deleted and taintmgr would have kept.'),
-  onlyTaintmgr: count('Pods that taintmgr would have evicted and kube-controller-manager did not.'),
+  same: count('Number of pods that both would evict at the same time.'),
+  earlier: count(
+    'Number of pods that taintmgr would have evicted earlier than kube-controller-manager.',
+  ),
+  later: count(
+    'Number of pods that taintmgr would have evicted later than kube-controller-manager.',
+  ),
+  kept: count('Number of pods that kube-controller-manager deleted and taintmgr would have kept.'),
+  onlyTaintmgr: count(
+    'Number of pods that taintmgr would have evicted and kube-controller-manager did not evict.',
+  ),
   budgetsAsked: count(
-    'Of same, earlier and later: pods that taintmgr would have asked disruption budgets about.',
+    'Number of pods among same, earlier and later that taintmgr would have evicted through the Eviction API, which checks PodDisruptionBudgets.',
   ),
 } as const;
 
 const shadowSeconds = {
   type: 'object',
   properties: {
-    mean: { type: 'number', description: 'In the mean.', minimum: 0 },
-    most: { type: 'number', description: 'At most.', minimum: 0 },
+    mean: { type: 'number', description: 'Mean difference in seconds.', minimum: 0 },
+    most: { type: 'number', description: 'Largest difference in seconds.', minimum: 0 },
   },
 } as const;
 
 const shadowRow = entry(['name'], {
-  name: text('Its name; (none): without one; (others): those there was no room for.', 317),
+  name: text(
+    'Name of the row. (none) stands for pods without one; (others) stands for rows that do not fit.',
+    317,
+  ),
   ...shadowCounts,
 });
 
 /** The shadow report that a controller in a dry run publishes. */
 const shadowReport = object(
-  'What kube-controller-manager evicted, held against what taintmgr would have done.',
+  'Comparison of the evictions of kube-controller-manager with those that taintmgr would have made.',
   {
-    since: time('Since when this is counted.'),
+    since: time('When the counts began.'),
     ...shadowCounts,
-    earlierSeconds: { ...shadowSeconds, description: 'How much earlier.' },
-    laterSeconds: { ...shadowSeconds, description: 'How much later, where that can be said.' },
-    following: count('Pods without a verdict so far.'),
-    notDeleted: count('Pods that were marked for deletion for a taint and were not deleted.'),
-    leftOtherwise: count(
-      'Pods that taintmgr would have evicted and that left before, but not for a taint.',
+    earlierSeconds: {
+      ...shadowSeconds,
+      description: 'How much earlier taintmgr would have evicted, in seconds.',
+    },
+    laterSeconds: {
+      ...shadowSeconds,
+      description: 'How much later taintmgr would have evicted, in seconds, where known.',
+    },
+    following: count('Number of pods without a verdict yet.'),
+    notDeleted: count(
+      'Number of pods that were marked for deletion because of a taint and were not deleted.',
     ),
-    givenUp: count('Pods without a verdict, as too many were followed at once.'),
-    taints: keyedList('By the key of the taint that decided.', 21, shadowRow),
-    namespaces: keyedList('By namespace.', 21, shadowRow),
-    policies: keyedList('By the EvictionPolicy that counted.', 21, shadowRow),
+    leftOtherwise: count(
+      'Number of pods that taintmgr would have evicted, but that left earlier for another reason than a taint.',
+    ),
+    givenUp: count('Number of pods without a verdict because too many were followed at once.'),
+    taints: keyedList('Counts by the key of the taint that decided.', 21, shadowRow),
+    namespaces: keyedList('Counts by namespace.', 21, shadowRow),
+    policies: keyedList('Counts by the EvictionPolicy that applied.', 21, shadowRow),
     reasons: list(
-      'Why pods would have left later or not at all.',
+      'Reasons why pods would have left later or stayed.',
       32,
       entry(['verdict', 'reason'], {
-        verdict: text('later or kept.', 63),
-        reason: text('Such as KeptByPolicy.', 63),
-        pods: count('Pods.'),
+        verdict: text('Verdict: later or kept.', 63),
+        reason: text('Reason, such as KeptByPolicy.', 63),
+        pods: count('Number of pods with this reason.'),
       }),
     ),
     recent: list(
-      'The latest verdicts, the latest first.',
+      'Latest verdicts, newest first.',
       20,
       entry(['verdict'], {
         at: time('When the verdict was given.'),
-        verdict: text('As the counts are called.', 63),
-        namespace: text('Of the pod.', 63),
-        pod: text('Its name.', 253),
-        node: text('Its node.', 253),
+        verdict: text('Name of the count: same, earlier, later, kept or onlyTaintmgr.', 63),
+        namespace: text('Namespace of the pod.', 63),
+        pod: text('Name of the pod.', 253),
+        node: text('Node of the pod.', 253),
         seconds: {
           type: 'number',
-          description: 'How much later taintmgr would have been; negative: earlier.',
+          description: 'How many seconds later taintmgr would have evicted. Negative if earlier.',
         },
-        budgetsAsked: { type: 'boolean', description: 'Whether budgets would have been asked.' },
-        taint: text('The key of the taint.', 317),
-        policy: text('The policy that counted.', 253),
-        reason: text('As in reasons.', 63),
-        message: text('The same in words.', 1024),
+        budgetsAsked: {
+          type: 'boolean',
+          description: 'True if taintmgr would have checked PodDisruptionBudgets.',
+        },
+        taint: text('Key of the taint.', 317),
+        policy: text('EvictionPolicy that applied.', 253),
+        reason: text('Reason, as in reasons.', 63),
+        message: text('Human-readable form of the reason.', 1024),
       }),
     ),
   },
@@ -91,139 +111,152 @@ const shadowReport = object(
 
 /** Pods that kube-controller-manager was refused, and what became of them. */
 const sparedCounts = {
-  spared: natural('Pods that kube-controller-manager was refused.'),
-  held: natural('Those of them that are there still: not due, or held.'),
-  evicted: natural('Those of them that taintmgr evicted.'),
-  letThrough: natural('Pods that it deleted nevertheless.'),
+  spared: natural('Number of pods whose deletion by kube-controller-manager was refused.'),
+  held: natural('Number of spared pods that still exist because they are not due or are held.'),
+  evicted: natural('Number of spared pods that taintmgr evicted.'),
+  letThrough: natural('Number of pods that kube-controller-manager deleted despite the takeover.'),
 } as const;
 
 export const taintManagerStatus = object('Status and heartbeat of the leader.', {
-  renewTime: time('When the leader last wrote this; it does so every few seconds.'),
-  leader: text('Who leads.', 253),
-  version: text('The version of the leader.', 64),
-  startedAt: time('When the leader began to lead.'),
+  renewTime: time(
+    'When the leader last updated this status. The leader updates it every few seconds.',
+  ),
+  leader: text('Identity of the leader.', 253),
+  version: text('Version of the leader.', 64),
+  startedAt: time('When the leader was elected.'),
   settings: {
     type: 'map',
-    description: 'The settings in force, by the names of their flags.',
+    description: 'Effective settings, by the names of their flags.',
     maxProperties: 128,
     values: characters(1024),
   },
   policies: keyedList(
-    'The policies and pauses of its --policy files, which the cluster does not have.',
+    'Policies and pauses from --policy files of the leader. They are not objects of the cluster.',
     128,
     entry(['kind', 'name'], {
-      kind: text('Such as EvictionPolicy.', 63),
-      name: text('As the file calls it.', 253),
-      spec: text('What it says, as JSON; left out: there is no room for it.', 8192),
-      since: time('Since when a pause holds.'),
+      kind: text('Kind, such as EvictionPolicy.', 63),
+      name: text('Name in the file.', 253),
+      spec: text('Spec as JSON. Unset if it is too long.', 8192),
+      since: time('When the pause took effect.'),
     }),
     ['kind', 'name'],
   ),
-  controllers: list('The controllers that run.', 16, characters(63)),
+  controllers: list('Controllers that run.', 16, characters(63)),
   features: list(
-    'What other programs may count on: drain-marks, that pods are left to drains; last-replica, that the last ready replica of the controller stays.',
+    'Features that other programs can rely on. drain-marks: the controller leaves pods to the drain that marks their taint. last-replica: the controller does not evict its own last ready replica.',
     16,
     characters(63),
   ),
   zones: keyedList(
-    'The zones of the cluster.',
+    'Zones of the cluster.',
     64,
     entry(['name'], {
-      name: text('As region/zone.', 127),
-      state: text('How it is.', 63),
-      nodes: count('Its nodes.'),
-      notReady: count('Those that are not ready.'),
-      rate: { type: 'number', description: 'Nodes that are tainted in a second.', minimum: 0 },
-      heldSince: time('Since when its pods stay, as all of its nodes are down and it is held.'),
+      name: text('Name of the zone, in the form region/zone.', 127),
+      state: text('State of the zone.', 63),
+      nodes: count('Number of nodes in the zone.'),
+      notReady: count('Number of nodes that are not ready.'),
+      rate: {
+        type: 'number',
+        description: 'Number of nodes that are tainted per second.',
+        minimum: 0,
+      },
+      heldSince: time('When the pods of the zone were held because all of its nodes are down.'),
     }),
   ),
-  counts: object('How many there are.', {
-    nodes: count('Nodes.'),
-    tainted: count('Nodes with NoExecute taints.'),
-    pods: count('Pods.'),
-    pending: count('Pods that wait for their time.'),
-    held: count('Pods that limits or pauses hold.'),
-    blocked: count('Pods whose eviction a PodDisruptionBudget refuses.'),
-    evicted: count('Pods evicted since startedAt.'),
+  counts: object('Counts of nodes and pods.', {
+    nodes: count('Number of nodes.'),
+    tainted: count('Number of nodes with NoExecute taints.'),
+    pods: count('Number of pods.'),
+    pending: count('Number of pods whose deadline has not passed.'),
+    held: count('Number of pods that limits or pauses hold.'),
+    blocked: count('Number of pods whose eviction a PodDisruptionBudget refuses.'),
+    evicted: count('Number of pods evicted since startedAt.'),
   }),
   trippedLimits: keyedList(
-    'Limits that are shut until you run kubectl taintmgr resume.',
+    'Limits that have tripped. They stop evictions until an operator runs kubectl taintmgr resume.',
     64,
     entry(['name'], {
-      name: text('As it is resumed.', 1024),
-      since: time('Since when.'),
+      name: text('Name of the limit, as kubectl taintmgr resume takes it.', 1024),
+      since: time('When the limit tripped.'),
     }),
   ),
   rates: keyedList(
-    'Limits with a rate that is in use: those who wait go one by one.',
+    'Limits whose rate is in use. Waiting pods are evicted one after another.',
     64,
     entry(['name', 'oneAt'], {
-      name: text('As limits are called.', 1024),
-      oneAt: time('When it lets one pod go, or could have.'),
+      name: text('Name of the limit.', 1024),
+      oneAt: time('When the limit allows the next eviction; in the past if it is already allowed.'),
     }),
   ),
-  pauses: list('The EvictionPauses in force.', 64, characters(253)),
+  pauses: list('Names of the EvictionPauses in force.', 64, characters(253)),
   pauseRecords: keyedList(
-    'What holds deadlines now. A leader that starts after the end of a hold extends deadlines by its length.',
+    'Pauses that hold deadlines now. A leader that starts after the end of a pause extends deadlines by its length.',
     64,
     entry(['name'], {
-      name: text('The name of the pause.', 316),
-      uid: text('Left out: that of a file.', 128),
-      since: time('Since when it holds; left out: unknown.'),
-      until: time('When it ends by itself.'),
-      scope: text('What it holds, as JSON; left out: everything, for all we know.', 4096),
+      name: text('Name of the pause.', 316),
+      uid: text('UID of the pause. Unset for a pause from a file.', 128),
+      since: time('When the pause took effect. Unset if unknown.'),
+      until: time('When the pause ends.'),
+      scope: text(
+        'Scope of the pause, as JSON. If unset, the scope is unknown and the whole cluster is assumed.',
+        4096,
+      ),
     }),
   ),
   evictors: keyedList(
-    'Who else evicts here.',
+    'Other programs that evict pods in this cluster.',
     16,
     entry(['name'], {
-      name: text('Such as kube-controller-manager.', 253),
-      work: text('What it does of our work.', 253),
-      evidence: text('What that is known by.', 1024),
+      name: text('Name of the program, such as kube-controller-manager.', 253),
+      work: text('Work of the controller that the program does too.', 253),
+      evidence: text('Evidence for this.', 1024),
     }),
   ),
-  takeover: object('Where the leader decides in the place of kube-controller-manager.', {
-    enabled: {
-      type: 'boolean',
-      description: 'Whether it does so; while it does not, the admission policies refuse nothing.',
-    },
-    deviceTaints: {
-      type: 'boolean',
-      description:
-        'Whether it decides about taints of devices too; left out, they are left to kube-controller-manager.',
-    },
-    policyVersion: text('The version of the admission policies that it keeps installed.', 64),
-    drift: list(
-      'How the installed policies differ from those of the controller.',
-      32,
-      characters(1024),
-    ),
-    namespaces: natural('Namespaces with the label.'),
-    ...sparedCounts,
-    byNamespace: keyedList(
-      'The same counts for each namespace.',
-      128,
-      entry(['name'], {
-        name: text('The namespace.', 63),
-        ...sparedCounts,
-      }),
-    ),
-    holdReadiness: object(
-      'While it is here, only kubelets mark these pods not ready.',
-      {
-        reason: text('Why.', 1024),
-        all: { type: 'boolean', description: 'The pods of every node.' },
-        zones: list(
-          'The pods of these zones, by their labels (Kubernetes 1.35), as region/zone.',
-          heldZonesMax,
-          characters(127),
-        ),
-        nodes: list('The pods of these nodes.', heldNodesMax, characters(253)),
+  takeover: object(
+    'State of the takeover, in which the leader decides instead of kube-controller-manager.',
+    {
+      enabled: {
+        type: 'boolean',
+        description:
+          'True if the takeover is enabled. While it is disabled, the admission policies refuse nothing.',
       },
-      { required: ['reason'] },
-    ),
-  }),
+      deviceTaints: {
+        type: 'boolean',
+        description:
+          'True if the takeover includes device taints. Otherwise kube-controller-manager handles them.',
+      },
+      policyVersion: text('Version of the admission policies that the leader keeps installed.', 64),
+      drift: list(
+        'Differences between the installed admission policies and those of the leader.',
+        32,
+        characters(1024),
+      ),
+      namespaces: natural('Number of namespaces with the label of the takeover.'),
+      ...sparedCounts,
+      byNamespace: keyedList(
+        'Counts for each namespace.',
+        128,
+        entry(['name'], {
+          name: text('Name of the namespace.', 63),
+          ...sparedCounts,
+        }),
+      ),
+      holdReadiness: object(
+        'While set, only their kubelets mark these pods as not ready.',
+        {
+          reason: text('Human-readable reason.', 1024),
+          all: { type: 'boolean', description: 'True if the pods of all nodes are included.' },
+          zones: list(
+            'Zones whose pods are included, in the form region/zone. Pods need zone labels (Kubernetes 1.35).',
+            heldZonesMax,
+            characters(127),
+          ),
+          nodes: list('Nodes whose pods are included.', heldNodesMax, characters(253)),
+        },
+        { required: ['reason'] },
+      ),
+    },
+  ),
   shadow: shadowReport,
   conditions,
 });
@@ -241,21 +274,27 @@ export type PublishedShadow = NonNullable<TaintManagerStatus['shadow']>;
 export type TaintManagerStatus = TypeOf<typeof taintManagerStatus>;
 
 export const taintManagerKind: Kind = {
-  description: 'Status and heartbeat of the leader of an installation.',
+  description: 'TaintManager is the status and heartbeat of the leader of an installation.',
   plural: 'taintmanagers',
   shortName: 'tmgr',
   spec: null,
   status: taintManagerStatus,
   columns: [
-    column('Leader', 'string', '.status.leader', 'Who leads'),
-    column('Version', 'string', '.status.version', 'Its version'),
-    column('Renewed', 'date', '.status.renewTime', 'When it last said so'),
+    column('Leader', 'string', '.status.leader', 'Identity of the leader'),
+    column('Version', 'string', '.status.version', 'Version of the leader'),
+    column('Renewed', 'date', '.status.renewTime', 'When the leader last updated the status'),
     column('Nodes', 'integer', '.status.counts.nodes', 'Nodes of the cluster', 1),
     column('Tainted', 'integer', '.status.counts.tainted', 'Nodes with NoExecute taints'),
-    column('Pending', 'integer', '.status.counts.pending', 'Pods that wait for their time'),
+    column('Pending', 'integer', '.status.counts.pending', 'Pods whose deadline has not passed'),
     column('Held', 'integer', '.status.counts.held', 'Pods that limits or pauses hold'),
     column('Blocked', 'integer', '.status.counts.blocked', 'Pods whose eviction is refused'),
-    column('Evicted', 'integer', '.status.counts.evicted', 'Pods evicted since it leads', 1),
+    column(
+      'Evicted',
+      'integer',
+      '.status.counts.evicted',
+      'Pods evicted since the leader was elected',
+      1,
+    ),
     age,
   ],
 };
