@@ -224,7 +224,7 @@ export interface TableOptions {
 }
 
 /** Of a column, besides its head and its cells. */
-export interface ColumnRules<Row> {
+interface ColumnRules<Row> {
   /** Shown only with -o wide. */
   readonly when?: 'wide';
   /** The colour of a cell; null: none. */

@@ -29,7 +29,7 @@ export function renderBlocks<F extends Finding>(
 }
 
 /** A line for each statement of a check without problems. */
-export function renderContent(findings: readonly Finding[], options: Options): string {
+function renderContent(findings: readonly Finding[], options: Options): string {
   const widest = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ level, check, message }) => {
     const start = `${levelText(level, options)}  ${check.padEnd(widest)}  `;
