@@ -46,6 +46,14 @@ const screens: readonly (readonly [file: string, commands: readonly string[]])[]
       `${simulate} --script docs/scenarios/zone-outage.yaml --compare`,
       `${simulate} --script docs/scenarios/kernel-upgrade.yaml --until 10m --top 1`,
       `${simulate} --each zone --until 10m`,
+      `${simulate} --script docs/scenarios/bad-health-checker.yaml --variant A=unchanged --variant B=docs/scenarios/variants`,
+    ],
+  ],
+  [
+    'simulate-recordings',
+    [
+      'simulate --verify docs/scenarios/real-zone-outage.jsonl.gz --seeds 3',
+      'simulate --replay docs/scenarios/flight-of-another-build.jsonl',
     ],
   ],
 ];

@@ -92,7 +92,7 @@ function worstText({ each, losses }: EachDocument): string {
   return `worst: ${lossText(each, worst)}: ${texts.join(', ')}`;
 }
 
-/** With -o wide cells name all objects, else the worst. */
+/** Outcomes come before counts. With -o wide cells name all objects, else the worst. */
 function columnsOf({ losses, by }: EachDocument, wide: boolean): readonly Column<Loss>[] {
   const some = (texts: readonly string[]): string => {
     return wide && texts.length > 0 ? texts.join(', ') : someOf(texts);
@@ -103,24 +103,25 @@ function columnsOf({ losses, by }: EachDocument, wide: boolean): readonly Column
   return [
     ['LOSS', ({ name }) => name],
     ...(taintsIn(losses).length > 1 ? [tainted] : []),
-    ['NODES', ({ nodes }) => String(nodes.length)],
-    ['PODS', ({ pods }) => String(pods)],
-    ['EVICTIONS', figure(({ evictions }) => String(evictions))],
     ['POD-MINUTES', figure(({ podMinutesLost }) => tenths(podMinutesLost))],
+    ['NO ROOM', figure(roomText), { tone: ({ unplaced }) => (unplaced.atEnd > 0 ? 'soon' : null) }],
+    [
+      'BUDGETS BROKEN',
+      figure(({ budgets }) => some(budgets.filter(isBroken).map(budgetText))),
+      { tone: ({ budgets }) => (budgets.some(isBroken) ? 'urgent' : null) },
+    ],
+    ...(hasBlocked ? [stay] : []),
     [
       'WORST',
       ({ failed, workloads, jobs = [] }) =>
         failed === null
           ? some([...workloads.map(workloadText), ...jobs.map(jobText)])
           : `failed: ${failed}`,
+      { below: 'worst' },
     ],
-    [
-      'BUDGETS BROKEN',
-      figure(({ budgets }) => some(budgets.filter(isBroken).map(budgetText))),
-      { tone: ({ budgets }) => (budgets.some(isBroken) ? 'urgent' : null) },
-    ],
-    ['NO ROOM', figure(roomText), { tone: ({ unplaced }) => (unplaced.atEnd > 0 ? 'soon' : null) }],
-    ...(hasBlocked ? [stay] : []),
+    ['EVICTIONS', figure(({ evictions }) => String(evictions))],
+    ['PODS', ({ pods }) => String(pods)],
+    ['NODES', ({ nodes }) => String(nodes.length)],
   ];
 }
 

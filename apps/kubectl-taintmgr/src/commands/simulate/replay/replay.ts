@@ -33,7 +33,7 @@ import type { Invocation } from '../../../cli/registry.ts';
 import { version } from '../../../cli/version.ts';
 import { type FlightLine, readFlight } from '../../../cluster/flight.ts';
 import { printAnswer, readFormat } from '../../../render/printer.ts';
-import { renderTable, type TableOptions } from '../../../render/table.ts';
+import { renderTable, type TableOptions, wrapped } from '../../../render/table.ts';
 import type { SimulateFlags } from '../flags.ts';
 
 /** `simulate --replay`: plays a flight record, and says what this build does differently. */
@@ -385,15 +385,17 @@ function replayDocument(replay: Replay): object {
 }
 
 /** The answer for a person. */
-function replayTable(replay: Replay, { headers }: TableOptions): string {
+function replayTable(replay: Replay, { headers, width }: TableOptions): string {
   const { commands, difference } = replay;
   const rows = Array.from(commands, ([kind, number]) => [kind, String(number)]);
   const table = renderTable(headers ? ['COMMAND', 'TIMES'] : null, rows);
-  const parts = [
-    headline(replay),
-    rows.length > 0 ? table : '',
-    difference ? differenceText(replay, difference) : sameText(replay),
-  ];
+  const answer = difference ? differenceText(replay, difference) : sameText(replay);
+  const fitting = (text: string): string =>
+    text
+      .split('\n')
+      .map((line) => (width === null ? line : wrapped(line, '    ', width)))
+      .join('\n');
+  const parts = [fitting(answer), rows.length > 0 ? table : '', fitting(headline(replay))];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 

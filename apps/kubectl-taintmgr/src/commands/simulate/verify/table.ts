@@ -9,13 +9,13 @@ import type { CheckedRun, Verified } from './document.ts';
 /** The number of rows that are shown; -o wide shows all. */
 const rowsMax = 10;
 
-/** The answer first, then the largest errors, the causes, and the unknowns. */
+/** The answer first, then the largest errors, the causes, the unknowns, and what was played. */
 export function checkTable(verified: Verified, options: TableOptions): string {
   const { runs } = verified;
   const parts = [
-    fitting([headline(verified)], options),
     ...runs.flatMap((run) => runParts(run, runs.length > 1, options)),
     listed('not known:', verified.unknown, options),
+    fitting([headline(verified)], options),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -43,7 +43,7 @@ function runParts(run: CheckedRun, isOneOfMany: boolean, options: TableOptions):
   const { check, causes } = run;
   const who = isOneOfMany ? `${run.name}: ` : '';
   return [
-    fitting([`${who}${answerText(check)}`], options),
+    fitting(answerLines(who, check), options),
     podTable(check.pods, options),
     nodeTable(check.nodes, options),
     workloadTable(check.workloads, options),
@@ -51,20 +51,22 @@ function runParts(run: CheckedRun, isOneOfMany: boolean, options: TableOptions):
   ];
 }
 
-/** All in a sentence. */
-function answerText(check: Check): string {
+/** Evictions and their error in a line, and below it what explains them. */
+function answerLines(who: string, check: Check): readonly string[] {
   const { evictions, foretold, error, placements, pods } = check;
   const wrong = pods.filter(({ outcome }) => outcome === 'not so').length;
   const unforeseen = pods.filter(({ outcome }) => outcome === 'not foretold').length;
-  const parts = [
+  const first = [
     evictions === 0 ? 'no pod was evicted' : `${foretold} of ${evictions} evictions predicted`,
-    ...(wrong > 0 ? [`${count(wrong, 'pod')} predicted that stayed`] : []),
+    ...(wrong > 0 ? [`${count(wrong, 'pod')} predicted to leave stayed`] : []),
     ...(error === null
       ? []
       : [
           `median error ${shownSeconds(error.medianSeconds)}, 9 in 10 within ${shownSeconds(error.p90Seconds)}, ` +
             `worst ${lateText(error.worstSeconds)} (${error.worstPod})`,
         ]),
+  ];
+  const more = [
     ...inOrderText(check),
     ...(placements && placements.real + placements.simulated > 0 ? [placedText(placements)] : []),
     ...(unforeseen > 0
@@ -73,7 +75,7 @@ function answerText(check: Check): string {
         ]
       : []),
   ];
-  return parts.join('; ');
+  return [`${who}${first.join('; ')}`, ...more.map((text) => `  ${text}`)];
 }
 
 /** Where it is chance who goes first: how far the first is off, and the second. */

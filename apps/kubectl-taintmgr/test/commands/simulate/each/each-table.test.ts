@@ -91,9 +91,9 @@ describe('the table of losses', () => {
       [
         'worst: node node-1: 62 pod-minutes, PDB shop/web below by 7, no room for 4 pods, budgets keep 2 pods',
         '',
-        'LOSS     NODES   PODS   EVICTIONS   POD-MINUTES   WORST                              BUDGETS BROKEN          NO ROOM           STAY',
-        'node-1   1       3      0           62            shop/web ? 10 of 30 for 6m36s +1   shop/web by 7 for <1s   3 of shop/db +1   2 by shop/web',
-        'node-3   1       3      <none>      <none>        failed: no memory                  <none>                  <none>            <none>',
+        'LOSS     POD-MINUTES   NO ROOM           BUDGETS BROKEN          STAY            WORST                              EVICTIONS   PODS   NODES',
+        'node-1   62            3 of shop/db +1   shop/web by 7 for <1s   2 by shop/web   shop/web ? 10 of 30 for 6m36s +1   0           3      1',
+        'node-3   <none>        <none>            <none>                  <none>          failed: no memory                  <none>      3      1',
         '',
         'nothing is affected by the loss of: node node-2',
         '',
