@@ -104,6 +104,11 @@ export class Announcer {
     return before !== words;
   }
 
+  /** The last words about a subject; null: none were said. */
+  lastWords(subject: string): string | null {
+    return this.#said.get(subject) ?? null;
+  }
+
   /** Says where things stand; call it whenever something may have changed. */
   count(now: Instant, stateOf: () => DrainState): void {
     const { live, output } = this.#audience;
@@ -173,6 +178,7 @@ export class Progress extends Announcer {
         break;
       case 'podSetBack':
       case 'podGivenUp': {
+        if (!this.#isBudgetNews(note.pod.pod, note.blocker)) break;
         const about = `${whereOf(note.pod.pod)} ${heldText(note.blocker)}`;
         this.#setBack(note.pod.pod.uid, note.blocker, about);
         break;
@@ -234,6 +240,14 @@ export class Progress extends Announcer {
 
   showCounts(now: Instant, machine: DrainSight): void {
     this.count(now, () => stateOf(now, machine, this.#stuck));
+  }
+
+  /** False for a pod whose budget the plan or an earlier warning has named: the counts and the end name it. */
+  #isBudgetNews({ uid, namespace }: PodRef, { code, message }: Blocker): boolean {
+    const budget = code === 'Budget' ? budgetIn(message) : null;
+    if (budget === null) return true;
+    const isPlanned = budgetIn(this.lastWords(uid) ?? '') === budget;
+    return this.isNews(`budget/${namespace}/${budget}`, '') && !isPlanned;
   }
 
   /** The same is not said twice about a subject, nor once for each that an outage concerns. */
@@ -449,10 +463,15 @@ function nextText(now: Instant, waiting: readonly DrainPod[]): string {
   return ` (next in ${formatDuration(Math.max(0, Math.min(...times) - now))})`;
 }
 
+/** The budget that a refusal of the API server names; null: it names none. */
+function budgetIn(message: string): string | null {
+  return /^The disruption budget (\S+) /.exec(message)?.[1] ?? null;
+}
+
 /** The names of budgets, as far as the API server's refusals name them. */
 function budgetsText(held: readonly DrainPod[]): string {
   const named = held.flatMap(({ blocker }) => {
-    return /^The disruption budget (\S+) /.exec(blocker?.message ?? '')?.[1] ?? [];
+    return budgetIn(blocker?.message ?? '') ?? [];
   });
   const names = [...new Set(named)].sort().map(printable);
   if (names.length === 0) return '';

@@ -82,6 +82,16 @@ describe('the progress of a drain', () => {
     );
   });
 
+  it('warns once of a budget, however many pods it holds, and with which counts', () => {
+    const drain = new Drain([web, pod('web-1'), pod('web-2')]);
+    const other = { ...blocked, message: refusal.replace('needs 2', 'needs 3') } as const;
+    for (const name of ['web-0', 'web-1', 'web-2']) drain.answer(name, blocked);
+    drain.feed({ kind: 'tick' }, now + 5000);
+    for (const name of ['web-0', 'web-1', 'web-2']) drain.answer(name, other, now + 5000);
+    assert.equal(drain.output.errText, `Warning: shop/web-0 on n1 is blocked: ${refusal}\n`);
+    assert.match(stateLine(stateOf(now, drain.machine)), /3 blocked by PDB web/);
+  });
+
   it('warns of no pod that a pause holds: the counts name the pause', () => {
     const drain = new Drain([web]);
     drain.answer('web-0', blocked);
