@@ -77,6 +77,9 @@ export function renderLeft(
   return lines.join('\n');
 }
 
+/** So few pods that a terminal of 24 lines shows the first line of the report too. */
+const rowsMax = 5;
+
 /** The pods that are left; those that need action come first, and why they stay has a colour. */
 function leftTable(left: readonly DrainPod[], verdicts: Verdicts, screen: Screen): string {
   const isStuck = ({ blocker }: DrainPod): boolean => blocker !== null;
@@ -92,7 +95,11 @@ function leftTable(left: readonly DrainPod[], verdicts: Verdicts, screen: Screen
   ];
   // The table is set in.
   const width = screen.width === null ? null : screen.width - 2;
-  return renderColumns(columns, rows, { wide: false, headers: true, width, paint: screen.paint });
+  const options = { wide: false, headers: true, width, paint: screen.paint };
+  const shown = width === null ? rows : rows.slice(0, rowsMax);
+  const more = rows.length - shown.length;
+  const table = renderColumns(columns, shown, options);
+  return more === 0 ? table : `${table}\nand ${count(more, 'pod')} more; -o json names all`;
 }
 
 /** The words before the counts, and after them. */

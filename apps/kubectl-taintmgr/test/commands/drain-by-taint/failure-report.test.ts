@@ -6,6 +6,7 @@ import { plainDrainSpec } from '@taintmgr/core/policy';
 import { unseen } from '../../../src/commands/drain-by-taint/carry-out.ts';
 import { renderLeft, verdictsOf } from '../../../src/commands/drain-by-taint/failure-report.ts';
 import { resultOf } from '../../../src/commands/drain-by-taint/outcome.ts';
+import { plain } from '../../../src/render/style.ts';
 import { blocked, Drain, db, refusal, web } from '../../world/progressing-drain.ts';
 import { budgetOf, node, now, pod, tolerates } from '../../world/values.ts';
 
@@ -182,6 +183,16 @@ describe('what a drain leaves behind', () => {
       assert.equal(renderLeft({ result, machine, refusal: null }, verdicts), lines(expected));
     });
   }
+
+  it('many pods: a terminal shows the first of them, and how many more there are', () => {
+    const pods = Array.from({ length: 12 }, (_, index) => pod(`web-${index}`));
+    const { machine } = new Drain(pods);
+    const end = { result: 'Interrupted', machine, refusal: null } as const;
+    const shown = renderLeft(end, new Map(), { width: 80, paint: plain }).split('\n');
+    assert.equal(shown.length, 8);
+    assert.equal(shown.at(-1), '  and 7 pods more; -o json names all');
+    assert.equal(renderLeft(end, new Map()).split('\n').length, 14);
+  });
 
   it('an end before anything was read', () => {
     const targets = [{ name: 'n1', zone: '' }];
