@@ -28,7 +28,7 @@ export function fetchNode(platform: string, folder: string): string {
   if (version !== process.versions.node) {
     throw new Error(
       `scripts/node-programs.json has the checksums of Node ${version}, this is ${process.versions.node}; ` +
-        'compare with those that nodejs.org signs, and write them anew: npx node scripts/node-programs.ts',
+        'compare with those that nodejs.org signs, and write them again: npx node scripts/node-programs.ts',
     );
   }
   const program = unpack(platform, folder);

@@ -83,7 +83,7 @@ async function metricsPage(): Promise<string> {
     const own = rows.filter(({ name }) => prefix.test(name));
     return `## ${title}\n\n${text}\n\n${table(titles, own.map(cells))}`;
   });
-  const intro = `\`/metrics\` answers in Prometheus' text format, or as OpenMetrics for whoever asks for that; \`/metrics/slis\` has the metrics of health checks alone. A label has no values before something has happened that it tells apart. Where a metric needs a setting, there is no such metric without it.`;
+  const intro = `\`/metrics\` answers in Prometheus' text format, or as OpenMetrics for clients that request it; \`/metrics/slis\` has the metrics of health checks alone. A label has no values before something has happened that it tells apart. Where a metric needs a setting, there is no such metric without it.`;
   return page('Metrics of taintmgr-controller', intro, ...parts, bucketsPart(rows));
 }
 

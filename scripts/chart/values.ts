@@ -79,7 +79,7 @@ export const decisions: Readonly<Record<string, Field>> = {
       false,
     ),
     repair: flag(
-      'Let the controller repair the admission policies of takeover. Dangerous: whoever has its token can then refuse every ' +
+      'Let the controller repair the admission policies of takeover. Dangerous: anyone who has its token can then refuse every ' +
         'request in the cluster (`SECURITY.md`).',
       false,
     ),
@@ -105,7 +105,7 @@ export const decisions: Readonly<Record<string, Field>> = {
     enabled: flag('Evict pods from nodes that run short, before their kubelets do.', false),
     source: choice(
       'Source: `kubelet` asks kubelets directly (Kubernetes 1.33 or newer, signed serving certificates). `proxy` ' +
-        'works everywhere, but lets whoever has the token run commands in every container.',
+        'works everywhere, but lets anyone who has the token run commands in every container.',
       ['kubelet', 'proxy'],
     ),
     evictionHard: text(

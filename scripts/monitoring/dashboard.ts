@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
     panels: [
       {
         title: 'Replicas that act',
-        about: 'One, always: 0 means that nobody evicts, 2 that limits count twice.',
+        about: 'Must be 1. 0 means that no leader evicts, 2 that limits count twice.',
         kind: 'stat',
         redFrom: 2,
         queries: [[`sum(${of('taintmgr_acting')})`, 'acting']],
@@ -124,7 +124,7 @@ const rows: readonly Row[] = [
       },
       {
         title: 'Limits that have tripped',
-        about: 'Evictions that they count wait until somebody resumes them.',
+        about: 'Evictions under these limits wait until an operator resumes the limits.',
         kind: 'stat',
         redFrom: 1,
         queries: [[`sum(${of('taintmgr_limit_tripped')}) or vector(0)`, 'tripped']],
@@ -222,7 +222,7 @@ const rows: readonly Row[] = [
       },
       {
         title: 'Zones in disruption',
-        about: 'In full disruption no node is tainted anew.',
+        about: 'In full disruption, no further node is tainted.',
         unit: 'bool',
         queries: [
           [

@@ -331,7 +331,7 @@ function factsOf(
       'Own pod': ownPodText(choices, stats),
       'Pods read': podsRead[stats.running?.podScope() ?? 'all'],
       Acting: stats.leadership.held,
-      Leader: leaderElect && judge === 'none' ? stats.running?.leader() || 'nobody' : 'not elected',
+      Leader: leaderElect && judge === 'none' ? stats.running?.leader() || 'none' : 'not elected',
       'Pending evictions': pending,
       'Overdue evictions': overdue,
       'Evictions under way': stats.pending.underWay().length,

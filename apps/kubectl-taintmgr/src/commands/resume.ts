@@ -67,7 +67,7 @@ async function openLimits(
     return;
   }
   const limits = names.length === 0 ? tripped.map(({ id }) => id) : names;
-  const by = (await whoAmI(client)) ?? 'somebody';
+  const by = (await whoAmI(client)) ?? 'an unknown user';
   await client.send(resumeLimitsRequest(found.lease, { limits, by }));
   for (const limit of limits) {
     output.out(`limit ${limit} will be resumed: the controller looks for requests every 5 s`);

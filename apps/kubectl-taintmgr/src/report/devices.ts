@@ -246,12 +246,13 @@ export function deviceEvictorText({ ours, upstream, actsOnRules }: DeviceEvictor
         : `taintmgr-controller and ${name}, whichever comes first`;
     case 'where taken over':
       return upstream === false
-        ? 'taintmgr-controller in namespaces that are taken over, nobody in others'
+        ? 'taintmgr-controller in namespaces that are taken over, no controller in others'
         : `taintmgr-controller in namespaces that are taken over, ${name} in others`;
     case null: {
-      if (upstream === false) return `nobody: kube-controller-manager runs without ${deviceDuty}`;
+      if (upstream === false)
+        return `no controller: kube-controller-manager runs without ${deviceDuty}`;
       if (actsOnRules !== false) return theirs;
-      return `${theirs}; it has written no status of any rule, and then rules evict nobody (feature gate DRADeviceTaintRules off?)`;
+      return `${theirs}; it has written no status of any rule, and then rules evict no pods (feature gate DRADeviceTaintRules off?)`;
     }
   }
 }

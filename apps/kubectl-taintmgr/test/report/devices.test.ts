@@ -31,7 +31,7 @@ const cases: readonly (readonly [
 ])[] = [
   ['kube-controller-manager as it is seen', [], 'acts', upstream],
   ['nobody can tell', [], 'unknown', `unknown: assume ${upstream}`],
-  ['nobody', [], 'doesNotAct', `nobody: kube-controller-manager runs without ${duty}`],
+  ['nobody', [], 'doesNotAct', `no controller: kube-controller-manager runs without ${duty}`],
   [
     'takeover that decides about device taints',
     [manager(at, { enabled: true, deviceTaints: true })],
@@ -72,7 +72,7 @@ it('says of rules without any status that they may evict nobody', () => {
   const evictor = { ours: null, upstream: true, actsOnRules: false };
   assert.match(
     deviceEvictorText(evictor),
-    /it has written no status of any rule, and then rules evict nobody/,
+    /it has written no status of any rule, and then rules evict no pods/,
   );
   assert.equal(heedlessness(evictor), 'rules');
 });

@@ -23,7 +23,8 @@ import {
   type Wave,
 } from './state.ts';
 
-const madeAnew = 'it was deleted and made anew, and pods that were to go are still there';
+const createdAgain =
+  'the node was deleted and created again, and pods of the drain are still on it';
 
 /** Acts that must not happen on these nodes for now. */
 export interface NodeHolds {
@@ -158,7 +159,7 @@ export class DrainNodes {
     const isLeft = pods.on(name).some(({ state }) => {
       return !isDone(state) && state.kind !== 'terminating';
     });
-    if (isLeft) this.#end(name, failed('TaintRemoved', now, madeAnew));
+    if (isLeft) this.#end(name, failed('TaintRemoved', now, createdAgain));
   }
 
   vanished(now: Instant, name: string): void {

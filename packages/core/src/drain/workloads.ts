@@ -370,7 +370,7 @@ export class Returns {
     const why = decidingToleration(pod.tolerations, drainTaint(this.#config.spec), this.#config)
       ? 'it tolerates the taint'
       : 'it names the node, or the node takes new pods';
-    const who = pod.owner ? `${pod.owner.kind} ${pod.owner.name}` : 'somebody';
+    const who = pod.owner ? `${pod.owner.kind} ${pod.owner.name}` : 'an unknown program';
     const times = round === 1 ? 'came back' : `came back ${round} times`;
     const message =
       newcomers === null

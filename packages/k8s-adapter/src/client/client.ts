@@ -74,7 +74,7 @@ export class ApiClient {
       if (step.done) {
         if (refused) throw refused;
         if (step.value.kind === 'done') return;
-        throw new Error(`a procedure ends with what nobody expects: ${step.value.kind}`);
+        throw new Error(`a procedure ends with an unexpected step: ${step.value.kind}`);
       }
       const { request } = step.value;
       const answer = await this.#responded(request);

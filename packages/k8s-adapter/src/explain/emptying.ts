@@ -155,7 +155,7 @@ function wayOf(report: PodReport, queue: string | undefined, at: Instant): Way {
   const { facts, explanation, blockers, limit, deletedAt } = report;
   const { deletionTimestamp, gracePeriodSeconds = defaultGraceSeconds } = facts.pod;
   if (isUnknown(report)) return { state: 'unknown', why: whyOf(explanation.decision) };
-  if (isGivenUp(report)) return { state: 'held', why: 'a refusal, and nobody tries again' };
+  if (isGivenUp(report)) return { state: 'held', why: 'a refusal, and no controller tries again' };
   const isGoing = deletionTimestamp !== null || explanation.decision.kind !== 'keep';
   if (!isGoing) return { state: 'stays', why: whyOf(explanation.decision) };
   if (deletionTimestamp === null && report.lacksEvictor)

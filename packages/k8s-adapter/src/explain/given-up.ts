@@ -30,8 +30,8 @@ export function refusedByText(deniers: Deniers | null): string {
 export function givenUpLines(report: PodReport): readonly string[] {
   const { ask, retry } = commandsFor(report);
   return [
-    `ask who refuses: ${ask} (asked by you; a rule may except kube-controller-manager or you)`,
-    `when nobody refuses any more: ${retry}, or take the taint off and put it on again: kube-controller-manager does not try again by itself`,
+    `ask who refuses: ${ask} (runs as you; a rule may exempt kube-controller-manager or you)`,
+    `once the refusal ends: ${retry}, or remove the taint and add it again: kube-controller-manager does not retry`,
   ];
 }
 

@@ -18,7 +18,10 @@ const recordedCondition: Source = {
 };
 
 export function eventSource({ reason, by }: EventTrace): Source {
-  return { kind: 'event', name: `Event ${reason} of ${by || 'nobody that it names'}` };
+  return {
+    kind: 'event',
+    name: by === '' ? `Event ${reason} without a source` : `Event ${reason} of ${by}`,
+  };
 }
 
 /** The facts known of one pod. */
@@ -134,7 +137,7 @@ function markClaim(mark: Mark, node: string): Pick<Claim, 'kind' | 'who' | 'deta
       return known('deviceTaints', `${who}, for taints of devices`);
     }
     case 'EvictionByEvictionAPI':
-      return known('evictionApi', 'somebody through the Eviction API');
+      return known('evictionApi', 'a client of the Eviction API');
     case 'PreemptionByScheduler':
       return known('preemption', 'the scheduler');
     case 'TerminationByKubelet':
@@ -142,7 +145,7 @@ function markClaim(mark: Mark, node: string): Pick<Claim, 'kind' | 'who' | 'deta
     case 'DeletionByPodGC':
       return known('podGc', 'garbage collection of pods', message.replace(/^PodGC: /, ''));
     default:
-      return known('unknown', manager ?? 'somebody', reason);
+      return known('unknown', manager ?? 'an unknown program', reason);
   }
 }
 
@@ -169,7 +172,10 @@ function eventClaim(
         const { kind, who } = ourAct(by);
         return claim(kind, who, becauseIn(message));
       }
-      return claim('taintManager', upstreamReporters.includes(by) ? upstream : by || 'somebody');
+      return claim(
+        'taintManager',
+        upstreamReporters.includes(by) ? upstream : by || 'an unknown program',
+      );
     case 'DeviceTaintManagerEviction':
       if (!message.startsWith('Marking for deletion')) return [];
       return claim('deviceTaints', `${isOurs(by) ? by : upstream}, for taints of devices`);

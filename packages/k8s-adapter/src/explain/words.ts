@@ -85,7 +85,7 @@ export function evictorText({ name, rules, source, sure, takesOver }: Evictor): 
     case 'both':
       return 'kube-controller-manager and taintmgr-controller, whichever comes first';
     case 'nobody':
-      return 'nobody';
+      return 'no controller';
     case 'unknown':
       return `unknown (${source}): assume ${rules}`;
     case 'kube-controller-manager':

@@ -475,7 +475,7 @@ it('tells who requested the eviction, and of a webhook that kept it for itself',
   const text = storyText(story ?? assert.fail(), now);
   assert.match(
     text,
-    /by somebody through the Eviction API \(before, Event EvictionIntercepted of taintmgr said: /,
+    /by a client of the Eviction API \(before, Event EvictionIntercepted of taintmgr said: /,
   );
   assert.match(
     text,

@@ -100,7 +100,7 @@ export class Drafts implements ClusterApi {
   skipVersion(): void {}
 
   bind(namespace: string, name: string): void {
-    throw new Error(`${namespace}/${name}: pods are placed by whoever lets the cluster settle`);
+    throw new Error(`${namespace}/${name}: no pod is bound while a cluster settles`);
   }
 
   subscribe(hear: Listener['hear'], resources: Listener['resources'] = null): () => void {

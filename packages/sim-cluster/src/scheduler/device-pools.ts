@@ -162,5 +162,7 @@ const byDriver = /^\s*device\.driver\s*==\s*(["'])([^"'\\]*)\1\s*$/;
  */
 export const selectsByDriver: SelectsDevice = (expression, { driver }) => {
   const [, , wanted] = byDriver.exec(expression) ?? [];
-  return wanted === undefined ? { error: 'nobody reads such expressions here' } : wanted === driver;
+  return wanted === undefined
+    ? { error: 'such expressions are not supported here' }
+    : wanted === driver;
 };

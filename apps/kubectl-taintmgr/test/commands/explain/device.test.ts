@@ -113,7 +113,7 @@ Note: tolerations of a claim cannot be changed once it is allocated; to keep the
     const text = await answer('devicetaintrule unheeded');
     assert.match(
       text,
-      /\nEvicted by: .*; it has written no status of any rule, and then rules evict nobody \(feature gate DRADeviceTaintRules off\?\)\n/,
+      /\nEvicted by: .*; it has written no status of any rule, and then rules evict no pods \(feature gate DRADeviceTaintRules off\?\)\n/,
     );
     assert.match(
       text,

@@ -101,7 +101,7 @@ describe('by the rules of the one who evicts', () => {
       'nobody',
       { ...by(nobody, read), evictor: { ...actorOf(nobody), asksBudgets: false } },
       [
-        'Evicted by: | nobody',
+        'Evicted by: | no controller',
         'due | Evict | overdue by 41s | <none>',
         'later | Evict | 23s | <none>',
       ],
@@ -110,7 +110,7 @@ describe('by the rules of the one who evicts', () => {
       'a lease that was given back is as good as none',
       { ...by(withUpstream(certain), read), evictor: { ...actorOf(nobody), asksBudgets: false } },
       [
-        'Evicted by: | nobody',
+        'Evicted by: | no controller',
         'due | Evict | overdue by 41s | <none>',
         'later | Evict | 23s | <none>',
       ],

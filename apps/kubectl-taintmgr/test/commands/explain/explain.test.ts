@@ -281,8 +281,8 @@ describe('explain pod, where kube-controller-manager was refused', () => {
         Decision:     Blocked
         Because:      gave up until its tolerations or the taints of its node change`;
   const rest = `
-        To do:        ask who refuses: kubectl delete pod web -n shop --dry-run=server (asked by you; a rule may except kube-controller-manager or you)
-                      when nobody refuses any more: kubectl delete pod web -n shop, or take the taint off and put it on again: kube-controller-manager does not try again by itself
+        To do:        ask who refuses: kubectl delete pod web -n shop --dry-run=server (runs as you; a rule may exempt kube-controller-manager or you)
+                      once the refusal ends: kubectl delete pod web -n shop, or remove the taint and add it again: kube-controller-manager does not retry
         Node:         n1 (Ready: True)
         Owner:        <none>, not recreated
 
@@ -318,7 +318,7 @@ describe('explain pod, where kube-controller-manager was refused', () => {
     assert.deepEqual(givenUp.mayRefuse, { policies: ['freeze'], webhooks: [] });
     assert.equal(givenUp.commands.ask, 'kubectl delete pod web -n shop --dry-run=server');
     const { out: ofNode } = await run('explain', 'node', 'n1');
-    assert.match(ofNode, /^Empty: +unknown: held by a refusal, and nobody tries again$/m);
+    assert.match(ofNode, /^Empty: +unknown: held by a refusal, and no controller tries again$/m);
     assert.match(ofNode, /^Pods: +0 of 1 to evict, 1 blocked$/m);
   });
 

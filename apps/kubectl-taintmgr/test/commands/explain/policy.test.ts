@@ -28,7 +28,7 @@ const manifests = specs.map(([name, spec]) => ({ apiVersion, kind, metadata: { n
 const head = `Namespace:    default
 Node:         n1
 Taints:       bad:NoExecute
-Evicted by:   nobody
+Evicted by:   no controller
 Limits:       zones: per zone at most 20 % within 10m
 `;
 const keptAnswer = `Name:         kept

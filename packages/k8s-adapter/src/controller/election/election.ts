@@ -189,7 +189,7 @@ export class Election {
     if (!lease) return this.#fail(now, noAnswer('the answer is not a Lease'));
     this.#observe(now, lease);
     if (lease.holder !== this.#options.identity) {
-      if (this.#renewedAt !== null) this.#lose(`${lease.holder || 'nobody'} holds the lease`);
+      if (this.#renewedAt !== null) this.#lose(`${lease.holder || 'no replica'} holds the lease`);
       if (this.#stopping) return { kind: 'Stopped' };
       const { freeAt } = this.#observed;
       if (lease.holder !== '' && now < freeAt) return this.#standBy(now, freeAt);

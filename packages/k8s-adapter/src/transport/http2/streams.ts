@@ -205,7 +205,7 @@ export class Streams<T> {
         this.#takeWindow(frame.stream, streamAt(payload, 0));
         break;
       case frameTypes.pushPromise:
-        throw new ProtocolError('a push that nobody asked for');
+        throw new ProtocolError('an unrequested push');
       default: // what is not known means nothing
     }
   }
@@ -434,7 +434,7 @@ class Allowance {
   /** Data has come that is not waited for. */
   unwanted(bytes: number): void {
     this.#unwantedBytesMax -= bytes;
-    if (this.#unwantedBytesMax < 0) throw new ProtocolError('data that nobody asked for');
+    if (this.#unwantedBytesMax < 0) throw new ProtocolError('unrequested data');
   }
 }
 

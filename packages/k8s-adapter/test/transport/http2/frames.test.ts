@@ -160,7 +160,7 @@ describe('a server that does not keep to what it may send', () => {
   };
   for (const [what, frames, times, why] of [
     ['more data at once than fits into its window', part, 257, 'more data than it may send'],
-    ['data for nobody', forNobody, 257, 'data that nobody asked for'],
+    ['data for nobody', forNobody, 257, 'unrequested data'],
     ['thousands of settings', settings(4, 65_535, 2700), 4, 'frames without end'],
     ['frames that are too long for HTTP/2', settings(5, 2 ** 24, 1), 1, 'frames of 16777216 bytes'],
     ['frames that are too short for it', settings(5, 16_383, 1), 1, 'frames of 16383 bytes'],

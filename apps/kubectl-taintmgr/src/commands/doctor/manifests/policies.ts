@@ -120,7 +120,7 @@ function checkKeys(
   return match.taints.flatMap(({ key = '*' }, index) => {
     if (known.some((one) => canFitBoth(key, one))) return [];
     const message = `neither Kubernetes nor a NodeTaintRule of these files sets a taint ${key}`;
-    const fix = 'leave it where somebody else does, such as drain-by-taint or an autoscaler';
+    const fix = 'leave it if another program does, such as drain-by-taint or an autoscaler';
     const path = ['spec', 'match', 'taints', index, 'key'];
     return [{ ...warnAt(manifest, path, message, fix), level: 'INFO' }];
   });

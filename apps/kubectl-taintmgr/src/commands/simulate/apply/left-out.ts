@@ -21,7 +21,7 @@ export class LeftOut {
   get notes(): readonly string[] {
     if (!this.#isSnapshot) return [];
     return [
-      'a snapshot has no images, commands and environment: what --apply changes of these alone starts no pods anew',
+      'a snapshot has no images, commands and environment: pods do not restart if --apply changes only these',
     ];
   }
 

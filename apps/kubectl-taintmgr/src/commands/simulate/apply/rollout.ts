@@ -142,7 +142,7 @@ function reasonText(pods: readonly KubeObject[], wanted: number): string {
     const where = `pod ${waiting.metadata.name} on ${waiting.spec.nodeName ?? 'no node'}`;
     return `${where} does not ${ending ? 'end' : 'get ready'}`;
   }
-  return pods.length < wanted ? 'nobody makes its pods' : 'it goes on';
+  return pods.length < wanted ? 'no controller creates its pods' : 'the rollout continues';
 }
 
 /** The budgets that ask for all present pods: no pod may ever be evicted. */

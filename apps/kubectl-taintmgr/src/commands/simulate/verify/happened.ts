@@ -361,7 +361,7 @@ function ownAction(line: Readonly<Record<string, unknown>>): ScriptAction | null
   }
   if (isBody(removed)) {
     const [namespace = '', name = ''] = (removed.pod ?? '').split('/');
-    return done(`somebody deletes ${namespace}/${name}`, ({ api }) => {
+    return done(`another client deletes ${namespace}/${name}`, ({ api }) => {
       if (api.get('pods', namespace, name)) api.delete('pods', namespace, name);
     });
   }

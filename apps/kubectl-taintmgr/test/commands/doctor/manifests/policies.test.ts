@@ -41,7 +41,7 @@ const another = 'give one of them another priority';
 const apart = (name: string, line: number, first: string): string =>
   `may match the same pods as EvictionPolicy "${name}" (FILE:${line}), and both have priority 0: "${first}" counts only by its name; ${another}`;
 const hint = (key: string): string =>
-  `neither Kubernetes nor a NodeTaintRule of these files sets a taint ${key}; leave it where somebody else does, such as drain-by-taint or an autoscaler`;
+  `neither Kubernetes nor a NodeTaintRule of these files sets a taint ${key}; leave it if another program does, such as drain-by-taint or an autoscaler`;
 const ofPods = (labels: string): string => `match: {podSelector: {matchLabels: {${labels}}}}`;
 
 const cases: readonly (readonly [

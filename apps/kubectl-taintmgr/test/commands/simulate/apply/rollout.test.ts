@@ -165,7 +165,7 @@ describe('a rollout does not come to rest', () => {
     const { seconds, unfinished } = played(world(), rolloutOf(object), 'after');
     assert.ok(seconds >= 7200 && seconds < 7300, `${seconds} s`);
     assert.deepEqual(unfinished, [
-      { workload: 'Deployment shop/web', text: '2 of 3 pods updated; it goes on' },
+      { workload: 'Deployment shop/web', text: '2 of 3 pods updated; the rollout continues' },
     ]);
   });
 });
