@@ -64,7 +64,7 @@ describe('of the last replica of taintmgr-controller', () => {
     );
     assert.match(
       first ?? out,
-      / the last ready replica of Deployment taintmgr-controller; it goes/,
+      / the last ready replica of Deployment taintmgr-controller; it is evicted when/,
     );
     assert.deepEqual(more, []);
     const one = await run(...line.replace(' a-2', '').split(' '));

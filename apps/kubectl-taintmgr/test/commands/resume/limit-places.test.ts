@@ -76,7 +76,7 @@ it('who may read one of the usual places is told what is there, whatever of the 
   assert.deepEqual([nothing.code, nothing.out], [0, 'No limit has tripped.\n'], nothing.err);
   const refused = await run('resume', '--token', 'nobody');
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /it takes the rights get and patch on it, and --lease where/);
+  assert.match(refused.err, /this needs the rights get and patch on it, and --lease where/);
 });
 
 it('no record is no answer where a leader publishes that a limit has tripped', async () => {
@@ -103,6 +103,6 @@ it('who may not read them there opens none of yesterday instead', async () => {
   publish('zone=eu/a');
   const { code, err } = await run('resume', '--token', 'looker');
   assert.equal(code, 1);
-  assert.match(err, /it takes the rights get and patch on it/);
+  assert.match(err, /this needs the rights get and patch on it/);
   assert.equal(isAsked(usual), false);
 });
