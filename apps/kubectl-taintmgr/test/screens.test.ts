@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startDeviceCluster } from './world/device-cluster.ts';
 import { runAt } from './world/run.ts';
 import { keepRenewing } from './world/shop-cluster.ts';
 import { startWithDefinitions, type TestCluster } from './world/test-cluster.ts';
@@ -82,23 +83,7 @@ describe('screens of a cluster in trouble', { concurrency: 1 }, () => {
     return cluster.stop();
   });
 
-  for (const [name, commands] of screens) {
-    it(name, async () => {
-      const parts: string[] = [];
-      for (const command of commands) {
-        for (const width of widths) {
-          const { out, err } = await runAt(
-            width,
-            ...command.split(' ').filter((word) => word !== ''),
-          );
-          const shown = `${out}${err}`;
-          assertFits(shown, width);
-          parts.push(`$ kubectl taintmgr ${command}   # ${width} columns\n${steady(shown)}`);
-        }
-      }
-      compare(new URL(`${name}.txt`, folder), parts.join('\n'));
-    });
-  }
+  for (const [name, commands] of screens) it(name, () => compareScreens(name, commands));
 
   it('a node with 500 pods, whose table fits too', async () => {
     for (const width of widths) {
@@ -111,6 +96,33 @@ describe('screens of a cluster in trouble', { concurrency: 1 }, () => {
     }
   });
 });
+
+describe('screens of a cluster with devices', () => {
+  let cluster: TestCluster;
+  before(async () => {
+    cluster = await startDeviceCluster();
+    process.env.KUBECONFIG = cluster.kubeconfig;
+  });
+  after(() => cluster.stop());
+
+  it('taint-device', () =>
+    compareScreens('taint-device', [
+      'taint-device gpu.example.com/n1 health=bad:NoExecute --name gpus --dry-run=client',
+    ]));
+});
+
+async function compareScreens(name: string, commands: readonly string[]): Promise<void> {
+  const parts: string[] = [];
+  for (const command of commands) {
+    for (const width of widths) {
+      const { out, err } = await runAt(width, ...command.split(' ').filter((word) => word !== ''));
+      const shown = `${out}${err}`;
+      assertFits(shown, width);
+      parts.push(`$ kubectl taintmgr ${command}   # ${width} columns\n${steady(shown)}`);
+    }
+  }
+  compare(new URL(`${name}.txt`, folder), parts.join('\n'));
+}
 
 /** A line is no wider than the terminal, unless it is a word, or a command that is pasted. */
 function assertFits(text: string, width: number): void {
