@@ -158,8 +158,9 @@ const texts: ReadonlyMap<string, string> = new Map([
   ['evicted', 'dry run: would have evicted'],
 ]);
 
-/** The line as a dry run says it; `isOfWrite`: it reports something else that was written. */
-export function dryRunLine(said: Line, isOfWrite = false): Line {
+/** The line as a dry run says it; `isOfAct`: it reports something else that is planned, held or written. */
+export function dryRunLine(said: Line, isOfAct = false): Line {
   const { message } = said;
-  return { ...said, message: texts.get(message) ?? (isOfWrite ? `dry run: ${message}` : message) };
+  const isMarked = !isOfAct || message.startsWith('dry run: ');
+  return { ...said, message: texts.get(message) ?? (isMarked ? message : `dry run: ${message}`) };
 }

@@ -275,17 +275,22 @@ function observe(
   const isRepeated = setbacks.isKnown(notice, now);
   if (callsOff(notice) && !stats.leadership.held) return;
   const said = lineOf(notice, now);
-  const { level, message, fields } = isDryRun ? dryRunLine(said, isOfWrite(notice)) : said;
+  const { level, message, fields } = isDryRun ? dryRunLine(said, isOfAct(notice)) : said;
   // After a line about a failure there is one about its end.
   if (connectivity.isRestored(notice)) log.info(fields, `${message} again`);
   else log[isRepeated ? 'debug' : level](fields, message);
 }
 
-function isOfWrite({ kind }: Notice): boolean {
-  return (
-    kind === 'nodeWriteFinished' || kind === 'drainWriteFinished' || kind === 'taintStartsKept'
-  );
+function isOfAct({ kind }: Notice): boolean {
+  return acts.has(kind);
 }
+
+const acts: ReadonlySet<Notice['kind']> = new Set([
+  'report',
+  'nodeWriteFinished',
+  'drainWriteFinished',
+  'taintStartsKept',
+]);
 
 const podsRead = { all: 'all', byNode: 'of tainted nodes' } as const;
 

@@ -50,3 +50,10 @@ it('"tainted node" of a dry run is said to be of one', () => {
   const said = dryRunLine(line('info', 'tainted node', {}), true);
   assert.deepEqual(said, line('info', 'dry run: tainted node', {}));
 });
+
+it('what a dry run plans or holds is marked once', () => {
+  const planned = line('info', 'eviction scheduled', { in: '5m' });
+  const marked = dryRunLine(planned, true);
+  assert.equal(marked.message, 'dry run: eviction scheduled');
+  assert.deepEqual(dryRunLine(marked, true), marked);
+});

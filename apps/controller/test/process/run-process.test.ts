@@ -63,7 +63,7 @@ describe('--dry-run', () => {
       const flags = [`--dry-run=${dryRun}`, `--mode=${mode}`, onlyEviction];
       const controller = await startProcess(t, { connection: at(cluster), flags });
       await controller.saw('dry run: would have evicted', { pod: 'default/at-once', dryRun });
-      await controller.saw('eviction scheduled', { pod: 'default/later', dryRun });
+      await controller.saw('dry run: eviction scheduled', { pod: 'default/later', dryRun });
       await controller.saw('recorded event', { pod: 'default/at-once', dryRun });
       await controller.stop();
       assert.deepEqual(state(), before);

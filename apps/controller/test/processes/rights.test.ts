@@ -40,6 +40,7 @@ import { type RunningProcess, startProcess } from '../harness/running-process.ts
 async function spareTwice(
   { cluster: { api } }: EmbeddedCluster,
   controller: RunningProcess,
+  says: string,
 ): Promise<void> {
   const setTaints = (taints: readonly object[]): void => {
     const one = api.get('nodes', '', 'a-1');
@@ -49,9 +50,9 @@ async function spareTwice(
   const spared = { pod: 'shop/spared' };
   for (const count of [1, 2]) {
     setTaints([{ key: 'short', effect: 'NoExecute' }]);
-    await controller.saw('eviction scheduled', spared, count);
+    await controller.saw(`${says}eviction scheduled`, spared, count);
     setTaints([]);
-    await controller.saw('eviction cancelled', spared, count);
+    await controller.saw(`${says}eviction cancelled`, spared, count);
   }
   await controller.saw('recorded event', { ...spared, count: 2 });
 }
@@ -241,7 +242,7 @@ async function useRights(
   if (mode !== 'observe') await startsWritten(embedded);
   if (has('limits')) await taintAgain(embedded, controller);
   if (has('device-taints')) await evictForDevices(embedded, controller);
-  await spareTwice(embedded, controller);
+  await spareTwice(embedded, controller, mode === 'observe' ? 'dry run: ' : '');
   if (mode !== 'observe') await policiesReported(embedded);
   else await goneUnseen(embedded, controller);
   if (has('node-drains')) {
