@@ -427,9 +427,12 @@ function endText(now: Instant, machine: DrainSight, needAction: Stuck): string {
     const left = formatDuration(Math.max(0, last.until - now));
     return `${about} ${left}: ${nameOf(last.pod)} tolerates the taint until ${clock} UTC`;
   }
-  return byPace === null || starts.length === 0 || others === 0
-    ? ''
-    : `done in about ${formatDuration(byPace - now)}, at the pace so far`;
+  if (byPace === null || starts.length === 0 || others === 0) return '';
+  const left = formatDuration(byPace - now);
+  // Pods that no budget holds leave first: their pace is not that of the others.
+  const budgets = budgetsText(open.filter(({ state }) => state.kind === 'blocked'));
+  if (budgets === '') return `done in about ${left}, at the pace so far`;
+  return `done not before ${left}: some pods are blocked${budgets}`;
 }
 
 /** False for a pod that leaves only when a person acts or a pause ends. */

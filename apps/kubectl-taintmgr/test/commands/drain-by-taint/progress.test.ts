@@ -196,6 +196,11 @@ describe('the progress of a drain', () => {
     quick.answer('a', { kind: 'done' });
     quick.gone(pod('a'), now + 2000);
     assert.equal(endOf(quick, 2000), 'done in about 2s, at the pace so far');
+    const slow = new Drain([pod('a'), pod('b')]);
+    slow.answer('a', { kind: 'done' });
+    slow.answer('b', blocked);
+    slow.gone(pod('a'), now + 2000);
+    assert.equal(endOf(slow, 2000), 'done not before 2s: some pods are blocked by PDB web');
     const stuck = new Map([[pod('b').uid, 'PDB web needs action']]);
     assert.equal(stateOf(now, quick.machine, stuck).end, 'end unknown: PDB web needs action');
   });
