@@ -88,6 +88,7 @@ function Time({ state, send }: Omit<DemoAppProps, 'isGone'>) {
       <button type="button" onClick={() => send('begin', 'again')}>
         Start again
       </button>
+      {isPaused && <span>Time stands still: press Resume.</span>}
       {isOver && <span>The demo is over after a day: start again.</span>}
     </div>
   );

@@ -11,19 +11,31 @@ export function startDemo(place: Element, { demo: { stream, press } }: DemoSourc
   const state = signal<DemoState | null>(null);
   const isGone = signal(false);
   let heardAt = performance.now();
-  const source = new EventSource(stream);
-  source.addEventListener('state', ({ data }: MessageEvent<string>) => {
-    state.value = JSON.parse(data);
+  const heard = (): void => {
     heardAt = performance.now();
     isGone.value = false;
-  });
-  source.addEventListener('now', ({ data }: MessageEvent<string>) => {
-    if (state.value) state.value = { ...state.value, now: Number(data) };
+  };
+  const listen = (): EventSource => {
+    const source = new EventSource(stream);
+    source.addEventListener('state', ({ data }: MessageEvent<string>) => {
+      state.value = JSON.parse(data);
+      heard();
+    });
+    source.addEventListener('now', ({ data }: MessageEvent<string>) => {
+      if (state.value) state.value = { ...state.value, now: Number(data) };
+      heard();
+    });
+    return source;
+  };
+  let source = listen();
+  // A browser has six connections for all its tabs: those that are hidden leave theirs to others.
+  document.addEventListener('visibilitychange', () => {
+    source.close();
     heardAt = performance.now();
-    isGone.value = false;
+    if (!document.hidden) source = listen();
   });
   setInterval(() => {
-    isGone.value = performance.now() - heardAt > unheardMsMax;
+    isGone.value = !document.hidden && performance.now() - heardAt > unheardMsMax;
   }, 1000);
   const send = (name: string, value: string): void => {
     void fetch(`${press}?${new URLSearchParams({ [name]: value })}`).catch(() => {

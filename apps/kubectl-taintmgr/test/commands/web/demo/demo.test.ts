@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { launchBrowser } from '../../../world/browser.ts';
 import { axeFindings, fits, soon, textOf } from '../../../world/report-page.ts';
 import { type Running, run, start } from '../../../world/run.ts';
@@ -81,6 +81,7 @@ describe('web --demo', () => {
     await shows('taintmgr', 'Next to leave', /^15 pods, the first in/);
     await button('Pause').click();
     await button('Resume').waitFor();
+    await page.getByText('Time stands still: press Resume.').waitFor();
     assert.equal(await page.locator('li.node.down').count(), 12);
     await button('Restart the controllers').click();
     await page.getByRole('status').getByText('starts every countdown again').waitFor();
@@ -104,6 +105,22 @@ describe('web --demo', () => {
       assert.match(await textOf(page.locator('h1')), /^Two simulated clusters/),
     );
     assert.equal(await page.locator('.press.on').count(), 0);
+  });
+
+  it('leaves its connection to other tabs while its own is hidden', async () => {
+    const turn = (hidden: boolean): Promise<unknown> =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    const isStream = (request: Request): boolean => request.resourceType() === 'eventsource';
+    const ended = page.waitForEvent('requestfailed', isStream);
+    await turn(true);
+    await ended;
+    const opened = page.waitForEvent('request', isStream);
+    await turn(false);
+    await opened;
+    await soon(page, async () => assert.match(await textOf(page.locator('.clock')), /[1-9]:\d\d$/));
   });
 
   for (const [width, height] of [
