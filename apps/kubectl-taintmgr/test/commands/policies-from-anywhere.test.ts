@@ -44,7 +44,8 @@ function steady(text: string): string {
       .replace(/^Note: in force as in the cluster: .*\n/m, '')
       .replaceAll(', overdue by <time>', ' now')
       .replaceAll('overdue by <time>', 'now')
-      .replace(/, \d+ overdue$/m, '')
+      .replaceAll('first now', 'next now')
+      .replaceAll(/, \d+ overdue\b/g, '')
       .replaceAll(/ {2,}|-{2,}/g, '  ')
       // NODES, NOT READY, TAINTED and PENDING come before OVERDUE.
       .replaceAll(/( Normal(?: {2}\d+){4} {2})\d+/g, '$1-')

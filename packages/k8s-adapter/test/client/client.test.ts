@@ -116,7 +116,7 @@ describe('client', () => {
       () => getRequest(path),
       () => ({ kind: 'changed', message: 'other' }),
     );
-    await assert.rejects(client(refused(0)).api.carryOut(odd), /nobody expects: changed/);
+    await assert.rejects(client(refused(0)).api.carryOut(odd), /unexpected step: changed/);
   });
 
   it('waits for an answer for months, where it may', async (t) => {
