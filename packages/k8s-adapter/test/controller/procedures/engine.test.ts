@@ -215,7 +215,10 @@ for (const story of commands) {
         replica.leads = false;
         replica.tick();
         assert.deepEqual(replica.aborted, [replica.sent.at(-1)]);
-        assert.match(JSON.stringify(replica.outcomes), /leads no more; whether its last request/);
+        assert.match(
+          JSON.stringify(replica.outcomes),
+          /no longer the leader; whether its last request/,
+        );
         replica.leads = true;
         replica.answer(body);
         assert.equal(replica.sent.length, index + 1);
