@@ -21,7 +21,7 @@ const page = new URL('../../../docs/install.md', import.meta.url);
 /** What is different each time: pods, times, who leads in what version, and which pods were where. */
 const steady = (text: string): string =>
   text
-    .replace(/\b\S+_(<uid>|[-0-9a-f]{36}) \d\S+/g, 'LEADER VERSION')
+    .replace(/\b[\w.-]+_(<uid>|[-0-9a-f]{36})( \d\S+)?/g, 'LEADER')
     .replace(/taintmgr-proof-\w+/g, 'taintmgr-proof-1')
     .replace(/drain-\d{8}-\d{6}-\w{4}/g, 'drain-1')
     .replace(/\b(web|api|report|node-agent|metrics)-\w+(-\w{5})?\b/g, '$1-1')
