@@ -60,11 +60,13 @@ describe('drain-by-taint that changes nothing', () => {
 
   function shorten(text: string): string {
     const names = ['web', 'db', 'cache', 'agent', 'bare'];
-    return names
-      .reduce((short, name) => short.replaceAll(zone.pod(name).metadata.name, name), text)
-      .replaceAll(/ +/g, ' ')
-      // A plan that is made at the end of a second says one more.
-      .replaceAll('+1m4s', '+1m3s');
+    return (
+      names
+        .reduce((short, name) => short.replaceAll(zone.pod(name).metadata.name, name), text)
+        .replaceAll(/ +/g, ' ')
+        // A plan that is made at the end of a second says one more.
+        .replaceAll('+1m4s', '+1m3s')
+    );
   }
 
   const noToleration = 'no toleration for maintenance=kernel:NoExecute';
