@@ -8,6 +8,7 @@ import {
   fragmentOf,
   lane,
   reportPage,
+  soon,
   textOf,
   viewOf,
 } from '../../world/report-page.ts';
@@ -101,31 +102,40 @@ describe('the filters of the page', () => {
       const own = await opened({ viewport });
       await own.getByRole('button', { name: 'Filter' }).click();
       await own.getByRole('combobox', { name: /^Namespace/ }).selectOption('infra');
-      const ofInfra = await labels(own);
-      assert.ok(ofInfra.some((text) => text.startsWith('infra/agent')));
-      assert.ok(!ofInfra.some((text) => text.startsWith('shop/web')), ofInfra.join());
-      const rows = await own.locator('.numbers tbody tr').allTextContents();
-      assert.ok(
-        rows.every((text) => text.startsWith('infra/agent')),
-        rows.join(),
-      );
+      await soon(own, async () => {
+        const ofInfra = await labels(own);
+        assert.ok(ofInfra.some((text) => text.startsWith('infra/agent')));
+        assert.ok(!ofInfra.some((text) => text.startsWith('shop/web')), ofInfra.join());
+        const rows = await own.locator('.numbers tbody tr').allTextContents();
+        assert.ok(
+          rows.every((text) => text.startsWith('infra/agent')),
+          rows.join(),
+        );
+      });
       await own.getByRole('combobox', { name: /^Namespace/ }).selectOption('');
       await own.getByRole('combobox', { name: /^Zone/ }).selectOption('zone-a');
       await own.getByRole('combobox', { name: /^Pods/ }).selectOption('evicted');
       await own.getByLabel('only affected').check();
-      const fragment = fragmentOf(own);
-      assert.deepEqual(
-        ['ns', 'zone', 'pods', 'harmed'].map((name) => fragment.get(name)),
-        [null, 'zone-a', 'evicted', 'only'],
-      );
+      await soon(own, async () => {
+        const fragment = fragmentOf(own);
+        assert.deepEqual(
+          ['ns', 'zone', 'pods', 'harmed'].map((name) => fragment.get(name)),
+          [null, 'zone-a', 'evicted', 'only'],
+        );
+      });
       const again = await opened({ viewport }, new URL(own.url()).hash);
-      const found = await labels(again);
-      assert.deepEqual(found, await labels(own));
-      assert.ok(found.some((text) => text.startsWith('zone-a')));
-      assert.ok(!found.some((text) => text.startsWith('zone-b')), found.join());
+      await soon(again, async () => {
+        const found = await labels(again);
+        assert.deepEqual(found, await labels(own));
+        assert.ok(found.some((text) => text.startsWith('zone-a')));
+        assert.ok(!found.some((text) => text.startsWith('zone-b')), found.join());
+      });
+      const { length } = await labels(again);
       await again.getByRole('button', { name: 'Show all' }).click();
-      assert.ok((await labels(again)).length > found.length);
-      assert.equal(fragmentOf(again).size, 0);
+      await soon(again, async () => {
+        assert.ok((await labels(again)).length > length);
+        assert.equal(fragmentOf(again).size, 0);
+      });
       await own.close();
       await again.close();
     });
