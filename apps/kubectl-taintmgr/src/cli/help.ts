@@ -6,6 +6,7 @@ import type {
   Option,
 } from '@commander-js/extra-typings';
 import { groupBy } from '@taintmgr/k8s-adapter/command-line';
+import { brokenBetweenWords } from '../render/lines.ts';
 import { fullNameOf } from './arguments.ts';
 
 /** The parts of a help text that are not in the table of arguments and flags. */
@@ -70,16 +71,16 @@ export const helpLayout: HelpConfiguration = {
     const name = fullNameOf(command);
     const more = isGroup ? [`${name} COMMAND --help says more about a command.`] : [];
     const parts = [
-      broken(sentence(helper.commandDescription(command)), '', width),
+      brokenBetweenWords(sentence(helper.commandDescription(command)), '', width),
       examples.length === 0 ? '' : ['Examples:', ...examples.map((one) => example(one, width))],
       ...sections(command, helper).map((one) => sectionText(one, width)),
       ...details
         .trim()
         .split('\n\n')
-        .map((one) => broken(one.replace(/\n/g, ' '), '', width)),
+        .map((one) => brokenBetweenWords(one.replace(/\n/g, ' '), '', width)),
       exits.length === 0 ? '' : sectionText({ heading: 'Exit codes:', items: exits }, width),
       ['Usage:', `${indent}${isGroup ? `${name} COMMAND [options]` : usageOf(command)}`],
-      [...more, globalHint].map((line) => broken(line, '', width)),
+      [...more, globalHint].map((line) => brokenBetweenWords(line, '', width)),
     ];
     const texts = parts.map((part) => [part].flat().join('\n'));
     return `${texts.filter((text) => text !== '').join('\n\n')}\n`;
@@ -136,7 +137,7 @@ function sectionText(
 ): string {
   const column = ' '.repeat(indent.length + termWidth + 3);
   const lines = items.map(([term, about]) => {
-    const text = broken(`${column}${about}`, column, width);
+    const text = brokenBetweenWords(`${column}${about}`, column, width);
     const start = `${indent}${term}`;
     return term.length > termWidth
       ? `${start}\n${text}`
@@ -160,24 +161,6 @@ function example(line: string, width: number): string {
     if (current !== '' && longer.length + ' \\'.length > width) {
       lines.push(`${current} \\`);
       current = `${indent}${indent}${word}`;
-    } else {
-      current = longer;
-    }
-  }
-  return [...lines, current].join('\n');
-}
-
-/** Broken between words; further lines begin with `start`. */
-function broken(text: string, start: string, width: number): string {
-  const lines: string[] = [];
-  const [, first = ''] = /^( *)/.exec(text) ?? [];
-  let current = '';
-  for (const word of text.trim().split(' ')) {
-    const longer =
-      current === '' ? `${lines.length === 0 ? first : start}${word}` : `${current} ${word}`;
-    if (current !== '' && longer.length > width) {
-      lines.push(current);
-      current = `${start}${word}`;
     } else {
       current = longer;
     }

@@ -22,12 +22,23 @@ function brokenLine(line: string, width: number): string {
     return `${broken(before.trimEnd(), width)}\n    ${toPaste}`;
   }
   const [, start = ''] = /^( *)/.exec(line) ?? [];
-  const indent = `${start}  `;
+  return brokenBetweenWords(line, `${start}  `, width);
+}
+
+/** A line broken between words; further lines begin with `indent`. A word that is too long stays whole. */
+export function brokenBetweenWords(
+  line: string,
+  indent: string,
+  width: number,
+  widthOf: (text: string) => number = lengthOf,
+): string {
+  const [, start = '', rest = ''] = /^( *)(.*)$/.exec(line) ?? [];
   const lines: string[] = [];
-  let current = '';
-  for (const word of line.slice(start.length).split(' ')) {
-    const longer = current === '' ? `${start}${word}` : `${current} ${word}`;
-    if (current === '' || lengthOf(longer) <= width) {
+  let current = start;
+  for (const word of rest.split(' ')) {
+    const isFirst = current === start || current === indent;
+    const longer = isFirst ? `${current}${word}` : `${current} ${word}`;
+    if (isFirst || widthOf(longer) <= width) {
       current = longer;
     } else {
       lines.push(current);

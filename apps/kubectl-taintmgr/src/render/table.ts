@@ -3,6 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { printable } from '@taintmgr/k8s-adapter/command-line';
 import { eastAsianWidth } from 'get-east-asian-width';
+import { brokenBetweenWords } from './lines.ts';
 import { type Paint, plain, type Tone } from './style.ts';
 
 /** Between two columns. */
@@ -389,20 +390,7 @@ const lineWidthMax = 100;
  * A word that is too long stays whole.
  */
 export function wrapped(line: string, indent: string, width: number = lineWidthMax): string {
-  const [, start = '', rest = ''] = /^( *)(.*)$/.exec(printable(line)) ?? [];
-  const lines: string[] = [];
-  let current = start;
-  for (const word of rest.split(' ')) {
-    const isFirst = current === start || current === indent;
-    const longer = isFirst ? `${current}${word}` : `${current} ${word}`;
-    if (isFirst || widthOf(longer) <= width) {
-      current = longer;
-    } else {
-      lines.push(current);
-      current = `${indent}${word}`;
-    }
-  }
-  return [...lines, current].join('\n');
+  return brokenBetweenWords(printable(line), indent, width, widthOf);
 }
 
 /** A name and its value, and the colour of the value; a line without a name continues the one before. */
