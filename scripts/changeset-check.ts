@@ -1,8 +1,7 @@
 // Fails if shipped sources have changed without a changeset: npm run changeset:check -- [REF] What
 // counts is what has changed since REF, or else: on a branch since it left main, or since it set
-// the version, on main since the last release. Before the first release CHANGELOG.md says what the
-// version has, and nothing is compared. Changesets itself says what is shipped
-// (`changedFilePatterns`) and whether one is there.
+// the version, on main since the last release. Without a tag of a release nothing is compared.
+// Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -15,7 +14,7 @@ interface Base {
 const base = baseOf(process.argv[2]);
 if (base === null) {
   process.stdout.write(
-    'changesets: nothing to compare with: no release yet, or HEAD is all there is or sets the version\n',
+    'changesets: nothing to compare with: no tag of a release, or HEAD is all there is or sets the version\n',
   );
 } else {
   process.stdout.write(`changesets: compared with ${base.name} (${base.commit.slice(0, 9)})\n`);
@@ -39,7 +38,7 @@ function baseOf(ref: string | undefined): Base | null {
   const point = branchPoint();
   const release = lastRelease();
   if (point === null) return notHead(release);
-  // The commit that sets the version has made changelogs of all changesets before it.
+  // The commit that sets the version has made a section of CHANGELOG.md of all changesets before it.
   const isOnBranch = release !== null && !isAncestor(release.commit, point.commit);
   return isOnBranch ? notHead(release) : point;
 }
@@ -77,7 +76,7 @@ function lastRelease(): Base | null {
   return set === null ? null : { commit: set, name: 'the commit that set the version' };
 }
 
-/** The latest before HEAD; null: nothing has been released. */
+/** The latest before HEAD; null: there is none. */
 function releaseTag(): string | null {
   return git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', '--match', '@*/*@*');
 }

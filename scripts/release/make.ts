@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { nameOf, ownPlatform, platforms } from '../../apps/kubectl-taintmgr/scripts/platforms.ts';
 import manifest from '../../packages/core/package.json' with { type: 'json' };
+import { releaseNotes } from '../changelog.ts';
 import { makeable } from '../node-programs.ts';
 import { type Artifact, artifactOf, writeChecksums, writeTarball } from './artifacts.ts';
 import {
@@ -28,6 +29,7 @@ import {
   sbomOf,
 } from './bundled.ts';
 import { emptyFolder, type ReleaseFlags } from './flags.ts';
+import { notesFile } from './publish.ts';
 import { run } from './run.ts';
 
 const { version } = manifest;
@@ -49,6 +51,8 @@ const programNames = Object.keys(programs) as Program[];
 export async function makeRelease(flags: ReleaseFlags, say: Say): Promise<readonly Artifact[]> {
   const folder = resolve(flags.folder);
   emptyFolder(folder, process.cwd());
+  const notes = releaseNotes(readFileSync('CHANGELOG.md', 'utf8'), version, flags.repository);
+  writeFileSync(join(folder, notesFile), notes);
   say('a clean build');
   for (const dist of globSync('{packages,apps}/*/dist')) rmSync(dist, { recursive: true });
   run('.', 'npm', 'run', '-s', 'build', '--', '--force');

@@ -152,6 +152,9 @@ interface Already {
   readonly prints: 'integrity' | 'text';
 }
 
+/** The text of the page on GitHub: made with the files, and no file of the release itself. */
+export const notesFile = 'NOTES.md';
+
 const platforms = 'linux/amd64,linux/arm64';
 
 /** All commands, in the order in which they run. */
@@ -241,7 +244,8 @@ function githubSteps({ version, repository, folder, files }: Release): readonly 
   const to = `https://github.com/${repository}/releases/tag/v${version}`;
   const list = `${folder}/SHA256SUMS`;
   const bundle = `${list}.sigstore.json`;
-  const create = ['release', 'create', `v${version}`, '--verify-tag', '--generate-notes'];
+  const notes = ['--notes-file', `${folder}/${notesFile}`];
+  const create = ['release', 'create', `v${version}`, '--verify-tag', ...notes];
   const download = ['release', 'download', `v${version}`, '--pattern', 'SHA256SUMS'];
   const paths = [...files.map((file) => `${folder}/${file}`), list, bundle];
   return [
