@@ -15,16 +15,20 @@ import { callOverHttps } from './https/webhook-call.ts';
 import type { ParseYaml } from './server/formats.ts';
 import { ServedCluster, type ServedClusterOptions } from './server/served-cluster.ts';
 
+/** The options of `startEmbedded`. */
 export interface EmbeddedOptions
   extends Omit<ServedClusterOptions, 'ca' | 'clock' | 'seed' | 'apiServer'> {
+  /** Decides whatever is left to chance, such as names and UIDs; default 1. */
   readonly seed?: number;
-  /** 0, the default, lets the system choose. */
+  /** The port to listen on; 0, the default, lets the system choose. */
   readonly port?: number;
   /** The administrator's token; left out: a random one. */
   readonly token?: string;
   /** Tokens of others than the administrator. */
   readonly users?: Tokens;
+  /** The time in milliseconds that the server takes for a request; left out: none. */
   readonly serviceMs?: ServiceTime;
+  /** Reads request bodies of YAML; left out: only YAML that is JSON is understood. */
   readonly parseYaml?: ParseYaml;
   /** CustomResourceDefinitions that are served when it has started. */
   readonly definitions?: readonly object[];
@@ -39,12 +43,15 @@ export interface EmbeddedOptions
 
 /** A cluster that others can reach over HTTPS. */
 export interface EmbeddedCluster {
+  /** The cluster behind the server: its API, nodes and kubelets. */
   readonly cluster: ServedCluster;
+  /** The address of the API server: `https://127.0.0.1:PORT`. */
   readonly url: string;
   /** The authority's certificate, PEM: for the kubeconfig of another user. */
   readonly ca: string;
   /** Path of the kubeconfig file. */
   readonly kubeconfig: string;
+  /** Stops the cluster, and ends every connection. */
   stop(): Promise<void>;
 }
 
@@ -72,7 +79,11 @@ function writeBug(error: unknown, during: string): void {
   process.stderr.write(`a bug of the simulated cluster, in ${during}: ${inspect(error)}\n`);
 }
 
-/** Starts a cluster on the machine's clock and serves its API on the loopback interface. Throws ApiError of a definition. */
+/**
+ * Starts a cluster on the machine's clock and serves its API on 127.0.0.1. Throws the ApiError of
+ * a definition that is refused, and the error of Node if the port is taken or the kubeconfig cannot
+ * be written.
+ */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
   const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...others } = rest;

@@ -22,7 +22,7 @@ const admin: User = {
 export const serverAudience = 'https://kubernetes.default.svc';
 const serverAudiences: readonly string[] = [serverAudience];
 
-/** Bearer tokens and the users they stand for. */
+/** Bearer tokens, and the users that they stand for. */
 export type Tokens = ReadonlyMap<string, User>;
 
 /** The user of a token, and those of the requested audiences that the token is meant for. */

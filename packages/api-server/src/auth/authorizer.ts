@@ -21,7 +21,7 @@ export function userInfo({ name: username, uid, groups, extra }: User): {
   return { username, ...(uid ? { uid } : {}), groups, ...(extra ? { extra } : {}) };
 }
 
-/** The user as whom the pods of a service account speak. */
+/** Returns the user as whom the pods of a service account authenticate: its name and its groups. */
 export function serviceAccountUser(namespace: string, name: string): User {
   return {
     name: `system:serviceaccount:${namespace}:${name}`,

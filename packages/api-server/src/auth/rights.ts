@@ -2,10 +2,11 @@ import type { Rule } from '@taintmgr/sim-cluster/server';
 import { type Attributes, allows } from './authorizer.ts';
 import type { Grant } from './grants.ts';
 
-/** Records the used rights and the refusals. */
+/** A right that a role or a token grants. */
 export interface Right {
   /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a rule that came with a token. */
   readonly role: string;
+  /** A verb of the API, such as `list`; `*` for all of them. */
   readonly verb: string;
   /** `pods/eviction`, `leases.coordination.k8s.io`, `/metrics`. */
   readonly resource: string;
@@ -17,12 +18,17 @@ export interface Right {
 
 /** A request that was forbidden. */
 export interface Denial {
+  /** The name of the user, such as `system:serviceaccount:kube-system:taintmgr`. */
   readonly user: string;
+  /** The verb of the request, such as `create`. */
   readonly verb: string;
   /** In the form of a Right's resource. */
   readonly resource: string;
+  /** '' for a resource without a namespace, and for a path. */
   readonly namespace: string;
+  /** '' for a request that names no object. */
   readonly name: string;
+  /** The number of equal requests that were forbidden. */
   readonly count: number;
 }
 

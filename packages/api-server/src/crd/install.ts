@@ -3,7 +3,10 @@ import type { ClusterApi, KubeObject } from '@taintmgr/sim-cluster/server';
 
 const resource = 'customresourcedefinitions';
 
-/** Creates them; resolves when all of them are served. Throws ApiError. */
+/**
+ * Creates CustomResourceDefinitions; resolves when all of them are served. Throws the ApiError of a
+ * definition that is refused, such as AlreadyExists.
+ */
 export async function installDefinitions(
   api: ClusterApi,
   definitions: readonly object[],

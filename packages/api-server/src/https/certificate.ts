@@ -1,11 +1,14 @@
+// Makes a server's certificate and the authority that signs it.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** Makes a server's certificate and the authority that signs it; all PEM. */
+/** The certificate of a server, its key, and the authority that signs it; all PEM. */
 export interface Certificate {
   /** The CA certificate that clients must trust. */
   readonly ca: string;
+  /** The certificate of the server. */
   readonly certificate: string;
+  /** The private key of the server, PKCS #8. */
   readonly key: string;
 }
 

@@ -1,11 +1,13 @@
 // The kubeconfig that leads to an embedded cluster.
 import { chmodSync, writeFileSync } from 'node:fs';
 
+/** The one context of a kubeconfig. */
 export interface KubeconfigOptions {
   /** `https://127.0.0.1:6443` */
   readonly server: string;
   /** The authority's certificate, PEM. */
   readonly ca: string;
+  /** The bearer token of the user. */
   readonly token: string;
   /** Names the cluster, the user and the context; default `taintmgr-sim`. */
   readonly name?: string;
@@ -35,7 +37,10 @@ current-context: ${name}
 `;
 }
 
-/** Writes a kubeconfig that only its owner may read; an existing file is replaced. */
+/**
+ * Writes a kubeconfig that only its owner may read; an existing file is replaced. Throws the error
+ * of Node if the file cannot be written.
+ */
 export function writeKubeconfig(path: string, options: KubeconfigOptions): void {
   // The mode counts only for a new file; an old one may be open to others.
   writeFileSync(path, '', { mode: 0o600 });

@@ -78,10 +78,13 @@ function compressing(answer: Outgoing): Outgoing {
   };
 }
 
+/** The options of `startHttps`. */
 export interface HttpsOptions {
+  /** Answers the requests: `exchange` of a cluster or of an API server. */
   readonly exchange: Exchange;
+  /** The certificate of the server: of `createCertificate`, or PEM of your own. */
   readonly certificate: Certificate;
-  /** 0, the default, lets the system choose. */
+  /** The port to listen on; 0, the default, lets the system choose. */
   readonly port?: number;
   /** An address of the loopback interface; default 127.0.0.1. */
   readonly host?: string;
@@ -93,7 +96,9 @@ export interface HttpsOptions {
 
 /** A running HTTPS server. */
 export interface HttpsServer {
+  /** The address of the server: `https://HOST:PORT`. */
   readonly url: string;
+  /** The port on which the server listens. */
   readonly port: number;
   /** Ends every connection and stops listening. */
   close(): Promise<void>;
@@ -123,7 +128,10 @@ const connectionMegabytesMax = 1024;
 type Answerer = (request: Incoming, response: Parameters<typeof outgoing>[0]) => void;
 type Incoming = IncomingMessage | Http2ServerRequest;
 
-/** Serves an exchange function over HTTPS. Rejects when it cannot listen. */
+/**
+ * Serves an exchange function over HTTPS. Rejects with the error of Node, such as EADDRINUSE, if the
+ * server cannot listen.
+ */
 export function startHttps(options: HttpsOptions): Promise<HttpsServer> {
   const { exchange, certificate, port = 0, host = '127.0.0.1' } = options;
   const { slowClientMs = defaultSlowClientMs, http2 = true } = options;

@@ -6,7 +6,10 @@ import type { CallWebhook, WebhookCall } from '../admission/webhooks/call.ts';
 /** A longer answer is cut off, and then is invalid JSON. */
 const answerBytesMax = 3 * 1024 * 1024;
 
-/** POSTs an AdmissionReview; errors are worded as by Go's client. */
+/**
+ * POSTs an AdmissionReview; errors are worded as by Go's client. Of an answer, at most 3 MiB are read.
+ * For `callWebhook` of `ApiServerOptions`.
+ */
 export const callOverHttps: CallWebhook = (call, done) => {
   const { url, host, port, serverName, ca, body } = call;
   const { pathname, search } = new URL(url);

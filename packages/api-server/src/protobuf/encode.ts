@@ -59,13 +59,16 @@ function fieldsOf(apiVersion: string, kind: string): Fields | undefined {
 
 /**
  * An object, a list or a Status with the envelope around it, as in the body of an answer. Fields that
- * the tables do not know are left out. Throws for another kind.
+ * the tables do not know are left out. Throws an Error for a kind that the tables do not have.
  */
 export const encodeObject: (object: Given) => Uint8Array = lastWritten((object: Given) =>
   kept.written(() => writeObject(kept, object)),
 );
 
-/** An event of a watch after its length in four bytes. */
+/**
+ * An event of a watch in protobuf, after its length in four bytes. `type` is ADDED, MODIFIED, DELETED,
+ * BOOKMARK or ERROR. Throws as `encodeObject`.
+ */
 export function encodeFrame(type: string, object: Given): Uint8Array {
   const encoded = encodeObject(object);
   const bytes = kept.written(() => {

@@ -86,6 +86,10 @@ function publishOwnObjects(api: ClusterApi, endpoint: Endpoint): void {
   }
 }
 
+/**
+ * The options of `ApiServer`: those of the simulated API server, and those of a server for real
+ * clients.
+ */
 export interface ApiServerOptions extends Omit<PlainServerOptions, 'front'>, DeskOptions {}
 
 const kinds: readonly Resource[] = [definitionResource, ...admissionResources];

@@ -43,6 +43,7 @@ import { apiGroups } from '../discovery/documents.ts';
 import { handlePath } from '../discovery/paths.ts';
 import { type FormatOptions, formatsOf } from './formats.ts';
 
+/** The options of a server for real clients: authentication, webhooks and formats. */
 export interface DeskOptions extends FormatOptions {
   /**
    * Bearer tokens and their users; without them requests are not authenticated and every client is
@@ -50,7 +51,7 @@ export interface DeskOptions extends FormatOptions {
    */
   readonly tokens?: Tokens;
   /**
-   * The time after a load in which the parameters of admission policies are unknown, as after the
+   * The time in milliseconds after a load in which the parameters of admission policies are unknown, as after the
    * start of a server that finds them stored; default 0.
    */
   readonly paramsSyncMs?: number;

@@ -82,6 +82,7 @@ function scalarText(value: unknown): string {
 /** Reads one YAML document; throws for other text. */
 export type ParseYaml = (text: string) => unknown;
 
+/** The formats that a server reads and writes beside JSON. */
 export interface FormatOptions {
   /** Reads YAML, for request bodies of that type; left out: only YAML that is JSON is understood. */
   readonly parseYaml?: ParseYaml;

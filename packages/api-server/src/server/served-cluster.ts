@@ -4,6 +4,10 @@ import { PolicyStatus } from '../policy/policy-status.ts';
 import { ApiServer, type ApiServerOptions } from './api-server.ts';
 import { EvictionRequests } from './eviction-requests.ts';
 
+/**
+ * The options of `ServedCluster`: those of a simulated cluster, with an API server for real
+ * clients.
+ */
 export interface ServedClusterOptions
   extends Omit<ClusterOptions, 'apiServer' | 'makeApi' | 'parts'> {
   /**
@@ -11,11 +15,13 @@ export interface ServedClusterOptions
    * unanswered. The cluster serves them when their definition is installed.
    */
   readonly evictionRequestMs?: number;
+  /** The options of the API server; without `tokens` every client is an administrator. */
   readonly apiServer?: Omit<ApiServerOptions, 'clock' | 'random'>;
 }
 
 /** A whole Kubernetes cluster whose API server is one for real clients. */
 export class ServedCluster extends Cluster {
+  /** The API server; its `exchange` answers real clients. */
   declare readonly api: ApiServer;
 
   constructor({ apiServer = {}, evictionRequestMs: ms, ...options }: ServedClusterOptions) {
