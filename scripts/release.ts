@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../packages/core/package.json' with { type: 'json' };
 import { artifactTable, readChecksums, sizeText } from './release/artifacts.ts';
 import { checkFolder, checkTag, parseReleaseFlags, type ReleaseFlags } from './release/flags.ts';
-import { differences, makeRelease } from './release/make.ts';
+import { compareReleases, makeRelease } from './release/make.ts';
 import { askRegistries, publish, type Release, releasePlan } from './release/publish.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -37,7 +37,8 @@ async function main(flags: ReleaseFlags): Promise<void> {
   const artifacts = await makeRelease(flags, say);
   if (flags.twice) {
     const again = await makeRelease({ ...flags, folder: second }, say);
-    for (const line of differences(artifacts, again)) print(line);
+    compareReleases(artifacts, again);
+    say(`built twice, with the same checksums: ${artifacts.length} files`);
   }
   print('');
   print(artifactTable(artifacts));

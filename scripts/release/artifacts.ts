@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { create } from 'tar';
+import { create, type WriteEntry } from 'tar';
 
 export interface Artifact {
   /** Its file, below the folder of the release. */
@@ -61,5 +61,14 @@ export async function writeTarball(
   folder: string,
   names: readonly string[],
 ): Promise<void> {
-  await create({ file, cwd: folder, gzip: { level: 9 }, portable: true, mtime }, [...names].sort());
+  const options = { file, cwd: folder, gzip: { level: 9 }, portable: true, mtime };
+  const onWriteEntry = (entry: WriteEntry) => {
+    if (entry.stat) entry.stat.mode = modeOf(entry.stat.mode);
+  };
+  await create({ ...options, onWriteEntry }, [...names].sort());
+}
+
+/** The permissions of a released file or folder, under any umask of the clone: 755 or 644. */
+export function modeOf(mode: number): number {
+  return (mode & ~0o777) | (mode & 0o100 ? 0o755 : 0o644);
 }

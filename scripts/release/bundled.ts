@@ -146,7 +146,10 @@ interface Component {
   readonly name: string;
   readonly version: string;
   readonly purl: string;
+  readonly cpe?: string;
+  readonly description?: string;
   readonly licenses?: readonly object[];
+  readonly properties?: readonly object[];
 }
 
 interface Dependency {
@@ -168,6 +171,7 @@ export interface Sbom {
 interface Program {
   readonly name: string;
   readonly version: string;
+  readonly description: string;
   readonly packages: readonly BundledPackage[];
   /** The version of the bundled Node; undefined for a package without one. */
   readonly node?: string;
@@ -186,9 +190,11 @@ export function installedSbom(root: string): Sbom {
  */
 export function sbomOf(program: Program, installed: Sbom): Sbom {
   const byKey = new Map(installed.components.map((one) => [keyOf(one), one]));
-  const bundled = program.packages.map(
-    (one) => byKey.get(keyOf(one)) ?? fail(`npm sbom has no ${keyOf(one)}`),
-  );
+  const bundled = program.packages.map((one) => {
+    const component = byKey.get(keyOf(one)) ?? fail(`npm sbom has no ${keyOf(one)}`);
+    // A package that is bundled is no dependency of development, which scanners pass over.
+    return { ...component, properties: [] };
+  });
   const components = [...bundled, ...(program.node ? [nodeOf(program.node)] : [])];
   const refs = new Set(components.map((one) => one['bom-ref']));
   const edges = installed.dependencies
@@ -204,9 +210,10 @@ export function sbomOf(program: Program, installed: Sbom): Sbom {
   return { ...content, serialNumber: serialNumberOf({ ...content, serialNumber: '' }) };
 }
 
-function rootOf({ name, version }: Program, root: Component): Component {
+function rootOf({ name, version, description }: Program, root: Component): Component {
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
-  return { ...root, 'bom-ref': `${name}@${version}`, name, version, purl };
+  const own = { 'bom-ref': `${name}@${version}`, type: 'application', name, version, purl };
+  return { ...root, ...own, description, properties: [] };
 }
 
 function nodeOf(version: string): Component {
@@ -216,6 +223,8 @@ function nodeOf(version: string): Component {
     name: 'node',
     version,
     purl: `pkg:generic/node@${version}`,
+    // Scanners find the vulnerabilities of Node by this name.
+    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
     licenses: [{ license: { id: 'MIT' } }],
   };
 }

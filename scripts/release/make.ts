@@ -2,6 +2,7 @@
 // manifest of krew, the chart, SBOMs of the programs, checksums.
 
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -10,6 +11,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +20,7 @@ import { nameOf, ownPlatform, platforms } from '../../apps/kubectl-taintmgr/scri
 import manifest from '../../packages/core/package.json' with { type: 'json' };
 import { releaseNotes } from '../changelog.ts';
 import { makeable } from '../node-programs.ts';
-import { type Artifact, artifactOf, writeChecksums, writeTarball } from './artifacts.ts';
+import { type Artifact, artifactOf, modeOf, writeChecksums, writeTarball } from './artifacts.ts';
 import {
   type BundledPackage,
   bundledPackages,
@@ -88,7 +90,9 @@ async function makeSboms(to: string, say: Say): Promise<readonly string[]> {
   for (const name of programNames) {
     const packages = await bundledPackages(programs[name]);
     const node = process.versions.node;
-    const program = { name: `@taintmgr/${name}`, version, packages, node, committed };
+    const { description } = manifestIn(`apps/${name}`);
+    const own = { name: `@taintmgr/${name}`, version, description: String(description) };
+    const program = { ...own, packages, node, committed };
     const file = join(to, `${name}-${version}.cdx.json`);
     writeFileSync(file, `${JSON.stringify(sbomOf(program, installed), null, 2)}\n`);
     files.push(file);
@@ -152,19 +156,17 @@ async function makeChart(to: string, say: Say): Promise<readonly string[]> {
   return [file];
 }
 
-/**
- * The differences between two releases of the same sources, or one line that says that there are
- * none.
- */
-export function differences(
-  first: readonly Artifact[],
-  second: readonly Artifact[],
-): readonly string[] {
-  const sums = new Map(second.map(({ file, sha256 }) => [file, sha256]));
-  const other = first.filter(({ file, sha256 }) => sums.get(file) !== sha256);
-  return other.length === 0
-    ? [`made two times, with the same checksums: ${first.length} files`]
-    : other.map(({ file }) => `made two times, with two checksums: ${file}`);
+/** Throws the files that one of two releases of the same sources lacks, or has with another checksum. */
+export function compareReleases(first: readonly Artifact[], second: readonly Artifact[]): void {
+  const sumsOf = (artifacts: readonly Artifact[]) =>
+    new Map(artifacts.map(({ file, sha256 }) => [file, sha256]));
+  const [one, other] = [sumsOf(first), sumsOf(second)];
+  const different = [...new Map([...one, ...other]).keys()].flatMap((file) =>
+    one.get(file) === other.get(file)
+      ? []
+      : [`${file}: sha256 is ${one.get(file) ?? 'none'}, then ${other.get(file) ?? 'none'}`],
+  );
+  if (different.length > 0) throw new Error(`--twice: built differently:\n${different.join('\n')}`);
 }
 
 // The tarballs that go to the npm registry.
@@ -191,17 +193,20 @@ interface Packing {
 export function packPackage({ folder, to, repository, bundled }: Packing): string {
   const stage = mkdtempSync(join(tmpdir(), 'taintmgr-package-'));
   try {
-    for (const { path } of pack(folder, '--dry-run').files) {
+    const paths = pack(folder, '--dry-run').files.map(({ path }) => path);
+    for (const path of paths) {
       mkdirSync(dirname(join(stage, path)), { recursive: true });
       cpSync(join(folder, path), join(stage, path));
     }
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const published = {
-      ...publishedManifest(manifest, bundled !== undefined),
+      ...publishedManifest(manifestIn(folder), bundled !== undefined),
       ...from(repository, folder),
     };
     writeFileSync(join(stage, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
     if (bundled) writeFileSync(join(stage, notices), noticesOf(bundled));
+    for (const path of bundled ? [...paths, notices] : paths) {
+      chmodSync(join(stage, path), modeOf(statSync(join(stage, path)).mode));
+    }
     return join(to, pack(stage, '--pack-destination', to).filename);
   } finally {
     rmSync(stage, { recursive: true });
@@ -212,11 +217,23 @@ export function packPackage({ folder, to, repository, bundled }: Packing): strin
  * Leaves out the fields that only serve the repository, and for a program the bundled dependencies.
  */
 function publishedManifest(manifest: Manifest, isProgram: boolean): Manifest {
-  const { scripts, devDependencies, dependencies, files, ...rest } = manifest;
+  const { scripts, devDependencies, dependencies, files, exports, ...rest } = manifest;
   const shipped = Array.isArray(files) ? files : [];
   return isProgram
     ? { ...rest, files: [...shipped, notices] }
-    : { ...rest, files: shipped, dependencies };
+    : { ...rest, exports: withoutSources(exports), files: shipped, dependencies };
+}
+
+/** The doors of a package without the condition of their sources, which are not packed. */
+function withoutSources(exports: unknown): unknown {
+  const text = JSON.stringify(exports, (key, value) =>
+    key === '@taintmgr/source' ? undefined : value,
+  );
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function manifestIn(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
 /** With the folder, by which npm makes the links of its README. */

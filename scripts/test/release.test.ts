@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { BundledPackage } from '../release/bundled.ts';
 import { checkTag } from '../release/flags.ts';
-import { differences, packPackage } from '../release/make.ts';
+import { compareReleases, packPackage } from '../release/make.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -55,13 +55,21 @@ describe('a release of version 0.1.0', () => {
   });
 });
 
-it('what was made two times is compared file by file', () => {
+describe('--twice', () => {
   const file = (name: string, sha256: string) => ({ file: name, bytes: 1, sha256 });
-  const both = [file('a', '1'), file('b', '2')];
-  assert.deepEqual(differences(both, both), ['made two times, with the same checksums: 2 files']);
-  assert.deepEqual(differences(both, [file('a', '1'), file('b', '3')]), [
-    'made two times, with two checksums: b',
-  ]);
+  const first = [file('a', '1'), file('b', '2')];
+  for (const [what, second, fault] of [
+    ['the same files', first, undefined],
+    ['another checksum', [file('a', '1'), file('b', '3')], 'b: sha256 is 2, then 3'],
+    ['a file less', [file('a', '1')], 'b: sha256 is 2, then none'],
+    ['a file more', [...first, file('c', '3')], 'c: sha256 is none, then 3'],
+  ] as const) {
+    it(`${fault ? 'fails for' : 'accepts'} ${what}`, () => {
+      const compare = () => compareReleases(first, second);
+      if (!fault) compare();
+      else assert.throws(compare, { message: `--twice: built differently:\n${fault}` });
+    });
+  }
 });
 
 it('JSR gets the doors that npm gets', () => {
@@ -81,6 +89,7 @@ describe('a package', () => {
       name: '@taintmgr/example',
       version: '0.1.0',
       files: ['dist'],
+      exports: { '.': { '@taintmgr/source': './src/index.ts', default: './dist/index.js' } },
       scripts: { build: 'tsup' },
       dependencies: { yaml: '^2.9.1' },
       devDependencies: { tsup: '^9.0.0' },
@@ -109,7 +118,15 @@ describe('a package', () => {
   it('that is a library names what it needs, and the repository it is from', (t) => {
     const { files, published } = tarballOf(t);
     assert.deepEqual(files, ['dist', 'package.json']);
-    assert.deepEqual(published.dependencies, { yaml: '^2.9.1' });
-    assert.equal(published.repository.url, 'git+https://github.com/a/b.git');
+    const { name: _, bugs, homepage, repository, ...rest } = published;
+    assert.deepEqual(rest, {
+      version: '0.1.0',
+      exports: { '.': { default: './dist/index.js' } },
+      files: ['dist'],
+      dependencies: { yaml: '^2.9.1' },
+    });
+    assert.equal(repository.url, 'git+https://github.com/a/b.git');
+    assert.equal(homepage, `https://github.com/a/b/tree/main/${repository.directory}#readme`);
+    assert.equal(bugs, 'https://github.com/a/b/issues');
   });
 });

@@ -33,13 +33,13 @@ describe('what a release has made', () => {
     assert.throws(() => readChecksums(folder), /a\.tgz: sha256 is 3e23e8\w+, want ca9781/);
   });
 
-  it('is the same archive whenever and by whomever its files were written', async (t) => {
+  it('is the same archive whenever, by whomever and under whichever umask its files were written', async (t) => {
     const sums = [];
     for (const name of ['one', 'two']) {
       const folder = join(folderOf(t), name);
       mkdirSync(join(folder, 'in'), { recursive: true });
       for (const file of name === 'one' ? ['a', 'b'] : ['b', 'a']) {
-        writeFileSync(join(folder, 'in', file), file);
+        writeFileSync(join(folder, 'in', file), file, { mode: name === 'one' ? 0o600 : 0o664 });
       }
       const archive = join(folder, 'archive.tgz');
       await writeTarball(archive, join(folder, 'in'), name === 'one' ? ['a', 'b'] : ['b', 'a']);

@@ -65,12 +65,16 @@ describe('the packages in a program', () => {
       specVersion: '1.5',
       serialNumber: 'urn:uuid:random',
       metadata: { timestamp: 'now', component: component('taintmgr', '0.0.0') },
-      components: [component('yaml', '2.9.1'), component('fast-check', '4.0.0')],
+      components: [
+        { ...component('yaml', '2.9.1'), properties: [{ name: 'development', value: 'true' }] },
+        component('fast-check', '4.0.0'),
+      ],
       dependencies: [{ ref: 'yaml@2.9.1', dependsOn: ['fast-check@4.0.0'] }],
     };
     const program = {
       name: '@taintmgr/controller',
       version: '0.1.0',
+      description: 'Evicts pods',
       packages: [yaml],
       node: '24.21.0',
       committed: '2026-11-23T04:37:35.000Z',
@@ -80,7 +84,16 @@ describe('the packages in a program', () => {
       sbom.components.map(({ purl }) => purl),
       ['pkg:npm/yaml@2.9.1', 'pkg:generic/node@24.21.0'],
     );
-    assert.equal(sbom.metadata.component.purl, 'pkg:npm/%40taintmgr/controller@0.1.0');
+    assert.deepEqual(sbom.components[0]?.properties, []);
+    assert.deepEqual(sbom.metadata.component, {
+      'bom-ref': '@taintmgr/controller@0.1.0',
+      type: 'application',
+      name: '@taintmgr/controller',
+      version: '0.1.0',
+      description: 'Evicts pods',
+      purl: 'pkg:npm/%40taintmgr/controller@0.1.0',
+      properties: [],
+    });
     assert.equal(sbom.metadata.timestamp, '2026-11-23T04:37:35.000Z');
     assert.deepEqual(sbom.dependencies, [
       { ref: '@taintmgr/controller@0.1.0', dependsOn: ['node@24.21.0', 'yaml@2.9.1'] },
