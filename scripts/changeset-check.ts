@@ -1,9 +1,14 @@
 // Fails if shipped sources have changed without a changeset: npm run changeset:check -- [REF] What
 // counts is what has changed since REF, or else: on a branch since it left main, or since it set
 // the version, on main since the last release. Without a tag of a release nothing is compared.
-// Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there.
+// Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there. Fails too
+// if the changesets since the last release raise the version by less than the changes of
+// docs/reference/api, the report of the API, ask for.
 import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ApiChanges, apiChanges } from './api-changes.ts';
 
 /** A commit to compare with, and its name for people. */
 interface Base {
@@ -22,7 +27,43 @@ if (base === null) {
   const { status } = spawnSync(process.execPath, [program, 'status', `--since=${base.commit}`], {
     stdio: 'inherit',
   });
-  process.exitCode = status ?? 1;
+  process.exitCode = status === 0 ? apiFault() : (status ?? 1);
+}
+
+/** 1 if the changesets raise the version by less than the changes of the API ask for; prints these. */
+function apiFault(): 0 | 1 {
+  const release = lastRelease();
+  if (release === null) return 0;
+  const { broken, added } = changesSince(release);
+  const { version } = JSON.parse(readFileSync('packages/core/package.json', 'utf8'));
+  const enough = version.startsWith('0.') ? ['minor', 'major'] : ['major'];
+  const wanted = broken.length > 0 ? enough : ['patch', 'minor', 'major'];
+  const levels = globSync('.changeset/*.md').flatMap((file) =>
+    Array.from(
+      readFileSync(file, 'utf8').matchAll(/^["']?@.+: *(\w+)$/gm),
+      ([, level = '']) => level,
+    ),
+  );
+  const changes = [...broken, ...added];
+  if (changes.length === 0 || levels.some((level) => wanted.includes(level))) return 0;
+  const lines = changes.map((change) => `  ${change}\n`).join('');
+  process.stdout.write(
+    `error: .changeset: the API has changed since ${release.name}, and no changeset says ${wanted.join(' or ')}: npm run changeset\n${lines}`,
+  );
+  return 1;
+}
+
+function changesSince({ commit }: Base): ApiChanges {
+  const folder = 'docs/reference/api';
+  const paths = git('ls-tree', '--name-only', commit, `${folder}/`)?.split('\n') ?? [];
+  const before = paths
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => [basename(path), git('show', `${commit}:${path}`) ?? ''] as const);
+  if (before.length === 0) return { broken: [], added: [] };
+  const after = globSync(`${folder}/*.md`).map(
+    (path) => [basename(path), readFileSync(path, 'utf8')] as const,
+  );
+  return apiChanges(new Map(before), new Map(after));
 }
 
 function baseOf(ref: string | undefined): Base | null {

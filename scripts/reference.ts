@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { logKeys } from '../apps/controller/src/log/line.ts';
 import { type MetricRow, metricsTable } from '../apps/controller/src/metrics/table.ts';
+import { apiPages } from './reference/api.ts';
 import { configurationPage } from './reference/configuration.ts';
 import { conditionsPage, eventsPage } from './reference/events.ts';
 import { flagsPage } from './reference/flags.ts';
@@ -28,6 +29,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
         ['[events](events.md)', 'Events by their reasons'],
         ['[conditions](conditions.md)', 'conditions with their reasons'],
         ['[logs](logs.md)', 'keys of log lines'],
+        ['[API](api/README.md)', 'what the libraries export, with signatures'],
       ],
     ),
   );
@@ -39,6 +41,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
     ['events.md', eventsPage()],
     ['conditions.md', conditionsPage()],
     ['logs.md', logsPage()],
+    ...Array.from(apiPages(), ([name, text]) => [`api/${name}`, text] as const),
   ]);
 }
 
@@ -109,6 +112,6 @@ function bucketsPart(rows: readonly MetricRow[]): string {
 
 if (import.meta.main) {
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(`${folder}/api`, { recursive: true });
   for (const [name, text] of await referencePages()) writeFileSync(`${folder}/${name}`, text);
 }

@@ -143,6 +143,54 @@ test('main is compared with the last release, by its version or its tag', (t) =>
   assert.equal(repository.check(), 0);
 });
 
+/** A page of the report of the API. */
+function pageOf(...declarations: readonly string[]): Readonly<Record<string, string>> {
+  const sections = declarations.map((code) => {
+    const [, name = ''] = /^\w+ (\w+)/m.exec(code) ?? [];
+    return `### ${name}\n\n\`\`\`ts\n${code}\n\`\`\`\n`;
+  });
+  return { 'docs/reference/api/core.md': `# core\n\n${sections.join('\n')}` };
+}
+
+const [decide, wait] = ['function decide(now: Instant): void;', 'function wait(): void;'];
+const patch = changeset.replace('minor', 'patch');
+const major = changeset.replace('minor', 'major');
+
+for (const [what, version, declarations, text, passes] of [
+  ['a removed member and a patch', '0.1.0', [decide], patch, false],
+  ['a removed member and a minor', '0.1.0', [decide], changeset, true],
+  ['a changed signature and a patch', '0.1.0', ['function decide(): void;', wait], patch, false],
+  [
+    'a changed signature and a minor',
+    '1.2.0',
+    ['function decide(): void;', wait],
+    changeset,
+    false,
+  ],
+  ['a changed signature and a major', '1.2.0', ['function decide(): void;', wait], major, true],
+  ['a new member and a patch', '0.1.0', [decide, wait, 'const nothing: null;'], patch, true],
+  ['a new member and an empty one', '0.1.0', [decide, wait, 'const a: null;'], '---\n---\n', false],
+  ['a new comment and an empty one', '0.1.0', [`/** Now. */\n${decide}`, wait], '---\n---\n', true],
+] as const) {
+  test(`the API since the last release, with ${what} after ${version}`, (t) => {
+    const repository = new Repository(t);
+    const core = { name: '@taintmgr/core', version };
+    repository.commit({
+      'packages/core/package.json': JSON.stringify(core),
+      ...pageOf(decide, wait),
+    });
+    assert.equal(repository.check(), 0);
+    repository.git('tag', `v${version}`);
+    repository.git('checkout', '--quiet', '-b', 'work');
+    repository.commit({
+      [source]: 'export const a = 1;',
+      ...pageOf(...declarations),
+      '.changeset/a.md': text,
+    });
+    assert.equal(repository.check(), passes ? 0 : 1);
+  });
+}
+
 test('a clone of one commit gets its history, and passes where nobody has it', (t) => {
   const repository = new Repository(t);
   repository.commit({ [source]: 'export const a = 1;' });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { undocumented } from '../reference/api.ts';
 import { configurationFields, describedKinds } from '../reference/configuration.ts';
 import { conditions, drainHolds, events } from '../reference/events.ts';
 import { variables } from '../reference/flags.ts';
@@ -35,7 +36,9 @@ const written = sourcesIn('packages/core/src', 'packages/k8s-adapter/src', 'apps
 describe('the reference', () => {
   it('is what npm run reference writes now', async () => {
     const pages = await referencePages();
-    assert.deepEqual(readdirSync('docs/reference').toSorted(), [...pages.keys()].toSorted());
+    const files = readdirSync('docs/reference', { recursive: true, encoding: 'utf8' });
+    const written = files.filter((file) => file.endsWith('.md'));
+    assert.deepEqual(written.toSorted(), [...pages.keys()].toSorted());
     for (const [name, text] of pages) {
       assert.equal(
         readFileSync(`docs/reference/${name}`, 'utf8'),
@@ -65,6 +68,14 @@ describe('the reference', () => {
     assert.deepEqual(silentIn('flags.md', -1), []);
     assert.deepEqual(silentIn('metrics.md', 3), []);
     assert.deepEqual(silentIn('events.md', -1), []);
+  });
+
+  it('says something of every exported name of the libraries, and of every member', () => {
+    const covered = /^@taintmgr\/core\/(?:model|time): /;
+    assert.deepEqual(
+      undocumented().filter((name) => covered.test(name)),
+      [],
+    );
   });
 
   it('has every reason that is written into a cluster', () => {
