@@ -1,12 +1,21 @@
 // Builds the archives that people download, and krew with them: the plugin or the controller as one
 // program, its license and those of what is in it. For the machine this runs on, or for those that are
-// named, as Go and krew name them. Prints the path of each archive.
+// named, as Go and krew name them. Prints the path of each archive. The program has the Node that --node
+// names, whose license is beside it.
 //
-//   node scripts/build-archives.mjs kubectl-taintmgr|controller [--to FOLDER] [linux-amd64 ...]
+//   node scripts/build-archives.mjs kubectl-taintmgr|controller [--to FOLDER] [--node FILE] [linux-amd64 ...]
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import {
@@ -36,7 +45,7 @@ const makers = {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { to: { type: 'string' } },
+  options: { to: { type: 'string' }, node: { type: 'string' } },
 });
 const [app = '', ...names] = positionals;
 const { program, make } = makers[app] ?? fail(`no program "${app}"`, Object.keys(makers));
@@ -57,14 +66,18 @@ async function noticesText() {
   const packages = await bundledPackages(programs[app]);
   const faults = licenseFaults(packages);
   if (faults.length > 0) throw new Error(faults.join('\n'));
-  return `${noticesOf(packages)}\n${'-'.repeat(78)}\n\nNode.js ${process.versions.node}\nhttps://nodejs.org\n\n${nodeLicense()}`;
+  const license = values.node
+    ? readFileSync(join(dirname(values.node), 'LICENSE'), 'utf8')
+    : nodeLicense();
+  return `${noticesOf(packages)}\n${'-'.repeat(78)}\n\nNode.js ${process.versions.node}\nhttps://nodejs.org\n\n${license}`;
 }
 
 async function buildArchive(platform) {
   const content = mkdtempSync(join(tmpdir(), 'taintmgr-archive-'));
   try {
     const [script, ...entry] = make;
-    run(process.execPath, script, ...entry, join(content, program), platform.node);
+    const node = values.node ? [`--node=${values.node}`] : [];
+    run(process.execPath, script, ...entry, join(content, program), platform.node, ...node);
     cpSync(join(root, 'LICENSE'), join(content, 'LICENSE'));
     writeFileSync(join(content, 'THIRD-PARTY-NOTICES'), notices);
     const archive = join(archives, archiveOf(program, platform, manifest.version));

@@ -2,7 +2,7 @@
 // release has already published are not published again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { run } from './run.ts';
 
 type Print = (text: string) => void;
@@ -36,18 +36,68 @@ export function publish(
     throw new Error(
       `${other.step.to} has another ${version} already: docs/releases.md says how to go on`,
     );
+  const notes = `${folder}/${notesFile}`;
+  if (asked.some(({ step, presence }) => presence === 'nothing' && step.command.includes(notes))) {
+    const earlier = plan.filter(({ target }) => !wanted.includes(target));
+    for (const { pushes } of earlier) if (pushes) withDigest(`${pushes.name}@DIGEST`, folder);
+  }
   for (const { step, presence } of asked) {
     if (presence === 'this') print(`${step.to}\n  is there already`);
-    else execute(step, print);
+    else execute(step, folder, print);
   }
 }
 
-function execute({ to, command }: Step, print: Print): void {
+function execute({ to, command: planned, pushes }: Step, folder: string, print: Print): void {
+  const command = planned.map((word) => withDigest(word, folder));
   print(`${to}\n  ${command.join(' ')}`);
-  const [program, ...args] = command;
-  const { status, error } = spawnSync(program, args, { stdio: 'inherit' });
+  const [program = '', ...args] = command;
+  const isRead = pushes?.digestIn === 'output';
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    stdio: isRead ? 'pipe' : 'inherit',
+    encoding: 'utf8',
+  });
+  const output = isRead ? `${stdout}${stderr}` : '';
+  process.stderr.write(output);
   if (status !== 0) throw new Error(`${command.join(' ')}: ${error?.message ?? `exit ${status}`}`);
+  if (pushes) keepDigest(pushes, output, folder);
 }
+
+/** Adds a digest to the notes of the release. Throws if the command that pushed did not say the digest. */
+function keepDigest({ name, digestIn }: Push, output: string, folder: string): void {
+  const digest =
+    digestIn === 'output'
+      ? /^Digest: (\S+)$/m.exec(output)?.[1]
+      : JSON.parse(readFileSync(digestIn, 'utf8'))['containerimage.digest'];
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) {
+    throw new Error(`${name} was pushed, and its digest is not known: got "${digest}"`);
+  }
+  const [notes = ''] = readNotes(folder).split(digestsTitle);
+  const digests = [...digestsIn(folder).set(name, digest)];
+  const lines = digests.map(([name, digest]) => `    ${name}@${digest}\n`);
+  writeFileSync(`${folder}/${notesFile}`, `${notes}${digestsTitle}${lines.join('')}`);
+}
+
+/** `NAME@DIGEST` with the digest of what was pushed by that name; other words as they are. */
+function withDigest(word: string, folder: string): string {
+  const [, name] = /^(.+)@DIGEST$/.exec(word) ?? [];
+  if (name === undefined) return word;
+  const digest = digestsIn(folder).get(name);
+  if (digest) return `${name}@${digest}`;
+  throw new Error(
+    `${folder}/${notesFile} has no digest of ${name}: --publish image,chart pushes both`,
+  );
+}
+
+function digestsIn(folder: string): Map<string, string> {
+  const lines = readNotes(folder).matchAll(/^ {4}(\S+)@(sha256:\S+)$/gm);
+  return new Map(Array.from(lines, ([, name = '', digest = '']) => [name, digest]));
+}
+
+function readNotes(folder: string): string {
+  return readFileSync(`${folder}/${notesFile}`, 'utf8');
+}
+
+const digestsTitle = '\nThe image and the chart, by digest:\n\n';
 
 /**
  * Prints the plan, and whether npm and JSR would take their parts. False where one would not; where
@@ -140,6 +190,15 @@ export interface Step {
   readonly command: CommandLine;
   /** Checks whether the step was done before, where that can be seen. */
   readonly already?: Already;
+  /** The tag that the command pushes. Later commands name the result as `NAME@DIGEST`. */
+  readonly pushes?: Push;
+}
+
+/** Signatures are of digests: a tag may have moved before it is signed. */
+interface Push {
+  readonly name: string;
+  /** The output of the command has `Digest: sha256:...`, or the metadata of buildx are in this file. */
+  readonly digestIn: 'output' | `${string}.json`;
 }
 
 /** A question to the place that a step goes to. */
@@ -208,34 +267,31 @@ function jsrStep({ version }: Release): Step {
   };
 }
 
-function imageSteps({ version, repository }: Release): readonly Step[] {
-  const image = `ghcr.io/${ownerOf(repository)}/taintmgr-controller:${version}`;
+function imageSteps({ version, repository, folder }: Release): readonly Step[] {
+  const name = `ghcr.io/${ownerOf(repository)}/taintmgr-controller:${version}`;
+  const digestIn = `${folder}/image.json` as const;
   const build = ['buildx', 'build', '--platform', platforms, '--file', 'deploy/Dockerfile'];
   // Docker takes their values, with the digests, from the environment.
   const bases = ['--build-arg', 'NODE_IMAGE', '--build-arg', 'BASE_IMAGE'];
-  const attested = ['--provenance=mode=max', '--sbom=true', '--tag', image, '--push', '.'];
+  const attested = ['--provenance=mode=max', '--sbom=true', '--metadata-file', digestIn];
+  const push = ['docker', ...build, ...bases, ...attested, '--tag', name, '--push', '.'] as const;
+  const sign = ['cosign', 'sign', '--yes', '--recursive', `${name}@DIGEST`] as const;
   return [
-    { target: 'image', to: image, command: ['docker', ...build, ...bases, ...attested] },
-    { target: 'image', to: image, command: ['cosign', 'sign', '--yes', '--recursive', image] },
+    { target: 'image', to: name, command: push, pushes: { name, digestIn } },
+    { target: 'image', to: name, command: sign },
   ];
 }
 
 function chartSteps({ repository, folder, version, files }: Release): readonly Step[] {
   const chart = `taintmgr-${version}.tgz`;
   if (!files.includes(chart)) return [];
-  const registry = `oci://ghcr.io/${ownerOf(repository)}/charts`;
+  const charts = `ghcr.io/${ownerOf(repository)}/charts`;
+  const name = `${charts}/taintmgr:${version}`;
+  const push = ['helm', 'push', `${folder}/${chart}`, `oci://${charts}`] as const;
+  const sign = ['cosign', 'sign', '--yes', `${name}@DIGEST`] as const;
   return [
-    { target: 'chart', to: registry, command: ['helm', 'push', `${folder}/${chart}`, registry] },
-    {
-      target: 'chart',
-      to: registry,
-      command: [
-        'cosign',
-        'sign',
-        '--yes',
-        `${registry.slice('oci://'.length)}/taintmgr:${version}`,
-      ],
-    },
+    { target: 'chart', to: name, command: push, pushes: { name, digestIn: 'output' } },
+    { target: 'chart', to: name, command: sign },
   ];
 }
 

@@ -42,6 +42,11 @@ class World {
       this.folder,
       files.map((file) => artifactOf(join(this.folder, file))),
     );
+    const digest = `sha256:${'0'.repeat(64)}`;
+    writeFileSync(
+      join(this.folder, 'NOTES.md'),
+      `Changes.\n\n    ghcr.io/taintmgr/taintmgr-controller:${version}@${digest}\n`,
+    );
     this.release = { version, repository: 'taintmgr/taintmgr', folder: this.folder, files };
     this.plan = releasePlan(this.release);
     const path = process.env.PATH;
@@ -53,12 +58,16 @@ class World {
     this.answer({});
   }
 
-  /** From now on the programs answer so; of all else they print nothing, and succeed. */
+  /**
+   * From now on the programs answer so, docker in its metadata; of all else they print nothing, and
+   * succeed.
+   */
   answer(answers: Answers): void {
     for (const program of ['npm', 'gh', 'git', 'sh', 'docker', 'cosign', 'helm']) {
+      const to = program === 'docker' ? ` >'${this.folder}/image.json'` : '';
       const cases = Object.entries(answers).flatMap(([begin, text]) =>
         begin.startsWith(`${program} `)
-          ? [`"${begin}"*) ${text === 'fails' ? 'exit 1' : `echo '${text}'`} ;;`]
+          ? [`"${begin}"*) ${text === 'fails' ? 'exit 1' : `echo '${text}'${to}`} ;;`]
           : [],
       );
       const lines = [
@@ -79,6 +88,14 @@ class World {
 
   ask(isClean = false): boolean {
     return askRegistries(this.plan, isClean, (text) => this.#print(text));
+  }
+
+  /** The calls of `program`, without the folder. */
+  calls(program: string): readonly string[] {
+    return readFileSync(join(this.folder, 'calls'), 'utf8')
+      .replaceAll(this.folder, '.')
+      .split('\n')
+      .filter((call) => call.startsWith(`${program} `));
   }
 
   /** What has published something, each by its first words. */
@@ -180,6 +197,63 @@ describe('--publish', () => {
         publishing();
         assert.match(world.printed, /^krew: nothing, since 1\.0\.0-rc\.1 is not final$/m);
       }
+    });
+  }
+});
+
+const digestOf = (letter: string) => `sha256:${letter.repeat(64)}`;
+const image = 'ghcr.io/taintmgr/taintmgr-controller:0.1.0';
+const chart = 'ghcr.io/taintmgr/charts/taintmgr:0.1.0';
+const pushes = {
+  'docker buildx': `{"containerimage.digest": "${digestOf('a')}"}`,
+  'helm push': `Pushed: ${chart}\nDigest: ${digestOf('b')}`,
+};
+
+describe('the image and the chart', () => {
+  it('are signed by the digests that were pushed, and named so by the release', (t) => {
+    const world = new World(t, '0.1.0', ['taintmgr-0.1.0.tgz']);
+    writeFileSync(join(world.folder, 'NOTES.md'), 'Changes.\n');
+    world.answer(pushes);
+    world.publish('image', 'chart', 'github');
+    assert.deepEqual(world.calls('cosign'), [
+      `cosign sign --yes --recursive ${image}@${digestOf('a')}`,
+      `cosign sign --yes ${chart}@${digestOf('b')}`,
+      'cosign sign-blob --yes --bundle ./SHA256SUMS.sigstore.json ./SHA256SUMS',
+    ]);
+    assert.match(world.calls('gh').at(-1) ?? '', / --notes-file \.\/NOTES\.md /);
+    assert.equal(
+      readFileSync(join(world.folder, 'NOTES.md'), 'utf8'),
+      'Changes.\n\nThe image and the chart, by digest:\n\n' +
+        `    ${image}@${digestOf('a')}\n    ${chart}@${digestOf('b')}\n`,
+    );
+  });
+
+  it('are pushed before the release names them, by this run or an earlier one', (t) => {
+    const world = new World(t, '0.1.0', ['taintmgr-0.1.0.tgz']);
+    writeFileSync(join(world.folder, 'NOTES.md'), 'Changes.\n');
+    assert.throws(() => world.publish('npm', 'github'), {
+      message: `${world.folder}/NOTES.md has no digest of ${image}: --publish image,chart pushes both`,
+    });
+    assert.deepEqual(world.published, []);
+    world.answer(pushes);
+    world.publish('image', 'chart');
+    world.publish('github');
+    assert.deepEqual(world.published, ['gh release create']);
+  });
+
+  for (const [program, answer, got] of [
+    ['docker buildx', '{}', 'undefined'],
+    ['docker buildx', '{"containerimage.digest": "sha256:1"}', 'sha256:1'],
+    ['helm push', 'Pushed', 'undefined'],
+  ] as const) {
+    it(`are not signed where ${program} answers ${answer}`, (t) => {
+      const world = new World(t, '0.1.0', ['taintmgr-0.1.0.tgz']);
+      world.answer({ [program]: answer });
+      const [target, name] = program === 'helm push' ? ['chart', chart] : ['image', image];
+      assert.throws(() => world.publish(target === 'chart' ? 'chart' : 'image'), {
+        message: `${name} was pushed, and its digest is not known: got "${got}"`,
+      });
+      assert.deepEqual(world.calls('cosign'), []);
     });
   }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, matchesGlob } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
@@ -42,22 +42,23 @@ describe('the Dockerfile', () => {
       [
         'npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error',
         'node scripts/check-locked.mjs',
-        'npm run -s -w apps/controller binary -- "linux-$(echo "$TARGETARCH" | sed s/amd64/x64/)" --node=/node',
+        'npm run -s -w apps/controller archives -- "linux-$TARGETARCH" --node=/node/node',
+        'mkdir /program',
+        'tar -xzf apps/controller/archives/*.tar.gz -C /program',
       ],
     );
     const script = readFileSync(join(root, 'apps/controller', maker), 'utf8');
     assert.ok(script.includes(`join(app, '${entry}')`), 'another entry');
   });
 
-  it('takes what the binary script makes, and starts it', () => {
-    const [sources, node, built] = all('COPY');
-    assert.equal(sources, '. .');
-    assert.equal(node, '--from=node /usr/local/bin/node /node');
-    const [from, to] = (built ?? '').replace(/^--from=build /, '').split(' ');
-    assert.equal(from, join('/src', 'apps/controller', program));
-    assert.deepEqual(JSON.parse(only('ENTRYPOINT')), [to]);
+  it('has what an archive has: the program, which it starts, and the licenses', () => {
+    assert.deepEqual(all('COPY'), [
+      '. .',
+      '--from=node /usr/local/bin/node /usr/local/LICENSE /node/',
+      '--from=build /program/ /',
+    ]);
+    assert.deepEqual(JSON.parse(only('ENTRYPOINT')), [`/${Object.keys(manifest.bin)[0]}`]);
     assert.deepEqual(all('WORKDIR'), ['/src']);
-    assert.equal(basename(to ?? ''), Object.keys(manifest.bin)[0]);
   });
 
   it('starts the program that binary:check tries out', () => {
