@@ -14,9 +14,10 @@ import type { EvictionPause, EvictionPolicy, NodeTaintRule } from './policy/valu
  * checks no types.
  */
 export function checkEvent(event: Event): void {
-  if (!Object.hasOwn(kinds, event.kind)) {
+  const { kind }: { readonly kind?: unknown } = Object(event);
+  if (typeof kind !== 'string' || !Object.hasOwn(kinds, kind)) {
     const known = Object.keys(kinds).join(', ');
-    throw new RangeError(`event.kind: got ${JSON.stringify(event.kind)}, want one of ${known}`);
+    throw new RangeError(`event.kind: got ${JSON.stringify(kind)}, want one of ${known}`);
   }
   const own = brought[event.kind];
   if (!own) return;

@@ -22,6 +22,26 @@ describe('what JavaScript lets pass', () => {
       /^event\.kind: got "nodeUpdate", want one of nodeUpsert, /,
     ],
     [
+      'no event at all',
+      () => Reflect.apply(engine.handle, engine, [0, undefined]),
+      /^event\.kind: got undefined, want one of nodeUpsert, /,
+    ],
+    [
+      'null for an event',
+      () => engine.handle(0, JSON.parse('null')),
+      /^event\.kind: got undefined, want one of nodeUpsert, /,
+    ],
+    [
+      'a Node as the API has it, for makeNode',
+      () => core.makeNode(JSON.parse(JSON.stringify(raw))),
+      /^name: got undefined, want a text; nodeFromJson of @taintmgr\/k8s-adapter reads objects /,
+    ],
+    [
+      'a Pod as the API has it, for makePod',
+      () => core.makePod(JSON.parse(JSON.stringify(raw))),
+      /^name: got undefined, want a text; podFromJson of /,
+    ],
+    [
       'a Node as the API has it',
       () => engine.handle(0, { kind: 'nodeUpsert', node: JSON.parse(JSON.stringify(raw)) }),
       /^event\.node: want what makeNode makes, or what nodeFromJson of @taintmgr\/k8s-adapter /,

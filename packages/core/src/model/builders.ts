@@ -12,8 +12,12 @@ export interface NodeInput extends Partial<Omit<Node, 'name' | 'taints'>> {
   readonly taints?: readonly (string | Taint)[];
 }
 
-/** A node. Its uid defaults to its name. Throws RangeError for a text that is not a taint. */
+/**
+ * A node. Its uid defaults to its name. Throws RangeError for a text that is not a taint, and for an
+ * object of the Kubernetes API.
+ */
 export function makeNode({ name, taints = [], ...node }: NodeInput): Node {
+  checkName(name, 'nodeFromJson');
   return {
     ...withDefaults<Omit<Node, 'taints'>>({ name, uid: name }, node),
     taints: taints.map((taint) => (typeof taint === 'string' ? parseTaint(taint) : taint)),
@@ -27,8 +31,12 @@ export interface PodInput extends Partial<Omit<Pod, 'name' | 'tolerations'>> {
   readonly tolerations?: readonly Partial<Toleration>[];
 }
 
-/** A pod that runs and is ready, in the namespace `default`. Its uid defaults to `namespace/name`. */
+/**
+ * A pod that runs and is ready, in the namespace `default`. Its uid defaults to `namespace/name`.
+ * Throws RangeError for an object of the Kubernetes API.
+ */
 export function makePod({ name, tolerations = [], ...pod }: PodInput): Pod {
+  checkName(name, 'podFromJson');
   const namespace = pod.namespace ?? 'default';
   const defaults: Omit<Pod, 'tolerations'> = {
     namespace,
@@ -48,6 +56,14 @@ export function makePod({ name, tolerations = [], ...pod }: PodInput): Pod {
     ...withDefaults(defaults, pod),
     tolerations: tolerations.map((toleration) => withDefaults(anyToleration, toleration)),
   };
+}
+
+/** JavaScript checks no types, and objects of the API have their name in the metadata. */
+function checkName(name: unknown, reader: string): void {
+  if (typeof name === 'string') return;
+  const got = JSON.stringify(name);
+  const hint = `${reader} of @taintmgr/k8s-adapter reads objects of the Kubernetes API`;
+  throw new RangeError(`name: got ${got}, want a text; ${hint}`);
 }
 
 const anyToleration: Toleration = {

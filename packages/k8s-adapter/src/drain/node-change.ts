@@ -1,7 +1,7 @@
 // A change that a drain makes to a node beside other writers: its reading of the node, and its one
 // write.
 import { formatTaint } from '@taintmgr/core/model';
-import { type Instant, parseTime } from '@taintmgr/core/time';
+import { formatTime, type Instant, parseTime } from '@taintmgr/core/time';
 import { drainMarksAnnotation } from '../proto/drain-annotation.ts';
 import { asList, asRecord, asText } from '../proto/json.ts';
 import { managersOf } from '../proto/managed-fields.ts';
@@ -13,6 +13,7 @@ import {
   type TaintObject,
   withQuery,
 } from '../proto/requests.ts';
+import { timeFromJson } from '../proto/taint-starts.ts';
 import { type DrainMark, readMarks, writeMarks } from './marks.ts';
 
 /** The fields of a node that a drain reads. */
@@ -58,11 +59,18 @@ export function drainableNode(object: unknown): DrainableNode {
   return {
     name: asText(metadata.name),
     resourceVersion: asText(metadata.resourceVersion),
-    taints: asList(taints).filter(isTaintObject),
+    taints: asList(taints).filter(isTaintObject).map(asWritten),
     isCordoned: unschedulable === true,
     cordonManagers: managersOf('f:unschedulable', metadata),
     marks: readMarks(asRecord(metadata.annotations)),
   };
+}
+
+/** A taint of @kubernetes/client-node has a Date, which the API takes as text. */
+function asWritten({ timeAdded, ...taint }: TaintObject): TaintObject {
+  const at = typeof timeAdded === 'string' ? null : timeFromJson(timeAdded);
+  const text = at === null ? timeAdded : formatTime(at);
+  return { ...taint, ...(text !== undefined && { timeAdded: text }) };
 }
 
 /**

@@ -6,7 +6,7 @@ import type {
   NodeDrain,
   NodeTaintRule,
 } from '@taintmgr/core/policy';
-import { type Instant, parseTime } from '@taintmgr/core/time';
+import { formatTimeMillis, type Instant, parseTime } from '@taintmgr/core/time';
 import type { Metadata } from './engine-value.ts';
 import { evictionPauseOf, evictionPauseSpec, evictionPauseStatus } from './eviction-pause.ts';
 import { evictionPolicyOf, evictionPolicySpec } from './eviction-policy.ts';
@@ -42,10 +42,12 @@ export interface NamedTaintManager {
 
 /**
  * Reads an object of one of our kinds, from a file or from the API. `now` is the start of a pause
- * that names none. Nothing is half read: one fault, and all of it is refused.
+ * that names none. A time is text, or a Date as in objects of @kubernetes/client-node. Nothing is
+ * half read: one fault, and all of it is refused.
  */
 export function readManifest(value: unknown, now: Instant): Judged<PolicyObject> {
-  const object = isRecord(value) ? value : {};
+  const read = withTexts(value);
+  const object = isRecord(read) ? read : {};
   const kind = kindOf(object.kind);
   if (isOldGrammar(value)) return refused(oldGrammarText);
   if (object.apiVersion !== policyApiVersion || kind === null) return foreign(object);
@@ -53,6 +55,15 @@ export function readManifest(value: unknown, now: Instant): Judged<PolicyObject>
   const judged = bodyOf(kind, object, metadataOf(object), now);
   if (judged.kind === 'refused') return { ...judged, faults: [...faults, ...judged.faults] };
   return faults.length > 0 ? { kind: 'refused', faults } : judged;
+}
+
+/** Objects of @kubernetes/client-node, and YAML that it has read, have a Date for a time. */
+function withTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withTexts);
+  if (!isRecord(value)) return value;
+  const { getTime } = value;
+  if (typeof getTime === 'function') return formatTimeMillis(Number(getTime.call(value)));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withTexts(one)]));
 }
 
 function kindOf(name: unknown): KindName | null {

@@ -1,10 +1,10 @@
 // Lists EvictionRequests for a NodeDrain or for the taint eviction, makes their own, and takes them back.
 import type { Command, Event, Outcome, PodRef } from '@taintmgr/core';
 import { type EvictionRequest, taintEviction } from '@taintmgr/core/drain';
-import { parseTime } from '@taintmgr/core/time';
 import { answerValue, type Failure, failureOf, isMissing, succeeded } from '../../proto/answer.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../../proto/json.ts';
 import { type ApiRequest, getRequest, objectRequest, withQuery } from '../../proto/requests.ts';
+import { timeFromJson } from '../../proto/taint-starts.ts';
 import { call, done, failedBy, readPages, type Steps, type Task } from '../task.ts';
 
 type ReadRequests = Extract<Command, { kind: 'readEvictionRequests' }>;
@@ -122,7 +122,7 @@ function requestFrom(object: JsonRecord): Omit<EvictionRequest, 'responder'> {
     intent: intent === 'Withdrawn' ? 'Withdrawn' : 'Eviction',
     drain: ownerOf(asRecord(labels)),
     failed: failed ? asText(failed.message) || asText(failed.reason) : null,
-    createdAt: parseTime(asText(creationTimestamp)),
+    createdAt: timeFromJson(creationTimestamp),
   };
 }
 
@@ -139,8 +139,8 @@ function responderOf({ targetResponders, responders }: JsonRecord): Responder | 
   const { heartbeatTime, startTime, expectedCompletionTime, message } = said ?? {};
   return {
     name,
-    heartbeatAt: parseTime(asText(heartbeatTime)) ?? parseTime(asText(startTime)),
-    expectedAt: parseTime(asText(expectedCompletionTime)),
+    heartbeatAt: timeFromJson(heartbeatTime) ?? timeFromJson(startTime),
+    expectedAt: timeFromJson(expectedCompletionTime),
     message: asText(message),
   };
 }
