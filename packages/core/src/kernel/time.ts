@@ -137,15 +137,20 @@ export function formatDuration(length: Millis): string {
   return length < 0 ? `-${text}` : text;
 }
 
-const goDuration = /^(?:\d+(?:\.\d+)?(?:h|m|s|ms))+$/;
-const unitMillis: Readonly<Record<string, Millis>> = { h: hour, m: minute, s: second, ms: 1 };
+const duration = /^(?:\d+(?:\.\d+)?(?:d|h|m|s|ms))+$/;
+const unitMillis: Readonly<Record<string, Millis>> = {
+  ...{ d: day, h: hour, m: minute, s: second, ms: 1 },
+};
 
-/** Reads a duration as kubectl's flags do (`90s`, `1h30m`, `500ms`, `0`); null for anything else. */
+/**
+ * Reads a duration as kubectl's flags do (`90s`, `1h30m`, `500ms`, `0`), and with days, as
+ * `formatDuration` writes it (`1d16h`); null for anything else.
+ */
 export function parseDuration(text: string): Millis | null {
   if (text === '0') return 0;
-  if (!goDuration.test(text)) return null;
+  if (!duration.test(text)) return null;
   let total = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)) {
+  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|d|h|m|s)/g)) {
     total += Number(count) * (unitMillis[unit ?? ''] ?? 0);
   }
   return total;

@@ -73,7 +73,9 @@ describe('time', () => {
     ['5', null],
     ['s', null],
     ['-5s', null],
-    ['1d', null],
+    ['1d16h', 144_000_000],
+    ['d', null],
+    ['1w', null],
     ['', null],
   ];
   for (const [text, expected] of durations) {
