@@ -29,7 +29,8 @@ const block = /^```console\n([\s\S]*?)^```$/gm;
 
 /**
  * Plays every command of a file in order and compares what it prints. With REWRITE=1 what is
- * different is written into the file.
+ * different is written into the file; the test still fails if a command fails that the file does
+ * not show as failing.
  */
 export async function playTranscript(
   file: URL,
@@ -48,12 +49,22 @@ export async function playTranscript(
   const rewritten = isPage
     ? text.replace(block, () => `\`\`\`console\n${blocks.shift()}\`\`\``)
     : played.join('');
-  if (process.env.REWRITE === '1') writeFileSync(file, rewritten);
-  else {
+  if (process.env.REWRITE === '1') {
+    writeFileSync(file, rewritten);
+    const known = failingIn(text);
+    const failing = failingIn(rewritten).filter((line) => !known.includes(line));
+    assert.deepEqual(failing, [], `${file.pathname}: commands that did not fail before`);
+  } else {
     // By lines: of two long texts no message shows where they differ.
     const message = `${file.pathname} (rewrite it with REWRITE=1)`;
     assert.deepEqual(...apart(rewritten.split('\n'), text.split('\n')), message);
   }
+}
+
+/** The commands that end with an exit code other than 0. */
+function failingIn(text: string): readonly string[] {
+  const scenes = text.split(/^(?=\$ )/m).filter((scene) => /^\[exit code \d+\]$/m.test(scene));
+  return scenes.map((scene) => scene.slice(0, scene.indexOf('\n')));
 }
 
 /** Both without the lines that both begin with. */
