@@ -11,6 +11,7 @@ export interface WorkloadOptions {
   readonly replicas?: number;
   /** Labels of the pods beside `app: NAME`. */
   readonly labels?: Labels;
+  /** The tolerations of the pods; left out: none. */
   readonly tolerations?: readonly TimedToleration[];
   /** Replaces or extends fields of the pods' spec. */
   readonly podSpec?: Fields;
@@ -18,7 +19,10 @@ export interface WorkloadOptions {
   readonly spec?: Fields;
 }
 
-/** `key=value:effect`, `key:effect`: the notation of kubectl taint. Throws on anything else. */
+/**
+ * Reads a taint as `kubectl taint` has it: `key=value:effect` or `key:effect`. Throws an Error for any
+ * other text.
+ */
 export function taint(text: string): Taint {
   const parts = /^([^=:]+)(?:=([^:]*))?:([A-Za-z]+)$/.exec(text);
   const [, key, value, effect] = parts ?? [];

@@ -97,7 +97,9 @@ const replaceable: readonly ClusterPart[] = [
   'resourceClaims',
 ];
 
+/** The options of `Cluster`. */
 export interface ClusterOptions {
+  /** The clock of all parts: a `VirtualClock` in tests and simulations, else a `RealClock`. */
   readonly clock: Clock;
   /** Everything random is drawn from it: equal seeds on virtual clocks give equal histories. */
   readonly seed: number;
@@ -123,7 +125,9 @@ export interface ClusterOptions {
   readonly without?: readonly ClusterPart[];
   /** Reads the expressions that select devices; left out: those that name a driver, and no others. */
   readonly selectsDevice?: SelectsDevice;
+  /** The times of kubelets and pods; left out: `defaultTiming`. */
   readonly timing?: Partial<KubeletTiming>;
+  /** Milliseconds to attach and to detach a volume; left out: 500 and 1000. */
   readonly attachTiming?: AttachTiming;
   /**
    * Writes the objects that `kubectl rollout history`, `undo` and `status --revision` read: the
@@ -136,6 +140,7 @@ export interface ClusterOptions {
    * ServiceAccount. Left out: the cluster cannot be reached from outside, and namespaces are empty.
    */
   readonly ca?: string;
+  /** The options of the API server that the cluster does not set itself. */
   readonly apiServer?: Omit<PlainServerOptions, 'clock' | 'random' | 'podDice' | 'front'>;
   /** Makes the API server; left out: one without a front. */
   readonly makeApi?: (options: PlainServerOptions) => PlainServer;
@@ -145,6 +150,7 @@ export interface ClusterOptions {
 
 /** A whole Kubernetes cluster on one clock and one seed. */
 export class Cluster {
+  /** The API server: its objects, its faults, and `exchange` for clients. */
   readonly api: PlainServer;
   /** The result of loading the snapshot. */
   readonly loadReport: LoadReport;
@@ -246,7 +252,7 @@ export class Cluster {
     this.#kubelets.writeRenewals();
   }
 
-  /** The kubelet of a node. Throws for a node that has none. */
+  /** The kubelet of a node. Throws an Error for a node that has none. */
   node(name: string): Kubelet {
     const kubelet = this.#kubelets.get(name);
     if (!kubelet) throw new Error(`no kubelet for node ${name}`);
@@ -261,7 +267,7 @@ export class Cluster {
     return this.#kubelets.get(name) !== null;
   }
 
-  /** The kubelets of a zone. Throws for a zone that has none. */
+  /** The kubelets of a zone. Throws an Error for a zone that has none. */
   zone(name: string): readonly Kubelet[] {
     const kubelets = this.#kubelets.inZone(name);
     if (kubelets.length === 0) throw new Error(`no kubelet in zone ${name}`);

@@ -30,7 +30,7 @@ export {
 } from './kubelet/timing.ts';
 export { ApiError } from './objects/errors.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
-export type { TimedToleration } from './objects/tolerations.ts';
+export type { Taint, TimedToleration } from './objects/tolerations.ts';
 export type { SelectsDevice } from './scheduler/device-pools.ts';
 export { Placement, type PlacementOptions } from './scheduler/placement.ts';
 export { amountsOf, requestsOf } from './scheduler/resources.ts';

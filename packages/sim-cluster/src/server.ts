@@ -73,8 +73,7 @@ export {
   subdomainErrors,
 } from './objects/names.ts';
 export { canonicalQuantity, quantity, quantityError } from './objects/quantity.ts';
-export { formatMicroTime, formatTime } from './objects/time.ts';
-export { type Taint, type TimedToleration, tolerates } from './objects/tolerations.ts';
+export { formatTime } from './objects/time.ts';
 export {
   deniedByWebhook,
   dryRunUnsupported,

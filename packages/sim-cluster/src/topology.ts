@@ -5,14 +5,17 @@ import type { TimedToleration } from './objects/tolerations.ts';
 
 /** A cluster as one would describe it: where its nodes are and what runs on them. */
 export interface Topology {
+  /** The region of all nodes. */
   readonly region: string;
   /** Nodes are named ZONE-1 to ZONE-(nodesPerZone). */
   readonly zones: readonly string[];
+  /** The number of nodes in each zone. */
   readonly nodesPerZone: number;
   /** The description that all its nodes share. */
   readonly nodes?: Omit<NodeDescription, 'name' | 'region' | 'zone'>;
   /** Deployments, StatefulSets, DaemonSets, Jobs and pods. */
   readonly workloads: readonly KubeObject[];
+  /** PodDisruptionBudgets. */
   readonly budgets: readonly KubeObject[];
 }
 

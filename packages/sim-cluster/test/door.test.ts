@@ -13,7 +13,8 @@ const values = `
 const types = `
   ApiRequest Change Clock ClusterApi ClusterPart Exchange Fault FaultRule Json KubeObject Kubelet
   KubeletTiming LoadReport NodeConditionType NodeDescription ObjectMeta OwnerReference PlacementOptions
-  PodTiming Random RangeMs ResponseSink RestingCluster Rule SelectsDevice StatsFault TimedToleration Timer Topology
+  PodTiming Random RangeMs ResponseSink RestingCluster Rule SelectsDevice StatsFault Taint TimedToleration Timer
+  Topology
   UnknownRule Unloaded User WorkloadOptions`;
 
 it('the package offers exactly these values and types', () => {

@@ -20,12 +20,15 @@ import { Faults } from './faults.ts';
 import { presetNamespaces } from './preset-namespaces.ts';
 import { type ServiceTime, serve } from './serve.ts';
 
+/** The options of `PlainServer`. */
 export interface PlainServerOptions {
+  /** The clock on which the server waits, and by which it stamps objects. */
   readonly clock: Clock;
+  /** Decides UIDs, generated names and faults. */
   readonly random: Random;
   /** The names and uids of pods come from it; left out: from one with the seed 0. */
   readonly podDice?: PodDice;
-  /** The time the server works on a request before it does anything; left out: no time. */
+  /** The milliseconds that the server works on a request before it does anything; left out: none. */
   readonly serviceMs?: ServiceTime;
   /** The objects at the start; left out: the namespaces of every cluster. */
   readonly from?: Store;
@@ -36,7 +39,7 @@ export interface PlainServerOptions {
    * `brief` 4096.
    */
   readonly historyLength?: number;
-  /** The time an Event is kept after its last write; default an hour. */
+  /** The milliseconds that an Event is kept after its last write; default an hour. */
   readonly eventTtlMs?: number;
   /**
    * Makes the cluster's own parts write the short way: for a simulation that reads neither the form
@@ -162,8 +165,8 @@ export class PlainServer implements ClusterApi {
   }
 
   /**
-   * Applies the manifest of a kind that is served, as kubectl does without the wire. Throws ApiError, and Error for
-   * another kind.
+   * Applies the manifest of a kind that is served, as kubectl does without the wire. Throws ApiError,
+   * and Error for another kind.
    */
   apply(manifest: KubeObject): Applied {
     const { apiVersion = '', kind = '' } = manifest;

@@ -95,12 +95,15 @@ function untainted({ fieldsV1, ...entry }: ManagedFields): ManagedFields {
   return { ...entry, fieldsV1: fields };
 }
 
-/** The contents of the cluster. */
+/** The cluster that `bringToRest` starts. */
 export interface SettleOptions {
-  /** When it is switched on. */
+  /** When the cluster is switched on, in milliseconds since the Unix epoch. */
   readonly startsAt: number;
+  /** The seed of the cluster. */
   readonly seed: number;
+  /** The times of kubelets and pods. */
   readonly timing: KubeletTiming;
+  /** The machines, in the order in which they register. */
   readonly nodes: readonly NodeDescription[];
   /** Workloads and budgets, and the namespaces in which they are, in the order in which they come. */
   readonly objects: readonly KubeObject[];
@@ -108,15 +111,19 @@ export interface SettleOptions {
 
 /** A cluster at rest, from which any number of clusters go on: it does not change any more. */
 export interface RestingCluster {
-  /** When it came to rest. */
+  /** When it came to rest, in milliseconds since the Unix epoch. */
   readonly at: number;
+  /** The stored objects. */
   readonly store: Store;
   /** The number of random numbers that its API server has drawn. */
   readonly drawn: number;
   /** The number of pods made, by name and prefix. */
   readonly podsMade: ReadonlyMap<string, number>;
+  /** The nodes, and the state of their kubelets, in the order in which they started. */
   readonly machines: readonly {
+    /** The description of the node. */
     readonly node: NodeDescription;
+    /** The state of its kubelet. */
     readonly progress: KubeletProgress;
   }[];
   /** The place at which the scheduler's next search begins. */

@@ -10,7 +10,9 @@ const lookAgainMs = 500;
 
 /** The time that it takes to attach a volume to a node, and to detach one. */
 export interface AttachTiming {
+  /** Milliseconds until a volume is attached; default 500. */
   readonly attachMs: number;
+  /** Milliseconds until a volume is detached; default 1000. */
   readonly detachMs: number;
 }
 

@@ -4,7 +4,9 @@ import { WorkQueue } from './work-queue.ts';
 
 /** The dependencies of every part of the cluster beside the API server. */
 export interface ControllerContext {
+  /** The API under the name of the part. */
   readonly api: ClusterApi;
+  /** The objects by their relations: pods by node, dependents by owner. */
   readonly lookup: Lookup;
 }
 
@@ -37,6 +39,7 @@ export abstract class Controller {
     return this.queue.isIdle;
   }
 
+  /** Follows changes, and takes up what exists; a second call does nothing. */
   start(): void {
     if (this.#unsubscribe) return;
     this.#unsubscribe = this.api.subscribe((change) => this.notice(change), this.follows);

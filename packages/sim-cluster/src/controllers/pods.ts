@@ -20,10 +20,15 @@ export function controllerOf(object: KubeObject): OwnerReference | null {
 
 /** An entry of status.conditions, as pods, nodes, workloads and budgets have it. */
 export interface Condition {
+  /** Such as `Ready`. */
   readonly type: string;
+  /** `True`, `False` or `Unknown`. */
   readonly status: string;
+  /** One word in CamelCase, for programs. */
   readonly reason?: string;
+  /** Text for people. */
   readonly message?: string;
+  /** When the status last changed, RFC 3339. */
   readonly lastTransitionTime?: string;
   readonly [field: string]: string | number | undefined;
 }

@@ -11,10 +11,15 @@ import type { Call } from './front.ts';
 
 /** A kind that can be the body of a request. */
 export interface BodyKind {
+  /** The API group; '' for the core group. */
   readonly group: string;
+  /** Such as `v1`. */
   readonly version: string;
+  /** Such as `Pod`. */
   readonly kind: string;
+  /** The fields of the kind. */
   readonly schema: Struct;
+  /** The reader of a custom resource; null or left out for a built-in kind. */
   readonly custom?: CustomKind | null;
 }
 

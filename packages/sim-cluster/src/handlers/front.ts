@@ -22,20 +22,29 @@ import type { Watchers } from './watchers.ts';
 
 /** A request on its way to its handler. */
 export interface Call {
+  /** The request as it came in, with its body in JSON. */
   readonly request: ApiRequest;
+  /** The request line, taken apart. */
   readonly info: RequestInfo;
+  /** The sender of the request. */
   readonly user: User;
   /** The answers of webhooks to the request so far. */
   readonly answers: WebhookAnswers;
+  /** The forms of bodies and answers beside JSON. */
   readonly formats: Formats;
 }
 
 /** The call of a handler: a request whose resource is known and allowed. */
 export interface ResourceCall extends Call {
+  /** The store and the dependencies of every write. */
   readonly backend: Backend;
+  /** The resource that the path names, in the version that it names. */
   readonly resource: Resource;
+  /** The path, taken apart. */
   readonly path: ResourcePath;
+  /** Connects to a kubelet, for `nodes/NAME/proxy`. */
   readonly dialNode: DialNode;
+  /** The list of open watches, which the call joins if it is one. */
   readonly watchers: Watchers;
 }
 
@@ -50,8 +59,11 @@ export interface Front {
   open(server: Server): OpenFront;
 }
 
+/** A front at work on one server. */
 export interface OpenFront {
+  /** The forms of bodies and answers beside JSON. */
   readonly formats: Formats;
+  /** Judges each change before it is stored. */
   readonly admission: Admission;
   /** Handlers of subresources that the server itself has none for. */
   readonly subresources: Readonly<Record<string, (call: ResourceCall) => Answer>>;
@@ -79,6 +91,7 @@ export interface Formats {
   apply(call: ResourceCall): Answer;
 }
 
+/** One request, and the form of its answers. */
 export interface Talk {
   /** With its body in JSON, if it could be read, and answers in JSON. */
   readonly request: ApiRequest;
@@ -86,12 +99,17 @@ export interface Talk {
   readonly watch: WatchFormat;
   /** A reply in JSON in the form that was asked for. */
   reply(reply: Reply): Reply;
+  /** A refusal as a Status, in the form that was asked for. */
   refuse(error: ApiError): Reply;
 }
 
+/** A binary form of answers, such as protobuf. */
 export interface Binary {
+  /** The part of the objects that the client wants. */
   readonly form: Representation['form'];
+  /** The form of a watch. */
   readonly watch: WatchFormat;
+  /** One object as a whole answer. */
   reply(
     status: number,
     object: Readonly<Record<string, unknown>>,

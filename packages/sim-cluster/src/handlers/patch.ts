@@ -81,6 +81,7 @@ export function readPatch(call: ResourceCall): (document: KubeObject) => Body {
   };
 }
 
+/** The body of a PATCH as JSON. Throws ApiError 400 for a body that is none. */
 export function parsedPatch({ request }: ResourceCall): Json {
   const parse = (): Json =>
     parseJson(bodyText(request), (parseError) => badRequest(`error decoding patch: ${parseError}`));
@@ -95,6 +96,10 @@ function asMap(patch: Json): Json {
   );
 }
 
+/**
+ * The options of a write by PATCH: its field manager, its writer, and `warnings`, to which texts
+ * are added.
+ */
 export function updateOptions(
   call: ResourceCall,
   dryRun: boolean,

@@ -4,12 +4,17 @@ import { flag } from '../wire/list-options.ts';
 
 /** The path of a request taken apart. */
 export interface ResourcePath {
+  /** The API group; '' for the core group. */
   readonly group: string;
+  /** Such as `v1`. */
   readonly version: string;
   /** '' for all namespaces and for cluster-scoped kinds. */
   readonly namespace: string;
+  /** The plural name of the resource, such as `pods`. */
   readonly plural: string;
+  /** '' for a collection. */
   readonly name: string;
+  /** '' for the object itself. */
   readonly subresource: string;
   /** The path after `proxy`, such as `/stats/summary`; '' without that subresource. */
   readonly proxyPath: string;
@@ -19,7 +24,9 @@ export interface ResourcePath {
 export interface RequestInfo {
   /** `get`, `list`, `watch`, ... for resources, the lower-case method for other paths. */
   readonly verb: string;
+  /** The path without its query. */
   readonly path: string;
+  /** The parameters of the query. */
   readonly query: URLSearchParams;
   /** Null for a path without a resource. */
   readonly resource: ResourcePath | null;

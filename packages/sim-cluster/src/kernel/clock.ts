@@ -86,6 +86,7 @@ export interface Clock {
 
 /** A pending callback; cancelling twice or after it ran does nothing. */
 export interface Timer {
+  /** Drops the callback. */
   cancel(): void;
 }
 
@@ -173,12 +174,12 @@ export class VirtualClock implements Clock {
     return timer;
   }
 
-  /** The instant of the earliest pending callback, or null when nothing waits. */
+  /** The instant of the earliest pending callback, in milliseconds; null when nothing waits. */
   nextWake(): number | null {
     return this.#waiting.first()?.at ?? null;
   }
 
-  /** Moves to `instant`, running every callback due on the way at its own instant. */
+  /** Moves to `instant` (milliseconds since the Unix epoch), running every callback due on the way at its own instant. */
   advanceTo(instant: number): void {
     for (
       let next = this.#waiting.first();

@@ -139,6 +139,7 @@ type KubeletState = 'working' | 'leaseOnly' | 'stopped';
  * once, its own at the next heartbeat.
  */
 export class Kubelet {
+  /** The name of the Node. */
   readonly nodeName: string;
   /** The resource usage of the node. */
   readonly stats: NodeStats;
@@ -274,7 +275,7 @@ export class Kubelet {
     this.#pods.setReady(keyOf(pod), ready);
   }
 
-  /** Sets the machine's clock: every time it writes from now on is off by so much. */
+  /** Sets the machine's clock: every time it writes from now on is ahead by `skewMs`. */
   setClockSkew(skewMs: number): void {
     this.#clockSkewMs = skewMs;
   }

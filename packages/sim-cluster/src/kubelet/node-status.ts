@@ -5,8 +5,11 @@ import type { Json, KubeObject } from '../objects/kube-object.ts';
 
 /** The facts about a machine before its kubelet registers it. */
 export interface NodeDescription {
+  /** The name of the Node, and its label `kubernetes.io/hostname`. */
   readonly name: string;
+  /** The label `topology.kubernetes.io/region`; left out: no label. */
   readonly region?: string;
+  /** The label `topology.kubernetes.io/zone`; left out: no label. */
   readonly zone?: string;
   /** Its address; left out: one is made up. */
   readonly internalIp?: string;
@@ -16,6 +19,7 @@ export interface NodeDescription {
   readonly taints?: readonly { readonly [field: string]: Json }[];
   /** Resource quantities that replace or extend cpu 4, memory 16Gi, pods 110. */
   readonly capacity?: Readonly<Record<string, string>>;
+  /** Disks, inodes and processes; left out: an ordinary machine with one disk. */
   readonly machine?: Partial<Machine>;
   /** True if another part sets the pressure conditions once the node is registered. */
   readonly pressureByOthers?: boolean;

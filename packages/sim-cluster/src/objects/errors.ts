@@ -4,8 +4,11 @@ import type { Json, KubeObject } from './kube-object.ts';
 
 /** An entry of `details.causes`. */
 export interface Cause {
+  /** A word for programs, such as `FieldValueInvalid`. */
   readonly reason?: string;
+  /** Text for people. */
   readonly message: string;
+  /** The path of the field, such as `spec.containers[0].name`. */
   readonly field?: string;
 }
 
@@ -44,6 +47,7 @@ export interface KindName {
 
 /** A refusal of the API server: everything that is answered with a v1 Status Failure. */
 export class ApiError extends Error {
+  /** The Status that a client receives. */
   readonly status: Status;
   /** Warnings gathered before the refusal; they are sent with it. */
   warnings: readonly string[] = [];
@@ -63,6 +67,7 @@ export class ApiError extends Error {
     };
   }
 
+  /** The HTTP status. */
   get code(): number {
     return this.status.code ?? 500;
   }

@@ -2,8 +2,11 @@
 
 /** A node's taint, as far as scheduling reads it. */
 export interface Taint {
+  /** Such as `node.kubernetes.io/unreachable`. */
   readonly key: string;
+  /** Left out: ''. */
   readonly value?: string;
+  /** `NoSchedule`, `PreferNoSchedule` or `NoExecute`. */
   readonly effect: string;
 }
 
@@ -17,6 +20,7 @@ export interface Toleration {
 
 /** A toleration as it is written into a pod. */
 export interface TimedToleration extends Toleration {
+  /** Seconds for which a NoExecute taint is tolerated; left out: for ever. */
   readonly tolerationSeconds?: number;
 }
 

@@ -3,9 +3,13 @@ import { ApiError, badRequest, type StatusDetails } from './errors.ts';
 
 /** The parts of a webhook's answer beside its refusal. */
 export interface WebhookStatus {
+  /** The HTTP status of the refusal; one below 400 is raised to it. */
   readonly code?: number;
+  /** The reason, for people. */
   readonly message?: string;
+  /** The reason, for programs; used as text without a message. */
   readonly reason?: string;
+  /** Handed on to the client. */
   readonly details?: StatusDetails;
 }
 

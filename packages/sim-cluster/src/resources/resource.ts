@@ -7,17 +7,30 @@ import type { FieldLabels } from './field-labels.ts';
 
 /** A subresource as discovery shows it. */
 export interface Subresource {
+  /** Such as `status`. */
   readonly name: string;
+  /** The verbs that discovery lists. */
   readonly verbs: readonly string[];
   /** The kind it takes, when that is not the resource's own. */
-  readonly kind?: { readonly group?: string; readonly version?: string; readonly kind: string };
+  readonly kind?: {
+    /** Left out: the core group. */
+    readonly group?: string;
+    /** Left out: the version of the resource. */
+    readonly version?: string;
+    /** Such as `Scale`. */
+    readonly kind: string;
+  };
 }
 
 /** A column of a table. */
 export interface Column {
+  /** The head of the column, such as `Ready`. */
   readonly name: string;
+  /** The type of the cells; `date` is printed as an age. */
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  /** `name` for the column of names, else ''. */
   readonly format: string;
+  /** Text for people. */
   readonly description: string;
   /** 0 is always shown, 1 with `-o wide`. */
   readonly priority: number;
@@ -25,18 +38,24 @@ export interface Column {
 
 /** The printed form of a kind: its columns and the cells of one object at a time `now`. */
 export interface Printer {
+  /** The columns, from left to right. */
   readonly columns: readonly Column[];
+  /** The cells of an object, in the order of the columns; `now` is in milliseconds. */
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
 }
 
 /** The paths of the desired and current number of pods. */
 export interface ScaleAccess {
+  /** Reads the numbers of an object. */
   read(object: KubeObject): {
+    /** The desired number of pods. */
     readonly wanted: number;
+    /** The number of pods that the status states. */
     readonly there: number;
     /** The selector as text; '' for none. */
     readonly selector: string;
   };
+  /** A copy of the object with another desired number of pods. */
   withReplicas(object: KubeObject, replicas: number): KubeObject;
 }
 
@@ -64,21 +83,33 @@ export type StoredObjects = (plural: string) => readonly KubeObject[];
 
 /** Everything the API server knows about one resource. */
 export interface Resource {
+  /** The API group; '' for the core group. */
   readonly group: string;
+  /** Such as `v1`. */
   readonly version: string;
+  /** The name in paths, such as `pods`. */
   readonly plural: string;
   /** Under which name its objects are stored. */
   readonly storeKey: string;
   /** The resource as which its objects are stored; null: as itself. */
   readonly storage: Resource | null;
+  /** Such as `Pod`. */
   readonly kind: string;
+  /** Such as `PodList`. */
   readonly listKind: string;
+  /** Such as `pod`. */
   readonly singular: string;
+  /** Such as `po`, for kubectl. */
   readonly shortNames: readonly string[];
+  /** Such as `all`, for kubectl. */
   readonly categories: readonly string[];
+  /** False for cluster-scoped kinds. */
   readonly namespaced: boolean;
+  /** The verbs that are served. */
   readonly verbs: readonly string[];
+  /** The subresources that are served. */
   readonly subresources: readonly Subresource[];
+  /** The fields of the kind. */
   readonly schema: Struct;
   /**
    * True if `metadata.generation` counts changes of the spec; `whole`: of everything but metadata
@@ -115,7 +146,9 @@ export interface Resource {
   readonly markDeleted:
     | ((marked: KubeObject, previous: KubeObject, now: number) => KubeObject)
     | null;
+  /** The faults of an object; none: it is valid. */
   readonly validate: (object: KubeObject, context?: ValidationContext) => readonly Cause[];
+  /** The further faults of an update, such as changes of immutable fields. */
   readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly Cause[];
   /** Warnings about an object that is accepted. */
   readonly warnings: (object: KubeObject, previous: KubeObject | null) => readonly string[];
@@ -125,7 +158,9 @@ export interface Resource {
   readonly custom: CustomKind | null;
   /** For a second view of a stored resource: to and from the stored form. */
   readonly view: {
+    /** The view of a stored object. */
     readonly toView: (stored: KubeObject) => KubeObject;
+    /** The stored form of an object of the view. */
     readonly toStored: (viewed: KubeObject) => KubeObject;
   } | null;
 }

@@ -137,5 +137,5 @@ function storedOnly(row: StoredOnly): Resource {
   });
 }
 
-/** All of them. */
+/** The resources that are stored, and about which no part of the cluster does anything. */
 export const storedOnlyResources: readonly Resource[] = rows.map(storedOnly);

@@ -7,14 +7,17 @@ import type { Objects } from './volume-claims.ts';
 
 /** A device as expressions see it. */
 export interface PublishedDevice {
+  /** The name of the driver, such as `gpu.example.com`. */
   readonly driver: string;
   /** By their names: `DOMAIN/ID`, or ID alone in the domain of the driver. */
   readonly attributes: Readonly<Record<string, Json>>;
+  /** Quantities by their names, in the form of those of attributes. */
   readonly capacity: Readonly<Record<string, Json>>;
+  /** True if several claims may share the device. */
   readonly allowMultipleAllocations: boolean;
 }
 
-/** True if an expression selects a device, or the reason why that is unknown. */
+/** Reads a CEL expression: true if it selects the device; an error if that is unknown. */
 export type SelectsDevice = (
   expression: string,
   device: PublishedDevice,

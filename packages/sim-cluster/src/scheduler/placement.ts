@@ -30,9 +30,11 @@ import { claimsRefusal, volumeFilters } from './volumes.ts';
 /** With fewer nodes than this all are compared; with more, only a share that fits. */
 const compareAllBelow = 100;
 
+/** The options of `Placement`. */
 export interface PlacementOptions {
   /** Whatever else is stored and matters. */
   readonly objects: Objects;
+  /** Decides among nodes with equal scores. */
   readonly seed: number;
   /** The place at which another search stopped, to continue from. */
   readonly next?: number;
@@ -65,6 +67,7 @@ interface Rules {
  * of others.
  */
 export class Placement {
+  /** The nodes and the pods on them, by which places are found. */
   readonly pool: NodePool;
   readonly #objects: Objects;
   readonly #seed: number;

@@ -7,7 +7,9 @@ export type Amounts = ReadonlyMap<string, number>;
 
 /** Amounts of the two resources by which nodes are scored: thousandths of a CPU, and bytes. */
 export interface CpuAndMemory {
+  /** Thousandths of a CPU. */
   readonly cpu: number;
+  /** Bytes. */
   readonly memory: number;
 }
 
@@ -57,7 +59,10 @@ export function amountOf(resource: string, given: string | number | undefined): 
   return Number.isFinite(amount) ? amount : 0;
 }
 
-/** All amounts of a list of resources, such as what a node offers. */
+/**
+ * Reads a list of resources, such as `status.allocatable` of a node: CPU in thousandths, all else in
+ * whole units.
+ */
 export function amountsOf(given: Given): Map<string, number> {
   const amounts = new Map<string, number>();
   for (const name in given) amounts.set(name, amountOf(name, given[name]));
@@ -75,7 +80,7 @@ interface Asking {
 /** The requests of pods of one template, which share their containers. */
 const known = new WeakMap<readonly Container[], { readonly of: Asking; readonly is: Requests }>();
 
-/** The requests of a pod. */
+/** The requests of a pod, summed over its containers as kube-scheduler sums them. */
 export function requestsOf({ spec }: KubeObject): Requests {
   const asking: Asking = spec;
   const { containers } = asking;

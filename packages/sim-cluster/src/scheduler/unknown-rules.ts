@@ -8,12 +8,11 @@ import type { Objects } from './volume-claims.ts';
 /** The scheduler whose rules are played. */
 export const ownSchedulerName = 'default-scheduler';
 
-/**
- * The unknown rule of a pod. `schedulerName`: another scheduler places it, and it stays pending.
- * `devices`: it claims devices, and `why` says what is missing or not simulated.
- */
+/** The rule by which a pod would be placed, and that is not simulated. */
 export type UnknownRule =
+  /** Another scheduler places the pod, and it stays pending. */
   | { readonly rule: 'schedulerName'; readonly schedulerName: string }
+  /** The pod claims devices, and `why` says what is missing or not simulated. */
   | { readonly rule: 'devices'; readonly why: string };
 
 /** The rules for the placement of a pod that are not simulated, given the other stored objects. */

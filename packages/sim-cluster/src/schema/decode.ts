@@ -15,7 +15,9 @@ import {
 /** A body that does not fit its kind; the message is the one Go's decoder gives. */
 export class DecodeError extends Error {}
 
+/** An object read as its kind. */
 export interface Decoded {
+  /** The object with the members that the kind has. */
   readonly value: { readonly [key: string]: Json };
   /** Paths of members the kind does not have, in the order found; they are dropped. */
   readonly unknown: readonly string[];

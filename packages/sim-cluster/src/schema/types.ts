@@ -1,10 +1,9 @@
+// A small language for the shape of API objects, read by everything that must know a field: the
+// decoder (unknown fields, types, what is left out when empty), strategic merge patch (merge keys),
+// server-side apply (which lists are atomic) and the OpenAPI documents.
 import type { Json } from '../objects/kube-object.ts';
 
-/**
- * A small language for the shape of API objects, read by everything that must know a field: the
- * decoder (unknown fields, types, what is left out when empty), strategic merge patch (merge
- * keys), server-side apply (which lists are atomic) and the OpenAPI documents.
- */
+/** The type in Go of a value that is no struct, list or map. */
 export type ScalarName =
   | 'string'
   /** Text in base64. */
@@ -28,9 +27,11 @@ export type ScalarText = ScalarName | `${ScalarName}*` | `${ScalarName}!`;
 
 /** A Go struct: named members in the order in which they are written. */
 export interface Struct {
+  /** Tells a struct from other shapes. */
   readonly type: 'struct';
   /** The Go type name, as error texts show it. */
   readonly name: string;
+  /** The members by their names in JSON. */
   readonly fields: Readonly<Record<string, Shape>>;
   /** True for a struct held by value: written even when empty. */
   readonly always?: boolean;
@@ -42,8 +43,11 @@ export interface Struct {
 
 /** A list; without `mergeKey` or `set` it is atomic: replaced and owned as a whole. */
 export interface List {
+  /** Tells a list from other shapes. */
   readonly type: 'list';
+  /** The shape of each item. */
   readonly items: Shape;
+  /** The field by which a strategic merge patch finds an item. */
   readonly mergeKey?: string;
   /** The fields that identify an item for server-side apply, where they differ from mergeKey. */
   readonly keys?: readonly string[];
@@ -56,6 +60,7 @@ export interface List {
   readonly set?: boolean;
   /** A strategic merge patch still replaces the list; only apply treats it as a set. */
   readonly isReplaced?: boolean;
+  /** True for a list that is written even when it is empty. */
   readonly always?: boolean;
 }
 
@@ -78,6 +83,7 @@ export interface Either {
   readonly isOther: (value: Json) => boolean;
 }
 
+/** The shape of one value. */
 export type Shape = ScalarText | Struct | List | Dictionary | Either;
 
 /** A struct type. */

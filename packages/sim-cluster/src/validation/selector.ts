@@ -13,7 +13,9 @@ interface Expression {
 
 /** A selector as objects hold it. */
 export interface LabelSelector {
+  /** Labels that an object must have, with these values. */
   readonly matchLabels?: Readonly<Record<string, string>>;
+  /** Conditions with `In`, `NotIn`, `Exists` or `DoesNotExist`; all must hold. */
   readonly matchExpressions?: readonly Expression[];
 }
 

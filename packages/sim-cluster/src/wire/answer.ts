@@ -9,7 +9,9 @@ export type Answer = Reply | Stream | Later | Asking;
 /** A whole response. */
 export interface Reply {
   readonly kind: 'reply';
+  /** The HTTP status. */
   readonly status: number;
+  /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
    * The body, in one piece or in several; or what writes it: text costs more than all else of an answer, and
@@ -138,7 +140,9 @@ export function textReply(
 
 /** The form of a watch: its head, and one event of it. */
 export interface WatchFormat {
+  /** The headers of the answer, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** One event: its type, such as `ADDED`, and its object. */
   event(type: string, object: Readonly<Record<string, unknown>>): string | Uint8Array;
 }
 

@@ -1,11 +1,14 @@
 // One HTTP exchange as values: read from a socket, or written by hand in tests.
-/** One HTTP exchange as values: what http.ts reads from a socket and tests write by hand. */
+
+/** A request as a value. */
 export interface ApiRequest {
+  /** In upper case, such as `GET`. */
   readonly method: string;
   /** Path with its query, as in the request line: `/api/v1/nodes?limit=500`. */
   readonly path: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Null for a request without a body. */
   readonly body: string | Uint8Array | null;
   /** The body from a client in the same process, in place of its JSON; it is no longer changed. */
   readonly value?: object;
@@ -17,6 +20,7 @@ export interface ApiRequest {
  * returns, unless a read waits for a version or a write for webhooks.
  */
 export interface ResponseSink {
+  /** The HTTP status, and the headers by their names in lower case. */
   head(status: number, headers: Readonly<Record<string, string>>): void;
   /** Text, or the bytes of an answer in protobuf. */
   data(chunk: string | Uint8Array): void;
@@ -25,6 +29,7 @@ export interface ResponseSink {
    * watch, as a value instead of `data`: the stored objects themselves, which must not be changed.
    */
   value?(value: object): void;
+  /** The answer is complete. */
   end(): void;
   /** Whatever lies between says that all has come that was sent `age` milliseconds ago; no server does. */
   alive?(age: number): void;
@@ -32,5 +37,8 @@ export interface ResponseSink {
   reset(): void;
 }
 
-/** Answers one request. The returned function is the client hanging up; after that nothing goes into the sink. */
+/**
+ * Answers one request. The returned function is the client hanging up; after that nothing goes into
+ * the sink.
+ */
 export type Exchange = (request: ApiRequest, sink: ResponseSink) => () => void;

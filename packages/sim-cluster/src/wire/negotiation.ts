@@ -6,6 +6,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** In which form the client wants objects. */
 export interface Representation {
+  /** `object` for the whole object, `table` for rows, `partial` for metadata alone. */
   readonly form: 'object' | 'table' | 'partial' | 'partialList';
   /** True for indented JSON. */
   readonly pretty: boolean;
@@ -71,6 +72,7 @@ export function negotiate(headers: Headers, pretty: string | null): Representati
   );
 }
 
+/** True if a media type of an Accept header allows JSON. */
 export function isJson(mediaType: string): boolean {
   return mediaType === offeredType || mediaType === '*/*';
 }

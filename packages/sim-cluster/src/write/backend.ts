@@ -8,9 +8,13 @@ import type { Admission, Writer } from './admission.ts';
 
 /** The dependencies of every write: the store, the clock, and the source of uids. */
 export interface Backend {
+  /** The stored objects. */
   readonly store: Store;
+  /** The resources that are served now, custom resources too. */
   readonly served: ServedResources;
+  /** The clock by which objects are stamped. */
   readonly clock: Clock;
+  /** Decides UIDs and generated names. */
   readonly random: Random;
   /** The names and uids of pods come from it. */
   readonly podDice: PodDice;

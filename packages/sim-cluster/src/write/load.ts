@@ -16,15 +16,23 @@ import { createObject } from './create.ts';
 
 /** Something that could not be loaded, named as well as it could be. */
 export interface Unloaded {
+  /** '' where the object has none. */
   readonly apiVersion: string;
+  /** '' where the object has none. */
   readonly kind: string;
+  /** '' for cluster-scoped kinds, and where the object has none. */
   readonly namespace: string;
+  /** '' where the object has none. */
   readonly name: string;
+  /** The cause, for people. */
   readonly reason: string;
 }
 
+/** The result of loading objects of a real cluster. */
 export interface LoadReport {
+  /** The number of objects that were loaded. */
   readonly loaded: number;
+  /** The objects that were not loaded. */
   readonly unloaded: readonly Unloaded[];
   /** Namespaces that objects were in but that were not among them; they were created. */
   readonly createdNamespaces: readonly string[];
@@ -97,7 +105,10 @@ function describe(item: unknown, reason: string): Unloaded {
 
 const plain = new ServedResources();
 
-/** Why an object cannot be loaded by a server without a front, whatever else there is; null: it can. */
+/**
+ * Returns the reason why an object cannot be loaded by a server without a front, whatever else there
+ * is; null: it can.
+ */
 export function loadRefusal(value: unknown): string | null {
   const judged = judgeItem(plain, value);
   return typeof judged === 'string' ? judged : null;

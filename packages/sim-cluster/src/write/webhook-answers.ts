@@ -16,10 +16,12 @@ export class WebhookAnswers {
   readonly #said = new Map<string, Said>();
   #first: unknown = null;
 
+  /** The answer to a question; undefined while there is none. */
   get(question: string): Said | undefined {
     return this.#said.get(question);
   }
 
+  /** Keeps the answer to a question. */
   set(question: string, said: Said): void {
     this.#said.set(question, said);
   }
@@ -38,6 +40,7 @@ export class WebhookAnswers {
 
 /** Thrown by a write that needs answers; `ask` gets them and then calls `done`. */
 export class Unanswered extends Error {
+  /** Asks the webhooks, then calls `done`; returns the way to give up. */
   readonly ask: (done: () => void) => () => void;
 
   constructor(ask: (done: () => void) => () => void) {
