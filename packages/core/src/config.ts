@@ -19,6 +19,7 @@ export type Semantics =
 
 /** The engine's limits and choices: those of the taint eviction, and what runs beside it. */
 export interface Config extends EvictionConfig {
+  /** The rules that decide: `precise` are those of taintmgr. */
   readonly semantics: Semantics;
   /** Evict pods from tainted nodes; false: leave that to another program. */
   readonly taintEviction: boolean;
@@ -37,6 +38,7 @@ export interface Config extends EvictionConfig {
   readonly compare: boolean;
 }
 
+/** The configuration of an engine without options. */
 export const defaultConfig: Config = {
   ...defaultEvictionConfig,
   semantics: 'precise',

@@ -19,6 +19,7 @@ import type { StoreView } from './store.ts';
 
 /** Numbers of nodes and pods. Each pod is counted once among those of evictions. */
 export interface Counts extends EvictionProgress {
+  /** Nodes that are known. */
   readonly nodes: number;
   /** Nodes with NoExecute taints. */
   readonly tainted: number;
@@ -47,9 +48,13 @@ interface EvictionProgress {
  * counts none of them.
  */
 export interface PolicyCounts {
+  /** EvictionPolicies. */
   readonly policies: ReadonlyMap<string, EvictionPolicyCounts> | null;
+  /** NodeTaintRules. */
   readonly taintRules: ReadonlyMap<string, RuleStatus> | null;
+  /** EvictionPauses. */
   readonly pauses: ReadonlyMap<string, PauseCounts> | null;
+  /** NodeDrains. */
   readonly drains: ReadonlyMap<string, NodeDrainState> | null;
 }
 

@@ -9,8 +9,9 @@ import {
   policyCountsOf,
 } from './counts.ts';
 import { SimulatedUpstream } from './differences/simulated-upstream.ts';
-import type { NodeDrainRun } from './drain/node-drain-run.ts';
+import type { DrainMachine } from './drain/drain-machine.ts';
 import { NodeDrains } from './drain/node-drains.ts';
+import type { DrainNote } from './drain/state.ts';
 import { checkEvent, type Event } from './event.ts';
 import { type EvictionMachine, PreciseEvictionMachine } from './eviction/machine.ts';
 import { type TakeoverCounts, TakeoverMachine } from './eviction/takeover.ts';
@@ -82,11 +83,20 @@ export interface Engine {
   /** The state of takeover; null: we decide about all pods. */
   takeover(): TakeoverStatus | null;
   /** The NodeDrain of this name as it is carried out here; null: it is not. */
-  drain(name: string): DrainView | null;
+  drain(name: string): CarriedDrain | null;
 }
 
-/** A NodeDrain that is carried out. */
-type DrainView = Pick<NodeDrainRun, 'machine' | 'holds' | 'takeNotes' | 'nextWake'>;
+/** A NodeDrain that is carried out, for a program that shows its progress. */
+export interface CarriedDrain {
+  /** The machine that drains its nodes. */
+  readonly machine: DrainMachine;
+  /** The waits in words: by node, and for all nodes ('') while none begins. */
+  holds(): ReadonlyMap<string, string>;
+  /** Notes of all that happened since the last call; empty without `drainProgram`. */
+  takeNotes(now: Instant): readonly DrainNote[];
+  /** The earliest instant at which a tick could yield a command; null: only an event can. */
+  nextWake(): Instant | null;
+}
 
 /** The state of takeover. */
 export interface TakeoverStatus extends TakeoverCounts {
@@ -94,7 +104,10 @@ export interface TakeoverStatus extends TakeoverCounts {
   readonly readinessHold: ReadinessHold | null;
 }
 
-/** A new engine that knows nothing yet. Throws RangeError for an option that is not allowed. */
+/**
+ * A new engine that knows nothing yet: report objects with `handle`, and then the event `synced`.
+ * Throws RangeError for an option that is not allowed.
+ */
 export function createEngine(options: Partial<Config> = {}): Engine {
   const store = new Store();
   const config = resolveConfig(options);

@@ -27,7 +27,9 @@ export type Subject =
 /** Why and when one pod goes or stays. */
 export interface PodExplanation {
   readonly kind: 'pod';
+  /** The pod as the engine knows it. */
   readonly pod: Pod;
+  /** The decision of the engine, with its reasons. */
   readonly decision: Decision;
   /** The treatment of its budgets when it goes. */
   readonly budgets: BudgetPolicy;
@@ -43,20 +45,27 @@ export interface PodExplanation {
   readonly upstream: Comparison | null;
 }
 
-/** The same for all pods of a node: next to go first, those that stay last, then by name. */
+/**
+ * Why and when the pods of one node go or stay: next to go first, those that stay last, then by
+ * name.
+ */
 export interface NodeExplanation {
   readonly kind: 'node';
+  /** The node as the engine knows it. */
   readonly node: Node;
+  /** Its NoExecute taints. */
   readonly taints: readonly ObservedTaint[];
+  /** Its pods. */
   readonly pods: readonly PodExplanation[];
   /** The view of its pods. */
   readonly podView: PodView;
   /** Its health, and its zone; null without the node lifecycle machine. */
   readonly health: NodeHealth | null;
+  /** The state of its zone; null without the node lifecycle machine. */
   readonly zone: ZoneStatus | null;
 }
 
-/** Null where the subject is not known. */
+/** The answer about a subject; null where the subject is not known. */
 export type Explanation = NodeExplanation | PodExplanation | null;
 
 /** The sources of answers. */

@@ -1,10 +1,9 @@
-// The door of the engine: events in, commands out. Each machine and the policies have separate
-// doors.
+// The engine: events in, commands out. Machines and policies have separate entry points.
 
 // The engine.
 
 export { type Config, defaultConfig, resolveConfig, type Semantics } from './config.ts';
-export { createEngine, type Engine, type TakeoverStatus } from './engine.ts';
+export { type CarriedDrain, createEngine, type Engine, type TakeoverStatus } from './engine.ts';
 
 // Input: events, and the objects they carry.
 
@@ -79,6 +78,5 @@ export { type MatchOptions, toleratesTaint } from './model/toleration.ts';
 
 // Parts of objects.
 
-export { maintenanceOf, nodePlace, readyOf, zoneName } from './model/node.ts';
+export { maintenanceOf, readyOf, zoneName } from './model/node.ts';
 export { parseQuantity, type Quantity, quantityValue } from './model/quantity.ts';
-export { isReplica } from './own-replicas.ts';

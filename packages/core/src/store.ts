@@ -63,6 +63,7 @@ export interface Machine<C> {
 
 /** A pause that is there. */
 export interface KnownPause {
+  /** The pause as the cluster or a file has it. */
   readonly pause: EvictionPause;
   /** Its time is over: it holds nothing any more. */
   readonly isOver: boolean;

@@ -44,7 +44,9 @@ export type BlockerVerdict =
 
 /** The thing that holds back an eviction that is due, and whether waiting helps. */
 export interface Blocker {
+  /** The blocker as a word, for programs. */
   readonly code: BlockerCode;
+  /** Says if waiting helps. */
   readonly verdict: BlockerVerdict;
   /** The API server's own words, or those of the connection. */
   readonly message: string;
@@ -129,6 +131,7 @@ export function isAnswered({ code }: Blocker): boolean {
 
 /** An admission webhook refused. */
 export interface WebhookDenial {
+  /** Name of the webhook in its configuration. */
   readonly webhook: string;
   /** Its own words; '': it gave none. */
   readonly words: string;
@@ -136,7 +139,9 @@ export interface WebhookDenial {
 
 /** A ValidatingAdmissionPolicy refused. */
 export interface PolicyDenial {
+  /** Name of the ValidatingAdmissionPolicy. */
   readonly policy: string;
+  /** Name of the ValidatingAdmissionPolicyBinding. */
   readonly binding: string;
   /** The words of the policy. */
   readonly words: string;

@@ -53,7 +53,10 @@ export type Setback = Extract<Outcome, { kind: 'blocked' | 'changed' | 'failed' 
 
 /** The needs of a disruption budget and the pods it has. */
 export interface BudgetNumbers {
+  /** Name of the PodDisruptionBudget. */
   readonly name: string;
+  /** Healthy pods that it requires. */
   readonly needs: number;
+  /** Healthy pods that it has. */
   readonly has: number;
 }

@@ -7,47 +7,65 @@ import type { Toleration } from '../model/toleration.ts';
 
 /** Names one device in the whole cluster. */
 export interface DeviceId {
+  /** Name of the DRA driver: `gpu.example.com`. */
   readonly driver: string;
+  /** Name of the pool, often that of the node. */
   readonly pool: string;
+  /** Name of the device in its pool. */
   readonly device: string;
 }
 
 /** A device that its driver publishes. */
 export interface PublishedDevice {
+  /** Name of the device in its pool. */
   readonly name: string;
+  /** Taints that the driver publishes. */
   readonly taints: readonly Taint[];
 }
 
 /** A ResourceSlice: a part of the devices of one pool. */
 export interface ResourceSlice {
+  /** metadata.name. */
   readonly name: string;
+  /** spec.driver. */
   readonly driver: string;
+  /** spec.pool.name. */
   readonly pool: string;
   /** spec.pool.generation: only slices of the highest of its pool count. */
   readonly generation: number;
+  /** spec.devices. */
   readonly devices: readonly PublishedDevice[];
 }
 
 /** spec.deviceSelector of a DeviceTaintRule; null: every one. */
 export interface DeviceSelector {
+  /** Name of the driver. */
   readonly driver: string | null;
+  /** Name of the pool. */
   readonly pool: string | null;
+  /** Name of the device. */
   readonly device: string | null;
 }
 
 /** The condition EvictionInProgress of a DeviceTaintRule, as kube-controller-manager wrote it. */
 export interface EvictionProgress {
+  /** `True` while pods remain to be evicted. */
   readonly status: string;
+  /** Reason: `PodsPendingEviction`, `NoEffect`. */
   readonly reason: string;
+  /** Message for people, with numbers of pods. */
   readonly message: string;
   /** The generation of the rule that it speaks of. */
   readonly observedGeneration: number;
+  /** lastTransitionTime; null: absent. */
   readonly transitionAt: Instant | null;
 }
 
 /** A DeviceTaintRule: taints devices independently of their driver. */
 export interface DeviceTaintRule {
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.uid. */
   readonly uid: string;
   /** metadata.generation: raised by each change of its spec. */
   readonly generation: number;
@@ -55,6 +73,7 @@ export interface DeviceTaintRule {
   readonly selector: DeviceSelector | null;
   /** The members of its selector that cannot be evaluated here; left out: there are none. */
   readonly unreadSelection?: readonly string[];
+  /** spec.taint. */
   readonly taint: Taint;
   /** Null: not written, as where kube-controller-manager does not act on rules. */
   readonly progress: EvictionProgress | null;
@@ -62,6 +81,7 @@ export interface DeviceTaintRule {
 
 /** A device that was allocated to a claim, by status.allocation.devices.results[]. */
 export interface AllocatedDevice extends DeviceId {
+  /** Name of the request in the claim; `REQUEST/SUBREQUEST` for one of `firstAvailable`. */
   readonly request: string;
   /** Copied from the request when it was allocated; immutable while it is allocated. */
   readonly tolerations: readonly Toleration[];
@@ -69,8 +89,11 @@ export interface AllocatedDevice extends DeviceId {
 
 /** A ResourceClaim. */
 export interface ResourceClaim {
+  /** metadata.namespace. */
   readonly namespace: string;
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.uid. */
   readonly uid: string;
   /** The uid of its controller: the pod that it was made for from a template; null: it has none. */
   readonly ownerUid: string | null;
@@ -99,7 +122,7 @@ export type ClaimingPodEvent =
   | { readonly kind: 'podUpsert'; readonly pod: Pod }
   | { readonly kind: 'podDelete'; readonly uid: string };
 
-/** `driver/pool/device`; a pool may have slashes in its name, the others have none. */
+/** Writes `driver/pool/device`. The pool may have slashes in its name, the others have none. */
 export function formatDevice({ driver, pool, device }: DeviceId): string {
   return `${driver}/${pool}/${device}`;
 }

@@ -33,12 +33,14 @@ export interface RuleReach {
   readonly published: readonly DeviceId[];
   /** A device for each claim that holds one. */
   readonly allocated: readonly DeviceId[];
+  /** The pods to evict, with the devices that are the cause. */
   readonly pods: readonly {
     readonly pod: Pod;
     readonly causes: readonly [DeviceCause, ...(readonly DeviceCause[])];
   }[];
 }
 
+/** Options of a verdict. */
 export interface VerdictOptions {
   /**
    * False: as kube-controller-manager decides when it does not act on DeviceTaintRules. Left out:
@@ -97,22 +99,27 @@ export class Devices {
     }
   }
 
+  /** The slice of this name; null: unknown. */
   slice(name: string): ResourceSlice | null {
     return this.#slices.get(name) ?? null;
   }
 
+  /** All DeviceTaintRules. */
   rules(): Iterable<DeviceTaintRule> {
     return this.#rules.values();
   }
 
+  /** The rule of this name; null: unknown. */
   rule(name: string): DeviceTaintRule | null {
     return this.#rules.get(name) ?? null;
   }
 
+  /** All ResourceClaims. */
   claims(): Iterable<ResourceClaim> {
     return this.#claims.values();
   }
 
+  /** The claim of this name; null: unknown. */
   claim(namespace: string, name: string): ResourceClaim | null {
     return this.#claims.get(claimKey(namespace, name)) ?? null;
   }
@@ -193,6 +200,7 @@ export class Devices {
     return this.#publishedOf({ driver: null, pool: null, device: null });
   }
 
+  /** The claims that hold the device. */
   claimsOf({ driver, pool, device }: DeviceId): readonly ResourceClaim[] {
     const keys = this.#pools.get(poolKey(driver, pool))?.claims.get(device) ?? [];
     return Array.from(keys).flatMap((key) => this.#claims.get(key) ?? []);

@@ -31,6 +31,10 @@ export type UpstreamDeviceEvent =
   | { readonly kind: 'result'; readonly id: string; readonly outcome: { readonly kind: string } }
   | { readonly kind: 'tick' };
 
+/**
+ * A command of the controller. `deleteForDevices` and `applyRuleStatus` are answered by an event
+ * with the id.
+ */
 export type UpstreamDeviceCommand =
   /**
    * GET the pod; one that terminates is left (`done`), one of another uid is `gone`. Else say so (`markingPod`),
@@ -57,6 +61,7 @@ export type UpstreamDeviceCommand =
       readonly message: 'Marking for deletion' | 'Cancelling deletion';
     };
 
+/** The settings of kube-controller-manager that count. */
 export interface UpstreamDeviceOptions {
   /** Gate DRADeviceTaintRules: off, rules make no pod go and get no status. On when left out. */
   readonly rules?: boolean;
@@ -64,6 +69,7 @@ export interface UpstreamDeviceOptions {
   readonly workers?: number;
   /** --kube-api-qps and --kube-api-burst; 20 and 30 when left out. */
   readonly qps?: number;
+  /** --kube-api-burst: requests that may begin at once. */
   readonly burst?: number;
   /** Acts from the beginning, as one that needs no election; true when left out. */
   readonly leader?: boolean;
@@ -122,6 +128,7 @@ export class UpstreamDeviceEviction {
     this.#bucket = this.#newBucket();
   }
 
+  /** Takes an event; returns the commands that are due. `now` never goes back. */
   handle(now: Instant, event: UpstreamDeviceEvent): readonly UpstreamDeviceCommand[] {
     this.#commands = [];
     this.#now = now;
@@ -135,6 +142,7 @@ export class UpstreamDeviceEviction {
     return this.#commands;
   }
 
+  /** The earliest instant at which a tick could yield a command; null: only an event can. */
   nextWake(): Instant | null {
     if (!this.#running || this.#isLocked) return null;
     const next = this.#queue.isReady ? this.#now : this.#queue.nextWake();

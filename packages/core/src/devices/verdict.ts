@@ -12,17 +12,21 @@ export type DeviceTaintSource =
 
 /** A taint that a device has, and who has put it there. */
 export interface DeviceTaint {
+  /** The taint. */
   readonly taint: Taint;
+  /** The driver, or the DeviceTaintRule. */
   readonly source: DeviceTaintSource;
 }
 
 /** A taint of a device that a pod uses, and the claim's say about it. */
 export interface DeviceHit extends DeviceTaint {
+  /** The device. */
   readonly device: DeviceId;
   /** The ResourceClaim, in the namespace of the pod. */
   readonly claim: string;
   /** The pod's own name for the claim. */
   readonly podClaim: string;
+  /** Name of the request that allocated the device. */
   readonly request: string;
   /** The toleration that counts against NoExecute: the shortest, or one without limit; null: none. */
   readonly toleration: Toleration | null;
@@ -41,7 +45,9 @@ export interface DeviceHit extends DeviceTaint {
 
 /** A taint for which a pod has to go. A taint that does not say since when counts as there for ever. */
 export interface DeviceCause extends DeviceHit {
+  /** The time that the claim tolerates the taint; 0: none. */
   readonly wait: Millis;
+  /** The deadline of the pod. */
   readonly at: Instant;
 }
 
@@ -83,6 +89,7 @@ export type DeviceReason =
   /** Its devices have no taint. */
   | { readonly code: 'NotTainted' };
 
+/** The word that tells reasons apart. */
 export type DeviceReasonCode = DeviceReason['code'];
 
 /**

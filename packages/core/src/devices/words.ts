@@ -4,7 +4,10 @@ import { formatTaint } from '../model/taint.ts';
 import { formatDevice } from './device.ts';
 import type { DeviceCause, DeviceHit, DeviceReason, DeviceTaintSource } from './verdict.ts';
 
-/** `device gpu.example.com/n1/gpu-0 of claim gpu is tainted ecc=bad:NoExecute by DeviceTaintRule ecc since ...` */
+/**
+ * Describes a cause: `device gpu.example.com/n1/gpu-0 of claim gpu is tainted ecc=bad:NoExecute by
+ * DeviceTaintRule ecc since ...`.
+ */
 export function describeDeviceCause(cause: DeviceCause): string {
   return `${taintedText(cause)}; ${describeDevicePatience(cause)}`;
 }
@@ -46,7 +49,10 @@ export function unreadRuleText(rule: string): string {
   return `unknown: DeviceTaintRule ${rule} selects by class or by CEL, and which devices these are cannot be told here`;
 }
 
-/** `DeviceTaintRule gpu-0-ecc`, `its driver in ResourceSlice n1-gpu-x7 (#0)` */
+/**
+ * Names the source of a taint: `DeviceTaintRule gpu-0-ecc`, `its driver in ResourceSlice n1-gpu-x7
+ * (#0)`.
+ */
 export function describeTaintSource(source: DeviceTaintSource): string {
   return source.kind === 'rule'
     ? `DeviceTaintRule ${source.name}`
@@ -58,7 +64,10 @@ function taintedText({ device, claim, taint, source }: DeviceHit): string {
   return `device ${formatDevice(device)} of claim ${claim} is tainted ${formatTaint(taint)} by ${describeTaintSource(source)}${since}`;
 }
 
-/** For how long the claim tolerates it, and why for no longer: `the claim does not tolerate it` */
+/**
+ * Describes for how long the claim tolerates the taint, and why for no longer: `the claim does not
+ * tolerate it`.
+ */
 export function describeDevicePatience({
   toleration,
   unheeded,

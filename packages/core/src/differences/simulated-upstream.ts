@@ -11,6 +11,7 @@ import { classify } from './classify.ts';
 
 /** The decision of kube-controller-manager about a pod, and why it is not ours. */
 export interface Comparison {
+  /** The decision of kube-controller-manager. */
   readonly decision: Decision;
   /** Names in docs/differences.md; empty where both do the same at the same time. */
   readonly differences: readonly string[];

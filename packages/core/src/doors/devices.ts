@@ -17,21 +17,19 @@ export {
   type ResourceClaim,
   type ResourceSlice,
   selectsAllDevices,
-  selectsDevice,
 } from '../devices/device.ts';
 
 // The decision.
 
 export { Devices, type RuleReach, type VerdictOptions } from '../devices/devices.ts';
-export {
-  type DeviceCause,
-  type DeviceHit,
-  type DeviceReason,
-  type DeviceReasonCode,
-  type DeviceTaint,
-  type DeviceTaintSource,
-  type DeviceVerdict,
-  judgeTaint,
+export type {
+  DeviceCause,
+  DeviceHit,
+  DeviceReason,
+  DeviceReasonCode,
+  DeviceTaint,
+  DeviceTaintSource,
+  DeviceVerdict,
 } from '../devices/verdict.ts';
 export { confirmDeviceTaint, type DeviceSources } from '../eviction/confirm.ts';
 

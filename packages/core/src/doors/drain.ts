@@ -35,7 +35,7 @@ export {
 
 export { interceptedReason, interceptionIn, interceptionRepeatMs } from '../eviction/pod-events.ts';
 
-// Carrying it out.
+// The machine that carries out a drain.
 
 export type { DrainCommand, DrainMachine } from '../drain/drain-machine.ts';
 export type {
@@ -52,11 +52,11 @@ export type {
   ForeignDeletion,
 } from '../drain/state.ts';
 
-// Carrying out what a NodeDrain says, for one run of a program.
+// A NodeDrain that a program carries out by itself.
 
 export { looksAtAllPods, type SoloDrainConfig, soloDrainConfig } from '../drain/target-waves.ts';
 
-// Carrying out NodeDrains of the cluster.
+// NodeDrains of the cluster.
 
 export type {
   AskForDrain,
@@ -90,11 +90,9 @@ export {
 // Pods that are left alone or in the way, as kubectl drain has it.
 
 export {
-  type DrainFilterResult,
   drainFaultsText,
   drainFaultText,
   drainFlag,
-  filterPod,
 } from '../drain/pod-filters.ts';
 export { stayingText } from '../drain/state.ts';
 

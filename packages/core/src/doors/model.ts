@@ -1,5 +1,5 @@
-// The engine's model without the engine: the notation of taints and zones, and the configuration. A
-// separate door, so that a caller that asks a cluster first need not load the deciding code.
+// The engine's model without the engine: the notation of taints and zones, and the configuration. For
+// callers that ask a cluster first, and load the code that decides later.
 
 export { type Config, defaultConfig, resolveConfig } from '../config.ts';
 export type { Node } from '../model/node.ts';

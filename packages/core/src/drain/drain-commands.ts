@@ -37,21 +37,30 @@ export type NodeDrainWrite =
 /** Change a node of a drain. Answered by one `result` that carries the id. */
 export interface WriteDrainNode {
   readonly kind: 'writeDrainNode';
+  /** Names the command in its `result`. */
   readonly id: string;
+  /** Name of the node. */
   readonly nodeName: string;
   /** The name and the uid of the NodeDrain. */
   readonly drain: string;
+  /** metadata.uid of the NodeDrain. */
   readonly uid: string;
+  /** The taint of the NodeDrain. */
   readonly taint: Taint;
+  /** The change. */
   readonly write: NodeDrainWrite;
 }
 
 /** Keep a NodeDrain until it is undone, or let it go. Answered by one `result` that carries the id. */
 export interface GuardDrain {
   readonly kind: 'guardDrain';
+  /** Names the command in its `result`. */
   readonly id: string;
+  /** Name of the NodeDrain. */
   readonly drain: string;
+  /** metadata.uid, the precondition of the write. */
   readonly uid: string;
+  /** True: add the finalizer. False: remove it. */
   readonly isGuarded: boolean;
 }
 
@@ -61,26 +70,38 @@ export interface GuardDrain {
  */
 export interface DeleteDrain {
   readonly kind: 'deleteDrain';
+  /** Names the command in its `result`. */
   readonly id: string;
+  /** Name of the NodeDrain. */
   readonly drain: string;
+  /** metadata.uid, the precondition of the deletion. */
   readonly uid: string;
+  /** metadata.generation that its status must have. */
   readonly generation: number;
 }
 
 /** A condition of a node, as a drain sets it. */
 export interface DrainCondition {
+  /** Type of the condition. */
   readonly type: string;
+  /** Status of the condition. */
   readonly status: 'True' | 'False';
+  /** Reason as a CamelCase word, for programs. */
   readonly reason: string;
+  /** Message for people. */
   readonly message: string;
 }
 
 /** Set conditions of a node, all of which change. Answered by one `result` that carries the id. */
 export interface SetDrainConditions {
   readonly kind: 'setDrainConditions';
+  /** Names the command in its `result`. */
   readonly id: string;
+  /** Name of the NodeDrain. */
   readonly drain: string;
+  /** The node. */
   readonly node: NodeRef;
+  /** The conditions to set in status.conditions. */
   readonly conditions: readonly DrainCondition[];
 }
 
@@ -106,14 +127,17 @@ export type DrainQuestion =
     };
 
 /**
- * Find out whether it is so. Answered by one `result` that carries the id: `done`: it is;
- * `changed`: it is not, and why. `until`: the answer stays valid until then, by the cluster's
+ * Find out the answer to a question. Answered by one `result` that carries the id: `done`: it is
+ * so; `changed`: it is not, and why. `until`: the answer stays valid until then, by the cluster's
  * clock.
  */
 export interface AskForDrain {
   readonly kind: 'askForDrain';
+  /** Names the command in its `result`. */
   readonly id: string;
+  /** Name of the NodeDrain. */
   readonly drain: string;
+  /** The question. */
   readonly question: DrainQuestion;
 }
 
@@ -124,14 +148,19 @@ export interface AskForDrain {
  */
 export interface RestartRollout {
   readonly kind: 'restartRollout';
+  /** Names the command in its `result`. */
   readonly id: string;
+  /** Name of the NodeDrain. */
   readonly drain: string;
+  /** metadata.uid of the NodeDrain. */
   readonly uid: string;
+  /** The pod whose Deployment restarts. */
   readonly pod: PodRef;
   /** The ReplicaSet. */
   readonly owner: Owner;
 }
 
+/** The commands of NodeDrains, each of which names what it is for. */
 export type NodeDrainCommand =
   | PodCommand<Reason>
   | RecordPodEvent<Reason>

@@ -104,14 +104,17 @@ export class DrainMachine implements DrainView {
     this.#reconciler = new PodReconciler(config, { ...site, decider, requests, turns });
   }
 
+  /** The target nodes, in the order of their turns. */
   nodes(): readonly DrainNode[] {
     return this.#nodes.phases.list();
   }
 
+  /** The pods of the target nodes, those that are gone included. */
   pods(): readonly DrainPod[] {
     return this.#pods.all();
   }
 
+  /** The pods that run on though they are no longer evicted, of nodes whose turn has come. */
   staying(): readonly DrainPod[] {
     const { store } = this.#decider;
     return this.pods().filter((known) => {
@@ -120,6 +123,7 @@ export class DrainMachine implements DrainView {
     });
   }
 
+  /** The DaemonSets, as `namespace/name`, whose pods the taint keeps off nodes. */
   keptOff(): readonly string[] {
     const { phases } = this.#nodes;
     const isBarred = (name: string): boolean => phases.has(name) && !phases.isPending(name);
@@ -132,6 +136,7 @@ export class DrainMachine implements DrainView {
     return this.#synced;
   }
 
+  /** True if every node has ended and no request awaits its answer. */
   get finished(): boolean {
     return this.#nodes.phases.allEnded && this.pods().every(({ awaitsAnswer }) => !awaitsAnswer);
   }
@@ -202,6 +207,7 @@ export class DrainMachine implements DrainView {
     return this.#nodes.phases.has(nodeName) && this.#nodes.phases.isPending(nodeName);
   }
 
+  /** True if the turn of the node has come. */
   isBegun(nodeName: string): boolean {
     return this.#nodes.phases.isBegun(nodeName);
   }

@@ -21,16 +21,21 @@ import {
 
 /** The whole drain. */
 export interface NodeDrainState {
+  /** Its phase. */
   readonly phase: NodeDrainPhase;
   /** The wave that it is at; '': there are none, or all are done with. */
   readonly wave: string;
   /** By the cluster's clock, as all instants here; null: not yet. */
   readonly startedAt: Instant | null;
+  /** When it ended; null: not yet. */
   readonly endedAt: Instant | null;
   /** The selector that found its nodes, as JSON; null: it has not begun, or it names them. */
   readonly selector: string | null;
+  /** The nodes, in their order. */
   readonly nodes: readonly NodeDrainNodeState[];
+  /** Pods that have left, on all nodes. */
   readonly podsGone: number;
+  /** Pods that still have to leave, on all nodes. */
   readonly podsLeft: number;
   /** Pods that run on there, though they are no longer evicted. */
   readonly podsStaying: number;
@@ -40,6 +45,7 @@ export interface NodeDrainState {
   readonly fallback: string;
   /** DaemonSets that the taint keeps off, as `namespace/name`. */
   readonly daemonSetsKeptOff: readonly string[];
+  /** An estimate from the pace so far; null: none, or it does not run. */
   readonly expectedEnd: Instant | null;
   /**
    * Pods that still have to leave: those held back first, and then those of nodes whose turn has
@@ -56,6 +62,10 @@ export interface NodeDrainState {
 
 type VolumeWaitTimes = readonly { readonly statefulSet: string; readonly since: Instant }[];
 
+/**
+ * The phase of a NodeDrain. `Blocked`: pods are held back; `Undoing`: what was set on nodes is
+ * taken back.
+ */
 export type NodeDrainPhase =
   | 'Pending'
   | 'Running'
@@ -68,24 +78,37 @@ export type NodeDrainPhase =
 
 /** The state of one node of the drain. */
 export interface NodeDrainNodeState {
+  /** Name of the node. */
   readonly name: string;
+  /** Phase of the node; `Held`: something keeps its drain from beginning. */
   readonly phase: 'Pending' | 'Held' | 'Tainting' | 'Draining' | 'Drained' | 'Failed' | 'Gone';
+  /** When its drain began; null: not yet. */
   readonly startedAt: Instant | null;
   /** Since when it waits, its pods gone, for the steps of others. */
   readonly waitsSince: Instant | null;
+  /** When its drain ended; null: not yet. */
   readonly endedAt: Instant | null;
+  /** Pods that have left. */
   readonly podsGone: number;
+  /** Pods that still have to leave. */
   readonly podsLeft: number;
+  /** The reason of the phase, for programs; '': none. */
   readonly reason: string;
+  /** The reason in words; '': none. */
   readonly message: string;
 }
 
 /** A pod that has still to leave. */
 export interface NodeDrainPodState {
+  /** Name of the node. */
   readonly node: string;
+  /** The pod, as `namespace/name`. */
   readonly pod: string;
+  /** metadata.uid of the pod. */
   readonly uid: string;
+  /** The state that the pod has reached. */
   readonly state: string;
+  /** The blocker of the last try; null: none. */
   readonly blocker: Blocker | null;
   /** The hold of a pod that was not refused, in words; '': none. */
   readonly hold: string;

@@ -30,14 +30,19 @@ import { compareRanks, type PodOrder, rankOf } from './pod-turns.ts';
 
 /** A pod of a target node, and what decides how well it can go. */
 export interface PlanPod {
+  /** The pod. */
   readonly pod: Pod;
+  /** metadata.finalizers, which delay the end of a deletion. */
   readonly finalizers: readonly string[];
 }
 
 /** The cluster that a plan is made for. */
 export interface PlanInput {
+  /** The drain, as `resolveDrainConfig` returns it. */
   readonly config: DrainConfig;
+  /** The nodes to drain, in their order. */
   readonly nodes: readonly Node[];
+  /** The pods of these nodes. */
   readonly pods: readonly PlanPod[];
   /** Policies and pauses, as events; left out: none. */
   readonly policies?: readonly Event[];
@@ -62,8 +67,11 @@ interface OwnReplicasKnown {
 
 /** The planned fate of one pod. */
 export interface PlannedPod {
+  /** The pod. */
   readonly pod: Pod;
+  /** Leaves and when, stays, or refuses the drain. */
   readonly fate: Fate;
+  /** The reasons. */
   readonly because: readonly Reason[];
   /** The blockers of the pod as things are now. */
   readonly blockers: readonly PredictedBlocker[];
@@ -71,7 +79,9 @@ export interface PlannedPod {
 
 /** The plan of a drain: node by node, and on each node the next pod to go first. */
 export interface DrainPlan {
+  /** The taint of the drain. */
   readonly taint: Taint;
+  /** The pods of all nodes. */
   readonly pods: readonly PlannedPod[];
 }
 
@@ -213,6 +223,7 @@ function dueOf({ fate }: PlannedPod): number {
 
 /** A blocker that is known before the first try. */
 export interface PredictedBlocker {
+  /** The blocker as a word, for programs. */
   readonly code:
     | 'Budget'
     | 'TwoBudgets'
@@ -223,6 +234,7 @@ export interface PredictedBlocker {
     | 'NodeLost'
     /** Of the replicas of taintmgr-controller no other is ready, or stays. */
     | 'LastReplica';
+  /** Says if waiting helps. */
   readonly verdict: BlockerVerdict;
   /** As the API server would say it, where it would. */
   readonly message: string;
@@ -310,14 +322,20 @@ function budgetBlocker(pod: Pod, known: readonly Budget[]): PredictedBlocker | n
 
 /** A node of the drain, its pods, and what decides about them. */
 export interface DeletionSite {
+  /** The node. */
   readonly node: Node;
+  /** Its pods. */
   readonly pods: Iterable<Pod>;
+  /** The EvictionPolicies that may decide how pods leave. */
   readonly policies: readonly EvictionPolicy[];
   /** Null: not known. */
   readonly namespaceLabels: (namespace: string) => Labels | null;
 }
 
-/** Names the first of these pods and its policy; null: none is deleted. */
+/**
+ * Names the first of these pods that a policy deletes without asking budgets, and the policy; null:
+ * none is deleted.
+ */
 export function deletedByPolicy(
   { node, pods, policies, namespaceLabels }: DeletionSite,
   taint: Taint,

@@ -307,7 +307,7 @@ export type DrainFilterResult =
   /** The drain does not begin while this pod is there, unless the named flag is given. */
   | { readonly kind: 'refuse'; readonly faults: readonly DrainFault[] };
 
-/** The flag that overrides a fault. */
+/** The flag of kubectl drain that overrides a fault. */
 export const drainFlag: Readonly<Record<DrainFault, string>> = {
   DaemonSet: '--ignore-daemonsets',
   OrphanedDaemonSetPod: '--force',
@@ -323,14 +323,15 @@ export const drainFaultText: Readonly<Record<DrainFault, string>> = {
   Unmanaged: 'is not managed by a controller',
 };
 
-/** Each fault and the flag that overrides it. */
+/** Writes each fault and the flag of kubectl drain that overrides it. */
 export function drainFaultsText(faults: readonly DrainFault[]): string {
   return faults.map((fault) => `${drainFaultText[fault]} (${drainFlag[fault]})`).join('; ');
 }
 
 /**
- * Judges one pod. Finished pods are taken in any case; otherwise every fault is named, so that one
- * answer shows all flags that are missing. `isOrphan`: the DaemonSet it names is not there.
+ * Judges one pod by the filters of kubectl drain (k8s.io/kubectl/pkg/drain/filters.go). Finished
+ * pods are taken in any case; otherwise every fault is named, so that one answer shows all flags
+ * that are missing. `isOrphan`: the DaemonSet it names is not there.
  */
 export function filterPod(
   pod: Pod,

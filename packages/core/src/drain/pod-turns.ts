@@ -179,7 +179,7 @@ export class DrainRequests {
   }
 }
 
-/** The same as the eviction of a pod takes it. */
+/** The treatment of disruption budgets that a NodeDrain asks for, as evictions take it. */
 export function drainBudgetsOf({ budgets }: Pick<NodeDrainSpec, 'budgets'>): BudgetPolicy {
   const { policy, deleteAfter = 0 } = budgets;
   if (policy === 'DeleteAfter') return { kind: 'deleteAfter', afterMs: deleteAfter };

@@ -29,7 +29,9 @@ export const outOfTurn: Extract<AttemptState, { hit: null }> = { kind: 'queued',
 
 /** A pod of a target node. */
 export interface DrainPod extends Omit<Attempt, 'state'> {
+  /** The pod. */
   readonly pod: PodRef;
+  /** The state that the pod has reached. */
   readonly state: DrainPodState;
   /** Why it goes or stays. */
   readonly because: readonly Reason[];
@@ -41,6 +43,7 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly deleted: boolean;
   /** When the first request for it was sent; null: none was. */
   readonly begunAt: Instant | null;
+  /** Says if a request of ours removed the pod, or may have. */
   readonly claim: Claim;
   /** True if a request is out and not yet answered. */
   readonly awaitsAnswer: boolean;
@@ -48,6 +51,7 @@ export interface DrainPod extends Omit<Attempt, 'state'> {
   readonly vanishedAt: Instant | null;
   /** The hold of the pod, beside its own time and turn; null: none. */
   readonly hold: PodHold | null;
+  /** The mark that another controller put on the pod; null: none. */
   readonly disruption: Disruption | null;
   /** The other controller that deleted it for the taint; null: none. */
   readonly taken: ForeignDeletion | null;
@@ -101,9 +105,13 @@ export type DrainNodePhase =
 
 /** A target node. */
 export interface DrainNode {
+  /** Name of the node. */
   readonly name: string;
+  /** `region/zone`; '': none. */
   readonly zone: string;
+  /** The wave of the node. */
   readonly wave: Wave;
+  /** Its phase. */
   readonly phase: DrainNodePhase;
 }
 
@@ -148,7 +156,9 @@ export interface TaintNode {
 
 /** Why a drain was stopped: the first pod that another controller deleted. */
 export interface DrainStop {
+  /** The pod. */
   readonly pod: PodRef;
+  /** The other controller. */
   readonly by: ForeignDeletion;
 }
 
@@ -214,7 +224,7 @@ export type Departure =
   | { readonly kind: 'replaced' }
   | ForeignDeletion;
 
-/** Another program or a person deleted it. */
+/** The deletion of a pod by another program or by a person. */
 export interface ForeignDeletion {
   readonly kind: 'foreign';
   /** The program that marked it, by metadata.managedFields; null: it is not recorded. */
@@ -241,6 +251,7 @@ export interface Wave {
 
 /** A node to be drained. */
 export interface DrainTarget {
+  /** Name of the node. */
   readonly name: string;
   /** `region/zone`; '': none. */
   readonly zone: string;
@@ -331,7 +342,10 @@ export function isStayingOn({ state, because: [decisive] }: DrainPod, pod: Pod |
   return decisive !== undefined && codes.includes(decisive.code);
 }
 
-/** `2 pods stay: shop/op-0 (tolerates m=k:NoSchedule for ever) and 1 more`; '': none does. */
+/**
+ * Names the pods that stay: `2 pods stay: shop/op-0 (tolerates m=k:NoSchedule for ever) and 1
+ * more`; '': none does.
+ */
 export function stayingText(pods: readonly DrainPod[]): string {
   if (pods.length === 0) return '';
   const names = pods.slice(0, namesMax).map(({ pod, because: [decisive] }) => {

@@ -200,6 +200,7 @@ export function soloDrainConfig(
 
 /** A drain and its nodes, in the order in which they are drained. */
 export interface SoloDrainConfig extends DrainConfig {
+  /** The nodes, in their order. */
   readonly targets: readonly DrainTarget[];
 }
 

@@ -57,8 +57,11 @@ export function confirmEviction(
  * The source of a device taint as read again; null: it is gone, or not what has put the taint on.
  */
 export interface DeviceSources {
+  /** The ResourceClaim that allocates the device. */
   readonly claim: ResourceClaim | null;
+  /** The DeviceTaintRule that taints the device. */
   readonly rule: DeviceTaintRule | null;
+  /** The ResourceSlice that publishes the device. */
   readonly slice: ResourceSlice | null;
 }
 
@@ -70,8 +73,9 @@ interface TaintedPod {
 }
 
 /**
- * The same of a pod that goes for the taint of a device. Its toleration cannot have changed:
- * allocations are immutable.
+ * Compares the taint of a device for which a pod goes with its source as it is read again; null
+ * when it still holds, else what has changed. The toleration cannot have changed: allocations are
+ * immutable.
  */
 export function confirmDeviceTaint(
   { pod, tainted, taint }: TaintedPod,

@@ -50,7 +50,7 @@ export function deviceToleration(hit: TaintHit, by: PolicyMark | null): Tolerati
   return hit.unheeded ? { ...hit.unheeded, tolerationSeconds: null } : hit.toleration;
 }
 
-/** The cause of kube-controller-manager's eviction as a reason. */
+/** Turns the cause of an eviction for a device into a reason. */
 export function reasonOfCause({ taint, toleration, at, ...hit }: DeviceCause): Reason {
   const { device, claim, source } = hit;
   const counts = { start: taint.timeAdded ?? 0, startSource: 'timeAdded', deadline: at } as const;

@@ -58,6 +58,7 @@ export type LimitCommand =
  */
 export interface ReadEvictionRequests {
   readonly kind: 'readEvictionRequests';
+  /** Names the command in its `result`. */
   readonly id: string;
   /** The name of the NodeDrain that asks; '': the taint eviction does. */
   readonly drain: string;
@@ -68,9 +69,13 @@ export interface ReadEvictionRequests {
 /** Request the eviction of a pod, or take a request back. Answered by one `result` that carries the id. */
 export interface WriteEvictionRequest {
   readonly kind: 'writeEvictionRequest';
+  /** Names the command in its `result`. */
   readonly id: string;
+  /** Name of the NodeDrain that asks; '': the taint eviction asks. */
   readonly drain: string;
+  /** Its uid, or `taintEviction`. */
   readonly uid: string;
+  /** The request to create, or to withdraw. */
   readonly write:
     | { readonly kind: 'create'; readonly pod: PodRef }
     | { readonly kind: 'withdraw'; readonly namespace: string; readonly name: string };

@@ -95,12 +95,15 @@ export function retryReport(
 // Without an Event only the log would tell that an admission webhook keeps a pod, or that a policy refuses: no object of
 // the cluster says what they answer.
 
-/** The reason of these Events. */
+/** The reason of Events about pods whose eviction an admission webhook keeps for itself. */
 export const interceptedReason = 'EvictionIntercepted';
 /** Between a pod's name and the API server's sentence: where a webhook refused, and where a policy did. */
 const interceptedWords = 'may be moved by another program: ';
 const refusedWords = 'is refused by a policy: ';
-/** The Event is repeated after this time while the setback lasts: Events are kept for an hour. */
+/**
+ * The Event is repeated after this time (milliseconds) while the setback lasts: the API server
+ * keeps Events for an hour.
+ */
 export const interceptionRepeatMs: Millis = 300_000;
 
 /** The last news of a webhook or a policy, and when it was told. */
@@ -110,7 +113,9 @@ export interface Interception {
   readonly at: Instant;
 }
 
-/** The API server's sentence in such an Event; null: it is no such Event. */
+/**
+ * The API server's sentence in an Event about an intercepted eviction; null: it is no such Event.
+ */
 export function interceptionIn(reason: string, message: string): string | null {
   if (reason !== interceptedReason) return null;
   const found = [interceptedWords, refusedWords].find((words) => message.includes(words));

@@ -136,6 +136,7 @@ export type Reason =
   /** upstream-1.36 only: it will not look at the pod again until something changes. */
   | { readonly code: 'GivenUp' };
 
+/** The word that tells reasons apart. */
 export type ReasonCode = Reason['code'];
 
 /** The event that moved a deadline. */

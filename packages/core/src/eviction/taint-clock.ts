@@ -4,12 +4,15 @@ import type { NodeChange } from '../store.ts';
 import type { StartSource } from './reason.ts';
 
 /**
- * The NoExecute taints of every node and since when each counts: since taint.timeAdded, else since
- * we first saw it.
+ * A NoExecute taint of a node, and since when it counts: since taint.timeAdded, else since we first
+ * saw it.
  */
 export interface ObservedTaint {
+  /** The taint as the node has it. */
   readonly taint: Taint;
+  /** The instant from which tolerationSeconds count. */
   readonly start: Instant;
+  /** The source of that instant. */
   readonly startSource: Exclude<StartSource, 'podBound'>;
   /**
    * The time at which it came, as the API server knows it, or else when we first saw it; not its

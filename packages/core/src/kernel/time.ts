@@ -27,7 +27,7 @@ export function earliest(instants: readonly (Instant | null)[]): Instant | null 
   return first;
 }
 
-/** The same of two, for those who ask again and again: it makes no list. */
+/** The first of two instants; null: none of them is one. For frequent calls: no list is made. */
 export function earlier(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null || b === null) return a ?? b;
   return Math.min(a, b);
@@ -96,7 +96,7 @@ function offsetOf(text: string): Millis {
   return text[at] === '-' ? -offset : offset;
 }
 
-/** The same with milliseconds, which Kubernetes' Time drops. */
+/** Writes an instant as RFC 3339, in UTC, with the milliseconds that `formatTime` drops. */
 export function formatTimeMillis(instant: Instant): string {
   const millis = Math.floor(instant) - Math.floor(instant / second) * second;
   return formatTime(instant).replace('Z', `.${String(millis).padStart(3, '0')}Z`);
@@ -114,7 +114,10 @@ export function formatTime(instant: Instant): string {
   return `${date}T${hours}:${minutes}:${seconds}Z`;
 }
 
-/** Writes a future instant in the same way: the second in which it is over, never one before it. */
+/**
+ * Writes a future instant as RFC 3339, in UTC and whole seconds: the second in which it is over,
+ * never one before it.
+ */
 export function formatDeadline(instant: Instant): string {
   return formatTime(Math.ceil(instant / second) * second);
 }
@@ -144,7 +147,7 @@ const unitMillis: Readonly<Record<string, Millis>> = {
 
 /**
  * Reads a duration as kubectl's flags do (`90s`, `1h30m`, `500ms`, `0`), and with days, as
- * `formatDuration` writes it (`1d16h`); null for anything else.
+ * `formatDuration` writes it (`1d16h`), in milliseconds; null for anything else.
  */
 export function parseDuration(text: string): Millis | null {
   if (text === '0') return 0;

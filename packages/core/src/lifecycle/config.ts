@@ -33,7 +33,9 @@ export interface MassUnreachable {
 export interface Flapping {
   /** The number of times within `withinMs`. */
   readonly times: number;
+  /** The window in which times count. */
   readonly withinMs: Millis;
+  /** The time for which such a node has to be healthy before its taint is removed. */
   readonly healthyMs: Millis;
 }
 
@@ -49,6 +51,7 @@ export interface LifecycleConfig extends ZoneRates {
    * `upstream-1.36` only.
    */
   readonly enforcement: 'taints' | 'pods';
+  /** With `pods`: the time between a node's failure and the deletion of its pods. */
   readonly podEvictionTimeoutMs: Millis;
   /** Between two looks at the nodes. */
   readonly nodeMonitorPeriodMs: Millis;
@@ -66,7 +69,9 @@ export interface LifecycleConfig extends ZoneRates {
   readonly massUnreachable: MassUnreachable | null;
   /** The time for which a node has to be healthy before its NoExecute taint is removed. */
   readonly healthyMs: Millis;
+  /** For nodes that fail again and again; null: `healthyMs` holds for all. */
   readonly flapping: Flapping | null;
+  /** The rules that turn conditions into taints. */
   readonly conditionRules: readonly ConditionRule[];
   /** Rules that an earlier run may have had: the taints that they put on go, unless a rule wants them. */
   readonly retiredRules: readonly RetiredRule[];
@@ -80,7 +85,7 @@ export interface LifecycleConfig extends ZoneRates {
   readonly observes: boolean;
 }
 
-/** Rates and periods are kube-controller-manager's. */
+/** The defaults. Rates and periods are those of kube-controller-manager 1.36. */
 export const defaultLifecycleConfig: LifecycleConfig = {
   enforcement: 'taints',
   podEvictionTimeoutMs: 300_000,

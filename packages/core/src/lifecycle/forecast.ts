@@ -10,6 +10,7 @@ import { ZoneLimiter } from './zone-holds.ts';
 
 /** The view of one look at a cluster. */
 export interface Observation {
+  /** The node. */
   readonly node: Node;
   /** renewTime of its lease; null: it has none; `hidden`: it may have one that we may not see. */
   readonly leaseRenewedAt: Instant | 'hidden' | null;
@@ -21,7 +22,9 @@ export interface Observation {
 
 /** The health of a node and its near future, and the state of its zone. */
 export interface Forecast {
+  /** The health of the node. */
   readonly health: NodeHealth;
+  /** The state of its zone; null: unknown. */
   readonly zone: ZoneStatus | null;
 }
 

@@ -148,11 +148,9 @@ function find(
   return null;
 }
 
-/**
- * The number of zones and nodes with pods that must not be marked not ready for which a status has
- * room.
- */
+/** The number of zones with pods that must not be marked not ready for which a status has room. */
 export const heldZonesMax = 64;
+/** The number of nodes with pods that must not be marked not ready for which a status has room. */
 export const heldNodesMax = 1024;
 
 /**

@@ -57,9 +57,11 @@ export interface ZoneStatus {
   readonly state: ZoneState | null;
   /** Of the nodes that count. */
   readonly ready: number;
+  /** Nodes that count and are not ready. */
   readonly notReady: number;
   /** Nodes tainted a second, at most; 0: none. */
   readonly rate: number;
+  /** The reason why no node of the zone is tainted; null: nodes are tainted. */
   readonly hold: HoldReason | null;
   /** Nodes that wait for their taint, next first. */
   readonly waiting: readonly string[];
@@ -82,6 +84,7 @@ export interface NodeHealth {
   readonly taintAt: Instant | null;
   /** Its place among the waiting nodes of its zone, from 1; null: it does not wait. */
   readonly place: number | null;
+  /** The reasons. */
   readonly because: readonly LifecycleReason[];
 }
 
@@ -96,10 +99,13 @@ export type NodeWrite =
 
 /** Pods of every node, or of those of these zones and names; and why. */
 export interface ReadinessHold {
+  /** The reason, in words. */
   readonly reason: string;
+  /** True: pods of every node. */
   readonly all: boolean;
   /** As `region/zone`. */
   readonly zones: readonly string[];
+  /** Names of nodes. */
   readonly nodes: readonly string[];
 }
 

@@ -311,7 +311,7 @@ class MassUnreachableGuard {
   }
 }
 
-/** The deadlines of its pods stand still; no object is called so. */
+/** The pause by which the deadlines of the pods of a zone stand still; no object has its name. */
 export function zoneHold(zone: string, since: Instant): EvictionPause {
   const name = zone === '' ? 'the hold of the nodes without a zone' : `the hold of zone ${zone}`;
   const scope = { zones: [zone], nodes: null, taintKeys: [], namespaces: [] };

@@ -22,7 +22,10 @@ export interface ZoneRates {
 
 const partialMin = 3;
 
-/** The state of a zone. Shares are compared as 32-bit floats, as kube-controller-manager does. */
+/**
+ * The state of a zone, as ComputeZoneState of kube-controller-manager decides. Shares are compared
+ * as 32-bit floats, as there.
+ */
 export function zoneState({ ready, notReady }: ZoneCounts, threshold: number): ZoneState {
   if (ready === 0 && notReady > 0) return 'FullDisruption';
   const share = Math.fround(Math.fround(notReady) / Math.fround(ready + notReady));

@@ -2,17 +2,21 @@
 import type { Owner, Pod } from './pod.ts';
 import { type LabelSelector, selects } from './selector.ts';
 
-/** PodDisruptionBudgets, as far as they decide about evictions. Counts are of pods. */
+/** A PodDisruptionBudget, as far as it decides about evictions. Its numbers are of pods. */
 export interface Budget {
+  /** metadata.namespace. */
   readonly namespace: string;
+  /** metadata.name. */
   readonly name: string;
   /** Null selects nothing, an empty one every pod of the namespace. */
   readonly selector: LabelSelector | null;
   /** The number of pods that may go now. */
   readonly allowed: number;
+  /** status.currentHealthy. */
   readonly healthy: number;
   /** The number of pods that have to stay healthy. */
   readonly desired: number;
+  /** status.expectedPods: the pods that the budget counts. */
   readonly expected: number;
   /** True when its numbers are those of its latest specification. */
   readonly upToDate: boolean;
@@ -72,7 +76,7 @@ export function operatorSignOf(budget: Budget, pods: readonly Pod[]): OperatorSi
   return controller || writer !== null ? { controller, writer } : null;
 }
 
-/** The budgets a pod is under. */
+/** The budgets whose selectors match the pod. */
 export function budgetsOver(
   { namespace, labels = {} }: Pod,
   budgets: readonly Budget[],

@@ -7,6 +7,7 @@ import type { Toleration } from './toleration.ts';
 
 /** The input of `makeNode`: a name, and whatever else matters. */
 export interface NodeInput extends Partial<Omit<Node, 'name' | 'taints'>> {
+  /** Name of the node. */
   readonly name: string;
   /** As text (`key=value:effect`) or in full. Left out: none. */
   readonly taints?: readonly (string | Taint)[];
@@ -26,6 +27,7 @@ export function makeNode({ name, taints = [], ...node }: NodeInput): Node {
 
 /** The input of `makePod`: a name, and whatever else matters. */
 export interface PodInput extends Partial<Omit<Pod, 'name' | 'tolerations'>> {
+  /** Name of the pod. */
   readonly name: string;
   /** Fields that are left out have the same meaning as in a manifest. Left out: none. */
   readonly tolerations?: readonly Partial<Toleration>[];

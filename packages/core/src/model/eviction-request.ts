@@ -12,13 +12,17 @@ export const taintEviction = 'taint-eviction';
 /** By pods/eviction, as anybody could: Kubernetes appends it after all others. */
 const defaultResponder = 'imperative-eviction.k8s.io/evictor';
 
-/** The part of it that decisions need. */
+/** The part of an EvictionRequest (KEP-4563) that decisions need. */
 export interface EvictionRequest {
+  /** metadata.namespace. */
   readonly namespace: string;
+  /** metadata.name. */
   readonly name: string;
+  /** spec.target.pod.uid. */
   readonly podUid: string;
   /** Who asks, such as acme.io/foo. */
   readonly requester: string;
+  /** `Withdrawn`: the requester no longer wants the eviction. */
   readonly intent: 'Eviction' | 'Withdrawn';
   /** The uid of the NodeDrain that owns it, or `taintEviction`; null: another program owns it. */
   readonly drain: string | null;
@@ -32,6 +36,7 @@ export interface EvictionRequest {
 
 /** Who moves a pod that is asked for, as its Eviction says. */
 export interface EvictionResponder {
+  /** Name of the responder. */
   readonly name: string;
   /** Its last sign of life, by the cluster's clock; null: it gave none. */
   readonly heartbeatAt: Instant | null;
@@ -58,7 +63,7 @@ export function movingUntil(request: EvictionRequest, seenAt: Instant): Instant 
   return (since ?? seenAt) + responderStaleMs;
 }
 
-/** The requester, the responder, and its progress. */
+/** Describes a request: the requester, the responder, and its progress. */
 export function describeEvictionRequest({
   requester,
   name,

@@ -5,10 +5,13 @@ import type { DrainMarkName, WorkingDrain } from './working-drain.ts';
 
 /** status.conditions[] of a node. */
 export interface NodeCondition {
+  /** Type of the condition: `Ready`, `MemoryPressure`. */
   readonly type: string;
   /** 'True', 'False' or 'Unknown' in any object the API server accepted. */
   readonly status: string;
+  /** Reason as a CamelCase word, for programs. */
   readonly reason: string;
+  /** Message for people. */
   readonly message: string;
   /** lastHeartbeatTime, by the writer's clock. */
   readonly heartbeatAt: Instant | null;
@@ -18,12 +21,15 @@ export interface NodeCondition {
 
 /** Names one node, this very node and not another of the same name. */
 export interface NodeRef {
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.uid. */
   readonly uid: string;
 }
 
 /** A node's Lease in kube-node-lease, which its kubelet renews as a sign of life. */
 export interface Lease {
+  /** Name of the node, which is the name of the Lease. */
   readonly nodeName: string;
   /** spec.renewTime by the kubelet's clock; null where it is not set. */
   readonly renewedAt: Instant | null;
@@ -31,6 +37,7 @@ export interface Lease {
 
 /** The part of a Node that decisions need. */
 export interface Node extends NodeRef {
+  /** spec.taints. */
   readonly taints: readonly Taint[];
   /** Left out: none. */
   readonly labels?: Labels;
@@ -138,7 +145,9 @@ export function hasSameLabels(one: Node | null, other: Node | null): boolean {
 
 /** A time for which deadlines stood still on a node, by the cluster's clock. */
 export interface PastPause {
+  /** Start of the pause. */
   readonly from: Instant;
+  /** End of the pause. */
   readonly to: Instant;
   /** Patterns; empty: for all taints. */
   readonly taintKeys: readonly string[];
@@ -153,7 +162,10 @@ const betaRegion = 'failure-domain.beta.kubernetes.io/region';
 const zoneLabel = 'topology.kubernetes.io/zone';
 const regionLabel = 'topology.kubernetes.io/region';
 
-/** Region and zone of a node, or '': an old label that is there counts before the new one. */
+/**
+ * Region and zone of a node by its labels, or '': an old label that is there
+ * (failure-domain.beta.kubernetes.io) counts before the new one (topology.kubernetes.io).
+ */
 export function nodePlace(labels: Labels): readonly [region: string, zone: string] {
   return [
     labels[betaRegion] ?? labels[regionLabel] ?? '',

@@ -4,8 +4,11 @@ import type { Toleration } from './toleration.ts';
 
 /** The controller that owns a pod. */
 export interface Owner {
+  /** API group and version: `apps/v1`. */
   readonly apiVersion: string;
+  /** Kind: `ReplicaSet`, `StatefulSet`. */
   readonly kind: string;
+  /** Name, in the namespace of the pod. */
   readonly name: string;
 }
 
@@ -29,8 +32,11 @@ export interface PodClaim {
 
 /** Names one pod, this very pod and not another of the same name. */
 export interface PodRef {
+  /** metadata.namespace. */
   readonly namespace: string;
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.uid. */
   readonly uid: string;
   /** spec.nodeName; empty while unbound. */
   readonly nodeName: string;
@@ -38,16 +44,19 @@ export interface PodRef {
 
 /** The part of a Pod that decisions need. */
 export interface Pod extends PodRef {
+  /** spec.tolerations. */
   readonly tolerations: readonly Toleration[];
   /** When it was bound to its node; null where the object does not say. */
   readonly boundAt: Instant | null;
   /** metadata.deletionTimestamp: set while the pod terminates. */
   readonly deletionTimestamp: Instant | null;
+  /** status.phase: a pod that is `Succeeded` or `Failed` has ended. */
   readonly phase: string;
   /** metadata.generation, for the condition we put on it; 0 where absent. */
   readonly generation: number;
   /** True for the API's image of a static pod: annotation kubernetes.io/config.mirror, and its node controls it. */
   readonly mirror: boolean;
+  /** The owner reference with `controller: true`; null: no controller owns the pod. */
   readonly owner: Owner | null;
   /** True when some volume is an emptyDir: its data goes with the pod. */
   readonly hasEmptyDir: boolean;
@@ -80,9 +89,13 @@ export function podRef({ namespace, name, uid, nodeName }: PodRef): PodRef {
 
 /** A DaemonSet, as far as it says which pods are its own. */
 export interface DaemonSet {
+  /** metadata.namespace. */
   readonly namespace: string;
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.uid. */
   readonly uid: string;
+  /** spec.selector: selects its pods. */
   readonly selector: LabelSelector;
 }
 
@@ -105,7 +118,10 @@ export function foreignTaintManager(disruption: Disruption | undefined): string 
   return foreignManager(disruption, 'DeletionByTaintManager');
 }
 
-/** The same for a taint of a device. */
+/**
+ * The program that removes a pod for a taint of a device, where it is not taintmgr; null: none
+ * removes it, or the program is unknown.
+ */
 export function foreignDeviceTaintManager(disruption: Disruption | undefined): string | null {
   return foreignManager(disruption, deviceReason);
 }
@@ -137,7 +153,9 @@ export function unknownUpstreamMark(disruption: Disruption | undefined): string 
 
 /** The part of a Namespace that decisions need. */
 export interface Namespace {
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.labels. */
   readonly labels: Labels;
 }
 
@@ -152,10 +170,10 @@ export type PodView =
   /** Not asked for, since no action depends on them. */
   | 'unread';
 
-/** By the name of the node. */
+/** The views of the pods of nodes, by the names of the nodes. */
 export type PodViews = Readonly<Record<string, PodView>>;
 
-/** Says in words how the pods of a node are known; null where there is nothing to say. */
+/** Describes how the pods of a node are known; null where there is nothing to say. */
 export function describePodView(view: PodView): string | null {
   switch (view) {
     case 'watched':

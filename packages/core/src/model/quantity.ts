@@ -7,6 +7,7 @@ export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
 export interface Quantity {
   /** The exact amount in billionths; Kubernetes keeps nothing finer. */
   readonly nanos: bigint;
+  /** The suffixes of the text: decimal (`k`, `M`), binary (`Ki`, `Mi`), or an exponent. */
   readonly format: QuantityFormat;
   /** As Kubernetes prints it. */
   readonly text: string;
@@ -35,7 +36,10 @@ interface Suffix {
   readonly exponent: number;
 }
 
-/** Reads a quantity. Throws RangeError in Kubernetes' words for an invalid quantity. */
+/**
+ * Reads a quantity as resource.ParseQuantity of k8s.io/apimachinery does. Throws RangeError in
+ * Kubernetes' words for an invalid quantity.
+ */
 export function parseQuantity(text: string): Quantity {
   const match = text === '' ? null : pattern.exec(text);
   if (!match) throw new RangeError(formatFault);
@@ -63,7 +67,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos, format, text: canonical(nanos, format) };
 }
 
-/** The amount as a number: exact up to 2^53, and close to it beyond. */
+/** The amount as a number in its unit (bytes, cores): exact up to 2^53, and close to it beyond. */
 export function quantityValue({ nanos }: Quantity): number {
   return Number(nanos / nanosPerUnit) + Number(nanos % nanosPerUnit) / 1e9;
 }

@@ -2,7 +2,9 @@ import { finite, type Instant, type Millis } from '../kernel/time.ts';
 
 /** spec.taints[] of a node. */
 export interface Taint {
+  /** Key: `node.kubernetes.io/unreachable`. */
   readonly key: string;
+  /** Value; '': none. */
   readonly value: string;
   /** NoSchedule, PreferNoSchedule or NoExecute in any object the API server accepted; others match nothing. */
   readonly effect: string;
@@ -46,9 +48,7 @@ export function isEqualTaint(
   return isSameTaint(one, other) && one.value === other.value;
 }
 
-/**
- * Reads and writes a taint as people write it: `key=value:effect`, `key:effect` without a value.
- */
+/** Writes a taint as people write it: `key=value:effect`, `key:effect` without a value. */
 export function formatTaint(taint: Pick<Taint, 'key' | 'value' | 'effect'>): string {
   const value = taint.value === '' ? '' : `=${taint.value}`;
   return `${taint.key}${value}:${taint.effect}`;
@@ -153,7 +153,10 @@ export const conditionTaints: readonly (readonly [type: string, status: string, 
   ['PIDPressure', 'True', 'node.kubernetes.io/pid-pressure'],
 ];
 
-/** The keys of these taints, by effect. */
+/**
+ * The keys of the taints that follow the state of their node, by effect. Source:
+ * pkg/controller/nodelifecycle of Kubernetes 1.36.
+ */
 export const lifecycleKeys: Readonly<Record<'NoSchedule' | 'NoExecute', readonly string[]>> = {
   NoSchedule: [...conditionTaints.map(([, , key]) => key), unschedulableKey],
   NoExecute: [notReadyKey, unreachableKey],

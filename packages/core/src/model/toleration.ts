@@ -67,6 +67,7 @@ export interface Toleration {
   readonly key: string;
   /** '', 'Equal', 'Exists', 'Lt' or 'Gt' in any object the API server accepted. */
   readonly operator: string;
+  /** The value that `Equal` compares, and the bound of `Lt` and `Gt` (KEP-5471). */
   readonly value: string;
   /** Empty: every effect. */
   readonly effect: string;

@@ -12,10 +12,10 @@ export interface DrainMarkName {
   readonly by: string;
 }
 
-/** Who runs NodeDrains, as marks say it. */
+/** The program that carries out NodeDrains, as marks name it. */
 export const nodeDrainer = 'taintmgr-controller';
 
-/** `NodeDrain kernel`, `drain drain-20261122-041830-a4d8 by alice` */
+/** Names a drain for people: `NodeDrain kernel`, `drain drain-20261122-041830-a4d8 by alice`. */
 export function drainText({ id, by }: Pick<DrainMarkName, 'id' | 'by'>): string {
   if (by === nodeDrainer) return `NodeDrain ${id}`;
   return `drain ${id}${by === '' ? '' : ` by ${by}`}`;
@@ -30,11 +30,12 @@ export interface WorkingDrain extends DrainMarkName {
 /** The interval of a drain's signs of life. */
 export const drainHeartbeatMs: Millis = 10_000;
 
-/** A drain without a sign of life for this time is over. */
+/** A drain that has given no sign of life for this time (milliseconds) is over. */
 export const drainStaleMs: Millis = 60_000;
 
 /** Another program that evicts, or may evict, for NoExecute taints in the cluster, where budgets may not be asked. */
 export interface OtherEvictors {
+  /** `acts`: it evicts; `nobody`: there is none. */
   readonly kind: 'nobody' | 'acts' | 'unknown';
   /** Who evicts, or why that is not known, as a clause. */
   readonly text: string;
@@ -44,7 +45,10 @@ export interface OtherEvictors {
   readonly isRefused?: boolean;
 }
 
-/** Ours with --mode=delete, which leaves pods to a drain only for as long as that is at work. */
+/**
+ * taintmgr-controller with --mode=delete as another evictor: it leaves pods to a drain only for as
+ * long as that is at work.
+ */
 export const ownDeletions: Pick<OtherEvictors, 'text' | 'advice'> = {
   text:
     'taintmgr-controller deletes the pods that the drain leaves, without asking PDBs, as its --mode ' +
@@ -52,7 +56,7 @@ export const ownDeletions: Pick<OtherEvictors, 'text' | 'advice'> = {
   advice: 'start it with --mode=evict',
 };
 
-/** Why a drain must not put a NoExecute taint on nodes, and what helps. */
+/** Describes why a drain must not put a NoExecute taint on nodes, and what helps. */
 export function noExecuteFault(
   taint: Taint,
   { text, advice }: Pick<OtherEvictors, 'text' | 'advice'>,

@@ -8,6 +8,7 @@ import type { EvictionPolicy, PolicyMatch } from './values.ts';
 
 /** A pod, and whatever of its surroundings policies look at. */
 export interface PolicySubject {
+  /** The pod. */
   readonly pod: Pod;
   /** Null: not known; it counts as one without labels. */
   readonly node: Node | null;
@@ -40,8 +41,9 @@ export interface PolicyChoice {
   readonly undecided: EvictionPolicy | null;
 }
 
-/** The same, with a verdict on every other policy. */
+/** The policy that counts for a pod and a taint, and a verdict on every other one. */
 export interface ExplainedChoice extends PolicyChoice {
+  /** Every other policy, and why it does not count. */
   readonly others: readonly { readonly policy: EvictionPolicy; readonly why: PolicyVerdict }[];
 }
 
@@ -79,7 +81,10 @@ function chooseAmong(policies: readonly EvictionPolicy[], subject: PolicySubject
 
 const none: PolicyChoice = { counts: null, undecided: null };
 
-/** The same choice from policies in any order, and why each of the others does not count. */
+/**
+ * Chooses the policy that counts, from policies in any order, and says why each of the others does
+ * not count.
+ */
 export function explainChoice(
   policies: readonly EvictionPolicy[],
   taint: Taint,

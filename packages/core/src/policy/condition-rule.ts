@@ -11,12 +11,15 @@ import type { Taint } from '../model/taint.ts';
 export interface ConditionRule {
   /** Written on the node beside the taint, to tell whose it is. */
   readonly name: string;
+  /** Type of the node condition. */
   readonly condition: string;
+  /** Status in which the condition causes the taint. */
   readonly status: 'True' | 'False' | 'Unknown';
   /** The time for which the condition has to hold. */
   readonly holdsMs: Millis;
   /** The time for which the condition has to be over before the taint is removed. */
   readonly clearMs: Millis;
+  /** The taint. */
   readonly taint: Pick<Taint, 'key' | 'value' | 'effect'>;
   /** The nodes it is for; they are also the pool that `nodesMax` counts in. */
   readonly nodes: LabelSelector;

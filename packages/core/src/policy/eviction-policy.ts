@@ -14,6 +14,7 @@ export type EvictionMode =
 
 /** The treatment of the pods that a taint makes leave. */
 export interface Policy {
+  /** The request that makes a pod leave. */
   readonly mode: EvictionMode;
   /** With `evict-then-delete`: how long after the pod's deadline budgets are asked; null: for ever. */
   readonly deleteAfterMs: Millis | null;

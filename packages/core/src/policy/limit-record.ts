@@ -14,6 +14,7 @@ import {
  */
 export type LimitRecord = Readonly<Record<string, RecordedLimit>>;
 
+/** The evictions of one limit within its window. */
 export interface RecordedLimit {
   /** The number of pods that count as gone at these instants. */
   readonly evicted: readonly (readonly [at: Instant, count: number])[];
@@ -24,6 +25,7 @@ export interface RecordedLimit {
    * out: as many as `of` at the first eviction, and one less after each.
    */
   readonly sizes?: readonly (readonly [at: Instant, of: number])[];
+  /** When and why it tripped; null: it has not. */
   readonly tripped: RecordedTrip | null;
   /** The uids of some pods whose eviction was written before it began; left out: of none. */
   readonly begun?: readonly string[];

@@ -14,6 +14,7 @@ export type LimitScope = 'total' | 'zone' | 'namespace' | 'node' | 'taint' | 'wo
  * evicted in it, and those that are unavailable now.
  */
 export interface LimitRule {
+  /** The scope that has a count of its own. */
   readonly per: LimitScope;
   /** Only for the zone, namespace, node, taint key or workload of this name. Left out: for each. */
   readonly name?: string;
@@ -35,7 +36,10 @@ export interface LimitRule {
   readonly onLimit: 'queue' | 'trip';
 }
 
-/** Long enough for evicted pods to be running elsewhere, and for a person to look. */
+/**
+ * The window of a limit without `windowMs`, in milliseconds: long enough for evicted pods to be
+ * running elsewhere, and for a person to look.
+ */
 export const defaultWindowMs: Millis = 600_000;
 
 /** A pod that needs to be evicted, as limits see it. */
@@ -52,7 +56,9 @@ export interface Candidate {
 
 /** The limit that says no. `name` is '' for the total. */
 export interface LimitHit {
+  /** The scope that has a count of its own. */
   readonly per: LimitScope;
+  /** Name of the zone, namespace, node, taint key or workload. */
   readonly name: string;
   /** The labels of the nodes it is for, as kubectl writes selectors; left out: all nodes. */
   readonly nodes?: string;
@@ -72,9 +78,11 @@ export interface LimitCount {
   readonly evicted: number;
   /** Unavailable for other reasons. */
   readonly unavailable: number;
+  /** The most that may be disrupted within the window. */
   readonly most: number;
   /** The pods of the scope when the window began. */
   readonly of: number;
+  /** Length of the window. */
   readonly windowMs: Millis;
 }
 
@@ -113,7 +121,7 @@ export function scopeName(per: LimitScope, pod: Pod, node: Node | null): string 
   }
 }
 
-/** The name of a limit for people: `zone=eu/a`, or `total nodes=pool=spot policy=spot`. */
+/** Names a limit for people: `zone=eu/a`, or `total nodes=pool=spot policy=spot`. */
 export function limitId({
   per,
   name,
@@ -146,7 +154,10 @@ export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelS
   return [...labels, ...expressions].join(',');
 }
 
-/** `20 of 100 pods evicted and 0 unavailable within 10m, at most 20` */
+/**
+ * Describes the counts of a limit: `20 of 100 pods evicted and 0 unavailable within 10m, at most
+ * 20`.
+ */
 export function describeCount({ evicted, unavailable, most, of, windowMs }: LimitCount): string {
   const window = formatDuration(windowMs);
   const down = unavailable > 0 ? ` and ${unavailable} unavailable` : '';

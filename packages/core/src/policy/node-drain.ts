@@ -6,49 +6,77 @@ import type { Taint } from '../model/taint.ts';
 import type { MatchOptions } from '../model/toleration.ts';
 import type { PodGroup } from './scope.ts';
 
-/** The spec of a NodeDrain, its defaults filled in. The table of the kind describes each field. */
+/**
+ * The spec of a NodeDrain, its defaults filled in. docs/reference/configuration.md describes the
+ * values of each field.
+ */
 export interface NodeDrainSpec {
   /** In their order; left out: those that `nodeSelector` matches, in the order of their names. */
   readonly nodes?: readonly string[];
+  /** Selects the nodes; left out: `nodes` names them. */
   readonly nodeSelector?: LabelSelector;
+  /** The taint that the drain puts on nodes. */
   readonly taint: DrainTaint;
+  /** True: no further node begins and no further pod is evicted. */
   readonly paused: boolean;
+  /** The treatment of nodes that match `nodeSelector` only after the start. */
   readonly laterNodes: 'Drain' | 'Leave';
+  /** `Require`: only nodes with the condition MaintenancePlanned (KEP-5683). */
   readonly maintenancePlanned: 'Ignore' | 'Require';
+  /** When nodes are cordoned. */
   readonly cordon: 'AtStart' | 'AtTurn' | 'Never';
+  /** The treatment of pods that tolerate the taint. */
   readonly tolerations: 'Ignore' | 'NoWait' | 'Respect';
+  /** The pods that may be evicted, and the way they leave. */
   readonly pods: DrainedPods;
+  /**
+   * The treatment of PodDisruptionBudgets; `deleteAfter` in milliseconds, with `DeleteAfter` only.
+   */
   readonly budgets: {
     readonly policy: 'DeleteAfter' | 'Ignore' | 'Respect';
     readonly deleteAfter?: Millis;
   };
+  /** The order of nodes within a wave. */
   readonly order: 'ByZone' | 'Listed';
+  /** Groups of nodes, one of which is done before the next begins; left out: one group. */
   readonly waves?: readonly DrainWave[];
+  /** The most nodes and pods at once. */
   readonly limits: {
     readonly nodesAtOnce: number | `${number}%`;
     readonly heldUpNodes: number;
     readonly maxUnavailable?: number | `${number}%`;
     readonly podsAtOnce: number;
   };
+  /** Times in milliseconds after which a wait is over; left out: without limit. */
   readonly timeouts: {
     readonly evictionRequest: Millis;
     readonly node?: Millis;
     readonly rollout: Millis;
     readonly terminatingPods?: Millis;
   };
+  /** The treatment of a node that could not be drained. */
   readonly onFailure: 'KeepTaint' | 'RollBack';
+  /** The end of the drain, by the cluster's clock; left out: none. */
   readonly until?: Instant;
+  /** Seconds after its end when the object is deleted; left out: never. */
   readonly ttlSecondsAfterFinished?: number;
+  /** Marks of other programs that keep a pod or a node from being drained. */
   readonly heeds: {
     readonly podAnnotations?: readonly HeededAnnotation[];
     readonly nodeAnnotations?: readonly 'karpenter.sh/do-not-disrupt'[];
     readonly pauseLabel?: string;
   };
+  /** The use of node conditions that announce maintenance. */
   readonly nodeConditions: 'Heed' | 'Ignore' | 'Publish';
+  /** Times at which nodes may begin; left out: always. */
   readonly windows?: readonly DrainWindow[];
+  /** Conditions of other objects without which no node begins; left out: none. */
   readonly gates?: readonly DrainGate[];
+  /** The treatment of begun nodes outside the windows and while a gate is closed. */
   readonly whileClosed: 'FinishNodes' | 'HoldPods' | 'RollBack';
+  /** Steps of other programs before the first pod of a node leaves; left out: none. */
   readonly beforeNode?: readonly DrainHook[];
+  /** Steps of other programs after the last pod of a node has left; left out: none. */
   readonly afterNode?: readonly DrainHook[];
 }
 
@@ -173,8 +201,11 @@ export interface DrainHook {
 
 /** A NodeDrain: nodes to drain by a taint. */
 export interface NodeDrain {
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.uid. */
   readonly uid: string;
+  /** metadata.generation: raised by each change of the spec. */
   readonly generation: number;
   /** Null: not known. */
   readonly created: Instant | null;
@@ -182,6 +213,7 @@ export interface NodeDrain {
   readonly isDeleted: boolean;
   /** True when it stays until we have undone it. */
   readonly isGuarded: boolean;
+  /** spec, with its defaults. */
   readonly spec: NodeDrainSpec;
   /** Its progress when its status was written last, by node. */
   readonly known: readonly KnownDrainNode[];
@@ -195,6 +227,7 @@ export interface NodeDrain {
   readonly volumeWaits: readonly { readonly statefulSet: string; readonly since: Instant }[];
   /** Pods that it took and that were not replaced, as its status has them. */
   readonly notReplaced: readonly TakenPod[];
+  /** status.startTime; null: the drain has not begun. */
   readonly startedAt: Instant | null;
   /** The generation that the status is of; null: it says nothing. */
   readonly observedGeneration: number | null;
@@ -232,6 +265,7 @@ export interface KnownDrainNode {
 
 /** A drain as its spec asks for it, and the choices of the program that carries it out. */
 export interface DrainConfig extends MatchOptions {
+  /** The spec of the NodeDrain. */
   readonly spec: NodeDrainSpec;
   /** False: pods of DaemonSets are refused, as by kubectl drain without --ignore-daemonsets. */
   readonly leavesDaemonSets: boolean;
@@ -257,6 +291,7 @@ export interface DrainConfig extends MatchOptions {
   readonly partners: readonly string[];
   /** Our name in metadata.managedFields: what bears it is our own doing. */
   readonly fieldManager: string;
+  /** Times and numbers that bound requests and waits. */
   readonly pace: DrainPace;
 }
 

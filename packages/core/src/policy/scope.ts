@@ -38,7 +38,7 @@ export function coversTaint({ taintKeys }: EvictionPauseScope, key: string): boo
   return matchesSome(taintKeys, key);
 }
 
-/** True when it is for pods of this namespace, on a node that it is for. */
+/** True when a pause with this scope holds pods of this namespace, on a node that it is for. */
 export function coversNamespace({ namespaces }: EvictionPauseScope, name: string): boolean {
   return matchesSome(namespaces, name);
 }
@@ -70,7 +70,10 @@ export function isInGroup(
 /** The label that lets us decide about the evictions of a namespace's pods. */
 export const takeoverLabel = { key: 'taintmgr.dev/takeover', value: 'enabled' } as const;
 
-/** The program that acts there, as the API server names it in managed fields. */
+/**
+ * The program that acts in namespaces that are taken over, as the API server names it in managed
+ * fields.
+ */
 export const takeoverProgram = 'taintmgr-controller';
 
 /** True when a namespace with these labels was handed over; one that is not known (null) was not. */

@@ -25,8 +25,11 @@ export type PolicyAction =
 
 /** The taints that a policy is for: patterns, in which `*` stands for any characters. */
 export interface TaintPattern {
+  /** Pattern of the key; left out: every key. */
   readonly key?: string;
+  /** Pattern of the value; left out: every value. */
   readonly value?: string;
+  /** Pattern of the effect; left out: every effect. */
   readonly effect?: string;
 }
 
@@ -34,12 +37,14 @@ export interface TaintPattern {
 export interface PolicyMatch {
   /** A list of taints, one of which must match. Empty: every NoExecute taint. */
   readonly taints: readonly TaintPattern[];
+  /** Selects nodes. */
   readonly nodes: LabelSelector | null;
   /** `names` are patterns, of which one must match (none: every name); so must the selector. */
   readonly namespaces: {
     readonly names: readonly string[];
     readonly selector: LabelSelector | null;
   } | null;
+  /** Selects pods. */
   readonly pods: LabelSelector | null;
   /** A priority within the bounds, and (where any are given) one of these PriorityClasses. */
   readonly podPriority: {
@@ -55,17 +60,23 @@ export interface PolicyMatch {
  * the process is configured. The limits of every policy that matches hold.
  */
 export interface EvictionPolicy {
+  /** metadata.name. */
   readonly name: string;
   /** '' where it comes from a file. */
   readonly uid: string;
+  /** metadata.generation: raised by each change of the spec. */
   readonly generation: number;
   /** Higher counts first. */
   readonly priority: number;
+  /** The pods and taints that the policy is for. */
   readonly match: PolicyMatch;
   /** Null: it only limits. */
   readonly action: PolicyAction | null;
+  /** A younger taint is not acted on; null: as configured. */
   readonly minTaintAgeMs: Millis | null;
+  /** With `EvictThenDelete`: how long after the deadline budgets are asked; null: as configured. */
   readonly deleteAfterMs: Millis | null;
+  /** Instead of the pod's own; null: as configured. */
   readonly gracePeriodSeconds: number | null;
   /** A pod with no toleration of the taint counts as one that tolerates it for this time. */
   readonly defaultTolerationSeconds: number | null;
@@ -75,28 +86,39 @@ export interface EvictionPolicy {
 
 /** A NodeTaintRule: which condition becomes which taint. */
 export interface NodeTaintRule extends ConditionRule {
+  /** metadata.uid; '' for a rule of a file. */
   readonly uid: string;
+  /** metadata.generation: raised by each change of the spec. */
   readonly generation: number;
 }
 
 /** Where an EvictionPause holds evictions. Everything given must match; nothing given: everywhere. */
 export interface EvictionPauseScope {
+  /** Zones, as `region/zone`; empty: all. */
   readonly zones: readonly string[];
+  /** Selects nodes; null: all. */
   readonly nodes: LabelSelector | null;
+  /** Patterns of taint keys; empty: all. */
   readonly taintKeys: readonly string[];
+  /** Patterns of namespaces; empty: all. */
   readonly namespaces: readonly string[];
 }
 
 /** An EvictionPause: evictions that are held until the pause is deleted, or until it is over. */
 export interface EvictionPause {
+  /** metadata.name. */
   readonly name: string;
+  /** metadata.uid; '' for a pause of a file. */
   readonly uid: string;
+  /** The pods that it holds. */
   readonly scope: EvictionPauseScope;
   /** Hold too the marking of pods as not ready, and the tainting of unhealthy nodes. */
   readonly readiness: boolean;
   /** Deadlines stand still, so that pods have the time back that the pause took. */
   readonly deadlines: boolean;
+  /** The reason, in words; '': none is given. */
   readonly reason: string;
+  /** The end, by the cluster's clock; null: when the object is deleted. */
   readonly until: Instant | null;
   /** As the leader has written it; before that, when the pause was made. */
   readonly since: Instant;

@@ -15,13 +15,17 @@ import { type PressureSettingsInput, resolvePressureSettings } from './settings/
 
 /** Settings for the nodes that a selector selects. */
 export interface PressurePool {
+  /** Name of the pool, for reports. */
   readonly name: string;
+  /** Selects the nodes. */
   readonly selector: LabelSelector;
+  /** The settings of their kubelets. */
   readonly settings: PressureSettingsInput;
 }
 
 /** The limits and choices of the node pressure machine. Times are in milliseconds. */
 export interface PressureConfig {
+  /** The rules that decide: `precise` are those of taintmgr. */
   readonly semantics: PressureSemantics;
   /** The first pool that selects a node counts. */
   readonly pools: readonly PressurePool[];
@@ -43,11 +47,13 @@ export interface PressureConfig {
   readonly evictionsPerSecond: number | null;
   /** Wait after the first failed attempt on a node; it doubles with each further one. */
   readonly retryWaitMsMin: Millis;
+  /** The longest wait after failed attempts on a node. */
   readonly retryWaitMsMax: Millis;
   /** The time for which a pod whose eviction was refused is passed over, where no time is named. */
   readonly blockedRetryWaitMs: Millis;
 }
 
+/** The configuration of a machine without options. */
 export const defaultPressureConfig: PressureConfig = {
   semantics: 'precise',
   pools: [],

@@ -24,6 +24,7 @@ import type { ThresholdState } from './threshold-states.ts';
 
 /** A pod in the order of eviction. */
 export interface PodInOrder {
+  /** The pod. */
   readonly pod: PressurePod;
   /** Its usage, which its eviction would free; null: not known. */
   readonly used: number | null;
@@ -41,8 +42,11 @@ export interface PodInOrder {
 
 /** The state of one signal of a node. */
 export interface SignalExplanation {
+  /** The signal. */
   readonly signal: Signal;
+  /** The last sample; null: none. */
   readonly sample: Sample | null;
+  /** Its thresholds. */
   readonly thresholds: readonly ThresholdState[];
   /** Who would go because of it, first to last. */
   readonly order: readonly PodInOrder[];
@@ -52,7 +56,9 @@ export interface SignalExplanation {
 
 /** The state of a condition of a node. */
 export interface ConditionExplanation {
+  /** Type of the condition. */
   readonly type: PressureConditionType;
+  /** True when the condition is, or should be, `True`. */
   readonly holds: boolean;
   /** When a threshold of it was last seen to be met; null: never. */
   readonly lastPressed: Instant | null;
@@ -62,17 +68,21 @@ export interface ConditionExplanation {
 
 /** The whole known state of the pressure on a node. */
 export interface PressureExplanation {
+  /** The node. */
   readonly node: PressureNode;
   /** The pool whose settings hold; null: those of all nodes, or none at all. */
   readonly pool: string | null;
   /** True when any settings hold for it: otherwise it is left alone. */
   readonly isWatched: boolean;
+  /** Where images and writable layers lie; null: unknown. */
   readonly layout: FilesystemLayout | null;
   /** When we last heard from it; null: never. */
   readonly observedAt: Instant | null;
   /** The faults in its known state. */
   readonly doubts: readonly PressureReason[];
+  /** The signals that have thresholds. */
   readonly signals: readonly SignalExplanation[];
+  /** The conditions of the node. */
   readonly conditions: readonly ConditionExplanation[];
   /** The action that would be taken now; null while something is under way, or nothing is known. */
   readonly decision: PressureDecision | null;

@@ -99,6 +99,7 @@ export type PressureCommand =
 
 /** The part of a Node that decisions under pressure need. */
 export interface PressureNode extends NodeRef {
+  /** metadata.labels. */
   readonly labels: Labels;
   /** The conditions that are True and were written by an earlier run of ours. */
   readonly conditions: readonly PressureConditionType[];

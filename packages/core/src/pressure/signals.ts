@@ -30,6 +30,7 @@ export interface SignalRule {
 const disk = { condition: 'DiskPressure' } as const;
 const memory = { resource: 'memory', condition: 'MemoryPressure', filesystem: null } as const;
 
+/** Every signal with its properties. */
 export const signals: Readonly<Record<Signal, SignalRule>> = {
   'memory.available': memory,
   'allocatableMemory.available': memory,

@@ -27,9 +27,13 @@ export type ThresholdPhase =
 
 /** The state of a threshold of a node. */
 export interface ThresholdState {
+  /** The threshold. */
   readonly threshold: Threshold;
+  /** Its phase. */
   readonly phase: ThresholdPhase;
+  /** The last sample; null: none. */
   readonly sample: Sample | null;
+  /** The fault that makes the sample unusable; null: none. */
   readonly fault: SampleFault | null;
   /** The amount it asks for, in the units of the sample; null while unknown. */
   readonly amount: number | null;
@@ -37,6 +41,7 @@ export interface ThresholdState {
   readonly clearAt: number | null;
   /** Since when it is met, without having been seen otherwise; null: it is not. */
   readonly metSince: Instant | null;
+  /** When it is acted on, if it stays met; null: it is not met. */
   readonly dueAt: Instant | null;
   /** The node measured the sample after the one seen before. */
   readonly isNew: boolean;

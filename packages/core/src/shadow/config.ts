@@ -2,6 +2,7 @@
 import { wholeNumber, withDefaults } from '../kernel/checks.ts';
 import type { Millis } from '../kernel/time.ts';
 
+/** Times and bounds of the comparison. */
 export interface ShadowConfig {
   /** Two events that lie no further apart happened in the same instant: the API keeps whole seconds. */
   readonly sameMsMax: Millis;

@@ -22,9 +22,11 @@ export type ShadowReason = ReasonCode | 'LimitReached' | 'BudgetRefused';
 
 /** The end of one pod. */
 export interface ShadowEntry {
+  /** The pod. */
   readonly pod: PodRef;
   /** When the verdict was given, by the clock of the cluster. */
   readonly at: Instant;
+  /** The verdict on it. */
   readonly verdict: ShadowVerdict;
   /** The time by which taintmgr would have been later, negative: earlier; null: unknown. */
   readonly byMs: Millis | null;
@@ -34,6 +36,7 @@ export interface ShadowEntry {
   readonly taint: string;
   /** The policy that counted; '' where none did. */
   readonly policy: string;
+  /** Why taintmgr would have done otherwise; null: it would have done the same. */
   readonly reason: ShadowReason | null;
   /** The same in words. */
   readonly message: string;
@@ -45,27 +48,37 @@ export type ShadowCounts = Readonly<Record<ShadowVerdict, number>> & {
   readonly budgetsAsked: number;
 };
 
-/** The counts of one taint key, namespace or policy; see the names below for the odd ones. */
+/**
+ * The counts of one taint key, namespace or policy; those beyond `namesMax` are in the row
+ * `otherNames`.
+ */
 export interface ShadowRow extends ShadowCounts {
+  /** The taint key, namespace or policy. */
   readonly name: string;
 }
 
 /** The names of rows for what has no name, and for all that there was no room for. */
 const noName = '(none)';
+/** The name of the row for taint keys, namespaces and policies beyond `namesMax`. */
 export const otherNames = '(others)';
 
 /** The number of verdicts, and the distance of the two. */
 export interface ShadowSpan {
+  /** The mean. */
   readonly meanMs: Millis;
+  /** The largest. */
   readonly maxMs: Millis;
 }
 
+/** The report of a comparison so far. */
 export interface ShadowReport {
   /** Since when it counts, by the clock of the cluster; null: not everything was read yet. */
   readonly since: Instant | null;
+  /** Verdicts on all pods. */
   readonly counts: ShadowCounts;
   /** Null: there was none of which that is known. */
   readonly earlierBy: ShadowSpan | null;
+  /** The time by which taintmgr would have been later; null: it never was. */
   readonly laterBy: ShadowSpan | null;
   /** Pods without a verdict so far. */
   readonly following: number;
@@ -75,9 +88,11 @@ export interface ShadowReport {
   readonly leftOtherwise: number;
   /** Given up, because too many pods were followed at once. */
   readonly givenUp: number;
-  /** The most pods first. */
+  /** The counts by taint key, the most pods first. */
   readonly taints: readonly ShadowRow[];
+  /** The same by namespace. */
   readonly namespaces: readonly ShadowRow[];
+  /** The same by policy. */
   readonly policies: readonly ShadowRow[];
   /** The reasons why pods would have left later or never, the most pods first. */
   readonly reasons: readonly {
@@ -119,7 +134,7 @@ const texts: Readonly<Record<ShadowReason, string>> = {
 
 const known = new Map<string, string>(Object.entries(texts));
 
-/** The meaning of a reason; null: it is not one that we know. */
+/** Describes a reason of a verdict; null: it is not one that we know. */
 export function reasonText(reason: string): string | null {
   return known.get(reason) ?? null;
 }
@@ -244,7 +259,7 @@ function podsIn(counts: ShadowCounts): number {
   return verdicts.reduce((sum, verdict) => sum + counts[verdict], 0);
 }
 
-/** The pods that kube-controller-manager deleted. */
+/** The number of pods that kube-controller-manager deleted. */
 export function deletedOf(counts: ShadowCounts): number {
   return podsIn(counts) - counts.onlyTaintmgr;
 }

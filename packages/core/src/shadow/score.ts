@@ -21,6 +21,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 
+/** Options of a comparison. */
 export interface ShadowOptions extends Partial<ShadowConfig> {
   /** The mode for pods for which no policy counts. */
   readonly mode: EvictionMode;
@@ -76,6 +77,7 @@ export class ShadowScore {
     this.#tally = new ShadowTally(this.#config);
   }
 
+  /** Takes an event, as `Engine.handle` does, and judges. */
   handle(now: Instant, event: Event): readonly Command[] {
     this.#takeAnswers(now);
     switch (event.kind) {
@@ -94,6 +96,7 @@ export class ShadowScore {
     return commands;
   }
 
+  /** The earliest instant at which a tick could yield a command or a verdict. */
   nextWake(): Instant | null {
     return earlier(this.#machine.nextWake(), this.#looks.next());
   }
@@ -103,6 +106,7 @@ export class ShadowScore {
     this.#answers.push({ uid, at });
   }
 
+  /** The report so far. */
   report(): ShadowReport {
     const following = [...this.#cases.values()].filter(({ isClosed }) => !isClosed).length;
     return { since: this.#since, following, ...this.#tally.report() };
@@ -370,7 +374,9 @@ export class ShadowScore {
 
 /** The machine that decides, and that the loop asks; the engine, or what stands around it. */
 export interface ShadowedMachine {
+  /** Takes an event and returns the commands that are due, as `Engine.handle` does. */
   handle(now: Instant, event: Event): readonly Command[];
+  /** The earliest instant at which a tick could yield a command, as `Engine.nextWake`. */
   nextWake(): Instant | null;
 }
 

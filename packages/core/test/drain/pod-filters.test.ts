@@ -16,7 +16,8 @@ import {
   type Taint,
   type Toleration,
 } from '@taintmgr/core';
-import { type DrainFilterResult, filterPod, planDrain } from '@taintmgr/core/drain';
+import { planDrain } from '@taintmgr/core/drain';
+import { type DrainFilterResult, filterPod } from '../../src/drain/pod-filters.ts';
 import { pauseOf, policyOf } from '../policy/objects.ts';
 import { drainOf } from './drain-of.ts';
 import { drainConfig, StandaloneDrain } from './standalone-drain.ts';

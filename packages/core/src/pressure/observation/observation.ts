@@ -4,7 +4,9 @@ import { type Signal, signalNames } from '../signals.ts';
 
 /** The observed amount of a signal. */
 export interface Sample {
+  /** Available bytes, inodes or processes. */
   readonly available: number;
+  /** All of them. */
   readonly capacity: number;
   /** When the node measured it; null where it does not say. */
   readonly time: Instant | null;
@@ -12,36 +14,51 @@ export interface Sample {
 
 /** The room that something takes up on a disk; null: not said. */
 export interface DiskUsage {
+  /** Bytes. */
   readonly usedBytes: number | null;
+  /** Inodes. */
   readonly inodesUsed: number | null;
 }
 
+/** The observed usage of one container. */
 export interface ContainerUsage {
+  /** Name of the container. */
   readonly name: string;
+  /** Memory of the working set in bytes; null: not said. */
   readonly workingSetBytes: number | null;
   /** Its writable layer. */
   readonly rootfs: DiskUsage;
+  /** Its logs. */
   readonly logs: DiskUsage;
 }
 
+/** The observed usage of one volume. */
 export interface VolumeUsage extends DiskUsage {
+  /** Name of the volume in the pod. */
   readonly name: string;
 }
 
 /** The observed usage of one pod; null: not said. */
 export interface PodUsage {
+  /** podRef.uid, as the kubelet has it. */
   readonly uid: string;
+  /** Memory of the working set in bytes. */
   readonly workingSetBytes: number | null;
+  /** Number of processes. */
   readonly processes: number | null;
   /** Everything of the pod on local disks, as the node adds it up. */
   readonly storageBytes: number | null;
+  /** Its containers. */
   readonly containers: readonly ContainerUsage[];
+  /** Its volumes on local disks. */
   readonly volumes: readonly VolumeUsage[];
 }
 
 /** The view of a node at one time. A signal that is not there was not seen. */
 export interface NodeObservation {
+  /** Samples by their signals. */
   readonly samples: Readonly<Partial<Record<Signal, Sample>>>;
+  /** The pods that the node measured. */
   readonly pods: readonly PodUsage[];
 }
 

@@ -7,12 +7,15 @@ export type ResourceList = Readonly<Record<string, string>>;
 
 /** spec.resources of a pod, or resources of a container. */
 export interface ResourceRequirements {
+  /** Requested amounts by resource; left out: none. */
   readonly requests?: ResourceList;
+  /** Limits by resource; left out: none. */
   readonly limits?: ResourceList;
 }
 
 /** A container of a pod. */
 export interface PressureContainer extends ResourceRequirements {
+  /** Name of the container. */
   readonly name: string;
   /** An init container with restartPolicy Always. */
   readonly sidecar?: boolean;
@@ -20,6 +23,7 @@ export interface PressureContainer extends ResourceRequirements {
 
 /** A volume of a pod. */
 export interface PressureVolume {
+  /** Name of the volume in the pod. */
   readonly name: string;
   /** The field that names its kind: `emptyDir`, `hostPath`, `configMap`... */
   readonly kind: string;
@@ -33,6 +37,7 @@ export interface PressureVolume {
 export interface PressurePod extends PodRef {
   /** spec.priority; 0 where absent. */
   readonly priority: number;
+  /** status.phase. */
   readonly phase: string;
   /** metadata.deletionTimestamp: set while the pod terminates. */
   readonly deletionTimestamp: Instant | null;
@@ -46,12 +51,15 @@ export interface PressurePod extends PodRef {
   readonly gracePeriodSeconds: number | null;
   /** status.qosClass; '' where absent. */
   readonly qosClass: string;
+  /** spec.containers. */
   readonly containers: readonly PressureContainer[];
+  /** spec.initContainers. */
   readonly initContainers: readonly PressureContainer[];
   /** spec.resources; null where absent. */
   readonly resources: ResourceRequirements | null;
   /** spec.overhead. */
   readonly overhead: ResourceList;
+  /** spec.volumes. */
   readonly volumes: readonly PressureVolume[];
 }
 

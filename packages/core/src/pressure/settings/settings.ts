@@ -17,20 +17,27 @@ type BySignal = Readonly<Record<string, string>>;
 
 /**
  * The settings for the nodes of a pool, under the names and in the grammar of a kubelet's
- * configuration file. Settings that are left out have the defaults of a kubelet on Linux.
+ * configuration file (KubeletConfiguration of kubelet.config.k8s.io/v1beta1). Settings that are
+ * left out have the defaults of a kubelet on Linux.
  */
 export interface PressureSettingsInput {
   /** Left out: the defaults. Given: all others are off, unless they are merged. */
   readonly evictionHard?: BySignal;
+  /** Thresholds with a grace period, by signal; left out: none. */
   readonly evictionSoft?: BySignal;
+  /** The grace period of each soft threshold, as a Go duration: `1m30s`. */
   readonly evictionSoftGracePeriod?: BySignal;
+  /** What has to be available beyond a threshold once it was acted on. */
   readonly evictionMinimumReclaim?: BySignal;
   /** A Go duration, `5m0s`. */
   readonly evictionPressureTransitionPeriod?: string;
   /** Seconds; negative: as the pod has it. */
   readonly evictionMaxPodGracePeriod?: number;
+  /** True: defaults hold for the signals that `evictionHard` omits. */
   readonly mergeDefaultEvictionSettings?: boolean;
+  /** False: limits on local storage are not enforced. Left out: they are. */
   readonly localStorageCapacityIsolation?: boolean;
+  /** `pods` enables `allocatableMemory.available`; left out: `pods`. */
   readonly enforceNodeAllocatable?: readonly string[];
   /** Where images and writable layers lie; left out: read from the observations. */
   readonly filesystemLayout?: FilesystemLayout;
@@ -40,15 +47,19 @@ export interface PressureSettingsInput {
   readonly nodeReclaim?: boolean;
 }
 
-/** The same, read and checked. */
+/** The settings of the kubelets of a pool, read and checked. */
 export interface PressureSettings {
+  /** The thresholds of all signals. */
   readonly thresholds: readonly Threshold[];
   /** The time a condition lasts after its threshold was last met. */
   readonly transitionPeriodMs: Millis;
+  /** The longest grace period of an eviction at a soft threshold, in seconds. */
   readonly maxPodGracePeriodSeconds: number;
   /** True when limits on local storage are enforced. */
   readonly localStorageLimits: boolean;
+  /** Where images and writable layers lie; null: read from the observations. */
   readonly filesystemLayout: FilesystemLayout | null;
+  /** True when unused containers and images are cleared away first. */
   readonly nodeReclaim: boolean;
 }
 
@@ -90,7 +101,8 @@ export function resolvePressureSettings(input: PressureSettingsInput): PressureS
 
 /**
  * Reads one of a kubelet's eviction flags: `memory.available<1Gi,nodefs.available<10%` with the
- * separator `<`, grace periods and reclaims with `=`. Throws RangeError in the kubelet's words.
+ * separator `<`, grace periods and reclaims with `=`. Throws RangeError in the words of
+ * pkg/kubelet/eviction/helpers.go.
  */
 export function parseEvictionFlag(text: string, separator: '<' | '='): BySignal {
   const pairs = text.split(',').filter((pair) => pair !== '');

@@ -15,9 +15,11 @@ export type ThresholdValue =
   /** `fraction` is a float32, as in the kubelet: the same percentages then give the same bytes. */
   | { readonly kind: 'percentage'; readonly fraction: number };
 
-/** The grammar of thresholds: what must stay available, and how long it may not. */
+/** A threshold of a signal: what must stay available, and how long it may not. */
 export interface Threshold {
+  /** The signal. */
   readonly signal: Signal;
+  /** The least that has to be available. */
   readonly value: ThresholdValue;
   /** 0: a hard threshold, acted on at once. Anything else: a soft one. */
   readonly gracePeriodMs: Millis;
@@ -46,7 +48,7 @@ export function formatThresholdAmount(value: ThresholdValue, capacity: number): 
   return value.kind === 'quantity' ? value.quantity.text : formatAmount(amountOf(value, capacity));
 }
 
-/** `memory.available<100Mi for 1m30s`: a threshold as people write it. */
+/** Writes a threshold as people do: `memory.available<100Mi for 1m30s`. */
 export function formatThreshold({ signal, value }: Threshold): string {
   return `${signal}<${formatValue(value)}`;
 }
