@@ -68,6 +68,7 @@ const eventTtlMs = 3_600_000;
  * without a socket. Its front adds the parts that real clients need.
  */
 export class PlainServer implements ClusterApi {
+  /** The clock of the cluster. */
   readonly clock: Clock;
   /** Answers HTTP requests given as values. */
   readonly exchange: Exchange;
@@ -113,46 +114,57 @@ export class PlainServer implements ClusterApi {
     for (const name of presetNamespaces) this.create('namespaces', { metadata: { name } });
   }
 
+  /** The same API for a writer of this name: the manager of the fields that it writes. */
   as(manager: string): ClusterApi {
     return directApi(this.#backend, manager, this.#brief);
   }
 
+  /** Everything that is stored, custom resources too. */
   stored(): readonly StoredKind[] {
     return this.#direct.stored();
   }
 
+  /** The store of a kind's objects; null: the kind is not served now. */
   findKind(apiVersion: string, kind: string): StoredKind | null {
     return this.#direct.findKind(apiVersion, kind);
   }
 
+  /** The object of this name; null: there is none. See ClusterApi for `resource`. */
   get(resource: string, namespace: string, name: string): KubeObject | null {
     return this.#direct.get(resource, namespace, name);
   }
 
+  /** The object of this key: `namespace/name`, or the bare name of a cluster-scoped one. */
   find(resource: string, key: string): KubeObject | null {
     return this.#direct.find(resource, key);
   }
 
+  /** All objects in key order, or those of one namespace. */
   list(resource: string, namespace?: string): readonly KubeObject[] {
     return this.#direct.list(resource, namespace);
   }
 
+  /** POST; returns the stored object. Throws ApiError. */
   create(resource: string, object: KubeObject): KubeObject {
     return this.#direct.create(resource, object);
   }
 
+  /** PUT; returns the stored object. Throws ApiError, 409 for a stale resourceVersion. */
   update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject {
     return this.#direct.update(resource, object, subresource);
   }
 
+  /** DELETE. Throws ApiError, 404 without such an object. */
   delete(resource: string, namespace: string, name: string, options?: DeleteOptions): void {
     this.#direct.delete(resource, namespace, name, options);
   }
 
+  /** Skips a resourceVersion. */
   skipVersion(): void {
     this.#direct.skipVersion();
   }
 
+  /** POST pods/NAME/binding. Throws ApiError. */
   bind(namespace: string, name: string, nodeName: string): void {
     this.#direct.bind(namespace, name, nodeName);
   }
@@ -190,6 +202,7 @@ export class PlainServer implements ClusterApi {
     this.#backend.store.setHistoryLength(length);
   }
 
+  /** Calls `listener` after each write; returns the way to stop it. */
   subscribe(
     listener: (change: Change) => void,
     resources?: ReadonlySet<string> | null,

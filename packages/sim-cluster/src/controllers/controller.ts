@@ -17,8 +17,11 @@ export interface ControllerContext {
  * matter.
  */
 export abstract class Controller {
+  /** The API under the name of the part. */
   protected readonly api: ClusterApi;
+  /** The objects by their relations. */
   protected readonly lookup: Lookup;
+  /** The keys that wait for `sync`. */
   protected readonly queue: WorkQueue;
   #unsubscribe: (() => void) | null = null;
 

@@ -102,6 +102,7 @@ export class RealClock implements Clock {
     this.#reportBug = reportBug;
   }
 
+  /** Milliseconds since the Unix epoch. */
   now(): number {
     return Date.now();
   }
@@ -163,10 +164,12 @@ export class VirtualClock implements Clock {
     this.#now = startMs;
   }
 
+  /** Milliseconds since the Unix epoch. */
   now(): number {
     return this.#now;
   }
 
+  /** Calls `callback` once, `delayMs` from now, when the clock is moved there. */
   after(delayMs: number, callback: () => void): Timer {
     const at = this.#now + Math.max(0, delayMs);
     const timer = new VirtualTimer(this.#waiting, at, this.#order++, callback);
