@@ -31,16 +31,10 @@ import { bundledPackages, licenseFaults, noticesOf, programs } from './release/b
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** How each program is made: the name of the program, and who is run with its path and platform. */
+/** The programs, and whether they are made of the package as it is built; otherwise of sources. */
 const makers = {
-  'kubectl-taintmgr': {
-    program: 'kubectl-taintmgr',
-    make: ['apps/kubectl-taintmgr/scripts/build-program.mjs'],
-  },
-  controller: {
-    program: 'taintmgr-controller',
-    make: ['apps/controller/scripts/build-program.mjs'],
-  },
+  'kubectl-taintmgr': { program: 'kubectl-taintmgr', isOfPackage: true },
+  controller: { program: 'taintmgr-controller', isOfPackage: false },
 };
 
 const { positionals, values } = parseArgs({
@@ -48,12 +42,12 @@ const { positionals, values } = parseArgs({
   options: { to: { type: 'string' }, node: { type: 'string' } },
 });
 const [app = '', ...names] = positionals;
-const { program, make } = makers[app] ?? fail(`no program "${app}"`, Object.keys(makers));
+const { program, isOfPackage } = makers[app] ?? fail(`no program "${app}"`, Object.keys(makers));
 const wanted = names.length > 0 ? names.map(platformOf) : [ownPlatform];
 const archives = resolve(values.to ?? join(root, 'apps', app, 'archives'));
 
 mkdirSync(archives, { recursive: true });
-run('npm', 'run', '-s', 'build', '-w', `apps/${app}`);
+if (isOfPackage) run('npm', 'run', '-s', 'build', '-w', `apps/${app}`);
 const notices = await noticesText();
 for (const platform of wanted) process.stdout.write(`${await buildArchive(platform)}\n`);
 
@@ -75,9 +69,9 @@ async function noticesText() {
 async function buildArchive(platform) {
   const content = mkdtempSync(join(tmpdir(), 'taintmgr-archive-'));
   try {
-    const [script, ...entry] = make;
+    const script = join('apps', app, 'scripts/build-program.mjs');
     const node = values.node ? [`--node=${values.node}`] : [];
-    run(process.execPath, script, ...entry, join(content, program), platform.node, ...node);
+    run(process.execPath, script, join(content, program), platform.node, ...node);
     cpSync(join(root, 'LICENSE'), join(content, 'LICENSE'));
     writeFileSync(join(content, 'THIRD-PARTY-NOTICES'), notices);
     const archive = join(archives, archiveOf(program, platform, manifest.version));
