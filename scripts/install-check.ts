@@ -1,10 +1,11 @@
 // Installs what a release has made, as people would, and uses it: npm, npx, bunx and deno by name, from a registry
-// of these packages alone, into empty folders; with the real kubectl, against a simulated cluster. Prints what
-// it looked at; exits 1 at the first thing that is not as it should be.
+// of these packages alone, into empty folders; with the real kubectl, against a simulated cluster; and all
+// parts on a machine with nothing but Node. Prints what it looked at, with sizes and times; exits 1 at the
+// first thing that is not as it should be.
 //
 //   npm run release -- --dry-run --programs none && npm run install:check
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -17,7 +18,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -25,10 +26,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { list } from 'tar';
 import { startEmbedded, topologies } from '../packages/api-server/src/index.ts';
+import { tryOnBareMachine } from './install/bare-machine.ts';
 
 interface Registry {
   /** `http://127.0.0.1:PORT/` */
   readonly url: string;
+  /** The size of all tarballs that were asked for. */
+  servedBytes(): number;
   stop(): Promise<void>;
 }
 
@@ -37,36 +41,53 @@ interface Manifest {
   readonly version: string;
 }
 
-async function startRegistry(folder: string): Promise<Registry> {
+/** A registry of the packages in `folder`, and of all that `upstream` has, if one is given. */
+async function startRegistry(folder: string, upstream?: string): Promise<Registry> {
   const files = readdirSync(folder).filter((file) => /^taintmgr-.+-\d.*\.tgz$/.test(file));
   const packages = new Map<string, { readonly file: string; readonly manifest: Manifest }>();
   for (const file of files) {
     const manifest = await manifestOf(join(folder, file));
     packages.set(manifest.name, { file, manifest });
   }
-  const server = createServer((request, response) => {
-    const path = decodeURIComponent(request.url ?? '/').slice(1);
-    if (files.includes(path)) {
-      response.end(readFileSync(join(folder, path)));
-      return;
-    }
-    const found = packages.get(path);
-    response.setHeader('content-type', 'application/json');
-    response.statusCode = found ? 200 : 404;
+  let servedBytes = 0;
+  const server = createServer(async (request, response) => {
     const host = `http://${request.headers.host}`;
-    response.end(JSON.stringify(found ? packumentOf(folder, found, host) : { error: 'not found' }));
+    const path = decodeURIComponent(request.url ?? '/').slice(1);
+    const found = packages.get(path);
+    const content = files.includes(path)
+      ? readFileSync(join(folder, path))
+      : found
+        ? Buffer.from(JSON.stringify(packumentOf(folder, found, host)))
+        : upstream && (await contentFrom(upstream, request, host));
+    if (!content) response.statusCode = 404;
+    if (content && path.endsWith('.tgz')) servedBytes += content.length;
+    response.end(content || JSON.stringify({ error: 'not found' }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
+    servedBytes: () => servedBytes,
     stop: async () => {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   };
+}
+
+/** What another registry answers, with the address of this one in its documents. */
+async function contentFrom(
+  upstream: string,
+  { url = '', headers }: IncomingMessage,
+  host: string,
+): Promise<Buffer | undefined> {
+  const accept = headers.accept ?? '*/*';
+  const answer = await fetch(new URL(url, upstream), { headers: { accept } });
+  if (!answer.ok) return undefined;
+  if (url.endsWith('.tgz')) return Buffer.from(await answer.arrayBuffer());
+  return Buffer.from((await answer.text()).replaceAll(upstream, `${host}/`));
 }
 
 async function manifestOf(tarball: string): Promise<Manifest> {
@@ -150,8 +171,8 @@ try {
   await checkByName('bunx', [tool('bun'), 'x', '--bun']);
   await checkByName('deno run', [tool('deno'), 'run', '--quiet', '-A'], 'npm:');
   await checkLibrary();
-  await checkTestServer();
   await checkExamples();
+  await checkBareMachine();
 } finally {
   await cluster.stop();
   await registry.stop();
@@ -269,29 +290,6 @@ async function checkLibrary(): Promise<void> {
   say('@taintmgr/core: its example compiles with its types, and runs');
 }
 
-/** `npx @taintmgr/api-server -- COMMAND`; what it depends on comes from where npm has it. */
-async function checkTestServer(): Promise<void> {
-  const folder = emptyFolder('api-server');
-  mkdirSync(join(folder, 'node_modules/@taintmgr'), { recursive: true });
-  for (const name of ['@marcbachmann/cel-js', 're2js']) {
-    cpSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), {
-      recursive: true,
-    });
-  }
-  const cluster = emptyFolder('sim-cluster');
-  await run(cluster, 'tar', '-xzf', join(release, `taintmgr-sim-cluster-${manifest.version}.tgz`));
-  cpSync(join(cluster, 'package'), join(folder, 'node_modules/@taintmgr/sim-cluster'), {
-    recursive: true,
-  });
-  const tarball = join(release, `taintmgr-api-server-${manifest.version}.tgz`);
-  await run(folder, 'tar', '-xzf', tarball);
-  const program = join(folder, 'package/bin/api-server.js');
-  const nodes = ['--topology', 'three-zones', '--', 'kubectl', 'get', 'nodes', '-o', 'name'];
-  const printed = await run(folder, process.execPath, program, ...nodes);
-  assert.equal(printed.split('\n').filter((line) => line.startsWith('node/')).length, 9);
-  say('api-server -- kubectl get nodes: nine nodes');
-}
-
 /** Clients in other languages, if this machine has their tools. */
 async function checkExamples(): Promise<void> {
   const examples = [
@@ -312,6 +310,19 @@ async function checkExamples(): Promise<void> {
     const flags = ['--topology', 'three-zones', '--', ...test];
     await run(join(root, 'examples/test-server', name), process.execPath, server, ...flags);
     say(`examples/test-server/${name}: passes`);
+  }
+}
+
+/** Dependencies of libraries come from where npm has them. */
+async function checkBareMachine(): Promise<void> {
+  const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+  const all = await startRegistry(release, upstream);
+  const { version } = manifest;
+  const outside = { release, version, registry: all, kubeconfig: cluster.kubeconfig };
+  try {
+    say(await tryOnBareMachine(emptyFolder('machine'), outside));
+  } finally {
+    await all.stop();
   }
 }
 
