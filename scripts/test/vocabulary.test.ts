@@ -126,7 +126,7 @@ it('no page has an earlier spelling', () => {
   const pages = files
     .trimEnd()
     .split('\n')
-    .filter((file) => !explaining.includes(file));
+    .filter((file) => !explaining.includes(file) && !file.startsWith('docs/reference/api/'));
   const earlier = /\bevictThenDelete\b|\bupstream-1\.36\b|\bkcm-1\.36\b|--semantics=precise/;
   assert.deepEqual(
     pages.filter((file) => earlier.test(readFileSync(file, 'utf8'))),

@@ -6,13 +6,20 @@ import { after, describe, it } from 'node:test';
 import { CommanderError } from '@commander-js/extra-typings';
 import { ApiError, ConnectionError, KubeconfigError } from '@taintmgr/k8s-adapter';
 import { UsageError } from '@taintmgr/k8s-adapter/command-line';
-import { endingOf, errorLines } from '../../src/cli/exit.ts';
+import { endingOf, errorLines, exitCode } from '../../src/cli/exit.ts';
 import { run } from '../world/run.ts';
 
 function apiError(status: number, reason: string, message: string): ApiError {
   const about = { retryAfter: null, causes: [], name: '', kind: '' };
   return new ApiError({ status, reason, message, ...about });
 }
+
+it('exit codes stay as scripts know them', () => {
+  assert.deepEqual(exitCode, {
+    ...{ done: 0, error: 1, found: 1, noAnswer: 2, blocked: 2, exceeded: 2, different: 2 },
+    ...{ unhealthy: 2, timeout: 3, interrupted: 130 },
+  });
+});
 
 describe('errorLines', () => {
   const cases: readonly (readonly [name: string, error: unknown, lines: string | null])[] = [
