@@ -192,7 +192,9 @@ export function writeNext(
   const defaulted = derived(shaped);
   const whole = defaulted === shaped ? shaped : form(defaulted, shaped);
   // Loaded objects are stored without their defaults, which no write counts as a change.
-  const before = isCanonical(previous) ? previous : derived(form(previous));
+  const loaded = isCanonical(previous) ? previous : derived(form(previous));
+  // Fields that a definition has no more were gone when it was read: no writer takes them away.
+  const before = storage.custom ? sharing(toView(storage, loaded), loaded) : loaded;
   const tracked =
     backend.isBrief && !isOwnerRead(storage, whole, before, options)
       ? withOwnersOf(whole, before)
