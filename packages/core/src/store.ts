@@ -243,11 +243,11 @@ export class Store implements StoreView {
         this.#daemonSets.delete(event.uid);
         return null;
       default:
-        return this.#applyPolicy(event);
+        return this.#applyPolicy(now, event);
     }
   }
 
-  #applyPolicy(event: Event): Change | null {
+  #applyPolicy(now: Instant, event: Event): Change | null {
     switch (event.kind) {
       case 'namespaceUpsert':
         return this.#putNamespace(event.namespace.name, event.namespace.labels);
@@ -262,7 +262,7 @@ export class Store implements StoreView {
       case 'taintRuleDelete':
         return this.#putTaintRule(event.name, null);
       case 'pauseUpsert':
-        return this.#putPause(event.pause.name, event.pause);
+        return this.#putPause(event.pause.name, this.#begun(now, event.pause));
       case 'pauseDelete':
         return this.#putPause(event.name, null);
       case 'resourceSliceUpsert':
@@ -297,6 +297,13 @@ export class Store implements StoreView {
 
   #putTaintRule(name: string, rule: NodeTaintRule | null): Change | null {
     return replace(this.#rules, name, rule).isNews ? { kind: 'taintRule', name, rule } : null;
+  }
+
+  /** A pause that does not say since when it holds begins when it is heard of. */
+  #begun(now: Instant, pause: EvictionPause): EvictionPause {
+    if (Number.isFinite(pause.since)) return pause;
+    const since = this.#pauses.get(pause.name)?.since ?? this.clock.wall(now);
+    return { ...pause, since };
   }
 
   #putPause(name: string, pause: EvictionPause | null): Change | null {

@@ -43,9 +43,9 @@ const lines: {
     status === 403
       ? line('warn', `cannot read ${resource}, continuing without them`, { error })
       : line('debug', `the cluster has no ${resource}: their kind is not installed`, {}),
-  unreadable: ({ object, faults, isHeld }) => {
-    const what = isHeld ? 'all evictions are held until it is changed' : 'it is as it was before';
-    return line('warn', `${object} cannot be followed, ${what}`, { error: faults.join('; ') });
+  unreadable: ({ object, faults, holds, next }) => {
+    const what = `${object} cannot be followed, ${whatHolds[holds]}`;
+    return line('warn', what, { error: faults.join('; '), ...(next !== '' && { next }) });
   },
   pagedLists: () =>
     line('info', 'the API server does not stream lists: they are read in pages', {}),
@@ -244,6 +244,12 @@ function why(because: readonly Reason[]): Line['fields'] {
 function eventFields({ subject, reason }: ClusterEvent): Fields {
   return { ...subjectFields(subject), reason };
 }
+
+const whatHolds = {
+  all: 'all evictions are held until it is changed',
+  drain: 'evictions for its taint are held until it is changed',
+  nothing: 'it is as it was before',
+} as const;
 
 const lostTexts = {
   failed: 'the API server refused it',

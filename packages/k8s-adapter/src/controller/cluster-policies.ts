@@ -5,6 +5,7 @@ import type { Instant } from '@taintmgr/core/time';
 import { policyKinds } from '../kinds/kinds.ts';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import {
+  advice,
   decidingKinds,
   type Followed,
   type FollowedKind,
@@ -46,7 +47,8 @@ export interface ClusterPolicyOptions extends Shared {
 /**
  * A source for each kind. A cluster that does not serve a kind has none of it. An EvictionPolicy or
  * an EvictionPause that cannot be read may be what keeps pods: all evictions are held while it is
- * there, by a pause that carries its name. A NodeTaintRule that cannot be read stays as it was.
+ * there, by a pause that carries its name. So are those for the taint of a NodeDrain that cannot be
+ * read. A NodeTaintRule that cannot be read stays as it was.
  */
 export function clusterPolicies(options: ClusterPolicyOptions): readonly Source[] {
   const kinds = options.nodeDrains ? followedKinds : decidingKinds;
@@ -112,7 +114,13 @@ function effectsOf(
     return event ? [event, ...released] : released;
   }
   const pause = holdingPause(kind, change.item);
-  const unreadable = { object: `${kind} "${name}"`, faults, isHeld: pause !== null };
+  const holds = pause === null ? 'nothing' : kind === 'NodeDrain' ? 'drain' : 'all';
+  const unreadable = {
+    object: `${kind} "${name}"`,
+    faults,
+    holds,
+    next: advice(change.item),
+  } as const;
   const report: SourceEffect = { kind: 'notice', notice: { kind: 'unreadable', ...unreadable } };
   if (!pause) return [report];
   holding.add(name);

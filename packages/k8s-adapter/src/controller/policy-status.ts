@@ -4,8 +4,8 @@ import { podRightRemedies, resumeCommand } from '@taintmgr/core/policy';
 import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
 import { fittedStatus } from '../kinds/fitted-status.ts';
 import type { StatusOf } from '../kinds/kinds.ts';
-import type { FollowedKind, FollowedObject } from '../manifests/followed.ts';
-import { asRecord } from '../proto/json.ts';
+import { advice, type FollowedKind, type FollowedObject } from '../manifests/followed.ts';
+import { asList, asRecord } from '../proto/json.ts';
 import { drainConditions, drainStatus } from './drain-status.ts';
 import { type Condition, conditionsIn, dated, type StatedCondition } from './status-conditions.ts';
 
@@ -13,6 +13,8 @@ import { type Condition, conditionsIn, dated, type StatedCondition } from './sta
 interface Stated<K extends FollowedKind = FollowedKind> {
   readonly said: Omit<StatusOf[K], 'observedGeneration' | 'conditions'>;
   readonly conditions: readonly StatedCondition[];
+  /** True if the object is not followed: `conditions` is all there is to say. */
+  readonly isIgnored?: true;
 }
 
 type CountsOf = {
@@ -34,6 +36,8 @@ export function policyStatus(
   wall: Instant,
   known: unknown,
 ): unknown {
+  // A write would make the API server drop for good what an older definition hides.
+  if (object.isCut) return null;
   const stated = statedOf(object, counts, known);
   if (!stated) return null;
   const { generation: observedGeneration } = object;
@@ -42,8 +46,16 @@ export function policyStatus(
   const conditions: readonly Condition[] = dated(wall, stated.conditions, before).map((one) => {
     return { ...one, observedGeneration };
   });
+  if (object.kind === 'NodeDrain' && stated.isIgnored) return beside(known, conditions);
   const status = { ...(isInForce && { observedGeneration }), ...stated.said, conditions };
   return fittedStatus(object.kind, status).value;
+}
+
+/** The progress of a drain as it is, from which the next leader that follows the drain goes on. */
+function beside(known: unknown, conditions: readonly Condition[]): unknown {
+  const own = new Set<unknown>(conditions.map(({ type }) => type));
+  const others = asList(asRecord(known).conditions).filter((one) => !own.has(asRecord(one).type));
+  return { ...asRecord(known), conditions: [...others, ...conditions] };
 }
 
 function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown): Stated | null {
@@ -52,10 +64,11 @@ function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown):
   const { since } = asRecord(known);
   const said = kind === 'EvictionPause' && typeof since === 'string' ? { since } : {};
   const not = (reason: string, message: string): Stated => {
-    return { said, conditions: [inForce('False', reason, message)] };
+    return { said, conditions: [inForce('False', reason, message)], isIgnored: true };
   };
   if (object.isInFile) return not('FileCounts', fileCounts);
-  if (object.object === null) return not('CannotBeFollowed', faults.join('; '));
+  if (object.object === null)
+    return not('CannotBeFollowed', [...faults, ...nextOf(object)].join('; '));
   switch (kind) {
     case 'EvictionPolicy': {
       if (!counts.policies) return not('ControllerDisabled', evictionDisabled);
@@ -77,6 +90,11 @@ function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown):
       return stateOf(counts.drains.get(name), ofDrain);
     }
   }
+}
+
+function nextOf(object: FollowedObject): readonly string[] {
+  const next = advice(object);
+  return next === '' ? [] : [next];
 }
 
 function stateOf<C>(counts: C | undefined, state: (counts: C) => Stated): Stated | null {

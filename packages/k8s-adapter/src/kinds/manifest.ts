@@ -20,6 +20,7 @@ import {
   isRecord,
   type Judged,
   judge,
+  judgeInPart,
   type ManifestFault,
   unknownField,
   wrongType,
@@ -112,27 +113,24 @@ function bodyOf(
         return { kind, value: nodeTaintRuleOf(metadata, allowed) };
       });
     case 'EvictionPause': {
-      const said = statusOf(judge(evictionPauseStatus, status, ['status'], 'dropped'));
+      const said = judgeInPart(evictionPauseStatus, status, ['status']);
       return turned(judge(evictionPauseSpec, spec, ['spec']), (allowed) => {
         return { kind, value: evictionPauseOf(metadata, allowed, said, now) };
       });
     }
     case 'NodeDrain': {
-      const said = statusOf(judge(nodeDrainStatus, status, ['status'], 'dropped'));
+      // The drain goes on from there: words of a later version must not be taken for none.
+      const judged = judge(nodeDrainStatus, status ?? {}, ['status'], 'dropped');
+      if (judged.kind === 'refused') return judged;
       return turned(judge(nodeDrainSpec, spec, ['spec']), (allowed) => {
-        return { kind, value: nodeDrainOf(metadata, allowed, said) };
+        return { kind, value: nodeDrainOf(metadata, allowed, judged.value) };
       });
     }
     case 'TaintManager': {
-      const said = statusOf(judge(taintManagerStatus, status, ['status'], 'dropped'));
+      const said = judgeInPart(taintManagerStatus, status, ['status']);
       return { kind: 'allowed', value: { kind, value: { name, uid, status: said } } };
     }
   }
-}
-
-/** A status in a file, or one that an API server has stored, may be any value. */
-function statusOf<T>(judged: Judged<T>): T | null {
-  return judged.kind === 'allowed' ? judged.value : null;
 }
 
 function turned<T>(judged: Judged<T>, turn: (value: T) => PolicyObject): Judged<PolicyObject> {

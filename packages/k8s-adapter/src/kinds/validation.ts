@@ -25,17 +25,69 @@ export function judge<const S extends Schema>(
   path: Path,
   strays: 'refused' | 'dropped' = 'refused',
 ): Judged<TypeOf<S>> {
+  const { whole, faults } = examined(schema, value, path, strays);
+  if (faults.length > 0) return { kind: 'refused', faults };
+  // A value that the schema allows is of the type that is made of it.
+  return { kind: 'allowed', value: whole as TypeOf<S> };
+}
+
+interface Examined {
+  /** With its defaults. */
+  readonly whole: unknown;
+  readonly faults: readonly ManifestFault[];
+}
+
+function examined(
+  schema: Schema,
+  value: unknown,
+  path: Path,
+  strays: 'refused' | 'dropped',
+): Examined {
   const given = value ?? schema.default ?? null;
-  if (given === null) return { kind: 'refused', faults: [requiredValue(path), rulesNotChecked] };
+  if (given === null) return { whole: null, faults: [requiredValue(path), rulesNotChecked] };
   const faults: ManifestFault[] = [];
   const whole = filled(schema, given, path, faults);
   if (strays === 'dropped') faults.length = 0;
   faults.push(...faultsOf(schema, whole, path));
   if (faults.some(({ endsChecks }) => endsChecks)) faults.push(rulesNotChecked);
   else faults.push(...brokenRules(schema, whole, path));
-  if (faults.length > 0) return { kind: 'refused', faults };
-  // A value that the schema allows is of the type that is made of it.
-  return { kind: 'allowed', value: whole as TypeOf<S> };
+  return { whole, faults };
+}
+
+/**
+ * The value as far as the schema allows it: a later version may know more words, and allow more of
+ * everything. What is refused is left out, with what cannot be without it; null: all of it is.
+ */
+export function judgeInPart<const S extends Schema>(
+  schema: S,
+  value: unknown,
+  path: Path,
+): TypeOf<S> | null {
+  let rest = examined(schema, value, path, 'dropped');
+  while (rest.faults.length > 0) {
+    const [fault] = mendable(rest.faults);
+    const steps = fault?.path.slice(path.length) ?? [];
+    const less = withoutPart(schema, rest.whole, steps);
+    if (less === undefined) return null;
+    rest = examined(schema, less, path, 'dropped');
+  }
+  return rest.whole as TypeOf<S>;
+}
+
+/** The value without this part of it; undefined: it cannot be without. */
+function withoutPart(schema: Schema, value: unknown, [step, ...below]: Path): unknown {
+  if (step === undefined) return undefined;
+  if (schema.type === 'array' && Array.isArray(value) && typeof step === 'number') {
+    const less = withoutPart(schema.items, value[step], below);
+    return less === undefined ? value.toSpliced(step, 1) : value.with(step, less);
+  }
+  if (!isRecord(value) || (schema.type !== 'object' && schema.type !== 'map')) return undefined;
+  if (!Object.hasOwn(value, step)) return undefined;
+  const member = schema.type === 'map' ? schema.values : schema.properties[step];
+  const less = member && withoutPart(member, value[step], below);
+  if (less !== undefined) return { ...value, [step]: less };
+  if (schema.type === 'object' && schema.required?.includes(`${step}`)) return undefined;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== `${step}`));
 }
 
 /** Types, bounds and what must be there. */

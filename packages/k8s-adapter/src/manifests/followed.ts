@@ -6,7 +6,7 @@ import type { EvictionPause } from '@taintmgr/core/policy';
 import { type Instant, parseTime } from '@taintmgr/core/time';
 import { policyApiVersion } from '../kinds/kinds.ts';
 import { type PolicyObject, readManifest } from '../kinds/manifest.ts';
-import { asInteger, asList, asRecord, asText, type JsonRecord } from '../proto/json.ts';
+import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from '../proto/json.ts';
 
 /** An object as the API server has it; `object` is null where it cannot be followed. */
 export interface Followed {
@@ -16,8 +16,12 @@ export interface Followed {
   readonly object: PolicyObject | null;
   /** The reasons why it cannot be followed, fault by fault. */
   readonly faults: readonly string[];
-  /** When it was last written but for its status, as far as it says so. */
-  readonly writtenAt: Instant | null;
+  /** True if its definition hides fields of it: each write drops them for good. */
+  readonly isCut: boolean;
+  /** When evictions began to be held as it cannot be followed; null: only now. */
+  readonly heldSince: Instant | null;
+  /** The key of its taint, which makes pods leave; null: it is no drain, or none of NoExecute. */
+  readonly drainedKey: string | null;
   /** The status on it, most likely written by the leader. */
   readonly status: unknown;
 }
@@ -25,28 +29,85 @@ export interface Followed {
 /** Reads one. Some servers leave the kind out of the items of a list. */
 export function readFollowed(kind: FollowedKind, value: unknown): Followed {
   const manifest = { apiVersion: policyApiVersion, kind, ...asRecord(value) };
-  const { metadata, status } = asRecord(value);
+  const { metadata, spec, status } = asRecord(value);
   const { name, uid, generation } = asRecord(metadata);
+  const hidden = hiddenFields(asRecord(metadata), spec);
   const read = {
     name: asText(name),
     uid: asText(uid),
     generation: asInteger(generation) ?? 0,
-    writtenAt: writtenAt(asRecord(metadata)),
+    isCut: hidden.length > 0,
+    heldSince: heldSince(asRecord(metadata), status),
+    drainedKey: kind === 'NodeDrain' ? noExecuteKey(spec) : null,
     status,
   };
   const judged = readManifest(manifest, 0);
-  return judged.kind === 'allowed'
-    ? { ...read, object: judged.value, faults: [] }
-    : { ...read, object: null, faults: judged.faults.map(({ text }) => text) };
+  if (judged.kind === 'allowed' && !read.isCut) {
+    return { ...read, object: judged.value, faults: [] };
+  }
+  const faults = judged.kind === 'allowed' ? [] : judged.faults.map(({ text }) => text);
+  return { ...read, object: null, faults: [...hidden.map(hiddenText), ...faults] };
+}
+
+/** What to do where the object is of a newer version than we are; '': it is not. */
+export function advice({ isCut, faults }: Pick<Followed, 'isCut' | 'faults'>): string {
+  if (isCut) {
+    return 'apply the newer CustomResourceDefinitions again, or the object itself, and remove the field before you go back';
+  }
+  const isNewer = faults.some((text) => /^(unknown field|status[.].*Unsupported value)/.test(text));
+  return isNewer ? 'remove it, or run the newer version of taintmgr-controller that knows it' : '';
+}
+
+function hiddenText(path: string): string {
+  return `field "${path}" is hidden by an older definition of the kind`;
+}
+
+/**
+ * The fields of the spec that somebody has set, and nobody has taken away: an API server leaves
+ * them out where the definition of an older version was put in the place of a newer one.
+ */
+function hiddenFields({ managedFields }: JsonRecord, spec: unknown): readonly string[] {
+  const owned = asList(managedFields).map(asRecord).filter(isOfObject);
+  const paths = owned.flatMap(({ fieldsV1 }) => {
+    return absentOf(asRecord(fieldsV1)['f:spec'], spec, 'spec');
+  });
+  return [...new Set(paths)];
+}
+
+function absentOf(owned: unknown, value: unknown, path: string): readonly string[] {
+  if (!isRecord(value)) return [];
+  const fields = Object.entries(asRecord(owned)).filter(([key]) => key.startsWith('f:'));
+  return fields.flatMap(([key, below]) => {
+    const name = key.slice('f:'.length);
+    const inner = `${path}.${name}`;
+    return Object.hasOwn(value, name) ? absentOf(below, value[name], inner) : [inner];
+  });
 }
 
 /** A write of the status, as by the leader, does not change the object's content. */
-function writtenAt({ creationTimestamp, managedFields }: JsonRecord): Instant | null {
-  const writes = asList(managedFields).map(asRecord);
-  const ofObject = writes.filter(({ subresource }) => subresource !== 'status');
+function isOfObject({ subresource }: JsonRecord): boolean {
+  return subresource !== 'status';
+}
+
+/**
+ * Since when it is not followed, as the leader wrote then. Null: a leader of a newer version followed
+ * it as it is, until now. Else since its last write.
+ */
+function heldSince(metadata: JsonRecord, status: unknown): Instant | null {
+  const { creationTimestamp, managedFields, generation } = metadata;
+  const conditions = asList(asRecord(status).conditions).map(asRecord);
+  const said = conditions.find(({ type }) => type === 'InForce');
+  if (said?.reason === 'CannotBeFollowed') return parseTime(asText(said.lastTransitionTime));
+  if (said && said.observedGeneration === generation) return null;
+  const ofObject = asList(managedFields).map(asRecord).filter(isOfObject);
   const texts = [creationTimestamp, ...ofObject.map(({ time }) => time)];
   const times = texts.flatMap((text) => parseTime(asText(text)) ?? []);
   return times.length > 0 ? Math.max(...times) : null;
+}
+
+function noExecuteKey(spec: unknown): string | null {
+  const { key, effect } = asRecord(asRecord(spec).taint);
+  return effect === 'NoExecute' ? asText(key) : null;
 }
 
 /** No object of the cluster has such a name. */
@@ -60,24 +121,23 @@ export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
 }
 
 /**
- * The pause that holds all evictions while an object cannot be followed, which may be what keeps
- * pods; null: it can, or it is a taint rule or a drain, which keep none. The pause counts from when
- * the object was last written, also for a later start: pods get back exactly the time that it took.
+ * The pause while an object cannot be followed, which may be what keeps pods: of all evictions, or
+ * for a drain of those for its taint, which are the drain's. Null: it can be followed, or keeps none.
  */
-export function holdingPause(
-  kind: FollowedKind,
-  { name, object, faults, writtenAt }: Followed,
-): EvictionPause | null {
-  if (object || kind === 'NodeTaintRule' || kind === 'NodeDrain') return null;
+export function holdingPause(kind: FollowedKind, followed: Followed): EvictionPause | null {
+  const { name, object, faults, heldSince, drainedKey } = followed;
+  if (object || kind === 'NodeTaintRule') return null;
+  if (kind === 'NodeDrain' && drainedKey === null) return null;
+  const taintKeys = drainedKey ? [drainedKey] : [];
   return {
     name: holdingPauseName(kind, name),
     uid: '',
-    scope: { zones: [], nodes: null, taintKeys: [], namespaces: [] },
+    scope: { zones: [], nodes: null, taintKeys, namespaces: [] },
     readiness: false,
     deadlines: true,
     reason: `${kind} "${name}" cannot be followed: ${faults.join('; ')}`,
     until: null,
-    since: writtenAt ?? Number.POSITIVE_INFINITY,
+    since: heldSince ?? Number.POSITIVE_INFINITY,
   };
 }
 

@@ -50,8 +50,10 @@ export interface UnreadableNotice {
   /** Such as `EvictionPolicy "spot"`. */
   readonly object: string;
   readonly faults: readonly string[];
-  /** True if all evictions wait until it can be read, or is gone. */
-  readonly isHeld: boolean;
+  /** What waits until it can be read, or is gone; `drain`: the evictions for its taint. */
+  readonly holds: 'all' | 'drain' | 'nothing';
+  /** What to do; '': nothing is known. */
+  readonly next: string;
 }
 
 /** All that a source gives besides news. */

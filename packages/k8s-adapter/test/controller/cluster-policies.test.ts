@@ -101,8 +101,8 @@ type Notice = Extract<SourceEffect, { kind: 'notice' }>['notice'];
 
 function noticeText(notice: Notice): readonly string[] {
   if (notice.kind !== 'unreadable') return notice.kind === 'absent' ? ['absent'] : [];
-  const { object, faults, isHeld } = notice;
-  return [`${object} ${isHeld ? 'holds' : 'stays'}: ${faults[0]}`];
+  const { object, faults, holds } = notice;
+  return [`${object} ${holds === 'nothing' ? 'stays' : 'holds'}: ${faults[0]}`];
 }
 
 function nameIn(effect: object): string {

@@ -198,6 +198,50 @@ describe('the status of policies, taint rules and pauses', () => {
       });
     }
   });
+
+  it('leaves the progress of a drain that it does not follow to the next leader', () => {
+    const stage = new Stage(createEngine({ mode: 'evict' }));
+    const drained = {
+      type: 'Drained',
+      status: 'False',
+      lastTransitionTime: at(0),
+      reason: 'Running',
+      message: '',
+    };
+    const progress = {
+      phase: 'Suspended',
+      newer: 1,
+      nodeStates: [{ name: 'n1', phase: 'Drained' }],
+    };
+    const spec = { nodes: ['n1'], taint: { key: 'kernel' } };
+    stage.stored.set('NodeDrain/kernel', { ...progress, conditions: [drained] });
+    stage.put('NodeDrain', 'kernel', spec);
+    stage.stored.set('NodeDrain/other', { ...progress, phase: 'Running' });
+    stage.put('NodeDrain', 'other', spec);
+    stage.lead();
+    stage.pass(60);
+    const isOff = condition(
+      'InForce',
+      'False',
+      'ControllerDisabled',
+      'node-drain-controller is not among the --controllers that run',
+    );
+    const fault =
+      'status.phase: Unsupported value: "Suspended": supported values: "Blocked", "Drained", "Failed", "Paused", "Pending", "Running", "TimedOut", "Undoing"; some validation rules were not checked because the object was invalid; correct the existing errors to complete validation; remove it, or run the newer version of taintmgr-controller that knows it';
+    const unfollowed = condition('InForce', 'False', 'CannotBeFollowed', fault);
+    const conditions = [drained, unfollowed];
+    assert.deepEqual(stage.status('NodeDrain', 'kernel'), { ...progress, conditions });
+    const other = stage.status('NodeDrain', 'other');
+    assert.deepEqual(other, { ...progress, phase: 'Running', conditions: [isOff] });
+  });
+
+  it('writes nothing on an object whose definition hides fields', () => {
+    const stage = new Stage();
+    stage.hidden.add('hold');
+    stage.put('EvictionPolicy', 'spot', { action: 'Keep' });
+    stage.lead();
+    assert.deepEqual(stage.pass(60), []);
+  });
 });
 
 describe('when a status is written', () => {

@@ -40,6 +40,8 @@ export class Stage {
   readonly followed = new FollowedObjects();
   readonly engine: Engine;
   readonly publisher: StatusPublisher;
+  /** Fields that somebody has set, and that the definitions do not have. */
+  readonly hidden = new Set<string>();
   readonly #specs = new Map<string, { readonly spec: object; readonly uid: string }>();
 
   constructor(engine: Engine = createEngine({ mode: 'evict', lifecycle: {} })) {
@@ -80,7 +82,9 @@ export class Stage {
     const { spec, uid } = this.#specs.get(`${kind}/${name}`) ?? assert.fail(name);
     const status = this.stored.get(`${kind}/${name}`);
     const creationTimestamp = '2026-01-01T00:00:00Z';
-    const metadata = { name, uid, generation: 4, creationTimestamp };
+    const owned = Object.fromEntries(Array.from(this.hidden, (field) => [`f:${field}`, {}]));
+    const managedFields = [{ fieldsV1: { 'f:spec': owned } }];
+    const metadata = { name, uid, generation: 4, creationTimestamp, managedFields };
     const found = readFollowed(kind, { metadata, spec, ...(status !== undefined && { status }) });
     this.followed.put({ ...found, kind, isInFile });
     const event = found.object && policyEvent(found.object);

@@ -53,7 +53,13 @@ export class WatchedCluster {
 export async function startCluster(
   t: TestContext,
   topology: Topology,
-  options: Pick<ServedClusterOptions, 'attachTiming' | 'evictionRequestMs'> = {},
+  {
+    around = (exchange) => exchange,
+    ...options
+  }: Pick<ServedClusterOptions, 'attachTiming' | 'evictionRequestMs'> & {
+    /** Sees the requests of programs. */
+    readonly around?: (exchange: Exchange) => Exchange;
+  } = {},
 ): Promise<WatchedCluster> {
   const apiServer = { callWebhook: callOverHttps };
   const base = { clock: new RealClock(), seed: 1, timing, topology, apiServer };
@@ -61,7 +67,7 @@ export async function startCluster(
   await installDefinitions(cluster.api, customResourceDefinitions());
   const removals = new Map<string, string[]>();
   const certificate = createCertificate(Date.now());
-  const exchange = recording(cluster.exchange, removals);
+  const exchange = around(recording(cluster.exchange, removals));
   const server = await startHttps({ exchange, certificate });
   const directory = mkdtempSync(join(tmpdir(), 'taintmgr-drain-test-'));
   const kubeconfig = join(directory, 'kubeconfig');
