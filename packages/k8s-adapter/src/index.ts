@@ -5,23 +5,13 @@
 export { type ClockNotice, describeClock } from './controller/clock/clock-watch.ts';
 export { DeviceSight } from './controller/device-sources.ts';
 export type {
-  ElectionNotice,
   ElectionOptions,
   ElectionTiming,
 } from './controller/election/election.ts';
 export { Loop, type LoopOptions, type Notice } from './controller/engine-loop.ts';
 export type { MayAct } from './controller/executor.ts';
 export type { LoopAction, LoopInput, Machine } from './controller/loop-parts.ts';
-export {
-  type LimitRecordNotice,
-  resumeLimitsRequest,
-} from './controller/procedures/limit-record.ts';
-export type {
-  KeepTaintStarts,
-  Removal,
-  RemovePodOptions,
-} from './controller/procedures/pod-removal.ts';
-export type { PublisherNotice } from './controller/publisher-notice.ts';
+export { resumeLimitsRequest } from './controller/procedures/limit-record.ts';
 export type { StatedCondition } from './controller/status-conditions.ts';
 export type { PublishOptions, StatedStatus } from './controller/status-publisher.ts';
 export { defaultPodWatch, type PodWatch } from './pod-watch/pod-source.ts';
@@ -34,11 +24,7 @@ export {
   type PressureLoopOptions,
   type PressureNotice,
 } from './controller/pressure-loop.ts';
-export type {
-  EvictUnderPressure,
-  PressureRemoval,
-  SetPressureConditions,
-} from './controller/procedures/pressure.ts';
+export type { PressureRemoval } from './controller/procedures/pressure.ts';
 export {
   type KubeletAddress,
   ownConditionType,
@@ -128,7 +114,6 @@ export {
   podsPath,
   type RemovalOptions,
   type Selectors,
-  setTaintsRequest,
   type TaintObject,
   taintManagersPath,
 } from './proto/requests.ts';
@@ -139,7 +124,6 @@ export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
 // The departures that a leader keeps.
 
 export type { HistoryOptions, KeptHistory } from './controller/history/keeper.ts';
-export type { HistoryNotice } from './controller/history/notice.ts';
 export { gzip } from './driver/gzip.ts';
 export { HistorySearch } from './history/search.ts';
 
@@ -205,7 +189,6 @@ export {
   takeoverManifests,
   takeoverPath,
   takeoverVersion,
-  takeoverVersionAnnotation,
 } from './takeover/manifests.ts';
 
 // Flight records: the inputs and the actions of the engine.

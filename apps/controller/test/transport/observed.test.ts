@@ -6,7 +6,6 @@ import {
   evictPodRequest,
   getNodeRequest,
   type Sink,
-  setTaintsRequest,
   type Transport,
 } from '@taintmgr/k8s-adapter';
 import { isHeartbeat, rateLimited } from '../../src/rate-limit/rate-limit.ts';
@@ -36,6 +35,7 @@ function nothing(): Sink {
 }
 
 const nobody = (): boolean => false;
+const patch: ApiRequest = { ...getNodeRequest('n1'), method: 'PATCH' };
 const pod = { namespace: 'shop', name: 'web-0', uid: 'u1', nodeName: 'n1' };
 
 describe('a dry run', () => {
@@ -45,9 +45,9 @@ describe('a dry run', () => {
     [deletePodRequest(pod), '/api/v1/namespaces/shop/pods/web-0', true],
     [{ ...deletePodRequest(pod), body: null }, '/api/v1/namespaces/shop/pods/web-0', true],
     [evictPodRequest(pod), '/api/v1/namespaces/shop/pods/web-0/eviction?dryRun=All', false],
-    [setTaintsRequest('n1', '1', []), '/api/v1/nodes/n1?dryRun=All', false],
+    [patch, '/api/v1/nodes/n1?dryRun=All', false],
     [
-      { ...setTaintsRequest('n1', '1', []), path: '/api/v1/nodes/n1?force=true' },
+      { ...patch, path: '/api/v1/nodes/n1?force=true' },
       '/api/v1/nodes/n1?force=true&dryRun=All',
       false,
     ],

@@ -10,7 +10,7 @@ export { extraHeader } from '../kubeconfig/entries.ts';
 export { type ClusterConfig, loadKubeconfig, withheldText } from '../kubeconfig/kubeconfig.ts';
 export { decidingKinds } from '../manifests/followed.ts';
 export { isMissing } from '../proto/answer.ts';
-export { budgetFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../proto/convert.ts';
+export { namespaceFromJson } from '../proto/convert.ts';
 export {
   deviceTaintRuleFromJson,
   resourceClaimFromJson,

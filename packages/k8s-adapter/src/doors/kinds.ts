@@ -2,8 +2,7 @@
 // separate door, because it needs neither a client nor YAML.
 
 export { type CustomResourceDefinition, customResourceDefinitions } from '../kinds/crd.ts';
-export type { EvictionPauseSpec, EvictionPauseStatus } from '../kinds/eviction-pause.ts';
-export { actionHint, type EvictionPolicySpec } from '../kinds/eviction-policy.ts';
+export { actionHint } from '../kinds/eviction-policy.ts';
 export { fittedStatus } from '../kinds/fitted-status.ts';
 export {
   type KindName,
@@ -19,7 +18,6 @@ export {
 } from '../kinds/manifest.ts';
 export { drainFinalizer } from '../kinds/node-drain.ts';
 export type { NodeDrainStatus } from '../kinds/node-drain-status.ts';
-export type { NodeTaintRuleSpec } from '../kinds/node-taint-rule.ts';
 export {
   drainMarksFeature,
   lastReplicaFeature,

@@ -10,8 +10,8 @@ export {
 export { windowFault } from '../drain/windows.ts';
 export { didYouMean, nearest } from '../manifests/did-you-mean.ts';
 export { policyEvent } from '../manifests/followed.ts';
-export { depthMax, goScalar, readGoYaml, YamlError } from '../manifests/go-yaml.ts';
-export { type PlacedPolicy, policiesIn, policiesOf } from '../manifests/policies.ts';
+export { depthMax, goScalar, readGoYaml } from '../manifests/go-yaml.ts';
+export { type PlacedPolicy, policiesOf } from '../manifests/policies.ts';
 export {
   FaultyFile,
   type Field,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { readAllPositioned, readGoYaml, YamlError } from '../../src/doors/manifests.ts';
+import { readGoYaml, YamlError } from '../../src/manifests/go-yaml.ts';
+import { readAllPositioned } from '../../src/manifests/positioned.ts';
 
 type Row = readonly [yaml: string, is: unknown];
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FaultyFile, policiesIn, policyEvent } from '../../src/doors/manifests.ts';
+import { policyEvent } from '../../src/manifests/followed.ts';
+import { policiesIn } from '../../src/manifests/policies.ts';
+import { FaultyFile } from '../../src/manifests/positioned.ts';
 
 const now = 5_000;
 

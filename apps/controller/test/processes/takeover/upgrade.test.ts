@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { takeoverVersionAnnotation } from '@taintmgr/k8s-adapter';
 import type { ApiRequest, KubeObject, Rule } from '@taintmgr/sim-cluster';
 import { ask } from '../../harness/https-client.ts';
 import {
@@ -24,6 +23,7 @@ import { TakeoverWorld } from './takeover-world.ts';
 
 // What is restarted, upgraded or removed under a controller with --takeover, over HTTPS.
 
+const takeoverVersionAnnotation = 'taintmgr.dev/takeover-version';
 const definition = 'taintmanagers.taintmgr.dev';
 
 function policyIn(world: TakeoverWorld): KubeObject {

@@ -43,7 +43,7 @@ import { outcomeOf } from './pod-removal.ts';
 export type EvictUnderPressure = Extract<PressureCommand, { kind: 'evictUnderPressure' }>;
 
 /** The command that changes conditions of a node. */
-export type SetPressureConditions = Extract<PressureCommand, { kind: 'setPressureConditions' }>;
+type SetPressureConditions = Extract<PressureCommand, { kind: 'setPressureConditions' }>;
 
 /**
  * By what pods are made to go: `delete` as a kubelet does, whatever disruption budgets say; `evict`
