@@ -119,6 +119,7 @@ export {
 } from './proto/requests.ts';
 export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
 export { HttpTransport } from './transport/http-transport.ts';
+export type { KubeConfigLike } from './transport/kube-config.ts';
 export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
 
 // The departures that a leader keeps.

@@ -1,11 +1,12 @@
 // The typed API of @kubernetes/client-node on our transport.
-import type { Configuration, RequestContext, ResponseBody } from '@kubernetes/client-node';
+import type { RequestContext, ResponseBody } from '@kubernetes/client-node';
 import type { ApiRequest } from '../proto/requests.ts';
+import { explainedImport } from '../transport/kube-config.ts';
 import type { Transport } from '../transport/sink.ts';
 import { exchange } from './exchange.ts';
 
-/** A class of @kubernetes/client-node, e.g. CoreV1Api. */
-export type TypedApi<T> = new (configuration: Configuration) => T;
+/** A class of @kubernetes/client-node, e.g. CoreV1Api; its configuration is made here. */
+export type TypedApi<T> = new (configuration: never) => T;
 
 /** Stands for the server in the typed API's URLs; where it really is the transport knows. */
 const placeholder = 'https://api';
@@ -16,7 +17,9 @@ const placeholder = 'https://api';
  * no answer came.
  */
 export async function typedApi<T>(api: TypedApi<T>, transport: Transport): Promise<T> {
-  const client = await import('@kubernetes/client-node');
+  const client = await import('@kubernetes/client-node').catch((error: unknown) => {
+    throw explainedImport(error, 'the typed API');
+  });
   const { createConfiguration, ServerConfiguration, wrapHttpLibrary } = client;
   const configuration = createConfiguration({
     baseServer: new ServerConfiguration(placeholder, {}),
@@ -31,7 +34,7 @@ export async function typedApi<T>(api: TypedApi<T>, transport: Transport): Promi
       },
     }),
   });
-  return new api(configuration);
+  return Reflect.construct(api, [configuration]);
 }
 
 /** The typed API makes no other requests than these. */

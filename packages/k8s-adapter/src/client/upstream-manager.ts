@@ -16,6 +16,7 @@ import { drive } from '../driver/driver.ts';
 import type { Random } from '../proto/backoff.ts';
 import type { Access } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
+import { accessOf, type KubeConfigLike } from '../transport/kube-config.ts';
 import { ApiClient } from './client.ts';
 import { lookForDevices } from './devices.ts';
 
@@ -80,8 +81,9 @@ export class UpstreamManager {
   #starts = 0;
   #life: { readonly end: AbortController; readonly over: Promise<void> } | null = null;
 
-  constructor(access: Access, options: UpstreamManagerOptions = {}) {
-    this.#access = access;
+  /** `way`: as for HttpTransport. */
+  constructor(way: Access | KubeConfigLike, options: UpstreamManagerOptions = {}) {
+    this.#access = accessOf(way);
     this.#options = options;
   }
 

@@ -22,3 +22,4 @@ export { type ApiRequest, listRequest, objectRequest, type Selectors } from '../
 export type { Access, Authorization } from '../transport/access.ts';
 export { ApiError, ConnectionError } from '../transport/errors.ts';
 export { HttpTransport } from '../transport/http-transport.ts';
+export type { KubeConfigLike } from '../transport/kube-config.ts';

@@ -6,6 +6,7 @@ import { ClusterReader } from '../survey/reader.ts';
 import { type ForecastSurvey, type SurveyOptions, withPast } from '../survey/survey.ts';
 import type { Access, Authorization } from '../transport/access.ts';
 import { HttpTransport } from '../transport/http-transport.ts';
+import { accessOf, type KubeConfigLike } from '../transport/kube-config.ts';
 import { Explainer } from './explainer.ts';
 import { type Notes, notesOn } from './notes.ts';
 import { isWhatIf, present, type Question } from './question.ts';
@@ -13,10 +14,10 @@ import { podsIn, type Report, reportOn } from './report.ts';
 import { assumedTaints, type Room, readRoom, replacementsDocument, roomNotes } from './room.ts';
 
 /**
- * The way to a cluster: as loadKubeconfig gives it; a client, whose connections are used and left
- * open; or a reader, which has its own clock.
+ * The way to a cluster: as loadKubeconfig gives it; a KubeConfig of @kubernetes/client-node; a
+ * client, whose connections are used and left open; or a reader, which has its own clock.
  */
-export type Way = Access | ApiClient | ClusterReader;
+export type Way = Access | KubeConfigLike | ApiClient | ClusterReader;
 
 /** Something that can be asked about: how the cluster is read for it, and its document. */
 export interface Subject<D extends object = object> {
@@ -191,10 +192,11 @@ export async function withReader<T>(
 ): Promise<T> {
   if (way instanceof ClusterReader) return await work(way);
   if (way instanceof ApiClient) return await work(readerOf(way));
-  const { server } = way;
+  const shared = accessOf(way);
+  const { server } = shared;
   // Other callers may use the same access meanwhile: it is not closed.
-  const authorize = (): Promise<Authorization> => way.authorize();
-  const access = { server, authorize, rejected: (): void => way.rejected() };
+  const authorize = (): Promise<Authorization> => shared.authorize();
+  const access = { server, authorize, rejected: (): void => shared.rejected() };
   const transport = new HttpTransport(access, userAgent);
   try {
     return await work(readerOf(new ApiClient({ transport, server })));

@@ -5,6 +5,7 @@ import type { Instant, Millis } from '@taintmgr/core/time';
 import { asRecord, asText } from '../proto/json.ts';
 import type { Access, Authorization } from '../transport/access.ts';
 import { describeError } from '../transport/errors.ts';
+import { explainedImport } from '../transport/kube-config.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
 import type { Credential } from './exec-login.ts';
 
@@ -123,7 +124,9 @@ async function logIn(
   user: UserSettings,
 ): Promise<Pick<Access, 'authorize'>> {
   if (isPlain(cluster, user)) return new PlainLogin(cluster, user);
-  const { PluginLogin } = await import('./plugin-login.ts');
+  const { PluginLogin } = await import('./plugin-login.ts').catch((error: unknown) => {
+    throw explainedImport(error, user.authProvider ? 'an auth-provider' : 'a SOCKS proxy');
+  });
   return new PluginLogin(cluster, user);
 }
 

@@ -1,7 +1,6 @@
-import { Agent, type OutgoingHttpHeaders } from 'node:http';
-import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Authorization, sameTls, type TlsMaterial } from '../transport/access.ts';
+import { authorizationOf } from '../transport/kube-config.ts';
 import type { ClusterSettings, UserSettings } from './entries.ts';
 
 /** Logs in by auth providers and SOCKS proxies, with @kubernetes/client-node. */
@@ -19,12 +18,8 @@ export class PluginLogin {
   }
 
   async authorize(): Promise<Authorization> {
-    const options: RequestOptions = {};
-    await this.#config.applyToHTTPSOptions(options);
-    const { ca, cert, key, servername, agent } = options;
-    // Never undefined: NODE_TLS_REJECT_UNAUTHORIZED=0 would then decide.
-    const rejectUnauthorized = !this.#cluster.skipTLSVerify;
-    const tls = { ca, cert, key, servername, rejectUnauthorized };
+    const authorization = await authorizationOf(this.#config);
+    const { headers, tls } = authorization;
     if (this.#tls && !sameTls(this.#tls, tls)) {
       // Files have been replaced, and it keeps the agent that it made with the old ones.
       this.#config = configOf(this.#cluster, this.#user);
@@ -32,19 +27,7 @@ export class PluginLogin {
       return await this.authorize();
     }
     this.#tls = tls;
-    return {
-      headers: { ...loginHeaders(options), ...this.#user.headers },
-      tls,
-      ...this.#way(agent),
-    };
-  }
-
-  /** client-node knows SOCKS; through other proxies we go ourselves. */
-  #way(agent: RequestOptions['agent']): Pick<Authorization, 'proxy' | 'agent'> {
-    const { proxyUrl } = this.#cluster;
-    if (!proxyUrl) return { proxy: null, agent: null };
-    if (!proxyUrl.startsWith('socks')) return { proxy: new URL(proxyUrl), agent: null };
-    return { proxy: null, agent: agent instanceof Agent ? agent : null };
+    return { ...authorization, headers: { ...headers, ...this.#user.headers } };
   }
 }
 
@@ -62,12 +45,4 @@ function configOf(cluster: ClusterSettings, user: UserSettings): KubeConfig {
     user,
   );
   return config;
-}
-
-/** client-node always gives a record, its type allows lists too. */
-function loginHeaders({ headers = {}, auth }: RequestOptions): OutgoingHttpHeaders {
-  return {
-    ...('length' in headers ? {} : headers),
-    ...(auth && { authorization: `Basic ${Buffer.from(auth).toString('base64')}` }),
-  };
 }

@@ -10,6 +10,7 @@ import { type Dialled, dial, type Endpoint } from './dial.ts';
 import { describeError } from './errors.ts';
 import type { Http1Pool } from './http1.ts';
 import { defaultHttp2Timing, Http2Connection, type Http2Timing } from './http2-connection.ts';
+import { accessOf, type KubeConfigLike } from './kube-config.ts';
 import type { Sink, Transport } from './sink.ts';
 import { timerMsMax } from './timers.ts';
 
@@ -57,10 +58,17 @@ export class HttpTransport implements Transport {
   #route: Route | null = null;
   #way: Way | null = null;
 
-  /** `userAgent` names the program and its version, e.g. `taintmgr/0.1.0`. */
-  constructor(access: Access, userAgent: string, timing: Http2Timing = defaultHttp2Timing) {
-    this.#access = access;
-    this.#base = new URL(access.server);
+  /**
+   * `way`: as loadKubeconfig gives it, or a KubeConfig of @kubernetes/client-node, of which the
+   * current context counts. `userAgent` names the program and its version, e.g. `taintmgr/0.1.0`.
+   */
+  constructor(
+    way: Access | KubeConfigLike,
+    userAgent: string,
+    timing: Http2Timing = defaultHttp2Timing,
+  ) {
+    this.#access = accessOf(way);
+    this.#base = new URL(this.#access.server);
     this.#prefix = this.#base.pathname.replace(/\/$/, '');
     this.#userAgent = userAgent;
     this.#timing = timing;

@@ -16,19 +16,23 @@ export async function clientOf(t: TestContext, cluster: object): Promise<ApiClie
   const home = mkdtempSync(path.join(tmpdir(), 'taintmgr-'));
   t.after(() => rmSync(home, { recursive: true }));
   const kubeconfig = path.join(home, 'config');
-  const user = { 'client-certificate': tls('client.crt'), 'client-key': tls('client.key') };
-  const config = {
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster }],
-    users: [{ name: 'u', user }],
-  };
-  writeFileSync(kubeconfig, JSON.stringify(config));
+  writeFileSync(kubeconfig, configFor(cluster));
   const { access } = await loadKubeconfig({ kubeconfig });
   const transport = new HttpTransport(access, 'taintmgr/test');
   t.after(() => transport.close());
   // What makes a SOCKS connection is loaded first, which takes seconds on a busy machine.
   return new ApiClient({ transport, server: access.server, requestTimeout: 180_000 });
+}
+
+/** A kubeconfig for the cluster, with a client certificate. */
+export function configFor(cluster: object): string {
+  const user = { 'client-certificate': tls('client.crt'), 'client-key': tls('client.key') };
+  return JSON.stringify({
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+  });
 }
 
 /** From a kubeconfig on disk to an answer over TLS. */
