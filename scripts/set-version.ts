@@ -19,7 +19,7 @@ export const naming: readonly string[] = [
   'packages/core/jsr.json',
 ];
 const names =
-  /("version": "|taintmgr-controller:|newTag: |kubectl-taintmgr-v|taintmgr\/action@v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
+  /("version": "|taintmgr-controller:|newTag: |kubectl-taintmgr-v|at `v|ref=v|taintmgr\/action@v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
 
 export function withVersion(text: string, version: string): string {
   return text.replace(names, `$1${version}`);
