@@ -24,6 +24,13 @@ export const makeable: readonly string[] = [
 
 /** Fetches the Node for a platform into `folder`, and gives its path; throws where it is another one. */
 export function fetchNode(platform: string, folder: string): string {
+  const program = unpack(platform, folder);
+  checkNode(platform, program);
+  return program;
+}
+
+/** Throws if `program` is not the Node for `platform` that the list has. The list has none for a Mac. */
+export function checkNode(platform: string, program: string): void {
   const { version, sha256 } = JSON.parse(readFileSync(list, 'utf8'));
   if (version !== process.versions.node) {
     throw new Error(
@@ -31,12 +38,10 @@ export function fetchNode(platform: string, folder: string): string {
         'compare with those that nodejs.org signs, and write them again: npx node scripts/node-programs.ts',
     );
   }
-  const program = unpack(platform, folder);
-  const digest = digestOf(program);
-  if (digest !== sha256[platform]) {
-    throw new Error(`the Node for ${platform} has sha256 ${digest}, want ${sha256[platform]}`);
+  const [digest, wanted] = [digestOf(program), sha256[platform]];
+  if (wanted !== undefined && digest !== wanted) {
+    throw new Error(`${program}: Node for ${platform} has sha256 ${digest}, want ${wanted}`);
   }
-  return program;
 }
 
 /** The license of Node, which a program that has a Node in it must come with. */

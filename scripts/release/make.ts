@@ -19,7 +19,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { nameOf, ownPlatform, platforms } from '../../apps/kubectl-taintmgr/scripts/platforms.ts';
 import manifest from '../../packages/core/package.json' with { type: 'json' };
 import { releaseNotes } from '../changelog.ts';
-import { makeable } from '../node-programs.ts';
+import { checkNode, makeable } from '../node-programs.ts';
 import { type Artifact, artifactOf, modeOf, writeChecksums, writeTarball } from './artifacts.ts';
 import {
   type BundledPackage,
@@ -53,6 +53,7 @@ const programNames = Object.keys(programs) as Program[];
 export async function makeRelease(flags: ReleaseFlags, say: Say): Promise<readonly Artifact[]> {
   const folder = resolve(flags.folder);
   emptyFolder(folder, process.cwd());
+  run('.', process.execPath, 'scripts/check-locked.mjs');
   const notes = releaseNotes(readFileSync('CHANGELOG.md', 'utf8'), version, flags.repository);
   writeFileSync(join(folder, notesFile), notes);
   say('a clean build');
@@ -103,6 +104,7 @@ async function makeSboms(to: string, say: Say): Promise<readonly string[]> {
 /** Archives for the machines that programs can be made for here, and krew's manifest of them. */
 async function makePrograms(to: string, flags: ReleaseFlags, say: Say): Promise<readonly string[]> {
   if (flags.programs === 'none') return [];
+  checkNode(`${process.platform}-${process.arch}`, process.execPath);
   const wanted = flags.programs === 'own' ? [ownPlatform] : platforms;
   const made = wanted.filter((one) => one !== undefined && makeable.includes(one.node));
   const files: string[] = [];
