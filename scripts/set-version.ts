@@ -9,7 +9,6 @@ import { run } from './release/run.ts';
 
 /** Documents and manifests that name a version, each on the right of one of `names`. */
 export const naming: readonly string[] = [
-  'apps/kubectl-taintmgr/README.md',
   'deploy/Dockerfile',
   'deploy/README.md',
   'deploy/kustomize/base/kustomization.yaml',
@@ -19,7 +18,7 @@ export const naming: readonly string[] = [
   'packages/core/jsr.json',
 ];
 const names =
-  /("version": "|taintmgr-controller:|newTag: |kubectl-taintmgr-v|at `v|ref=v|taintmgr\/action@v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
+  /("version": "|taintmgr-controller:|newTag: |at `v|ref=v|taintmgr\/action@v)\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?/g;
 
 export function withVersion(text: string, version: string): string {
   return text.replace(names, `$1${version}`);

@@ -33,7 +33,7 @@ for (const file of naming) {
  * in docs/releases.md, the versions of Node.
  */
 const others =
-  /^deploy\/helm\/|^docs\/releases\.md$|^scripts\/node-programs\.json$|(^|\/)(package(-lock)?\.json|CHANGELOG\.md)$|\/testdata\/|\.test\.ts$/;
+  /^deploy\/helm\/|^docs\/releases\.md$|^scripts\/node-programs\.json$|(^|\/)(package(-lock)?\.json|CHANGELOG\.md)$|\/test\//;
 
 test('no other file names the version of the packages', () => {
   const { files, read } = repository(fileURLToPath(root));
