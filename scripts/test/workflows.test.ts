@@ -20,6 +20,7 @@ interface Step {
 }
 interface Job {
   readonly permissions?: object;
+  readonly environment?: string;
   readonly steps?: readonly Step[];
 }
 
@@ -37,7 +38,10 @@ for (const file of readdirSync(workflows)) {
       const runs = steps.flatMap(({ run }) => run ?? []);
       assert.ok(runs.length > 0);
       for (const run of runs) {
-        if (/^(npm install|sudo apt-get (update|install)|helm lint) [-\w/ ]+$/.test(run)) continue;
+        if (
+          /^(npm install|npm rebuild|sudo apt-get (update|install)|helm lint) [-\w/ ]+$/.test(run)
+        )
+          continue;
         const [, script = '', folder = ''] =
           /^npm run -s ([\w:-]+)(?: -w (\S+))?(?: -- .*)?$/.exec(run) ?? assert.fail(run);
         assert.ok(scriptsOf(folder ? `${folder}/` : '').includes(script), run);
@@ -80,10 +84,38 @@ it('a release begins for tags of versions, and for no others', () => {
 
 it('a release leaves nothing in the clone that git does not know', () => {
   const { jobs } = parse(readFileSync(new URL('release.yml', workflows), 'utf8'));
-  const steps: readonly { uses?: string; with?: { path?: string } }[] = jobs.release.steps;
+  const steps: readonly { uses?: string; with?: { path?: string } }[] = [
+    ...jobs.build.steps,
+    ...jobs.publish.steps,
+  ];
   const downloads = steps.filter(({ uses }) => uses?.startsWith('actions/download-artifact@'));
-  assert.ok(downloads.length > 0);
-  for (const step of downloads) assert.match(step.with?.path ?? '', /^\$\{\{ runner\.temp \}\}\//);
+  assert.ok(downloads.length > 1);
+  const ignored = readFileSync(new URL('.gitignore', root), 'utf8');
+  assert.match(ignored, /^\/release\/$/m);
+  for (const step of downloads) {
+    assert.match(step.with?.path ?? '', /^(\$\{\{ runner\.temp \}\}\/.+|release)$/);
+  }
+});
+
+it('a release gives rights to one job, after an approval, which runs no scripts of packages', () => {
+  const { jobs } = parse(readFileSync(new URL('release.yml', workflows), 'utf8'));
+  const mayWrite = Object.entries<Job>(jobs).filter(([, { permissions = {} }]) =>
+    Object.values(permissions).includes('write'),
+  );
+  assert.deepEqual(
+    mayWrite.map(([name, { environment }]) => [name, environment]),
+    [['publish', 'release']],
+  );
+  const runs = mayWrite.flatMap(([, { steps = [] }]) => steps.flatMap(({ run }) => run ?? []));
+  assert.deepEqual(
+    runs.map((run) => run.replace(/(--publish) .*/, '$1')),
+    [
+      'npm install --no-save --ignore-scripts --no-audit --no-fund',
+      'npm rebuild node',
+      'npm run -s release -- --publish',
+      'npm run -s release -- --publish',
+    ],
+  );
 });
 
 it('the action for pull requests names its own actions by their commits', () => {
