@@ -96,13 +96,12 @@ export function sectionOf(changelog: string, version: string): { heading: string
 }
 
 /**
- * The section of `version` for its page on GitHub, where links lead to the files of its tag.
- * `repository` is `OWNER/NAME`.
+ * The section of `version` for its page on GitHub, which breaks lines where the text does, and where
+ * links lead to the files of its tag. `repository` is `OWNER/NAME`.
  */
 export function releaseNotes(changelog: string, version: string, repository: string): string {
   const files = `https://github.com/${repository}/blob/v${version}/`;
-  return sectionOf(changelog, version).text.replace(
-    /\]\((?![a-z]+:|#)([^)\s]+)\)/g,
-    (_, path) => `](${files}${path})`,
-  );
+  return sectionOf(changelog, version)
+    .text.replace(/(?<=\S)\n {2}(?=[^\s-])/g, ' ')
+    .replace(/\]\((?![a-z]+:|#)([^)\s]+)\)/g, (_, path) => `](${files}${path})`);
 }

@@ -7,7 +7,7 @@ import core from '../../packages/core/package.json' with { type: 'json' };
 import { readChanges, releaseNotes, withDate, withSection } from '../changelog.ts';
 
 const before =
-  '# Changelog\n\n## 0.1.0 - 2026-11-30\n\n- [It](docs/a.md#b) [works](https://c.d/e).\n';
+  '# Changelog\n\n## 0.1.0 - 2026-11-30\n\n- [It](docs/a.md#b)\n  [works](https://c.d/e).\n';
 
 function changesOf(t: TestContext, texts: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'changes-'));
@@ -72,7 +72,7 @@ it('a version gets another date', () => {
   assert.throws(() => withDate(before, '0.1', '2026-12-24'), /no section "## 0\.1 - DATE"/);
 });
 
-it('notes of a release link to the files of its tag', () => {
+it('notes of a release have whole lines, and links to the files of its tag', () => {
   assert.equal(
     releaseNotes(before, '0.1.0', 'taintmgr/taintmgr'),
     '- [It](https://github.com/taintmgr/taintmgr/blob/v0.1.0/docs/a.md#b) [works](https://c.d/e).\n',
