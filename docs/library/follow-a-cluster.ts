@@ -33,10 +33,15 @@ function onNotice(notice: Notice): void {
   console.error(`${notice.resource}: ${notice.failure.message}`);
 }
 
-const { access } = await loadKubeconfig({});
+function end(error: Error): never {
+  console.error(error.message);
+  process.exit(1);
+}
+
+const { access } = await loadKubeconfig().catch(end);
 const transport = new HttpTransport(access, 'my-program/1.0');
 const loop = new Loop({ machine: { ...engine, handle }, random: Math.random });
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
-await drive({ loop, transport, signal: stop.signal, onNotice });
+await drive({ loop, transport, signal: stop.signal, onNotice }).catch(end);
 transport.close();
