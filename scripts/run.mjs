@@ -89,6 +89,7 @@ const tasks = {
     ]),
   },
   conformance: { needs: ['everything'], main: 'scripts/conformance.ts' },
+  proof: { needs: ['everything', 'runtimes'], main: 'scripts/proof.ts' },
   'test:node': {
     needs: ['everything'],
     steps: () => testStep((file) => !file.includes(stories)),

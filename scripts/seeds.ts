@@ -1,6 +1,6 @@
 // Runs the whole stack through stories drawn from seeds: npm run seeds -- --count N [--seed S]
-// Each seed plays one scenario, the kinds in turn; --story plays that kind for every seed. Last line
-// `N seeds, M failed`; exit 1 when any failed. --verbose prints the stories, --jobs J shares the
+// Each seed plays one scenario, the kinds in turn; --story plays that kind for every seed. Last lines
+// `R requests to delete or evict pods` and `N seeds, M failed`; exit 1 when any failed. --verbose prints the stories, --jobs J shares the
 // seeds among J threads, as many as there are processors if it is left out. --sabotage NAME plants
 // that fault and looks for the first seed that shows it; `all` does so for each.
 import { availableParallelism } from 'node:os';
@@ -79,10 +79,12 @@ function isStory(name: string): name is StoryName {
 async function playAll({ count, seed, jobs, story, verbose }: Flags): Promise<void> {
   let done = 0;
   let failed = 0;
+  let requests = 0;
   const heed = (result: SeedResult): void => {
     done += 1;
     if (verbose) process.stdout.write(`${result.transcript.join('\n')}\n`);
     if (result.violations.length > 0) failed += 1;
+    requests += result.removals;
     report(result);
     printProgress(done, count, failed);
   };
@@ -92,6 +94,7 @@ async function playAll({ count, seed, jobs, story, verbose }: Flags): Promise<vo
     const left = seeds.values();
     await Promise.all(Array.from({ length: jobs }, () => inThread(left, story, heed)));
   }
+  process.stdout.write(`${requests} requests to delete or evict pods\n`);
   process.stdout.write(`${count} seeds, ${failed} failed\n`);
   process.exitCode = failed > 0 ? 1 : 0;
 }

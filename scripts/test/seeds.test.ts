@@ -16,12 +16,14 @@ function seeds(...args: readonly string[]): { code: number | null; out: string; 
 describe('npm run seeds', () => {
   it('tells how many seeds failed', () => {
     const { code, out } = seeds('--count', '2', '--seed', '4');
-    assert.deepEqual([code, out], [0, '2 seeds, 0 failed\n']);
+    assert.match(out, /^[1-9]\d* requests to delete or evict pods\n2 seeds, 0 failed\n$/);
+    assert.equal(code, 0);
   });
 
   it('tells the same in two threads', () => {
-    const { code, out } = seeds('--count', '4', '--jobs', '2');
-    assert.deepEqual([code, out], [0, '4 seeds, 0 failed\n']);
+    const one = seeds('--count', '4', '--jobs', '1');
+    assert.deepEqual(seeds('--count', '4', '--jobs', '2'), { ...one, code: 0 });
+    assert.match(one.out, /\n4 seeds, 0 failed\n$/);
   });
 
   it('tells the story when asked', () => {

@@ -1,0 +1,249 @@
+// The rows of docs/proof.md: what is claimed, the commands that prove it, and the figures to find
+// in what they print.
+import { predictionCases } from '../../tools/workbench/src/prediction/runs.ts';
+
+/** A figure that the commands of a row print, and what it has to be. */
+export interface Figure {
+  readonly name: string;
+  readonly read: (output: string) => string | null;
+  /** Left out: a text or a number alone. */
+  readonly unit?: string;
+  /** Bounds of a number, and of the share in `41 of 42`. */
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface Row {
+  /** The anchor on the page. */
+  readonly id: string;
+  readonly claim: string;
+  /** Run by a shell in the root of a clone, one after the other. */
+  readonly commands: readonly string[];
+  readonly figures: readonly Figure[];
+  /** The limits of the evidence, as sentences. */
+  readonly limits: string;
+  /** A command that prints the version of the program compared with. */
+  readonly peer?: string;
+  /** Programs of Kubernetes in the folder that the commands have as $KUBERNETES. */
+  readonly needs?: readonly string[];
+}
+
+/** What the pattern's groups match; several groups are two sides of a comparison. */
+function matched(pattern: RegExp): Figure['read'] {
+  return (output) => {
+    const groups = pattern.exec(output)?.slice(1);
+    return groups ? groups.join(' → ') : null;
+  };
+}
+
+function tests(min: number): readonly Figure[] {
+  return [
+    { name: 'passed', unit: 'tests', read: total(/^ℹ pass (\d+)$/gm), min },
+    { name: 'failed', read: total(/^ℹ (?:fail|cancelled) (\d+)$/gm), max: 0 },
+    { name: 'skipped', read: total(/^ℹ skipped (\d+)$/gm), max: 0 },
+  ];
+}
+
+/** The sum over several runs of tests. */
+function total(pattern: RegExp): Figure['read'] {
+  return (output) => {
+    const counts = [...output.matchAll(pattern)].map(([, count]) => Number(count));
+    return counts.length === 0 ? null : String(counts.reduce((sum, count) => sum + count, 0));
+  };
+}
+
+/** A line of the demo's scoreboard: kube-controller-manager's side, then ours. */
+function board(name: string): Figure {
+  return { name, read: matched(new RegExp(`^${name} {2,}(\\S.*?) {2,}(\\S.*?) {2,}ok$`, 'm')) };
+}
+
+/** Found is the first seed whose story shows the planted fault. */
+function planted(...faults: readonly string[]): Pick<Row, 'commands' | 'figures'> {
+  return {
+    commands: faults.map((fault) => `npm run -s seeds -- --sabotage '${fault}' --count 100`),
+    figures: faults.map((fault) => ({
+      name: `a controller that ${fault} is found`,
+      read: matched(new RegExp(`^${fault}: caught by ".*" in (seed \\d+):`, 'm')),
+    })),
+  };
+}
+
+const simulated = 'Cluster and API server are simulated.';
+const model = 'kube-controller-manager is a model of 1.36.2, which [decisions](#decisions) checks.';
+const eviction = '"packages/core/test/eviction/**/*.test.ts"';
+const retries = planted('drops a retry', 'does not mind the uid');
+const budgets = planted('deletes where it should evict');
+const limits = planted('has no limit');
+const health = planted('taints too fast', 'does not mind that it overslept');
+
+export const rows: readonly Row[] = [
+  {
+    id: 'demo',
+    claim: 'The same hour costs less with taintmgr than by the rules of kube-controller-manager.',
+    commands: ['npm run -s demo'],
+    figures: [
+      board('Restart: deadlines move'),
+      board('Zone outage: pod-minutes lost'),
+      board('Wrong taint: pods evicted'),
+      board('Wrong taint: pod-minutes lost'),
+      board('Kernel upgrade: web below its budget'),
+      board('Kernel upgrade: pod-minutes lost'),
+    ],
+    limits: `${simulated} ${model} Limits and budgets are those of the demo's policies.`,
+  },
+  {
+    id: 'deadlines',
+    claim: 'Deadlines count from the taint, survive restarts, and follow taints and tolerations.',
+    commands: [
+      'npm run -s demo',
+      `npm run -s test:node -- ${eviction} "packages/core/test/differences/*.test.ts"`,
+    ],
+    figures: [board('Restart: deadlines move'), ...tests(180)],
+    limits: `${simulated} ${model} Without a time in the taint, deadlines count from the first sight.`,
+  },
+  {
+    id: 'evictions',
+    claim: 'Failed evictions are retried until they succeed, and name the UID of the pod.',
+    commands: [`npm run -s test:node -- ${eviction}`, ...retries.commands],
+    figures: [...tests(150), ...retries.figures],
+    limits: simulated,
+  },
+  {
+    id: 'budgets',
+    claim: 'Evictions respect PodDisruptionBudgets.',
+    commands: [
+      'npm run -s demo',
+      'npm run -s test:processes -- "tools/workbench/test/processes/drain/*.test.ts"',
+      ...budgets.commands,
+    ],
+    figures: [board('Kernel upgrade: web below its budget'), ...tests(30), ...budgets.figures],
+    limits: `${simulated} Its Eviction API answers as [recorded](#wire).`,
+  },
+  {
+    id: 'limits',
+    claim: 'Limits stop a wrong taint before it empties the cluster.',
+    commands: [
+      'npm run -s demo',
+      'npm run -s test:node -- "packages/core/test/eviction/limits/*.test.ts" "packages/core/test/policy/*.test.ts"',
+      ...limits.commands,
+    ],
+    figures: [board('Wrong taint: pods evicted'), ...tests(100), ...limits.figures],
+    limits: `${simulated} Without a policy that sets limits, there are none.`,
+  },
+  {
+    id: 'node-health',
+    claim: 'Unhealthy nodes are tainted at a rate per zone, never while the controller is cut off.',
+    commands: [
+      'npm run -s test:node -- "packages/core/test/lifecycle/**/*.test.ts"',
+      ...health.commands,
+    ],
+    figures: [...tests(130), ...health.figures],
+    limits: simulated,
+  },
+  {
+    id: 'drain',
+    claim: 'A node drains faster than with kubectl drain.',
+    commands: ['npm run -s bench -- drain'],
+    figures: [
+      { name: 'on the node', unit: 'pods', read: matched(/a node of (\d+) pods/), min: 500 },
+      ...(
+        [
+          ['kubectl drain', { min: 50 }],
+          ['drain-by-taint', { max: 5 }],
+          ['drain-by-taint --server-side', { max: 5 }],
+        ] as const
+      ).map(([name, bound]) => ({
+        name,
+        unit: 's',
+        read: matched(new RegExp(`^${name} {2,}([\\d.]+) `, 'm')),
+        ...bound,
+      })),
+    ],
+    limits: `${simulated} Pods stop within a second. No budget holds them. kubectl runs with its defaults.`,
+    peer: 'kubectl version --client',
+  },
+  {
+    id: 'predictions',
+    claim: 'explain says which pods go, and when, within 1.5 s.',
+    commands: ['npm run -s prediction'],
+    figures: predictionCases.map(({ name, shareMin }) => ({
+      name,
+      unit: 'pods',
+      read: matched(new RegExp(`^${name} {2,}\\d+ {2,}(\\d+ of \\d+) `, 'm')),
+      min: shareMin.last,
+    })),
+    limits: `${simulated} ${model} Pods that go at the instant of the taint do not count.`,
+  },
+  {
+    id: 'decisions',
+    claim:
+      'The models of kube-controller-manager, kubelet and scheduler decide as those of 1.36.2.',
+    commands: ['npm run -s conformance'],
+    figures: [
+      { name: 'passed', unit: 'cases', read: matched(/^(\d+) passed, \d+ failed$/m), min: 7000 },
+      { name: 'failed', read: matched(/^\d+ passed, (\d+) failed$/m), max: 0 },
+    ],
+    limits: 'The cases were recorded once, from the code of Kubernetes 1.36.2.',
+  },
+  {
+    id: 'wire',
+    claim: 'The simulated API server answers as kube-apiserver 1.36.2.',
+    commands: ['npm run -s test:node -- packages/api-server/test/wire/wire.test.ts'],
+    figures: tests(900),
+    limits: 'Each test is one recorded request. Only recorded requests are compared.',
+  },
+  {
+    id: 'e2e',
+    claim: "Kubernetes' own e2e tests of NoExecute taints and of the node lifecycle pass.",
+    commands: ['npm run -s test:processes -- "tools/workbench/test/processes/e2e/*.test.ts"'],
+    figures: tests(10),
+    limits: `${simulated} The tests are played from recordings of e2e.test 1.36.2; [e2e-kubernetes](#e2e-kubernetes) runs them.`,
+  },
+  {
+    id: 'takeover',
+    claim: 'With takeover, taintmgr decides, and kube-controller-manager is refused.',
+    commands: ['npm run -s test:processes -- "apps/controller/test/processes/takeover/*.test.ts"'],
+    figures: tests(30),
+    limits: `${simulated} ${model}`,
+  },
+  {
+    id: 'seeds',
+    claim: 'Random histories with faults break no guarantee.',
+    commands: ['npm run -s seeds -- --seed FROM --count COUNT'],
+    figures: [
+      { name: 'played', unit: 'seeds', read: matched(/^(\d+) seeds, \d+ failed$/m), min: 1 },
+      { name: 'failed', read: matched(/^\d+ seeds, (\d+) failed$/m), max: 0 },
+      { name: 'requests to delete or evict', read: matched(/^(\d+) requests to delete or evict/m) },
+    ],
+    limits: `${simulated} Small clusters; [not drawn](seeds.md#checks).`,
+  },
+  {
+    id: 'planted-faults',
+    claim: 'The checkers of the seeds find every fault that is planted in the controller.',
+    commands: ['npm run -s test:node -- packages/k8s-adapter/test/seeds/seeds.test.ts'],
+    figures: tests(120),
+    limits: 'Each fault is looked for in one seed that shows it.',
+  },
+  {
+    id: 'soak',
+    claim:
+      'The controller evicts every due pod, and its memory stays flat, while the API server fails.',
+    commands: ['npx node -C @taintmgr/source tools/workbench/src/bench/soak.ts --minutes 4'],
+    figures: [
+      { name: 'evicted', unit: 'pods', read: matched(/^minute 4: .*, (\d+) evicted/m), min: 1000 },
+      { name: 'overdue at the end', read: matched(/^ok {3}evicted: (\d+) overdue/m), max: 0 },
+      { name: 'heap before and after', read: matched(/^ok {3}heap: (.*?), (.*?),/m) },
+    ],
+    limits: `${simulated} Four minutes; ten kinds of faults, one every 5 s.`,
+  },
+  {
+    id: 'plugin',
+    claim: 'explain node with 500 pods takes as long as kubectl describe node.',
+    commands: [
+      'npx node -C @taintmgr/source tools/workbench/src/bench/explain.ts --pods 500 --rounds 5 --package-only',
+    ],
+    figures: [],
+    limits: simulated,
+    peer: 'kubectl version --client',
+  },
+];
