@@ -70,6 +70,7 @@ function planted(...faults: readonly string[]): Pick<Row, 'commands' | 'figures'
 
 const simulated = 'Cluster and API server are simulated.';
 const model = 'kube-controller-manager is a model of 1.36.2, which [decisions](#decisions) checks.';
+const kubectl = "kubectl version --client | head -n 1 | sed 's/Client Version:/kubectl/'";
 const eviction = '"packages/core/test/eviction/**/*.test.ts"';
 const retries = planted('drops a retry', 'does not mind the uid');
 const budgets = planted('deletes where it should evict');
@@ -160,7 +161,7 @@ export const rows: readonly Row[] = [
       })),
     ],
     limits: `${simulated} Pods stop within a second. No budget holds them. kubectl runs with its defaults.`,
-    peer: 'kubectl version --client',
+    peer: kubectl,
   },
   {
     id: 'predictions',
@@ -237,13 +238,65 @@ export const rows: readonly Row[] = [
     limits: `${simulated} Four minutes; ten kinds of faults, one every 5 s.`,
   },
   {
-    id: 'plugin',
-    claim: 'explain node with 500 pods takes as long as kubectl describe node.',
+    id: 'drain-flags',
+    claim: 'drain-by-taint takes every flag of kubectl drain, with the same default and effect.',
     commands: [
-      'npx node -C @taintmgr/source tools/workbench/src/bench/explain.ts --pods 500 --rounds 5 --package-only',
+      'npm run -s test:node -- apps/kubectl-taintmgr/test/commands/drain-by-taint/flags.test.ts',
     ],
-    figures: [],
+    figures: tests(19),
+    limits: `${simulated} [Flag by flag](drain-flags.md) names the few that differ.`,
+    peer: kubectl,
+  },
+  {
+    id: 'undo',
+    claim: 'undo takes back all that a drain set, and nothing that others set.',
+    commands: [
+      'npm run -s test:node -- "apps/kubectl-taintmgr/test/commands/undo/*.test.ts" packages/k8s-adapter/test/drain/undo.test.ts',
+    ],
+    figures: tests(40),
+    limits: `${simulated} Pods that were evicted do not come back to the node.`,
+  },
+  {
+    id: 'overlap',
+    claim:
+      'The controller refuses to run beside a kube-controller-manager that does the same work.',
+    commands: ['npm run -s test:node -- "apps/controller/test/overlap/*.test.ts"'],
+    figures: tests(20),
+    limits: `${simulated} A kube-controller-manager without a pod needs a word of its administrator.`,
+  },
+  {
+    id: 'shadow',
+    claim: 'With --dry-run=client the controller changes nothing.',
+    commands: [
+      'npm run -s test:processes -- apps/controller/test/processes/shadow.test.ts packages/k8s-adapter/test/controller/shadow.test.ts',
+    ],
+    figures: tests(25),
     limits: simulated,
-    peer: 'kubectl version --client',
+  },
+  {
+    id: 'no-io',
+    claim: 'The engine does no I/O, reads no clock and has no dependencies.',
+    commands: ['npm run -s tidy', 'npx biome check packages/core/src'],
+    figures: [
+      { name: 'checked', unit: 'files', read: matched(/^tidy: (\d+) source files/m), min: 500 },
+      { name: 'faults', read: matched(/^tidy: \d+ source files, (\d+) faults$/m), max: 0 },
+    ],
+    limits: 'The rules read sources. They do not watch the running program.',
+  },
+  {
+    id: 'runtimes',
+    claim: 'The packages run on Node, Bun and Deno.',
+    commands: [
+      'npm run -s test:bun',
+      'npm run -s test:deno',
+      'npm run -s test:processes -- "{packages,apps}/*/test/processes/*runtimes.test.ts"',
+    ],
+    figures: [
+      { name: 'Bun', unit: 'tests', read: matched(/^ *(\d+) pass$/m), min: 1400 },
+      { name: 'Deno', unit: 'tests', read: matched(/^ok \| (\d+) passed/m), min: 100 },
+      ...tests(5),
+    ],
+    limits:
+      'Bun and Deno run all tests of the core, and both programs. [Versions](versions.md) has the versions of Node.',
   },
 ];
