@@ -55,10 +55,12 @@ function isWithin({ min, max }: Figure, value: string): boolean {
   return number >= (min ?? -Infinity) && number <= (max ?? Infinity);
 }
 
-/** The number in a figure; of `41 of 42` the share. */
+/** The number in a figure; of `41 of 42` the share, of `1.2k` and `5.1M` all of it. */
 export function numberOf(value: string): number {
-  const [part = '', whole] = value.replaceAll(',', '').split(' of ');
-  const number = part.trim() === '' ? Number.NaN : Number(part);
+  const [, digits, suffix = '', whole] =
+    /^([\d,.]+)([kM]?)(?: of ([\d,.]+))?$/.exec(value)?.map((each) => each?.replaceAll(',', '')) ??
+    [];
+  const number = Number(digits) * (suffix === '' ? 1 : suffix === 'k' ? 1e3 : 1e6);
   return whole === undefined ? number : number / Number(whole);
 }
 
