@@ -83,6 +83,56 @@ function planted(...faults: readonly string[]): Pick<Row, 'commands' | 'figures'
 const simulated = 'Cluster and API server are simulated.';
 const model = 'kube-controller-manager is a model of 1.36.2, which [decisions](#decisions) checks.';
 const kubectl = "kubectl version --client | head -n 1 | sed 's/Client Version:/kubectl/'";
+/** A cluster for programs of Kubernetes, in a shell of its own, with what runs on it. */
+function withKubernetes(flags: string, ...lines: readonly string[]): string {
+  const cluster = ['npm run -s cluster -- --topology three-zones --kubeconfig $KUBECONFIG', flags];
+  const begin = [
+    `(d=$(mktemp -d); trap 'kill $(jobs -p); rm -r $d' EXIT; export KUBECONFIG=$d/kubeconfig`,
+    `${cluster.join(' ').trim()} &`,
+    'until kubectl get pods -A | grep -q Running; do sleep 1; done',
+  ];
+  return `${[...begin, ...lines].join('\n')})`;
+}
+
+const policies = 'admissionregistration.k8s.io/v1';
+const metadata = { name: 'keep-pods' };
+const deletion = {
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['DELETE'],
+  resources: ['pods'],
+};
+const keepPods = [
+  {
+    apiVersion: policies,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata,
+    spec: {
+      matchConstraints: { resourceRules: [deletion] },
+      validations: [{ expression: 'false' }],
+    },
+  },
+  {
+    apiVersion: policies,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata,
+    spec: { policyName: metadata.name, validationActions: ['Deny'] },
+  },
+];
+const evictingControllers =
+  '--controllers=taint-eviction-controller,node-lifecycle-controller --secure-port=0 --leader-elect=false';
+
+/** The deletions of the first pod in a log of kube-controller-manager, and the time between them. */
+function deletions(output: string): { readonly count: string; readonly ms: string } {
+  const line = /^I\d+ (\S+) .*"DELETE" url="\S*\/pods\/(\S+)"/gm;
+  const all = Array.from(output.matchAll(line), ([, time = '', pod = '']) => ({ time, pod }));
+  const own = all.filter(({ pod }) => pod === all[0]?.pod);
+  const [first = 0, last = 0] = [own.at(0), own.at(-1)].map((each) =>
+    Date.parse(`1970-01-01T${each?.time.slice(0, 12)}Z`),
+  );
+  return { count: String(own.length), ms: String(last - first) };
+}
+
 const evictors = [
   'bare request loop',
   'ours, delete, protobuf',
@@ -225,6 +275,44 @@ export const rows: readonly Row[] = [
     commands: ['npm run -s test:processes -- "tools/workbench/test/processes/e2e/*.test.ts"'],
     figures: tests(10),
     limits: `${simulated} The tests are played from recordings of e2e.test 1.36.2; [e2e-kubernetes](#e2e-kubernetes) runs them.`,
+  },
+  {
+    id: 'e2e-kubernetes',
+    claim: 'e2e.test itself passes on the simulated cluster.',
+    commands: [
+      withKubernetes(
+        '--system-pods',
+        'npm run -s controller -- --mode=delete --kube-controller-manager-runs=none --secure-port=0 &',
+        "$KUBERNETES/e2e.test --provider=skeleton --kubeconfig=$KUBECONFIG --num-nodes=9 --ginkgo.focus='NoExecuteTaintManager|Node Lifecycle'",
+      ),
+    ],
+    figures: [
+      { name: 'passed', unit: 'tests', read: matched(/(\d+) Passed/), min: 8 },
+      { name: 'failed', read: matched(/(\d+) Failed/), max: 0 },
+    ],
+    limits: simulated,
+    needs: ['e2e.test'],
+  },
+  {
+    id: 'five-tries',
+    claim: 'kube-controller-manager drops a deletion that fails five times.',
+    commands: [
+      withKubernetes(
+        '',
+        `kubectl create -f - <<< '${keepPods.map((each) => JSON.stringify(each)).join('\n')}'`,
+        `$KUBERNETES/kube-controller-manager --kubeconfig=$KUBECONFIG ${evictingControllers} -v=6 2>$d/log &`,
+        "until grep -q 'Caches are synced' $d/log; do sleep 1; done; sleep 5",
+        'kubectl taint nodes zone-a-1 bad=1:NoExecute; sleep 60; grep \'"DELETE"\' $d/log',
+      ),
+    ],
+    figures: [
+      { name: 'deletions of a pod', read: (output) => deletions(output).count, min: 5, max: 5 },
+      { name: 'from first to last', unit: 'ms', read: (output) => deletions(output).ms },
+    ],
+    limits:
+      'A policy of the simulated API server refuses the deletion. No other deletion followed within a minute.',
+    peer: '$KUBERNETES/kube-controller-manager --version',
+    needs: ['kube-controller-manager'],
   },
   {
     id: 'takeover',
