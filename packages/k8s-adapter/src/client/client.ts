@@ -25,11 +25,13 @@ class TooLongError extends ConnectionError {}
 
 /** The way of an ApiClient to its server, and how long it waits for an answer. */
 export interface ApiClientOptions {
+  /** Sends the requests. */
   readonly transport: Transport;
   /** For messages. */
   readonly server: string;
   /** Time limit of one request; 0: none. 30 s when left out. */
   readonly requestTimeout?: Millis | null;
+  /** Aborted: requests reject with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 

@@ -29,7 +29,9 @@ export function readPolicyFiles(
 
 /** An object of a file, and its manifest as it stands there. */
 export interface FilePolicy {
+  /** The object, with its defaults. */
   readonly object: PolicyObject;
+  /** The manifest as plain data, without defaults. */
   readonly manifest: unknown;
 }
 

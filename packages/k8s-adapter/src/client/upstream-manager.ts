@@ -30,6 +30,7 @@ const lease = { namespace: 'kube-system', name: 'kube-controller-manager' };
 
 /** The choices of a loop that acts as kube-controller-manager 1.36.2 does. */
 export interface UpstreamLoopOptions {
+  /** Randomness for waits, e.g. Math.random. */
   readonly random: Random;
   /** Its name in the lease that it acts by, another one with each start; left out: it needs none. */
   readonly identity?: string;

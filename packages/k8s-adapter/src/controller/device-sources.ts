@@ -21,6 +21,7 @@ type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists'
 
 /** The device resources: the kinds that the cluster serves, and those that may not be read. */
 export class DeviceSight {
+  /** The paths of the kinds that the cluster serves. */
   readonly paths: DevicePaths;
   readonly #hidden = new Set<DeviceResource>();
 
@@ -28,6 +29,7 @@ export class DeviceSight {
     this.paths = paths;
   }
 
+  /** The kinds that may not be read. */
   get hidden(): readonly DeviceResource[] {
     return [...this.#hidden].sort();
   }

@@ -32,6 +32,7 @@ export type LoopEvent = Extract<
 
 /** The one who decides: events in, commands out. */
 export interface Machine<E = Event, C = Command> {
+  /** Takes an event; returns the commands to carry out. `now` never goes back. */
   handle(now: Instant, event: E): readonly C[];
   /**
    * Takes an event without consequences, neither a command nor another nextWake(); false: there may

@@ -32,6 +32,7 @@ import { call, done, gone, type Procedures, refusal, type Steps, write } from '.
 
 /** The choices of an UpstreamDeviceLoop. */
 export interface UpstreamDeviceLoopOptions extends Omit<UpstreamDeviceOptions, 'rules'> {
+  /** Randomness for waits, e.g. Math.random. */
   readonly random: Random;
   /** Where the kinds are served; DeviceTaintRules null: or gate DRADeviceTaintRules is off. */
   readonly paths: DevicePaths;

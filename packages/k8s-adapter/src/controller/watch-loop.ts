@@ -11,7 +11,9 @@ import type { LoopAction, LoopInput, LoopNotice, RunningLoop } from './loop-part
 export interface WatchedCollection {
   /** Its name in notices, which must be unique. */
   readonly resource: string;
+  /** The path of the collection, such as `/api/v1/pods`. */
   readonly path: string;
+  /** Left out: all objects. */
   readonly selectors?: Selectors;
 }
 
@@ -53,10 +55,12 @@ export class WatchLoop implements RunningLoop<never, WatchNotice> {
     }));
   }
 
+  /** True if the loop was stopped. */
   get closed(): boolean {
     return this.#isStopped;
   }
 
+  /** Takes one input; returns the actions in order. `now` never goes back. */
   handle(now: Instant, input: LoopInput<never>): readonly LoopAction<WatchNotice>[] {
     if (input.kind === 'clockStep') this.#aheadMs += input.by;
     if (input.kind === 'clockStep' || input.kind === 'event') return [];
@@ -64,11 +68,13 @@ export class WatchLoop implements RunningLoop<never, WatchNotice> {
     return this.#feed(now, input);
   }
 
+  /** The time of the next tick; null: after an input. */
   nextWake(): Instant | null {
     const wakes = this.#followed.flatMap(({ reflector }) => reflector.nextWake() ?? []);
     return wakes.length === 0 ? null : Math.min(...wakes);
   }
 
+  /** The time on the clock of this machine at `now`. */
   wall(now: Instant): Instant {
     return now + this.#aheadMs;
   }

@@ -17,6 +17,7 @@ import { anotherAtWork, type DrainRunName, undoneThere } from './working-mark.ts
 export interface CordonAndTaint extends DrainRunName {
   /** Names the drain on nodes that no earlier run of it has changed. */
   readonly id: string;
+  /** True: the drain sets `spec.unschedulable`. */
   readonly cordon: boolean;
   /** The user or program that drains; '': unknown. */
   readonly by: string;
@@ -24,7 +25,9 @@ export interface CordonAndTaint extends DrainRunName {
 
 /** The changes to a node, and the name under which its mark has them. */
 export interface NodeChanges {
+  /** True: the node was cordoned. */
   readonly cordoned: boolean;
+  /** True: the node got the taint. */
   readonly tainted: boolean;
   /** Of this run, or of the earlier one that it continues; null: there is nothing to undo. */
   readonly id: string | null;

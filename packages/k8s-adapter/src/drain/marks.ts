@@ -12,9 +12,11 @@ import { isTaintObject, type TaintObject } from '../proto/requests.ts';
 export interface DrainMark {
   /** The name of the drain; the same on all its nodes. */
   readonly id: string;
+  /** The taint of the drain. */
   readonly taint: Taint;
   /** True where the drain put the taint on. */
   readonly tainted: boolean;
+  /** True where the drain cordoned the node. */
   readonly cordoned: boolean;
   /** The taint that gave way; null: none. */
   readonly replaced: TaintObject | null;

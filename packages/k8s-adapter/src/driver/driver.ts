@@ -10,7 +10,9 @@ import { LoopClock, type MachineClocks, Runner } from './runner.ts';
 
 /** A loop, the way to its API server, and how long `drive` waits for a way in. */
 export interface DriveOptions<E = Event, N extends OfKind = Notice> {
+  /** The loop to run. */
   readonly loop: RunningLoop<E, N>;
+  /** Sends its requests. */
   readonly transport: Transport;
   /** Aborted: watches end at once, evictions under way end, then `drive` resolves. */
   readonly signal: AbortSignal;

@@ -9,6 +9,7 @@ import { LoopClock, type MachineClocks, Runner } from './runner.ts';
 
 /** Where an exchange puts its answer: a Sink whose connection breaks without words. */
 export interface ExchangeSink extends Omit<Sink, 'failed' | 'alive'>, Partial<Pick<Sink, 'alive'>> {
+  /** The connection broke: the rest of the answer will not come. */
   reset(): void;
 }
 
@@ -33,17 +34,23 @@ export type Exchange = (request: ExchangeRequest, sink: ExchangeSink) => () => v
 
 /** A clock that moves only when asked to, and runs the timers that are due on the way. */
 export interface VirtualTime {
+  /** The present instant, in milliseconds since the Unix epoch. */
   now(): Instant;
   /** When something is due next; null: nothing waits. */
   nextWake(): Instant | null;
+  /** Moves to `instant`, and runs what is due on the way. */
   advanceTo(instant: Instant): void;
 }
 
 /** A loop, the server that answers it in this process, and the clock of both. */
 export interface VirtualOptions<E = Event, N = Notice> {
+  /** The loop to run. */
   readonly loop: RunningLoop<E, N>;
+  /** The server: `exchange` of a simulated cluster. */
   readonly exchange: Exchange;
+  /** The clock of the server. */
   readonly clock: VirtualTime;
+  /** Called for each notice, in order; `wall` is what the cluster's clock shows. */
   readonly onNotice: (notice: N, wall: Instant) => void;
   /** Of the machine that the loop runs on; left out: both go as `clock` does. */
   readonly clocks?: MachineClocks;

@@ -15,9 +15,13 @@ export type Duty = (typeof duties)[number];
 
 /** The view of a leader election lease in one look. */
 export interface LeaseSight {
+  /** The namespace of the Lease. */
   readonly namespace: string;
+  /** The name of the Lease. */
   readonly name: string;
+  /** The UID of the Lease. */
   readonly uid: string;
+  /** The version that was read; another one later shows a renewal. */
   readonly resourceVersion: string;
   /** '' where it was given back. */
   readonly holder: string;
@@ -110,6 +114,7 @@ export type DutyVerdict =
 
 /** All who evict here beside the one who asks, as far as that is seen, declared or proved. */
 export interface Evictors {
+  /** The verdict about kube-controller-manager, by its controllers. */
   readonly upstream: Readonly<Record<Duty, DutyVerdict>>;
   /** Installations of taintmgr-controller, other than the asker's own. */
   readonly taintmgr: DutyVerdict;

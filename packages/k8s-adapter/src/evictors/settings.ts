@@ -10,7 +10,9 @@ import { declaringFlag, deviceController } from './judge.ts';
 
 /** The sum of published settings. */
 export interface ReadSettings {
+  /** The configuration of the engine; what is not published is left out. */
   readonly engine: NonNullable<Chosen['engine']>;
+  /** The configuration of node lifecycle; what is not published is left out. */
   readonly lifecycle: Partial<LifecycleConfig>;
   /** True if policies and pauses of the cluster count. */
   readonly followsCluster: boolean;

@@ -51,6 +51,7 @@ interface AnswerHead<K extends string> {
 
 /** The answer about a node and its pods. */
 export interface NodeAnswer extends AnswerHead<'NodeExplanation'>, NodeDocument, LimitsDocument {
+  /** Name and UID of the Node. */
   readonly metadata: { readonly name: string; readonly uid: string };
 }
 
@@ -68,23 +69,29 @@ export interface PodAnswer extends AnswerHead<'PodExplanation'>, PodDocument, Li
 
 /** The answer about several nodes. */
 export interface NodesAnswer<K extends string> extends AnswerHead<K> {
+  /** The name of the zone, or the taint as it was asked for. */
   readonly metadata: { readonly name: string };
+  /** Each node, with its pods where they were read. */
   readonly nodes: readonly NodeRow[];
+  /** The numbers over all these nodes. */
   readonly summary: CountsDocument;
 }
 
 /** The answer about the nodes of a zone. */
 export interface ZoneAnswer extends NodesAnswer<'ZoneExplanation'> {
+  /** The state of the zone, and the numbers of its nodes. */
   readonly zone: ZoneDocument & { readonly nodes: number; readonly notReady: number };
 }
 
 /** The answer about a taint, and the nodes that have it. */
 export interface TaintAnswer extends NodesAnswer<'TaintExplanation'> {
+  /** Each taint that was meant, with the name of its node. */
   readonly found: readonly (TaintDocument & { readonly node: string })[];
 }
 
 /** The answer about a workload, a disruption budget or a namespace. */
 export interface WorkloadAnswer extends AnswerHead<'WorkloadExplanation'>, LimitsDocument {
+  /** Name, namespace and UID of the object. */
   readonly metadata: {
     readonly name: string;
     /** Left out: it is a Namespace. */
@@ -92,10 +99,13 @@ export interface WorkloadAnswer extends AnswerHead<'WorkloadExplanation'>, Limit
     /** Left out: it may not be read. */
     readonly uid: string | undefined;
   };
+  /** The object and the numbers of its pods. */
   readonly workload: {
+    /** Such as `Deployment`. */
     readonly kind: string;
     /** The number of pods that it is meant to have; left out: unknown. */
     readonly wanted: number | undefined;
+    /** The number of ready pods. */
     readonly ready: number;
     /** The number that stays ready until others are; left out: unknown. */
     readonly readyAtLeast: number | undefined;
@@ -113,6 +123,7 @@ export interface WorkloadAnswer extends AnswerHead<'WorkloadExplanation'>, Limit
   })[];
   /** Next to go first. */
   readonly pods: readonly PodDocument[];
+  /** The numbers over all pods. */
   readonly summary: TallyDocument;
 }
 
@@ -137,8 +148,10 @@ export interface WorkloadBudget {
 
 /** Several answers. */
 export interface ListAnswer<D extends object> {
+  /** As lists of kubectl have it. */
   readonly apiVersion: 'v1';
   readonly kind: 'List';
+  /** The answers, in the order of the question. */
   readonly items: readonly D[];
 }
 
@@ -150,46 +163,63 @@ interface NodeRow extends NodeDocument, Partial<EvictorDocument> {
 
 /** The parts of an answer that say who evicts. */
 export interface EvictorDocument {
+  /** The program that evicts. */
   readonly evictor: {
     readonly name: Actor['name'] | 'drain-by-taint';
     /** The evidence. */
     readonly source: string;
+    /** False: inferred, not seen. */
     readonly sure: boolean;
   };
 }
 
 /** A node: its state, its taints and its pods. */
 export interface NodeDocument extends MaintenanceDocument {
+  /** The condition Ready of the node. */
   readonly ready: {
+    /** `True`, `False` or `Unknown`; `Unknown` also for a node without the condition. */
     readonly status: string;
+    /** The last transition, RFC 3339. */
     readonly since: string | undefined;
     readonly reason: string | undefined;
   };
+  /** True: `spec.unschedulable` is set. */
   readonly cordoned: boolean;
+  /** The last heartbeat, RFC 3339. */
   readonly leaseRenewedAt: string | undefined;
   /** The distance between its clock and the API server's, in words. */
   readonly clock: string | undefined;
+  /** The health as a node lifecycle controller would judge it; left out: unknown. */
   readonly health:
     | {
+        /** When the node counts as unreachable without a heartbeat, RFC 3339. */
         readonly unreachableAt: string | undefined;
+        /** Its place among the nodes of the zone that wait to be tainted, from 1. */
         readonly placeInQueue: number | undefined;
+        /** When its taint is expected, RFC 3339. */
         readonly taintExpectedAt: string | undefined;
+        /** The reasons, the deciding one first. */
         readonly because: readonly { readonly code: string; readonly text: string }[];
       }
     | undefined;
+  /** The zone of the node; left out: its other nodes may not be read. */
   readonly zone:
     | (ZoneDocument & { readonly name: string; readonly nodes: number; readonly notReady: number })
     | undefined;
+  /** The NoExecute taints, assumed ones too, and since when each counts. */
   readonly taints: readonly (TaintDocument & CountsFrom)[];
+  /** The field manager that last wrote the taints, and when. */
   readonly taintsLastWritten: { readonly by: string; readonly at: string | undefined } | undefined;
   /** Next to go first; left out: they were not read, as no taint is in question. */
   readonly pods: readonly PodDocument[] | undefined;
+  /** The numbers of its pods; left out: they were not read. */
   readonly summary: TallyDocument | undefined;
   /**
    * The time at which only its own pods are left; left out: no pod leaves it. `drained`: while a
    * drain is at work.
    */
   readonly empty?: EmptyingDocument;
+  /** When a drain at work has no pod left to evict on the node. */
   readonly drained?: EmptyingDocument;
   /** The way out for pods of a machine that seems to be dead; left out: it is not, or no pod waits for it. */
   readonly deadMachine?: DeadNodeDocument;
@@ -277,7 +307,9 @@ export interface MaintenanceDocument {
 export interface ZoneDocument {
   /** Null: its nodes do not tell. */
   readonly state?: string | null;
+  /** The rate at which nodes of the zone are tainted, as the state allows. */
   readonly taintedNodesPerSecond?: number;
+  /** The reason why no node of the zone is tainted now. */
   readonly held?: { readonly code: string; readonly text: string } | undefined;
   /** The nodes that wait to be tainted. */
   readonly waiting?: readonly string[];
@@ -285,17 +317,25 @@ export interface ZoneDocument {
 
 /** A pod, what becomes of it, when and why. */
 export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
+  /** The namespace of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly name: string;
+  /** The UID of the pod. */
   readonly uid: string;
   /** '': it is on none. */
   readonly node: string;
   /** `ReplicaSet/web-7d4b9`. */
   readonly owner: string | undefined;
+  /** `Guaranteed`, `Burstable` or `BestEffort`. */
   readonly qosClass: string | undefined;
+  /** `spec.priority`. */
   readonly priority: number | undefined;
+  /** Seconds that its containers may take to end. */
   readonly gracePeriodSeconds: number | undefined;
+  /** The fate of the pod at the moment of the answer. */
   readonly decision: FateName;
+  /** The program that makes it leave; left out: none does, or it is unknown. */
   readonly evictedBy?: 'taintmgr-controller' | 'kube-controller-manager' | 'drain-by-taint';
   /** The deadline is an estimate. */
   readonly estimate?: true;
@@ -307,22 +347,30 @@ export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
   readonly pending?: {
     readonly reason?: string;
     readonly message?: string;
+    /** The last transition, RFC 3339. */
     readonly since?: string | undefined;
   };
   /** The things that would hold its eviction back. */
   readonly blockers: readonly BlockerDocument[];
   /** When it is deleted, whatever budgets say. */
   readonly deletedAt?: string;
+  /** The limit that its eviction waits for; left out: none. */
   readonly limit?: {
+    /** `POLICY/LIMIT`. */
     readonly id: string;
+    /** True: the limit is closed until a person opens it. */
     readonly tripped: boolean;
+    /** When the limit lets it go, RFC 3339. */
     readonly expectedAt?: string | undefined;
+    /** The limit does not let it go earlier, RFC 3339. */
     readonly notBefore?: string | undefined;
   };
   /** The decision of kube-controller-manager, where that was asked; `rules`: names in docs/differences.md. */
   readonly kubeControllerManager:
     | (DecisionDocument & {
+        /** The Kubernetes version whose rules were applied. */
         readonly version: '1.36';
+        /** The differences that separate the two decisions. */
         readonly rules: readonly string[];
       })
     | undefined;
@@ -330,14 +378,17 @@ export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
   readonly otherwise: DecisionDocument | undefined;
   /** The decision without the taints that are only assumed. */
   readonly present: DecisionDocument | undefined;
+  /** The EvictionRequests that name it; left out: none. */
   readonly evictionRequests?: readonly EvictionRequestDocument[];
 }
 
 /** A decision. */
 export interface DecisionDocument {
+  /** The decision in one word. */
   readonly decision: DecisionName;
   /** The code of the reason that decides. */
   readonly reason: Reason['code'] | undefined;
+  /** When the pod is evicted, RFC 3339; left out: it is not. */
   readonly deadline?: string | undefined;
   /** Seconds to the deadline, negative when overdue; of a pod that a pause holds those that it has left. */
   readonly remainingSeconds?: number | undefined;
@@ -345,10 +396,15 @@ export interface DecisionDocument {
 
 /** Why a pod goes or stays. */
 export interface ReasonDocument {
+  /** The reason for programs. */
   readonly code: Reason['code'];
+  /** The reason for people. */
   readonly text: string;
+  /** The taint that the reason is about. */
   readonly taint?: TaintDocument;
+  /** The device whose taint it is; left out: it is a node's. */
   readonly device?: object | undefined;
+  /** The toleration that decides; left out: none. */
   readonly toleration?:
     | {
         readonly key: string | undefined;
@@ -358,16 +414,23 @@ export interface ReasonDocument {
         readonly tolerationSeconds: number | undefined;
       }
     | undefined;
+  /** The start of the time that the pod tolerates, RFC 3339. */
   readonly countsFrom?: string | undefined;
+  /** The source of `countsFrom`, such as `timeAdded`. */
   readonly countsFromSource?: string | undefined;
+  /** The end of that time, RFC 3339. */
   readonly deadline?: string | undefined;
 }
 
 /** A taint as the API has it. */
 export interface TaintDocument {
+  /** Such as `node.kubernetes.io/unreachable`. */
   readonly key: string;
+  /** Left out: ''. */
   readonly value: string | undefined;
+  /** `NoExecute`, `NoSchedule` or `PreferNoSchedule`. */
   readonly effect: string;
+  /** RFC 3339; left out: the taint does not say. */
   readonly timeAdded: string | undefined;
 }
 
@@ -379,31 +442,49 @@ interface CountsFrom {
 
 /** The thing that holds an eviction back. */
 export interface BlockerDocument {
+  /** The cause for programs, such as `Budget`. */
   readonly code: string;
+  /** The way on: `resolves`, `needsTime`, `othersAct`, `askOperator`, `never` or `unknown`. */
   readonly verdict: string;
+  /** The cause for people. */
   readonly message: string;
+  /** The `unhealthyPodEvictionPolicy` with which the budget would let the pod go. */
   readonly remedy?: 'AlwaysAllow';
+  /** The signs that an operator keeps the budget: the controller of its pods, and its writer. */
   readonly operatorSign?: { readonly controller: Owner | null; readonly writer: string | null };
+  /** The budgets that refuse, with the numbers of their status. */
   readonly budgets: readonly {
     readonly namespace: string;
     readonly name: string;
+    /** `status.disruptionsAllowed`. */
     readonly allowed: number;
+    /** `status.currentHealthy`. */
     readonly healthy: number;
+    /** `status.desiredHealthy`. */
     readonly desired: number;
+    /** `status.expectedPods`. */
     readonly expected: number;
+    /** The object that controls the budget. */
     readonly operator: Owner | undefined;
   }[];
 }
 
 /** Who asks that a pod be moved, and who answers. */
 export interface EvictionRequestDocument {
+  /** The name of the EvictionRequest. */
   readonly name: string;
+  /** The program that asks. */
   readonly requester: string;
+  /** RFC 3339. */
   readonly createdAt?: string;
+  /** The reason why it failed; left out: it has not. */
   readonly failed?: string;
+  /** The program that answers, and its progress; left out: none does. */
   readonly responder?: {
     readonly name: string;
+    /** RFC 3339. */
     readonly lastHeartbeat: string | undefined;
+    /** RFC 3339. */
     readonly expectedCompletion: string | undefined;
     readonly message: string | undefined;
   };
@@ -411,16 +492,25 @@ export interface EvictionRequestDocument {
 
 /** The numbers of pods, and the seconds left to the first and the last that goes. */
 export interface TallyDocument {
+  /** All pods. */
   readonly pods: number;
+  /** Being deleted already. */
   readonly terminating: number;
+  /** To be evicted. */
   readonly evict: number;
+  /** Stay. */
   readonly keep: number;
   /** Left out: the fate of each is known. */
   readonly unknown?: number;
+  /** Left before the moment of the answer; left out: none. */
   readonly gone?: number;
+  /** Held by pauses; left out: none. */
   readonly held?: number;
+  /** Refused, and not tried again; left out: none. */
   readonly blocked?: number;
+  /** Seconds to the first eviction; left out: there is none. */
   readonly nextSeconds: number | undefined;
+  /** Seconds to the last eviction; left out: there is none. */
   readonly lastSeconds: number | undefined;
 }
 
@@ -447,6 +537,7 @@ export interface LimitsDocument {
 
 /** The answer about pods that left or are leaving. */
 export interface DepartureList {
+  /** The version of this form. */
   readonly apiVersion: 'taintmgr.dev/v1alpha1';
   readonly kind: 'DepartureList';
   /** The time at which the cluster was read, by the caller's clock. */
@@ -459,32 +550,47 @@ export interface DepartureList {
 
 /** One pod. */
 export interface DepartureDocument {
+  /** The namespace of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly pod: string;
+  /** Left out: no source says. */
   readonly uid?: string;
+  /** Left out: no source says. */
   readonly node?: string;
+  /** Left out: none, or no source says. */
   readonly owner?: Pick<Owner, 'kind' | 'name'>;
+  /** The progress of the departure. */
   readonly state: Story['state'];
+  /** When it was asked to leave, RFC 3339; left out: no source says. */
   readonly askedAt?: string;
+  /** When it was gone, RFC 3339; left out: it is not, or no source says. */
   readonly goneAt?: string;
+  /** The program that made it leave, and the sources; left out: no source says. */
   readonly by?: ClaimDocument;
   /** The claims of other sources. */
   readonly contradictedBy?: readonly ClaimDocument[];
+  /** Hints at that program, where only the way is known. */
   readonly hints?: readonly string[];
   /** `said`: false where it is inferred from what the node has. */
   readonly taint?: {
     readonly name: string;
     readonly said: boolean;
+    /** RFC 3339. */
     readonly since?: string;
+    /** The program that set the taint. */
     readonly setBy?: string;
     readonly source: string;
   };
+  /** The EvictionPolicy that applied. */
   readonly policy?: string;
+  /** Of a pod that is still leaving: when its grace period ends (RFC 3339), and its finalizers. */
   readonly terminating?: {
     readonly graceEnds: string;
     readonly graceSeconds?: number;
     readonly finalizers?: readonly string[];
   };
+  /** The known moments, the earliest first; times are RFC 3339. */
   readonly times: readonly {
     readonly at: string;
     /** The last of several. */
@@ -504,6 +610,7 @@ export interface DepartureDocument {
     readonly certain: boolean;
     readonly source: string;
   };
+  /** Questions that no source answers, in words. */
   readonly notKnown?: readonly string[];
   /** The answer in a sentence or two. */
   readonly summary: string;

@@ -22,6 +22,7 @@ export type EmptyingState = 'lost' | 'stays' | 'unknown' | 'held' | 'leaving' | 
 
 /** When a node has no pods left but those that belong to every node. */
 export interface Emptying {
+  /** The way in which the node gets empty. */
   readonly state: EmptyingState;
   /** By when the pods that leave by themselves have ended; null: none does. */
   readonly by: Instant | null;
@@ -35,7 +36,9 @@ export interface Emptying {
   readonly left: readonly Obstacle[];
   /** Pods that an empty node may have. */
   readonly daemonSetPods: number;
+  /** The number of static pods that stay. */
   readonly staticPods: number;
+  /** The number of pods that have ended and are still in the API. */
   readonly finishedPods: number;
 }
 

@@ -36,7 +36,9 @@ export function surveyOptions(question: Question): SurveyOptions {
 
 /** The ground of a document beside the report. */
 export interface AnswerContext {
+  /** All that was read. */
   readonly survey: ForecastSurvey;
+  /** The question that is answered. */
   readonly question: Question;
 }
 
@@ -62,6 +64,7 @@ export class Explained<D extends object = object> implements AnswerContext {
   readonly at: Instant;
   /** All that was read for the answer. */
   readonly survey: ForecastSurvey;
+  /** The question that is answered. */
   readonly question: Question;
   /** The places that replacements find; null: not looked for, or no pod is replaced. */
   readonly room: Room | null;

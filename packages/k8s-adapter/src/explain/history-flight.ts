@@ -22,6 +22,7 @@ export class FlightDepartures {
   /** The departures that the witness has reported so far. */
   readonly #told = new HistorySearch({});
 
+  /** Takes the next step of a flight record. */
   take({ at, event, commands = [] }: FlightStep): void {
     if (event.kind === 'clock') this.#ahead = event.ahead;
     const now = at + this.#ahead;

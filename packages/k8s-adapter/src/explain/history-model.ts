@@ -65,16 +65,21 @@ export type ToldDeparture = Departure & { readonly toldBy?: Source };
 
 /** The sources as read; null: the source may not be read, or there is none. */
 export interface HistorySources {
+  /** When the sources were read, in milliseconds since the Unix epoch. */
   readonly at: Instant;
+  /** The departures that leaders and flight records keep. */
   readonly departures: readonly ToldDeparture[];
+  /** Times of which no records are kept. */
   readonly gaps: readonly Gap[];
   /** All that a leader knew then is among `departures`, but for gaps; left out: there are no records, or not all of them. */
   readonly recordsUntil?: Instant | null;
   /** All pods of the namespaces in question, read after the Events: who is not there is gone. */
   readonly pods: readonly PodTrace[] | null;
+  /** Kubernetes Events about pods. */
   readonly events: readonly EventTrace[] | null;
   /** By name; null: there is none of that name any more. A node that may not be read is left out. */
   readonly nodes: ReadonlyMap<string, NodeTrace | null>;
+  /** EvictionRequests. */
   readonly requests: readonly EvictionRequest[];
 }
 
@@ -100,16 +105,21 @@ export interface StoryTaint {
 
 /** A pod that left or is leaving. */
 export interface Story {
+  /** The namespace of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly pod: string;
   /** '': no source says which one of that name. */
   readonly uid: string;
   /** '': no source says where it was. */
   readonly node: string;
+  /** The owner of the pod; null: none, or no source says. */
   readonly owner: Owner | null;
+  /** The progress of the departure. */
   readonly state: StoryState;
   /** When it was asked to leave, and the source; null: no source says. */
   readonly askedAt: { readonly at: Instant; readonly source: Source } | null;
+  /** When the pod was gone; null: it is not, or no source says. */
   readonly goneAt: Instant | null;
   /** Who made it leave; null: no source says. */
   readonly by: Claim | null;
@@ -117,8 +127,11 @@ export interface Story {
   readonly others: readonly Claim[];
   /** The hints at the evictor, where only the way is known. */
   readonly hints: readonly string[];
+  /** The taint for which the pod left; null: none, or no source says. */
   readonly taint: StoryTaint | null;
+  /** The EvictionPolicy that applied; null: none, or no source says. */
   readonly policy: string | null;
+  /** The known moments, the earliest first. */
   readonly moments: readonly Moment[];
   /** Of one that is leaving: when its grace period is over, and the finalizers that hold it. */
   readonly leaving: {

@@ -30,7 +30,9 @@ interface PastPod {
 
 /** Who left, the earliest first, and the times of which no record is kept; `from` null: since ever. */
 export interface Past {
+  /** The pods that left. */
   readonly pods: readonly PastPod[];
+  /** The times of which no record is kept, with the reason. */
   readonly gaps: readonly {
     readonly from: Instant | null;
     readonly to: Instant;

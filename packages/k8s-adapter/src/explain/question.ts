@@ -52,16 +52,23 @@ export type FindRoom = (question: RoomQuestion) => Promise<readonly Replacement[
 
 /** Names taints; null matches everything. */
 export interface TaintPattern {
+  /** The key of the taint. */
   readonly key: string;
+  /** The value; null: any. */
   readonly value: string | null;
+  /** The effect; null: any. */
   readonly effect: string | null;
 }
 
 /** The flags that ask what if. */
 export interface QuestionFlags {
+  /** `--at`: a duration from now, or a time. */
   readonly at?: string | undefined;
+  /** `--with-taint`: taints in the notation of `kubectl taint`. */
   readonly withTaint?: readonly string[] | undefined;
+  /** `--without-taint`: patterns of taints. */
   readonly withoutTaint?: readonly string[] | undefined;
+  /** `--compare`: a member of `comparable`. */
   readonly compare?: string | undefined;
 }
 

@@ -26,7 +26,9 @@ import { present } from './question.ts';
 
 /** Everything to be said about one pod. */
 export interface PodReport {
+  /** The pod as it was read. */
   readonly facts: PodFacts;
+  /** The engine's decision and its reasons. */
   readonly explanation: PodExplanation;
   /** The program that makes it leave; null: none does, or it is unknown. */
   readonly evictor: PodEvictor;
@@ -68,15 +70,19 @@ export interface PodReport {
 
 /** Everything to be said about one node. */
 export interface NodeReport {
+  /** The node as it was read. */
   readonly facts: NodeFacts;
+  /** The NoExecute taints, and since when each counts. */
   readonly taints: NodeExplanation['taints'];
   /** Next to go first; null where they were not read because no taint is in question. */
   readonly pods: readonly PodReport[] | null;
+  /** The last heartbeat; null: unknown. */
   readonly leaseRenewedAt: Instant | null;
   /** The difference between its clock and the API server's; null: no sign of any. */
   readonly clock: string | null;
   /** The drains that make its pods leave in the place of any other evictor, or alone. */
   readonly drains: readonly ActingDrain[];
+  /** The zone of the node, and the numbers of its nodes; null: they may not be read. */
   readonly zone: ZoneCount | null;
   /** The volumes that are attached to it while it is dead; null: we may not see them; left out: not asked. */
   readonly attachments?: readonly Attachment[] | null;
@@ -96,13 +102,17 @@ interface ZoneCount {
 
 /** The numbers of pods of a node, or of several, by their fate. */
 export interface Tally {
+  /** All pods. */
   readonly pods: number;
+  /** Being deleted already. */
   readonly terminating: number;
+  /** To be evicted. */
   readonly evict: number;
   /** Due before the moment that was asked about; none where that is the present. */
   readonly gone: number;
   /** Held by pauses: they have their time left when those are over. */
   readonly held: number;
+  /** Stay. */
   readonly keep: number;
   /** Refused, and not tried again; left out: none. */
   readonly blocked?: number;
@@ -110,11 +120,13 @@ export interface Tally {
   readonly unknown?: number;
   /** Time left to the first and the last that goes; null: none does. */
   readonly next: Millis | null;
+  /** Milliseconds left to the last that goes; null: none does. */
   readonly last: Millis | null;
 }
 
 /** The whole report about a subject. */
 export interface Report {
+  /** The nodes of the subject, with their pods. */
   readonly nodes: readonly NodeReport[];
   /** Pods that are on none of these nodes: not bound yet, or their node is gone. */
   readonly strays: readonly PodReport[];

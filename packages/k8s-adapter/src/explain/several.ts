@@ -12,7 +12,9 @@ import { nodeAnswer, podAnswer } from './subjects.ts';
 
 /** Objects by their names; without names those that a label selector leaves, '': all. */
 export interface Several {
+  /** Names; empty: all that the selector matches. */
   readonly names: readonly string[];
+  /** A label selector as `kubectl -l` has it; '': all. */
   readonly labelSelector: string;
 }
 

@@ -281,7 +281,9 @@ function nowhere(text: string, nodes: readonly NodeFacts[]): string {
 
 /** A taint of a node. */
 export interface FoundTaint {
+  /** The node that has the taint. */
   readonly node: NodeReport;
+  /** The taint, which the question may have assumed. */
   readonly taint: NodeReport['facts']['node']['taints'][number];
 }
 

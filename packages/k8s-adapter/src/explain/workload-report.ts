@@ -154,8 +154,11 @@ function budgetReports(
 export interface WorkloadRow {
   /** `Deployment/web`; a pod without an owner stands for itself. */
   readonly owner: string;
+  /** The pods of the workload. */
   readonly pods: readonly PodReport[];
+  /** The number of ready pods. */
   readonly ready: number;
+  /** The numbers of its pods by their fate. */
   readonly tally: Tally;
 }
 

@@ -13,14 +13,19 @@ const stuckAfterMs: Millis = 60_000;
 
 /** The state of one zone, as the live page shows it too. */
 export interface ZoneCounts {
+  /** `region/zone`. */
   readonly name: string;
+  /** `Initial`, `Normal`, `PartialDisruption` or `FullDisruption`, as kube-controller-manager judges it. */
   readonly state: string;
+  /** The number of nodes. */
   readonly nodes: number;
+  /** The number of nodes that are not Ready. */
   readonly notReady: number;
   /** Nodes with NoExecute taints. */
   readonly tainted: number;
   /** Pods that have to leave, and of those the ones that should have left. */
   readonly pending: number;
+  /** Pods that should have left. */
   readonly overdue: number;
   /** Pods that pauses hold. */
   readonly held: number;

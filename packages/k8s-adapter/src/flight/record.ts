@@ -8,6 +8,7 @@ import { asRecord, isRecord, type JsonRecord } from '../proto/json.ts';
 
 /** The first line: what the engine was made with. */
 export interface FlightHead {
+  /** The version of this form. */
   readonly apiVersion: typeof flightApiVersion;
   readonly kind: 'FlightRecord';
   /** Of the program that wrote it. */
@@ -24,7 +25,9 @@ export interface FlightHead {
 export interface FlightStep {
   /** From 1, without gaps. */
   readonly step: number;
+  /** The engine's `now`, in milliseconds. */
   readonly at: Instant;
+  /** The event that the engine took. */
   readonly event: Event;
   /** In their order; left out: none. */
   readonly commands?: readonly Command[];
@@ -37,6 +40,7 @@ export type FlightEnding = 'stopped' | 'full';
 
 /** The last line. A file without one is of a run that continues, or was cut off. */
 export interface FlightEnd {
+  /** The reason why there are no further steps. */
   readonly end: FlightEnding;
 }
 

@@ -38,16 +38,19 @@ export class HistorySearch {
     this.#most = most;
   }
 
+  /** Reads a segment; one that cannot be unpacked has no records. */
   readBlock(block: string, compression: Compression): void {
     for (const line of linesOf(block, compression)) this.readLine(line);
   }
 
+  /** Reads one record; others than the known forms are passed over. */
   readLine(line: JsonRecord): void {
     if (typeof line.more === 'string') this.#readMore(line.more, line);
     else if (typeof line.uid === 'string') this.#keep(departureFrom(line));
     else this.#readGap(line);
   }
 
+  /** The departures so far, the earliest first, and the gaps between records. */
   get found(): HistoryFound {
     const since = this.#query.since ?? Number.NEGATIVE_INFINITY;
     const departures = [...this.#found.values()]

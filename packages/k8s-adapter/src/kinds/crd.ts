@@ -5,9 +5,12 @@ import { celOf, filled } from './validation.ts';
 
 /** A CustomResourceDefinition, as kubectl apply takes it. */
 export interface CustomResourceDefinition {
+  /** Kubernetes serves definitions in this version. */
   readonly apiVersion: 'apiextensions.k8s.io/v1';
   readonly kind: 'CustomResourceDefinition';
+  /** The name, `PLURAL.taintmgr.dev`. */
   readonly metadata: { readonly name: string };
+  /** Names, schema, columns and CEL rules of the kind. */
   readonly spec: OpenApi;
 }
 

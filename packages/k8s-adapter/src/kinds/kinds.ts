@@ -28,9 +28,14 @@ export const kindNames = Object.keys(policyKinds) as readonly KindName[];
 
 /** The status of each kind. */
 export interface StatusOf {
+  /** The status of an EvictionPolicy. */
   readonly EvictionPolicy: TypeOf<typeof evictionPolicyStatus>;
+  /** The status of a NodeTaintRule. */
   readonly NodeTaintRule: TypeOf<typeof nodeTaintRuleStatus>;
+  /** The status of an EvictionPause. */
   readonly EvictionPause: TypeOf<typeof evictionPauseStatus>;
+  /** The status of a NodeDrain. */
   readonly NodeDrain: TypeOf<typeof nodeDrainStatus>;
+  /** The status of a TaintManager. */
   readonly TaintManager: TypeOf<typeof taintManagerStatus>;
 }

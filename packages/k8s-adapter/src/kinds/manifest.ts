@@ -36,8 +36,11 @@ export type PolicyObject =
 
 /** A TaintManager; without a status it has said nothing yet. */
 export interface NamedTaintManager {
+  /** The name of the object. */
   readonly name: string;
+  /** The UID of the object; '' in a file. */
   readonly uid: string;
+  /** Null: the leader has written none yet. */
   readonly status: TaintManagerStatus | null;
 }
 

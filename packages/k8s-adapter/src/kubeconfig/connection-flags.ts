@@ -5,6 +5,7 @@ import type { KubeconfigOptions } from './kubeconfig.ts';
 export interface ConnectionFlag {
   /** As commander and help texts write it: `-n, --namespace <name>`. */
   readonly flags: string;
+  /** Text for people, as kubectl's help has it. */
   readonly description: string;
   /** The option it sets: the flag's long name in camel case. */
   readonly option: keyof KubeconfigOptions;

@@ -17,10 +17,15 @@ import { type Entry, type Kubeconfig, readKubeconfig, textOf } from './file.ts';
 
 /** kubectl's options for reaching a cluster, by the same names and with the same meaning. */
 export interface KubeconfigOptions extends Overrides {
+  /** The path of the file; left out: the files of KUBECONFIG, or ~/.kube/config. */
   readonly kubeconfig?: string;
+  /** The name of the context; left out: the current one. */
   readonly context?: string;
+  /** The name of the cluster; left out: that of the context. */
   readonly cluster?: string;
+  /** The name of the user; left out: that of the context. */
   readonly user?: string;
+  /** The default namespace; left out: that of the context, or `default`. */
   readonly namespace?: string;
   /** E.g. `10s` or `10`; `0` for no limit. */
   readonly requestTimeout?: string;
@@ -28,6 +33,7 @@ export interface KubeconfigOptions extends Overrides {
 
 /** Where configuration is looked for besides the options. */
 export interface Surroundings {
+  /** The environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Null: the user has none. */
   readonly home: string | null;
@@ -37,6 +43,7 @@ export interface Surroundings {
 
 /** A cluster one can talk to. */
 export interface ClusterConfig {
+  /** Address and credentials, for HttpTransport. */
   readonly access: Access;
   /** The context in use; '' when there is none, e.g. inside a pod. */
   readonly context: string;

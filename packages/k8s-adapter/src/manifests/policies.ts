@@ -8,6 +8,7 @@ import { FaultyFile, type Field, readAllPositioned } from './positioned.ts';
 
 /** An object of a file. */
 export interface PlacedPolicy {
+  /** The object, with its defaults. */
   readonly object: PolicyObject;
   /** Where it begins. */
   readonly field: Field;

@@ -12,6 +12,7 @@ export class FileFault extends Error {
 /** A file that cannot be used: every fault that was found in it, one line each. */
 export class FaultyFile extends Error {
   override readonly name = 'FaultyFile';
+  /** One line for each fault. */
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -56,8 +57,11 @@ export function readAllPositioned(
 
 /** Where a part of a file begins: its line and column, from 1, and the path of its value. */
 export interface TextBegin {
+  /** From 1. */
   readonly line: number;
+  /** From 1. */
   readonly column: number;
+  /** The path of the value in the file. */
   readonly path: Path;
 }
 
@@ -124,6 +128,7 @@ export class Field {
     return plainValue(this.#node);
   }
 
+  /** A fault of this value, with its place. */
   fault(text: string): FileFault {
     return this.#faultAt(this.#node, text);
   }
@@ -178,16 +183,19 @@ export class Field {
     return members;
   }
 
+  /** The items of a list. Throws FileFault for another value. */
   items(): readonly Field[] {
     if (!isSeq(this.#node)) throw this.fault(`want a list, got ${this.#shown}`);
     return this.#node.items.map((item, index) => this.#below(item as YamlNode, index));
   }
 
+  /** A text that is not empty. Throws FileFault for another value. */
   text(): string {
     const { value } = this;
     return this.#want('a text', typeof value === 'string' && value !== '' ? value : null);
   }
 
+  /** A whole number from `min` to `max`. Throws FileFault for another value. */
   wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): number {
     const isWhole = (value: unknown): value is number => Number.isInteger(value);
     const { value } = this;
@@ -196,6 +204,7 @@ export class Field {
     return this.#want(`a whole number from ${min}${upTo}`, isIn ? value : null);
   }
 
+  /** True or false. Throws FileFault for another value. */
   truth(): boolean {
     return this.#want('true or false', typeof this.value === 'boolean' ? this.value : null);
   }
@@ -207,6 +216,7 @@ export class Field {
     return this.#want('a duration such as 90s, 5m or 1h30m', millis);
   }
 
+  /** One of the allowed texts. Throws FileFault for another value. */
   oneOf<T extends string>(allowed: readonly T[]): T {
     return this.#want(allowed.join(', '), allowed.find((one) => one === this.value) ?? null);
   }

@@ -10,9 +10,11 @@ export type Scope = 'all' | 'byNode';
 
 /** The progress in reading a collection, or a part of it. */
 export interface ReflectorStatus {
+  /** The plural name of the resource. */
   readonly resource: string;
   /** The node whose pods these are, where they are read by node. */
   readonly nodeName?: string;
+  /** The step at which reading is. */
   readonly state: Reflector<unknown>['state'];
   /**
    * The time of its last input, even one that says that nothing has changed; null: not read yet.

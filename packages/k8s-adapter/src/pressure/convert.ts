@@ -35,7 +35,9 @@ export function pressureNodeFromJson(value: unknown): PressureNode {
 
 /** Where the kubelet of a node listens. */
 export interface KubeletAddress {
+  /** A name or an IP address. */
   readonly host: string;
+  /** The port of `status.daemonEndpoints`, else 10250. */
   readonly port: number;
 }
 

@@ -11,6 +11,7 @@ export interface PollOptions {
   readonly pollPeriodMs?: Millis;
   /** Requests that begin in a second, in all. */
   readonly pollsPerSecond?: number;
+  /** The number of nodes that are asked at the same time. */
   readonly pollsInFlightMax?: number;
   /** An answer that is not complete by then counts as missing. */
   readonly pollTimeoutMs?: Millis;

@@ -48,12 +48,15 @@ export interface Failure {
   readonly status: number | null;
   /** Status.reason, e.g. NotFound; '' where the server names none. */
   readonly reason: string;
+  /** Text for people: Status.message, or what the body says. */
   readonly message: string;
   /** The time that the server asks us to wait; null: it does not say. */
   readonly retryAfter: Millis | null;
+  /** Status.details.causes; empty where the server names none. */
   readonly causes: readonly FailureCause[];
   /** Status.details.name and .kind: what the failure is about. */
   readonly name: string;
+  /** The kind or resource that the failure is about; '' where the server names none. */
   readonly kind: string;
   /** Where the request came to nothing before it was sent. */
   readonly stage?: FailureStage;
@@ -61,8 +64,11 @@ export interface Failure {
 
 /** A cause of a failure: Status.details.causes. */
 export interface FailureCause {
+  /** A word for programs; '' where there is none. */
   readonly reason: string;
+  /** Text for people. */
   readonly message: string;
+  /** The path of the field; '' where there is none. */
   readonly field: string;
 }
 

@@ -4,20 +4,29 @@ import { type ApiRequest, objectRequest, patchRequest } from './requests.ts';
 
 /** The object that a Kubernetes Event is about. */
 export interface EventSubject {
+  /** Such as `v1`. */
   readonly apiVersion: string;
+  /** Such as `Pod`. */
   readonly kind: string;
   /** '' for objects that live in no namespace. */
   readonly namespace: string;
+  /** The name of the object. */
   readonly name: string;
+  /** The UID of the object. */
   readonly uid: string;
+  /** Left out: no certain version is meant. */
   readonly resourceVersion?: string;
 }
 
 /** The content of a Kubernetes Event. */
 export interface ClusterEvent {
+  /** The object that the Event is about. */
   readonly subject: EventSubject;
+  /** `Warning` for what a person should look at. */
   readonly type: 'Normal' | 'Warning';
+  /** One word in CamelCase, for programs. */
   readonly reason: string;
+  /** Text for people. */
   readonly message: string;
   /** Left out: none. */
   readonly annotations?: Readonly<Record<string, string>>;

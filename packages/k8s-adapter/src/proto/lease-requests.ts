@@ -5,7 +5,9 @@ import { type ApiRequest, getRequest, objectRequest, withQuery } from './request
 
 /** A Lease by its namespace and name. */
 export interface LeaseName {
+  /** The namespace of the Lease. */
   readonly namespace: string;
+  /** The name of the Lease. */
   readonly name: string;
 }
 

@@ -7,11 +7,13 @@ import { isRecord } from './json.ts';
 
 /** An HTTP request as a value; credentials and the server's address are the transport's. */
 export interface ApiRequest {
+  /** The HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path with its query, encoded, as in the request line: `/api/v1/nodes?limit=500`. */
   readonly path: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body as text; null: none. */
   readonly body: string | null;
   /**
    * The value that `body` is the JSON of, for a server in the same process, which needs no text.
@@ -170,7 +172,9 @@ function withBody(
 
 /** Narrows a list or a watch on the server's side, in kubectl's own syntax. */
 export interface Selectors {
+  /** Such as `spec.nodeName=n1`; left out: all. */
   readonly fieldSelector?: string;
+  /** Such as `app=web,tier!=cache`; left out: all. */
   readonly labelSelector?: string;
 }
 
@@ -249,9 +253,13 @@ function selectorQuery({ fieldSelector, labelSelector }: Selectors): Query {
 
 /** spec.taints[] as the API spells it; unknown fields stay. */
 export interface TaintObject {
+  /** Such as `node.kubernetes.io/unreachable`. */
   readonly key: string;
+  /** Left out: ''. */
   readonly value?: string;
+  /** `NoSchedule`, `PreferNoSchedule` or `NoExecute`. */
   readonly effect: string;
+  /** When the taint was added, RFC 3339. */
   readonly timeAdded?: string;
 }
 

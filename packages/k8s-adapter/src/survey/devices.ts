@@ -59,8 +59,11 @@ async function look(reader: ClusterReader): Promise<DevicePaths | 'hidden' | nul
 
 /** A DeviceTaintRule as the API server has it. */
 export interface RuleObject {
+  /** Such as `resource.k8s.io/v1`. */
   readonly apiVersion?: string;
+  /** Name, UID and other metadata. */
   readonly metadata: ObjectMeta & { readonly uid: string };
+  /** The devices that are meant, and their taint. */
   readonly spec: {
     readonly deviceSelector?: object | null;
     readonly taint: {
@@ -70,6 +73,7 @@ export interface RuleObject {
       readonly timeAdded?: string;
     };
   };
+  /** The conditions of the rule. */
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
@@ -81,11 +85,15 @@ interface SliceObject {
 
 /** The reading of devices, as of about one moment. */
 export interface DeviceSurvey {
+  /** When the cluster was read. */
   readonly at: Instant;
+  /** The paths of the kinds that the cluster serves. */
   readonly paths: DevicePaths;
+  /** The devices, claims and rules as the engine has them. */
   readonly devices: Devices;
   /** The rules that may be read, by name. */
   readonly rules: ReadonlyMap<string, RuleObject>;
+  /** The ResourceSlices that may be read, by name. */
   readonly slices: ReadonlyMap<string, SliceObject>;
   /** ResourceClaims as the API server has them. */
   readonly claims: readonly unknown[];

@@ -50,8 +50,11 @@ export function awaitedDrains(nodes: readonly NodeFacts[]): readonly AwaitedDrai
 
 /** A drain that has left marks on nodes. */
 export interface MarkedDrain {
+  /** The name of the drain. */
   readonly id: string;
+  /** Its taint as `key=value:effect`. */
   readonly taint: string;
+  /** The names of the nodes that have its marks. */
   readonly nodes: readonly string[];
 }
 
@@ -107,10 +110,13 @@ async function clockOf(client: ApiClient, nodeName: string): Promise<Instant> {
 
 /** A drain that evicts the pods of a node, or did when it was last heard of. */
 export interface RunningDrain {
+  /** The name of the drain. */
   readonly id: string;
+  /** The name of the node. */
   readonly node: string;
   /** The program that runs it; '': unknown. */
   readonly by: string;
+  /** The API server's time at its last sign of life. */
   readonly heartbeat: Instant;
 }
 

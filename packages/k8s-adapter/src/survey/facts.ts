@@ -7,15 +7,19 @@ import { lastWriteOf } from '../proto/managed-fields.ts';
 
 /** A node, and what people want to know of it. */
 export interface NodeFacts {
+  /** The node as the engine takes it. */
   readonly node: Node;
   /** As a label has it, without its region; '' where there is no such label. */
   readonly zone: string;
+  /** True: `spec.unschedulable` is set. */
   readonly cordoned: boolean;
   /** The last write of its cordon; left out: there is none, or managedFields do not say. */
   readonly cordonWritten?: { readonly by: string; readonly at: Instant };
+  /** Its condition Ready. */
   readonly ready: Readiness;
   /** The last write of its taints; null: managedFields do not say. */
   readonly taintsWritten: { readonly by: string; readonly at: Instant } | null;
+  /** The annotations of the Node. */
   readonly annotations: Readonly<Record<string, string>>;
   /** The machine as its cloud names it, spec.providerID; left out: it does not say. */
   readonly providerId?: string;
@@ -33,9 +37,13 @@ export interface Readiness {
 
 /** A pod, and what people want to know of it. */
 export interface PodFacts {
+  /** The pod as the engine takes it. */
   readonly pod: Pod;
+  /** The finalizers of the pod. */
   readonly finalizers: readonly string[];
+  /** `status.qosClass`; '' where it has none. */
   readonly qosClass: string;
+  /** `spec.priority`; 0 where it has none. */
   readonly priority: number;
   /** The last write of its tolerations; null: managedFields do not say. */
   readonly tolerationsWritten: { readonly by: string; readonly at: Instant } | null;
@@ -144,16 +152,27 @@ function readiness(conditions: readonly Condition[]): Readiness {
 
 /** The metadata of an object. */
 export interface ObjectMeta {
+  /** The name of the object. */
   readonly name: string;
+  /** Left out for cluster-scoped kinds. */
   readonly namespace?: string;
+  /** The UID of the object. */
   readonly uid?: string;
+  /** The version that was read. */
   readonly resourceVersion?: string;
+  /** Counts the changes of the spec. */
   readonly generation?: number;
+  /** RFC 3339. */
   readonly creationTimestamp?: string;
+  /** The labels of the object. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** The annotations of the object. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** The finalizers of the object. */
   readonly finalizers?: readonly string[];
+  /** The writers of its fields; left out: they were not asked for. */
   readonly managedFields?: readonly ManagedFields[];
+  /** The owners of the object. */
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
@@ -174,10 +193,15 @@ interface ManagedFields {
 
 /** A condition in the status of an object. */
 export interface Condition {
+  /** Such as `Ready`. */
   readonly type: string;
+  /** `True`, `False` or `Unknown`. */
   readonly status: string;
+  /** One word in CamelCase, for programs. */
   readonly reason?: string;
+  /** Text for people. */
   readonly message?: string;
+  /** When the status last changed, RFC 3339. */
   readonly lastTransitionTime?: string;
 }
 

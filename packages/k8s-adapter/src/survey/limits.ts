@@ -12,6 +12,7 @@ import type { TaintManager } from './taint-managers.ts';
 export interface TrippedLimit {
   /** As `resume` takes it. */
   readonly id: string;
+  /** When it tripped. */
   readonly since: Instant;
   /** Its count then; null: it has no window. */
   readonly count: LimitCount | null;

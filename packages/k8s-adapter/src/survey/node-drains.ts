@@ -27,8 +27,11 @@ const singlesMax = 16;
 
 /** A NodeDrain as the API server has it, as far as commands read it. */
 export interface NodeDrainObject {
+  /** The metadata of the object. */
   readonly metadata: ObjectMeta & { readonly deletionTimestamp?: string };
+  /** The fields of the spec that commands read. */
   readonly spec?: Pick<NodeDrainSpec, 'nodeConditions' | 'pods'>;
+  /** Left out: no controller has written one yet. */
   readonly status?: NodeDrainStatus;
 }
 
@@ -150,7 +153,9 @@ export async function readDrainControllers(client: ApiClient): Promise<Published
 
 /** The reason why NodeDrains are not carried out, and the remedy. */
 export interface DrainControllerFault {
+  /** The reason, as a clause. */
   readonly why: string;
+  /** The remedy, as a clause. */
   readonly advice: string;
 }
 

@@ -69,6 +69,7 @@ export class ClusterReader {
     return this.#refusals.messages;
   }
 
+  /** Reads one node. Throws ApiError, `NotFound` for a node that does not exist. */
   async node(name: string): Promise<NodeFacts> {
     return nodeFacts(await this.#client.send(getNodeRequest(name)));
   }
@@ -94,6 +95,7 @@ export class ClusterReader {
     return await this.#list(nodesPath, selectors, nodeFacts);
   }
 
+  /** Reads one pod. Throws ApiError, `NotFound` for a pod that does not exist. */
   async pod(namespace: string, name: string): Promise<PodFacts> {
     return podFacts(await this.#client.get(podPathOf({ namespace, name })));
   }
@@ -128,10 +130,12 @@ export class ClusterReader {
     return await this.#list(path, labelSelector === '' ? {} : { labelSelector }, podFacts);
   }
 
+  /** The names of all namespaces. */
   async namespaceNames(): Promise<readonly string[]> {
     return await this.#list(namespacesPath, {}, nameOf);
   }
 
+  /** The names of all EvictionPauses. */
   async pauseNames(): Promise<readonly string[]> {
     return await this.#list(pausesPath, {}, nameOf);
   }
@@ -338,7 +342,9 @@ function asItIs(object: unknown): unknown {
 
 /** A pod by its names. */
 export interface PodName {
+  /** The namespace of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly name: string;
 }
 
@@ -383,6 +389,7 @@ export async function inTurns<T, R>(
 export interface ClockEvent {
   /** Null: the Event does not say when. */
   readonly at: Instant | null;
+  /** The text of the Event. */
   readonly message: string;
 }
 

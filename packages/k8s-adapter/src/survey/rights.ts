@@ -4,7 +4,9 @@ import { ApiError } from '../transport/errors.ts';
 
 /** Something that a user may be allowed to do. */
 export interface Right {
+  /** Such as `get`. */
   readonly verb: string;
+  /** The API group; '' for the core group. */
   readonly group: string;
   /** Plural, with a subresource as `pods/eviction`. */
   readonly resource: string;

@@ -30,9 +30,15 @@ import type { Workload } from './workloads.ts';
 
 /** The reading of a cluster for one answer, as of about one moment; null: we may not see it. */
 export interface Survey {
+  /**
+   * When the cluster was read, in milliseconds since the Unix epoch, by the clock of this machine.
+   */
   readonly at: Instant;
+  /** The nodes that were read. */
   readonly nodes: readonly NodeFacts[] | null;
+  /** The pods that were read. */
   readonly pods: readonly PodFacts[] | null;
+  /** The PodDisruptionBudgets over these pods. */
   readonly budgets: readonly Budget[] | null;
   /** Who evicts here. */
   readonly evictors: Evictors;
@@ -46,6 +52,7 @@ export interface Survey {
 export interface NodeSurvey extends Survey {
   /** The nodes that the answer is about. */
   readonly nodes: readonly NodeFacts[];
+  /** The pods on these nodes. */
   readonly pods: readonly PodFacts[];
   /** The replicas of taintmgr-controller and their nodes, where it keeps the last one; left out: none matters. */
   readonly replicas?: Crowd;

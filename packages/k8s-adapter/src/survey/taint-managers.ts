@@ -37,6 +37,7 @@ export interface HeldZone {
 
 /** The status of one installation. */
 export interface TaintManager extends Installation {
+  /** The version of the program. */
   readonly version: string;
   /** By the names of their flags, or of fields of the configuration file. */
   readonly settings: Readonly<Record<string, string>>;

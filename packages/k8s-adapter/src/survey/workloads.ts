@@ -20,8 +20,11 @@ export type WorkloadKind = keyof typeof collections | 'Namespace';
 
 /** A workload by its name; `namespace` of a Namespace is its own name. */
 export interface WorkloadName {
+  /** Such as `Deployment`. */
   readonly kind: WorkloadKind;
+  /** The namespace of the workload. */
   readonly namespace: string;
+  /** The name of the workload. */
   readonly name: string;
 }
 

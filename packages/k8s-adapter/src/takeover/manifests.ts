@@ -26,12 +26,16 @@ export interface TakeoverOptions {
 
 /** A policy or a binding, as the API server stores it: its defaults are spelled out. */
 export interface TakeoverManifest {
+  /** The version of admission policies. */
   readonly apiVersion: typeof apiVersion;
+  /** A policy, or the binding that puts it in force. */
   readonly kind: 'ValidatingAdmissionPolicy' | 'ValidatingAdmissionPolicyBinding';
+  /** Its name, and the version of its content as an annotation. */
   readonly metadata: {
     readonly name: string;
     readonly annotations: Readonly<Record<string, string>>;
   };
+  /** The spec, with the defaults of the API server. */
   readonly spec: Readonly<Record<string, unknown>>;
 }
 

@@ -50,6 +50,7 @@ const earlier: ReadonlyMap<string, string> = new Map([
 
 /** The meant one of the allowed words. */
 export interface Spelled<T extends string> {
+  /** The word as it is allowed. */
   readonly word: T;
   /** Says how the word is spelled; null: it was. */
   readonly hint: string | null;

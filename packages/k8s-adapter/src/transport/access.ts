@@ -9,7 +9,9 @@ export type TlsMaterial = Pick<
 
 /** Everything that one request needs to be admitted. */
 export interface Authorization {
+  /** The headers with the credentials, such as Authorization. */
   readonly headers: OutgoingHttpHeaders;
+  /** The authorities, and the client certificate. */
   readonly tls: TlsMaterial;
   /** The HTTP proxy between us and the server; null or left out: none. */
   readonly proxy?: URL | null;

@@ -36,6 +36,7 @@ export const announcedTooOften: string = `the answer is announced more than ${an
 /** The API server refused; `failure` has its words, `message` those kubectl would print. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** Status, reason and message of the API server. */
   readonly failure: Failure;
 
   constructor(failure: Failure) {

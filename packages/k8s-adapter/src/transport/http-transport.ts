@@ -74,6 +74,7 @@ export class HttpTransport implements Transport {
     this.#timing = timing;
   }
 
+  /** Sends a request; the answer goes to the sink. Returns the way to hang up. */
   send(request: ApiRequest, sink: Sink): () => void {
     if (request.elsewhere) return askElsewhere(request, request.elsewhere, sink);
     const asked: Asked = { sink, call: null, isWanted: true };

@@ -9,8 +9,11 @@ import type { ApiRequest } from '../proto/requests.ts';
  * members has none where they are those of a class.
  */
 export interface Sink {
+  /** The HTTP status, and the headers by their names in lower case. */
   head(status: number, headers: ResponseHeaders): void;
+  /** A part of the body. */
   data(chunk: Uint8Array | string): void;
+  /** The answer is complete. */
   end(): void;
   /** `head`, `data` and `end` in one, where the answer came as a whole; left out: these. */
   answer?(status: number, headers: ResponseHeaders, body: Uint8Array): void;

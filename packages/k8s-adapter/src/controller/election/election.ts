@@ -435,10 +435,13 @@ function timingFault({ lease, renewDeadline, retry }: ElectionTiming): string | 
 
 /** The candidate, and the lease he stands for. */
 export interface ElectionOptions {
+  /** The Lease by which one candidate leads. */
   readonly lease: LeaseName;
   /** Must be another for each candidate and each start of it, e.g. host name and a UUID. */
   readonly identity: string;
+  /** Left out: 15 s, 10 s and 2 s, as in kube-controller-manager. */
   readonly timing?: ElectionTiming;
+  /** Randomness for the times between attempts, e.g. Math.random. */
   readonly random: Random;
   /** The clock that dates all that is written into the lease; left out: `now` as it is. */
   readonly clock?: WallClock;

@@ -34,6 +34,7 @@ import type { KeptWitness } from './witness.ts';
 export interface HistoryOptions {
   /** The lease of the election, or the one that there would be: the ConfigMaps are called after it. */
   readonly lease: LeaseName;
+  /** Packs the records that are kept. */
   readonly compression: Compression;
 }
 
@@ -50,7 +51,9 @@ export type KeeperEffect =
 
 /** All that is known now: blocks of segments, the earliest first, and lines that are in none yet. */
 export interface KeptHistory {
+  /** Segments of records, compressed. */
   readonly blocks: readonly string[];
+  /** Records as JSON. */
   readonly lines: readonly JsonRecord[];
 }
 
