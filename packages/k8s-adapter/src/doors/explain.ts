@@ -4,7 +4,6 @@ export type {
   BlockerDocument,
   DecisionDocument,
   DecisionName,
-  DepartureDocument,
   EvictionRequestDocument,
   EvictorDocument,
   FateName,

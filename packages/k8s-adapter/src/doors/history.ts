@@ -1,7 +1,7 @@
 // The door of those who ask about pods that left: who evicted them, and why. A separate door, so
 // that explanations of present pods load no merging of sources, and no memory of the leader.
 
-export type { DepartureDocument, DepartureList } from '../explain/answers.ts';
+export type { DepartureDocument, DepartureList } from '../explain/departure-answers.ts';
 export {
   type History,
   type HistoryOptions,

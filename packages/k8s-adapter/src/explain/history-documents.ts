@@ -2,7 +2,7 @@
 // none.
 import { formatTime, type Instant } from '@taintmgr/core/time';
 import type { Gap } from '../history/departure.ts';
-import type { ClaimDocument, DepartureDocument, DepartureList } from './answers.ts';
+import type { ClaimDocument, DepartureDocument, DepartureList } from './departure-answers.ts';
 import { apiVersion } from './documents.ts';
 import type { Claim, Story } from './history-model.ts';
 import { headline } from './history-words.ts';

@@ -6,7 +6,7 @@ import { type WorkloadKind, workloadPath } from '../survey/workloads.ts';
 import { count } from '../text/count.ts';
 import { printable } from '../text/printable.ts';
 import { ApiError } from '../transport/errors.ts';
-import type { DepartureList } from './answers.ts';
+import type { DepartureList } from './departure-answers.ts';
 import { type Way, withReader } from './explained.ts';
 import { departureList } from './history-documents.ts';
 import type { Story, ToldDeparture } from './history-model.ts';
