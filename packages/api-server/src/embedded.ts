@@ -12,6 +12,7 @@ import { createCertificate } from './https/certificate.ts';
 import { writeKubeconfig } from './https/kubeconfig.ts';
 import { startHttps } from './https/server.ts';
 import { callOverHttps } from './https/webhook-call.ts';
+import { type KubernetesVersion, releaseOf } from './kinds/releases.ts';
 import type { ParseYaml } from './server/formats.ts';
 import { ServedCluster, type ServedClusterOptions } from './server/served-cluster.ts';
 
@@ -30,6 +31,11 @@ export interface EmbeddedOptions
   readonly serviceMs?: ServiceTime;
   /** Reads request bodies of YAML; left out: only YAML that is JSON is understood. */
   readonly parseYaml?: ParseYaml;
+  /**
+   * The minor version of Kubernetes to stand for, with the kinds that it serves by default; left out: 1.36 with
+   * all kinds.
+   */
+  readonly kubernetes?: KubernetesVersion;
   /** CustomResourceDefinitions that are served when it has started. */
   readonly definitions?: readonly object[];
   /** The path of the kubeconfig; left out: a temporary file, removed by `stop`. */
@@ -87,7 +93,7 @@ function writeBug(error: unknown, during: string): void {
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedCluster> {
   const { seed = 1, port = 0, token = randomBytes(16).toString('hex'), ...rest } = options;
   const { kubeconfig, users = new Map(), serviceMs, parseYaml, definitions = [], ...others } = rest;
-  const { reportBug = writeBug, ...parts } = others;
+  const { reportBug = writeBug, kubernetes, ...parts } = others;
   const admin: User = { name: 'kubernetes-admin', groups: ['system:masters'], rules: [] };
   const tokens = new Map([...users, [token, admin]]);
   const apiServer = {
@@ -96,6 +102,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     reportBug,
     ...(serviceMs ? { serviceMs } : {}),
     ...(parseYaml ? { parseYaml } : {}),
+    ...(kubernetes ? { release: releaseOf(kubernetes) } : {}),
   };
   const certificate = createCertificate(Date.now());
   const { ca } = certificate;

@@ -13,6 +13,7 @@ export { createCertificate } from './https/certificate.ts';
 export { writeKubeconfig } from './https/kubeconfig.ts';
 export { type HttpsServer, startHttps } from './https/server.ts';
 export { callOverHttps } from './https/webhook-call.ts';
+export type { KubernetesVersion } from './kinds/releases.ts';
 export { encodeFrame, encodeObject } from './protobuf/encode.ts';
 export { ApiServer, type ApiServerOptions } from './server/api-server.ts';
 export { evictionDefinition, evictionRequestDefinition } from './server/eviction-requests.ts';

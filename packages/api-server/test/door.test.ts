@@ -10,8 +10,8 @@ const values = `
   startEmbedded startHttps topologies writeKubeconfig`;
 
 const types = `
-  ApiServerOptions Denial EmbeddedCluster EmbeddedOptions HttpsServer Right ServedClusterOptions
-  Tokens`;
+  ApiServerOptions Denial EmbeddedCluster EmbeddedOptions HttpsServer KubernetesVersion Right
+  ServedClusterOptions Tokens`;
 
 it('the package offers exactly these values and types', () => {
   const source = readFileSync(new URL('../src/index.ts', import.meta.url), 'utf8');

@@ -60,19 +60,6 @@ function versionsOf(served: ServedResources, group: string): readonly string[] {
   return [...new Set(entries.map(({ version }) => version))].sort(byPriority);
 }
 
-/** GET /version. */
-export const versionInfo = {
-  major: '1',
-  minor: '36',
-  gitVersion: 'v1.36.2',
-  gitCommit: '',
-  gitTreeState: 'clean',
-  buildDate: '1970-01-01T00:00:00Z',
-  goVersion: '',
-  compiler: '',
-  platform: 'linux/amd64',
-} as const;
-
 /** GET /api. */
 export function coreVersions(): object {
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };

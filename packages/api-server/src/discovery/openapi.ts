@@ -10,14 +10,15 @@ import {
   type Struct,
   scalar,
 } from '@taintmgr/sim-cluster/server';
-import { versionInfo } from './documents.ts';
+import { latestRelease } from '../kinds/releases.ts';
 
 // OpenAPI v2, for clients that ask for it beside v3, or do not know v3. The document names no kind
 // here: clients then leave the validation to the server. Without the document they would refuse to
 // continue.
 
 const binaryType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-const info = { title: 'Kubernetes', version: versionInfo.gitVersion } as const;
+const { gitVersion, major, minor } = latestRelease.version;
+const info = { title: 'Kubernetes', version: gitVersion } as const;
 
 interface Answered {
   readonly type: string;
@@ -169,7 +170,7 @@ function schemasOf(resource: Resource): JsonObject {
 function buildDocument(path: string, resources: readonly Resource[]): Document {
   const text = JSON.stringify({
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: `v${versionInfo.major}.${versionInfo.minor}` },
+    info: { title: 'Kubernetes', version: `v${major}.${minor}` },
     paths: Object.assign({}, ...resources.map(pathsOf)),
     components: { schemas: Object.assign({}, ...resources.map(schemasOf)) },
   });

@@ -12,6 +12,7 @@ import {
   textReply,
   unknownPath,
 } from '@taintmgr/sim-cluster/server';
+import type { Release } from '../kinds/releases.ts';
 import {
   aggregated,
   aggregatedType,
@@ -19,11 +20,10 @@ import {
   groupDocument,
   groupList,
   resourceList,
-  versionInfo,
 } from './documents.ts';
 import { openApiDocument, openApiRoot, openApiV2 } from './openapi.ts';
 
-type Handler = (call: Call, served: ServedResources) => Answer;
+type Handler = (call: Call, served: ServedResources, release: Release) => Answer;
 
 /** `?verbose` names the checks, as scripts read them. */
 const health: Handler = ({ info: { path, query } }) => {
@@ -35,7 +35,7 @@ const health: Handler = ({ info: { path, query } }) => {
 
 /** Paths without a resource. */
 const paths: Readonly<Record<string, Handler>> = {
-  '/version': (call) => plain(call, versionInfo),
+  '/version': (call, _served, { version }) => plain(call, version),
   '/healthz': health,
   '/livez': health,
   '/readyz': health,
@@ -51,12 +51,12 @@ const paths: Readonly<Record<string, Handler>> = {
 };
 
 /** Answers a path without a resource: version, health, discovery, OpenAPI. */
-export function handlePath(call: Call, served: ServedResources): Answer {
+export function handlePath(call: Call, served: ServedResources, release: Release): Answer {
   const path = call.info.path.length > 1 ? call.info.path.replace(/\/$/, '') : call.info.path;
   const handler = paths[path] ?? prefixed(path, served);
   if (!handler) return pathNotFound();
   if (call.info.verb !== 'get' && handler !== health) throw methodNotAllowed();
-  return handler(call, served);
+  return handler(call, served, release);
 }
 
 function prefixed(path: string, served: ServedResources): Handler | null {

@@ -12,6 +12,7 @@ import type { PolicyAdmission } from '../admission/policy-admission.ts';
 import type { Access } from '../auth/access.ts';
 import { definitionResource } from '../kinds/definitions.ts';
 import { admissionResources } from '../kinds/policies.ts';
+import { latestRelease } from '../kinds/releases.ts';
 import { Desk, type DeskOptions } from './desk.ts';
 
 // The objects by which an API server makes itself known in its own cluster.
@@ -108,7 +109,8 @@ export class ApiServer extends PlainServer {
       desks.push(desk);
       return desk;
     };
-    super({ ...options, front: { kinds, open } });
+    const { serves } = options.release ?? latestRelease;
+    super({ ...options, front: { kinds, open, ...(serves && { serves }) } });
     const [desk] = desks;
     if (!desk) throw new Error('the server has not opened its front');
     this.access = desk.access;

@@ -15,6 +15,8 @@ import {
   applyType,
   type Call,
   type Formats,
+  forbiddenValue,
+  invalid,
   jsonReply,
   mediaType,
   methodNotAllowed,
@@ -41,6 +43,7 @@ import { handleToken } from '../auth/token.ts';
 import { Definitions } from '../crd/life-cycle.ts';
 import { apiGroups } from '../discovery/documents.ts';
 import { handlePath } from '../discovery/paths.ts';
+import { latestRelease, type Release } from '../kinds/releases.ts';
 import { type FormatOptions, formatsOf } from './formats.ts';
 
 /** The options of a server for real clients: authentication, webhooks and formats. */
@@ -57,6 +60,8 @@ export interface DeskOptions extends FormatOptions {
   readonly paramsSyncMs?: number;
   /** Reaches admission webhooks; left out: none can be reached. */
   readonly callWebhook?: CallWebhook;
+  /** The version of Kubernetes; left out: the latest, with its beta kinds. */
+  readonly release?: Release;
 }
 
 export class Desk implements OpenFront {
@@ -71,10 +76,12 @@ export class Desk implements OpenFront {
   readonly #authenticator: Authenticator;
   readonly #webhooks: WebhookAdmission;
   readonly #paramsSyncMs: number;
+  readonly #release: Release;
 
   constructor(server: Server, options: DeskOptions) {
     const { store, served, clock, random } = server;
-    const { callWebhook: call = unreachable, paramsSyncMs = 0 } = options;
+    const { callWebhook: call = unreachable, paramsSyncMs = 0, release = latestRelease } = options;
+    this.#release = release;
     const tokens = options.tokens ? new Map(options.tokens) : null;
     this.#server = server;
     this.#paramsSyncMs = paramsSyncMs;
@@ -123,13 +130,14 @@ export class Desk implements OpenFront {
       const decision = access.judge(user, creates);
       if (!decision.grant) throw refusal(user, creates, decision.reason);
     }
+    if (info.verb === 'watch' && info.query.has('sendInitialEvents')) checkStream(this.#release);
     return user;
   }
 
   answer(call: Call): Answer {
     const { served } = this.#server;
     const path = call.info.resource;
-    if (!path) return handlePath(call, served);
+    if (!path) return handlePath(call, served, this.#release);
     const review = reviewAt(path);
     return review ? this.#answerReview(call, path, review) : nothingAt(served, path);
   }
@@ -169,6 +177,15 @@ function appliesNew({ served, store }: Server, request: ApiRequest, info: Reques
   const resource = served.find(path.group, path.version, path.plural);
   if (!resource) return false;
   return store.get(storageOf(resource).storeKey, path.namespace, path.name) === null;
+}
+
+/** Throws ApiError where a watch cannot begin with a list. */
+function checkStream({ streamsLists }: Release): void {
+  if (streamsLists) return;
+  const text =
+    'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+  const causes = [forbiddenValue('sendInitialEvents', text)];
+  throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes);
 }
 
 function attributesOf(info: RequestInfo): Attributes {

@@ -91,6 +91,7 @@ export {
 } from '../survey/rights.ts';
 export {
   type ForecastSurvey,
+  managerGraceMs,
   type NodeSurvey,
   ownIn,
   readInterceptions,

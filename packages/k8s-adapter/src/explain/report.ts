@@ -321,7 +321,7 @@ function renewedAt(lease: LeaseRenewal | undefined): Instant | null {
 }
 
 function forecastFor(
-  { at, leases, zoneNodes, evictor, policies }: ForecastSurvey,
+  { at, leases, zoneNodes, evictor, policies, managerGraceMs }: ForecastSurvey,
   { node }: NodeFacts,
 ): Forecast | null {
   if (zoneNodes === null) return null;
@@ -335,7 +335,8 @@ function forecastFor(
   const lease = leases.get(node.name) ?? null;
   const leaseRenewedAt = lease === 'hidden' ? lease : renewedAt(lease);
   const observed = { node, nodes, leaseRenewedAt, pauses };
-  return forecastOf(at, observed, watches ? settings?.lifecycle : {});
+  const ofManager = managerGraceMs ? { nodeMonitorGracePeriodMs: managerGraceMs } : {};
+  return forecastOf(at, observed, watches ? settings?.lifecycle : ofManager);
 }
 
 /** Counts the nodes of a zone; null where the node is in none, or the others may not be seen. */

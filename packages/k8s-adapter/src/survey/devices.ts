@@ -250,7 +250,7 @@ export function rulesPathOf(paths: DevicePaths | null): string {
   const path = paths?.devicetaintrules ?? null;
   if (path !== null) return path;
   throw new UsageError(
-    'this cluster does not serve DeviceTaintRules: Kubernetes has them since 1.33, by default since 1.37; before that kube-apiserver needs --runtime-config=resource.k8s.io/v1beta2=true (1.36) and the feature gate DRADeviceTaintRules',
+    'this cluster does not serve DeviceTaintRules: Kubernetes serves them by default since 1.37; kube-apiserver 1.36 needs --runtime-config=resource.k8s.io/v1beta2=true and the feature gate DRADeviceTaintRules, 1.35 the same with v1alpha3, 1.33 and 1.34 v1alpha3 and the gate DRADeviceTaints',
   );
 }
 

@@ -9,6 +9,7 @@ import type { Evictors } from '../evictors/judge.ts';
 import { policyApiVersion, policyKinds } from '../kinds/kinds.ts';
 import { budgetFromJson } from '../proto/convert.ts';
 import { deviceGroupPath } from '../proto/device-requests.ts';
+import { asRecord, asText } from '../proto/json.ts';
 import {
   getNodeRequest,
   listRequest,
@@ -212,6 +213,13 @@ export class ClusterReader {
   /** True when it has devices, as far as that may be seen. */
   async servesDevices(): Promise<boolean> {
     return (await unless(403, () => this.deviceGroup(), null)) !== null;
+  }
+
+  /** The minor version of the API server, 36 for 1.36; null: it does not say. */
+  async serverMinor(): Promise<number | null> {
+    const { minor } = asRecord(await this.objectIfAllowed('/version'));
+    const number = Number.parseInt(asText(minor), 10);
+    return Number.isNaN(number) ? null : number;
   }
 
   /** The object at a path. */

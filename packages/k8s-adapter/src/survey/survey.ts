@@ -7,6 +7,7 @@ import {
   interceptionRepeatMs,
   type PlanInput,
 } from '@taintmgr/core/drain';
+import { defaultLifecycleConfig } from '@taintmgr/core/lifecycle';
 import { isReplica } from '@taintmgr/core/model';
 import { isWindowed, type NodeDrain } from '@taintmgr/core/policy';
 import { type Instant, type Millis, parseTime } from '@taintmgr/core/time';
@@ -62,6 +63,8 @@ export interface NodeSurvey extends Survey {
 export interface ForecastSurvey extends NodeSurvey {
   /** When kubelets last renewed their leases, by node; of nodes whose pods were read only. */
   readonly leases: ReadonlyMap<string, LeaseRenewal>;
+  /** The grace period of kube-controller-manager for silent nodes, where it watches them; left out: the latest default. */
+  readonly managerGraceMs?: Millis;
   /** All nodes of the zones in question; null without the right to see them. */
   readonly zoneNodes: readonly NodeFacts[] | null;
   /** The counts of the controller's limits; null: none are kept, or we may not read them. */
@@ -168,6 +171,7 @@ interface Begun {
   readonly limits: Promise<KeptLimits | 'forbidden' | null>;
   readonly policies: Promise<ClusterPolicies>;
   readonly requests: Promise<readonly EvictionRequest[] | null>;
+  readonly minor: Promise<number | null>;
 }
 
 /** Begins to read the pods on the nodes of these names, and what decides when they go. */
@@ -187,6 +191,7 @@ export function beginForecast(
     limits: readLimits(reader, reader.now(), managers),
     policies: readClusterPolicies(reader, evictor, files),
     requests: readEvictionRequests(reader),
+    minor: reader.serverMinor(),
     // The longest reading: meanwhile the others are read.
     pods: pods ? Promise.resolve(pods) : reader.podsOn(withPods, podSelector, namespace),
   };
@@ -237,6 +242,7 @@ export async function surveyForecast(
     evictor,
     requests,
     past: null,
+    managerGraceMs: managerGraceMs(await begun.minor),
     ...(crowd && { crowd }),
     ...(replicas && { replicas }),
     ...(intercepted && { intercepted }),
@@ -246,6 +252,15 @@ export async function surveyForecast(
   };
   const isUpstream = rules !== 'taintmgr-controller' || takesOver;
   return isUpstream ? await withPast(reader, read) : read;
+}
+
+/** Since this minor version kube-controller-manager taints a node that is silent for 50 s by default; before, for 40 s. */
+const longerGraceSince = 32;
+
+/** The default of --node-monitor-grace-period of kube-controller-manager 1.MINOR; null: the latest. */
+export function managerGraceMs(minor: number | null): Millis {
+  const isEarly = minor !== null && minor < longerGraceSince;
+  return isEarly ? 40_000 : defaultLifecycleConfig.nodeMonitorGracePeriodMs;
 }
 
 /** Reads what decides when pods of a namespace go that were read: their nodes too, where we may. */

@@ -73,6 +73,7 @@ it('explain node asks for everything as soon as it can', async () => {
         '/apis/taintmgr.dev/v1alpha1/evictionpolicies',
         '/apis/taintmgr.dev/v1alpha1/nodetaintrules',
         '/apis/taintmgr.dev/v1alpha1/taintmanagers',
+        '/version',
       ],
       [
         '/api/v1/nodes of failure-domain.beta.kubernetes.io/zone=a',

@@ -93,7 +93,7 @@ export class PlainServer implements ClusterApi {
     });
     const { clock, random, brief: isBrief = false, front = noFront } = options;
     const { podDice = new PodDice(0) } = options;
-    const served = new ServedResources(front.kinds);
+    const served = new ServedResources(front.kinds, front.serves);
     const server = { store, served, clock, random, podDice, isBrief };
     this.#front = front.open(server);
     this.#backend = { ...server, admission: this.#front.admission };

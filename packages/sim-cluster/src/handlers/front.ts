@@ -55,6 +55,8 @@ export type Server = Omit<Backend, 'admission'>;
 export interface Front {
   /** The resources served beside those of every cluster: definitions, policies. */
   readonly kinds: readonly Resource[];
+  /** True of what the server serves of all kinds; left out: all. */
+  readonly serves?: (resource: Resource) => boolean;
   /** Begins its work on the server, in whose store nothing was written yet. */
   open(server: Server): OpenFront;
 }

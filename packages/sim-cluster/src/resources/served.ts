@@ -6,6 +6,8 @@ const none: readonly Resource[] = [];
 
 /** The resources of one server. They are looked up, never kept: definitions come and go. */
 export class ServedResources {
+  /** What the cluster's own parts may look for, served or not. */
+  readonly #stored: readonly Resource[];
   readonly #always: readonly Resource[];
   readonly #defined = new Map<string, readonly Resource[]>();
   readonly #listeners = new Set<(storeKey: string) => void>();
@@ -15,14 +17,16 @@ export class ServedResources {
   #byStoreKey: Index;
   #revision = 0;
 
-  /** Serves the kinds of every cluster, and these. */
-  constructor(kinds: readonly Resource[] = none) {
-    const { all, byPath, byKind, byStoreKey } = tablesWith(kinds);
+  /** Serves the kinds of every cluster, and these; `serves` leaves out what an older server does not serve. */
+  constructor(kinds: readonly Resource[] = none, serves?: (resource: Resource) => boolean) {
+    const tables = tablesWith(kinds);
+    const all = serves ? tables.all.filter(serves) : tables.all;
+    this.#stored = tables.all;
     this.#always = all;
     this.#all = all;
-    this.#byPath = byPath;
-    this.#byKind = byKind;
-    this.#byStoreKey = byStoreKey;
+    this.#byPath = serves ? byPath(all) : tables.byPath;
+    this.#byKind = serves ? byKind(all) : tables.byKind;
+    this.#byStoreKey = tables.byStoreKey;
   }
 
   /** All of them, those of every server first. */
@@ -59,10 +63,11 @@ export class ServedResources {
   define(storeKey: string, versions: readonly Resource[]): void {
     if (versions.length > 0) this.#defined.set(storeKey, versions);
     else this.#defined.delete(storeKey);
-    this.#all = [...this.#always, ...[...this.#defined.values()].flat()];
+    const defined = [...this.#defined.values()].flat();
+    this.#all = [...this.#always, ...defined];
     this.#byPath = byPath(this.#all);
     this.#byKind = byKind(this.#all);
-    this.#byStoreKey = byStoreKey(this.#all);
+    this.#byStoreKey = byStoreKey([...this.#stored, ...defined]);
     this.#revision++;
     for (const listener of this.#listeners) listener(storeKey);
   }

@@ -2,6 +2,7 @@
 import { defaultLifecycleConfig as defaults, type LifecycleConfig } from '@taintmgr/core/lifecycle';
 import { formatDuration } from '@taintmgr/core/time';
 import type { Field } from '@taintmgr/k8s-adapter/manifests';
+import { managerGraceMs } from '@taintmgr/k8s-adapter/survey';
 
 /** The settings that a simulation plays. */
 export type ManagerSettings = Pick<LifecycleConfig, (typeof flags)[number]['field']>;
@@ -16,19 +17,14 @@ const flags = [
   { flag: 'large-cluster-size-threshold', field: 'largeClusterSizeThreshold', unit: 'number' },
 ] as const;
 
-/** Until 1.31 a node might be silent for 40 s; since 1.32 for 50 s. */
-const longerGraceSince = 32;
-const shorterGraceMs = 40_000;
-
 /** The defaults of a version 1.MINOR; null: the latest. */
 export function managerDefaults(minor: number | null): ManagerSettings {
-  const { nodeMonitorPeriodMs, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = defaults;
+  const { nodeMonitorPeriodMs, nodeStartupGracePeriodMs } = defaults;
   const { nodeEvictionRate, secondaryNodeEvictionRate } = defaults;
   const { unhealthyZoneThreshold, largeClusterSizeThreshold } = defaults;
-  const isEarly = minor !== null && minor < longerGraceSince;
   return {
     ...{ nodeMonitorPeriodMs, nodeStartupGracePeriodMs },
-    nodeMonitorGracePeriodMs: isEarly ? shorterGraceMs : nodeMonitorGracePeriodMs,
+    nodeMonitorGracePeriodMs: managerGraceMs(minor),
     ...{ nodeEvictionRate, secondaryNodeEvictionRate },
     ...{ unhealthyZoneThreshold, largeClusterSizeThreshold },
   };
