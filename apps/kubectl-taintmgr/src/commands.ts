@@ -481,7 +481,10 @@ function crdsCommand(): CommandUnknownOpts {
         'client: only print them; server: let the API server check them; none: apply them',
       ),
     )
-    .option('--force-conflicts', 'take over fields of other field managers')
+    .option(
+      '--force-conflicts',
+      'take over fields of other field managers, and replace definitions of a newer version',
+    )
     .addOption(
       new Option('--timeout <duration>', 'how long to wait until the kinds are served')
         .argParser(duration)

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Millis } from '@taintmgr/core/time';
 import { type ApiClient, applyRequest } from '@taintmgr/k8s-adapter';
+import { ApiError, UsageError } from '@taintmgr/k8s-adapter/command-line';
 import { customResourceDefinitions } from '@taintmgr/k8s-adapter/kinds';
 import { type DryRun, type OutputFlags, readDryRun } from '../cli/common-flags.ts';
 import { withConnection } from '../cli/connection.ts';
@@ -33,6 +34,7 @@ export async function run(invocation: Invocation<CrdsFlags>): Promise<ExitCode> 
     return exitCode.done;
   }
   return await withConnection(invocation, async ({ client }) => {
+    if (flags.forceConflicts !== true) await refuseNewer(client, definitions);
     const applied: object[] = [];
     for (const definition of definitions) {
       const options = {
@@ -51,6 +53,55 @@ export async function run(invocation: Invocation<CrdsFlags>): Promise<ExitCode> 
     }
     return waiting.length === 0 ? exitCode.done : exitCode.timeout;
   });
+}
+
+type Definition = ReturnType<typeof customResourceDefinitions>[number];
+
+/** Throws UsageError where the cluster has definitions of a newer version: objects would lose fields. */
+async function refuseNewer(client: ApiClient, definitions: readonly Definition[]): Promise<void> {
+  const faults: string[] = [];
+  for (const own of definitions) {
+    const { name } = own.metadata;
+    const live = await client.get(`${crdsPath}/${name}`).catch(unlessMissing);
+    const more = fieldsBeyond(schemaOf(live), schemaOf(own), '');
+    if (more.length > 0)
+      faults.push(`${name} has fields that this version does not: ${more.join(', ')}`);
+  }
+  if (faults.length === 0) return;
+  throw new UsageError([
+    'the cluster has definitions of a newer version, and objects would lose these fields',
+    ...faults,
+    'nothing was applied: older controllers and plugins work with newer definitions; --force-conflicts applies these',
+  ]);
+}
+
+function unlessMissing(error: unknown): null {
+  if (error instanceof ApiError && error.failure.status === 404) return null;
+  throw error;
+}
+
+/** The schema of the one version that a definition has. */
+function schemaOf(definition: unknown): unknown {
+  const { spec } = (definition ?? {}) as { readonly spec?: { readonly versions?: unknown } };
+  const [version] = Array.isArray(spec?.versions) ? spec.versions : [];
+  return version?.schema?.openAPIV3Schema;
+}
+
+interface LiveSchema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly items?: unknown;
+}
+
+/** The paths of fields in one schema that another one does not have. */
+function fieldsBeyond(one: unknown, other: unknown, path: string): readonly string[] {
+  const [more, less] = [(one ?? {}) as LiveSchema, (other ?? {}) as LiveSchema];
+  const inItems = more.items && less.items ? fieldsBeyond(more.items, less.items, `${path}[]`) : [];
+  const own = less.properties ?? {};
+  const inMembers = Object.entries(more.properties ?? {}).flatMap(([name, schema]) => {
+    const below = path === '' ? name : `${path}.${name}`;
+    return Object.hasOwn(own, name) ? fieldsBeyond(schema, own[name], below) : [below];
+  });
+  return [...inItems, ...inMembers];
 }
 
 function names(): readonly string[] {

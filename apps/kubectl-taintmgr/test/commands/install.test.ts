@@ -90,4 +90,26 @@ describe('policies in a cluster', { skip: withoutKubectl }, () => {
       /evp|evictionpolicies\.taintmgr\.dev serverside-applied \(server dry run\)/,
     );
   });
+  it('are not taken back to an older version, which would lose fields, unless that is meant', async () => {
+    const resource = 'customresourcedefinitions';
+    const name = 'evictionpolicies.taintmgr.dev';
+    const live = cluster.api.get(resource, '', name) ?? assert.fail();
+    const newer = structuredClone(live);
+    const { properties } = newer.spec.versions[0].schema.openAPIV3Schema;
+    properties.spec.properties.newer = { type: 'string' };
+    properties.spec.properties.limits.items.properties.other = { type: 'string' };
+    cluster.api.update(resource, newer);
+    const install = ['install', 'crds', '--kubeconfig', cluster.kubeconfig];
+    const { code, out, err } = await run(...install);
+    assert.deepEqual([code, out], [1, '']);
+    assert.deepEqual(err.split('\n'), [
+      'error: the cluster has definitions of a newer version, and objects would lose these fields',
+      `error: ${name} has fields that this version does not: spec.limits[].other, spec.newer`,
+      'error: nothing was applied: older controllers and plugins work with newer definitions; --force-conflicts applies these',
+      '',
+    ]);
+    const forced = await run(...install, '--force-conflicts');
+    assert.deepEqual([forced.code, forced.err], [0, '']);
+    assert.deepEqual((await run(...install)).err, '');
+  });
 });

@@ -4,7 +4,7 @@ import { podRightRemedies, resumeCommand } from '@taintmgr/core/policy';
 import { formatTime, formatTimeMillis, type Instant, type Millis } from '@taintmgr/core/time';
 import { fittedStatus } from '../kinds/fitted-status.ts';
 import type { StatusOf } from '../kinds/kinds.ts';
-import { advice, type FollowedKind, type FollowedObject } from '../manifests/followed.ts';
+import { type FollowedKind, type FollowedObject, told } from '../manifests/followed.ts';
 import { asList, asRecord } from '../proto/json.ts';
 import { drainConditions, drainStatus } from './drain-status.ts';
 import { type Condition, conditionsIn, dated, type StatedCondition } from './status-conditions.ts';
@@ -59,7 +59,7 @@ function beside(known: unknown, conditions: readonly Condition[]): unknown {
 }
 
 function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown): Stated | null {
-  const { kind, name, faults } = object;
+  const { kind, name } = object;
   // An object that is not followed now may be again, and its deadlines count from then.
   const { since } = asRecord(known);
   const said = kind === 'EvictionPause' && typeof since === 'string' ? { since } : {};
@@ -67,8 +67,7 @@ function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown):
     return { said, conditions: [inForce('False', reason, message)], isIgnored: true };
   };
   if (object.isInFile) return not('FileCounts', fileCounts);
-  if (object.object === null)
-    return not('CannotBeFollowed', [...faults, ...nextOf(object)].join('; '));
+  if (object.object === null) return not('CannotBeFollowed', told(object).join('; '));
   switch (kind) {
     case 'EvictionPolicy': {
       if (!counts.policies) return not('ControllerDisabled', evictionDisabled);
@@ -90,11 +89,6 @@ function statedOf(object: FollowedObject, counts: PolicyCounts, known: unknown):
       return stateOf(counts.drains.get(name), ofDrain);
     }
   }
-}
-
-function nextOf(object: FollowedObject): readonly string[] {
-  const next = advice(object);
-  return next === '' ? [] : [next];
 }
 
 function stateOf<C>(counts: C | undefined, state: (counts: C) => Stated): Stated | null {

@@ -66,6 +66,7 @@ export {
   policiesInForce,
   policyEvents,
   readClusterPolicies,
+  readUnfollowed,
   withKnown,
 } from '../survey/policies.ts';
 export {

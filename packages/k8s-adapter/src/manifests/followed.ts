@@ -58,6 +58,12 @@ export function advice({ isCut, faults }: Pick<Followed, 'isCut' | 'faults'>): s
   return isNewer ? 'remove it, or run the newer version of taintmgr-controller that knows it' : '';
 }
 
+/** The faults of an object, and what to do. */
+export function told(object: Pick<Followed, 'isCut' | 'faults'>): readonly string[] {
+  const next = advice(object);
+  return next === '' ? object.faults : [...object.faults, next];
+}
+
 function hiddenText(path: string): string {
   return `field "${path}" is hidden by an older definition of the kind`;
 }
@@ -125,7 +131,7 @@ export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
  * for a drain of those for its taint, which are the drain's. Null: it can be followed, or keeps none.
  */
 export function holdingPause(kind: FollowedKind, followed: Followed): EvictionPause | null {
-  const { name, object, faults, heldSince, drainedKey } = followed;
+  const { name, object, heldSince, drainedKey } = followed;
   if (object || kind === 'NodeTaintRule') return null;
   if (kind === 'NodeDrain' && drainedKey === null) return null;
   const taintKeys = drainedKey ? [drainedKey] : [];
@@ -135,7 +141,7 @@ export function holdingPause(kind: FollowedKind, followed: Followed): EvictionPa
     scope: { zones: [], nodes: null, taintKeys, namespaces: [] },
     readiness: false,
     deadlines: true,
-    reason: `${kind} "${name}" cannot be followed: ${faults.join('; ')}`,
+    reason: `${kind} "${name}" cannot be followed: ${told(followed).join('; ')}`,
     until: null,
     since: heldSince ?? Number.POSITIVE_INFINITY,
   };

@@ -4,8 +4,10 @@ import type { EvictionPause } from '@taintmgr/core/policy';
 import { policyApiVersion, policyKinds } from '../kinds/kinds.ts';
 import type { PolicyObject } from '../kinds/manifest.ts';
 import {
+  advice,
   type DecidingKind,
   decidingKinds,
+  followedKinds,
   holdingPause,
   policyEvent,
   policyGoneEvent,
@@ -124,6 +126,29 @@ async function readKind(
   if (values === 'hidden' || values === 'missing') return { kind, objects: [], lack: values };
   const objects = values.flatMap((value) => followed(kind, value).objects);
   return { kind, objects, lack: null };
+}
+
+/** An object of the cluster that this version cannot follow. */
+export interface Unfollowed {
+  /** As kubectl calls it: `evictionpolicy/spot`. */
+  readonly about: string;
+  readonly faults: readonly string[];
+  /** What to do; '': it is not of a newer version. */
+  readonly next: string;
+}
+
+/** Reads those that cannot be followed; none of kinds that the cluster does not have or show. */
+export async function readUnfollowed(reader: ClusterReader): Promise<readonly Unfollowed[]> {
+  const found = followedKinds.map(async (kind) => {
+    const path = `/apis/${policyApiVersion}/${policyKinds[kind].plural}`;
+    const values = (await reader.ifAllowed(() => reader.objectsIfServed(path))) ?? [];
+    return values.flatMap((value): readonly Unfollowed[] => {
+      const one = readFollowed(kind, value);
+      const about = `${kind.toLowerCase()}/${one.name}`;
+      return one.object ? [] : [{ about, faults: one.faults, next: advice(one) }];
+    });
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** The result of an object of the cluster, and the reason where it cannot be followed. */

@@ -31,6 +31,7 @@ import {
   type NodeFacts,
   type ObjectMeta,
   readClusterPolicies,
+  readUnfollowed,
   rightOf,
   type Survey,
   type TaintManager,
@@ -38,6 +39,7 @@ import {
   upstreamVerdict,
 } from '@taintmgr/k8s-adapter/survey';
 import type { Connection } from '../../cli/connection.ts';
+import { version } from '../../cli/version.ts';
 import { type Finding, findingsOf, orWell } from './finding.ts';
 
 const probeHint = 'kubectl taintmgr doctor --probe shows whether it does';
@@ -192,7 +194,7 @@ export async function checkPolicies(
 ): Promise<readonly Finding[]> {
   const finding = findingsOf('policies');
   const reader = new ClusterReader(client);
-  const earlier = await checkActions(reader);
+  const earlier = [...(await checkActions(reader)), ...(await checkFollowed(reader))];
   const account = await leaderAccount(evictors, reader);
   if (account === null) return earlier;
   const { objects } = await readClusterPolicies(reader, Promise.resolve(evictor));
@@ -235,6 +237,15 @@ async function checkActions(reader: ClusterReader): Promise<readonly Finding[]> 
     const { metadata } = item as { readonly metadata: ObjectMeta };
     const about = `evictionpolicy/${metadata.name}`;
     return [finding('WARN', 'Upstream is an earlier name', { about, fix })];
+  });
+}
+
+/** Objects of the cluster that this version cannot follow, most likely those of a newer one. */
+async function checkFollowed(reader: ClusterReader): Promise<readonly Finding[]> {
+  const finding = findingsOf('policies');
+  return (await readUnfollowed(reader)).map(({ about, faults, next: fix }) => {
+    const message = `version ${version} cannot follow it: ${faults.join('; ')}`;
+    return finding('WARN', message, { about, fix });
   });
 }
 

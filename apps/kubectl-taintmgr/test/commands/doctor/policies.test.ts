@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pod } from '@taintmgr/sim-cluster';
+import { version } from '../../../src/cli/version.ts';
 import { run } from '../../world/run.ts';
 import { startWithDefinitions, type TestCluster } from '../../world/test-cluster.ts';
 
@@ -122,6 +123,30 @@ describe('doctor where policies say how pods leave', () => {
       allow(...rules);
       assert.deepEqual(await findings(), found);
     }
+  });
+
+  it('names objects that a newer version has written', async () => {
+    const { api } = cluster;
+    const name = 'evictionpolicies.taintmgr.dev';
+    const older = api.get('customresourcedefinitions', '', name) ?? assert.fail();
+    const newer = structuredClone(older);
+    newer.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.newer = {
+      type: 'boolean',
+    };
+    api.update('customresourcedefinitions', newer);
+    declare('next', { action: 'Keep', newer: true });
+    const found = async (): Promise<string> =>
+      (await findings()).find((line) => line.includes('/next')) ?? '';
+    const cannot = `WARN evictionpolicy/next: version ${version} cannot follow it`;
+    const remove = 'remove it, or run the newer version of taintmgr-controller that knows it';
+    assert.equal(await found(), `${cannot}: unknown field "spec.newer" (${remove})`);
+    const now = api.get('customresourcedefinitions', '', name) ?? assert.fail();
+    api.update('customresourcedefinitions', { ...now, spec: older.spec });
+    const hidden = 'field "spec.newer" is hidden by an older definition of the kind';
+    const apply =
+      'apply the newer CustomResourceDefinitions again, or the object itself, and remove the field before you go back';
+    assert.equal(await found(), `${cannot}: ${hidden} (${apply})`);
+    api.delete(name, '', 'next');
   });
 
   it('names a policy whose action has an earlier name', async () => {

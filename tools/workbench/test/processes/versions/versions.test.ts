@@ -101,7 +101,13 @@ describe('a change of version under load', () => {
 
     const [back, standby] = await roll(world, next, '0.1.0');
     await holdsAll(world, /or run the newer version/, back);
-    // Definitions of the older version hide the fields from whoever reads them.
+    const refused = world.plugin('0.1.0', 'install', 'crds');
+    assert.equal(await refused.ended, 1);
+    assert.match(
+      refused.out(),
+      /evictionpolicies.* has fields that this version does not: spec.hold/,
+    );
+    // Definitions of the older version hide the fields from whoever reads them, as after a helm rollback.
     await install(world, '0.1.0');
     const crashed = world.controller('0.1.0');
     await crashed.saw(/caches synced/);
