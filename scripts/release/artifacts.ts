@@ -61,7 +61,7 @@ export async function writeTarball(
   folder: string,
   names: readonly string[],
 ): Promise<void> {
-  const options = { file, cwd: folder, gzip: { level: 9 }, portable: true, mtime };
+  const options = { file, cwd: folder, gzip: true, portable: true, mtime };
   const onWriteEntry = (entry: WriteEntry) => {
     if (entry.stat) entry.stat.mode = modeOf(entry.stat.mode);
   };
