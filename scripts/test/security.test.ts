@@ -450,6 +450,16 @@ const proofs: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   'change what was made before it is published': {
     'scripts/test/release/artifacts.test.ts': ['is listed, and read again only as it was listed'],
   },
+  'publish from the script of a package': {
+    'scripts/test/workflows.test.ts': [
+      'a release gives rights to one job, after an approval, which runs no scripts of packages',
+    ],
+  },
+  'move a tag between push and signature': {
+    'scripts/test/release/publish.test.ts': [
+      'are signed by the digests that were pushed, and named so by the release',
+    ],
+  },
   'put a command into an input of a workflow or of the action, or into a name of a manifest': {
     'scripts/test/action.test.ts': [
       'hands each input to its script, and nothing into the script',
