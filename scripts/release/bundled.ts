@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 import satisfies from 'spdx-satisfies';
-import { run } from './run.ts';
 
 /** A third-party package, as it is installed here. */
 export interface BundledPackage {
@@ -16,6 +15,8 @@ export interface BundledPackage {
   readonly license: string;
   /** The folder of the installation. */
   readonly folder: string;
+  /** The hash in package-lock.json: `sha512-BASE64`. */
+  readonly integrity: string;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,7 +41,8 @@ export async function bundledPackages(
   const programs = await inputsOf(entries, 'node');
   const browser = await inputsOf([page], 'browser');
   const folders = [...programs, ...browser].flatMap((file) => folderOf(file) ?? []);
-  const packages = [...new Set(folders)].map(packageIn);
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const packages = [...new Set(folders)].map((folder) => packageIn(folder, lock));
   const byName = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
   return [...byName.keys()].sort().flatMap((key) => byName.get(key) ?? []);
 }
@@ -83,11 +85,24 @@ function folderOf(file: string): string | undefined {
   return /^(.*\bnode_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
 }
 
-function packageIn(folder: string): BundledPackage {
+interface Lock {
+  /** By the folders of the installation. */
+  readonly packages: Readonly<Record<string, { readonly integrity?: string }>>;
+}
+
+function packageIn(folder: string, { packages }: Lock): BundledPackage {
   const { name, version, license } = JSON.parse(
     readFileSync(join(root, folder, 'package.json'), 'utf8'),
   );
-  return { name, version, license: String(license ?? 'none'), folder: join(root, folder) };
+  const integrity = packages[folder]?.integrity;
+  if (!integrity) throw new Error(`package-lock.json has no hash of ${folder}`);
+  return {
+    name,
+    version,
+    license: String(license ?? 'none'),
+    folder: join(root, folder),
+    integrity,
+  };
 }
 
 /** SPDX identifiers of licenses that a program under Apache-2.0 may bundle. */
@@ -139,84 +154,50 @@ function noticeOf({ name, version, license, folder }: BundledPackage): string {
   return `${name} ${version} (${license})\nhttps://www.npmjs.com/package/${name}\n\n${text}`;
 }
 
-/** The fields of a CycloneDX component that are read here. */
-interface Component {
-  readonly 'bom-ref': string;
-  readonly type: string;
-  readonly name: string;
-  readonly version: string;
-  readonly purl: string;
-  readonly cpe?: string;
-  readonly description?: string;
-  readonly licenses?: readonly object[];
-  readonly properties?: readonly object[];
-}
-
-interface Dependency {
-  readonly ref: string;
-  readonly dependsOn?: readonly string[];
-}
-
-/** The fields of a CycloneDX document that are read here. */
-export interface Sbom {
-  readonly bomFormat: string;
-  readonly specVersion: string;
-  readonly serialNumber: string;
-  readonly metadata: { readonly timestamp: string; readonly component: Component };
-  readonly components: readonly Component[];
-  readonly dependencies: readonly Dependency[];
-}
-
 /** A program and its sources. */
 interface Program {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly packages: readonly BundledPackage[];
-  /** The version of the bundled Node; undefined for a package without one. */
-  readonly node?: string;
+  /** The version of the bundled Node. */
+  readonly node: string;
   /** When its sources were committed: RFC 3339. */
   readonly committed: string;
 }
 
-/** Everything that is installed, as npm says. */
-export function installedSbom(root: string): Sbom {
-  return JSON.parse(run(root, 'npm', 'sbom', '--sbom-format=cyclonedx'));
-}
-
-/**
- * The part of npm's SBOM that is in a program. Throws if npm does not know a package of the
- * program.
- */
-export function sbomOf(program: Program, installed: Sbom): Sbom {
-  const byKey = new Map(installed.components.map((one) => [keyOf(one), one]));
-  const bundled = program.packages.map((one) => {
-    const component = byKey.get(keyOf(one)) ?? fail(`npm sbom has no ${keyOf(one)}`);
-    // A package that is bundled is no dependency of development, which scanners pass over.
-    return { ...component, properties: [] };
-  });
-  const components = [...bundled, ...(program.node ? [nodeOf(program.node)] : [])];
-  const refs = new Set(components.map((one) => one['bom-ref']));
-  const edges = installed.dependencies
-    .filter(({ ref }) => refs.has(ref))
-    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((to) => refs.has(to)) }));
-  const self = rootOf(program, installed.metadata.component);
+/** The contents of a program: a CycloneDX document, equal for equal contents. */
+export function sbomOf({ name, version, description, packages, node, committed }: Program): object {
+  const ref = `${name}@${version}`;
+  const license = licensesOf('Apache-2.0');
+  const own = { 'bom-ref': ref, type: 'application', name, version, description, ...license };
+  const components = [...packages.map(componentOf), nodeOf(node)];
   const content = {
-    ...installed,
-    metadata: { ...installed.metadata, timestamp: program.committed, component: self },
+    $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: { timestamp: committed, component: { ...own, purl: purlOf(name, version) } },
     components,
-    dependencies: [{ ref: self['bom-ref'], dependsOn: [...refs].sort() }, ...edges],
+    dependencies: [{ ref, dependsOn: components.map((one) => one['bom-ref']).sort() }],
   };
-  return { ...content, serialNumber: serialNumberOf({ ...content, serialNumber: '' }) };
+  return { ...content, serialNumber: serialNumberOf(content) };
 }
 
-function rootOf({ name, version, description }: Program, root: Component): Component {
-  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
-  const own = { 'bom-ref': `${name}@${version}`, type: 'application', name, version, purl };
-  return { ...root, ...own, description, properties: [] };
+function componentOf({ name, version, license, integrity }: BundledPackage) {
+  const [, base64 = ''] = /^sha512-(\S+)$/.exec(integrity) ?? [];
+  return {
+    'bom-ref': `${name}@${version}`,
+    type: 'library',
+    name,
+    version,
+    purl: purlOf(name, version),
+    hashes: [{ alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }],
+    ...licensesOf(license),
+  };
 }
 
-function nodeOf(version: string): Component {
+function nodeOf(version: string) {
   return {
     'bom-ref': `node@${version}`,
     type: 'platform',
@@ -225,12 +206,21 @@ function nodeOf(version: string): Component {
     purl: `pkg:generic/node@${version}`,
     // Scanners find the vulnerabilities of Node by this name.
     cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
-    licenses: [{ license: { id: 'MIT' } }],
+    ...licensesOf('MIT'),
   };
 }
 
+function purlOf(name: string, version: string): string {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+}
+
+function licensesOf(license: string): object {
+  const isId = /^[\w.-]+$/.test(license);
+  return { licenses: [isId ? { license: { id: license } } : { expression: license }] };
+}
+
 /** The same for the same content, in the form of a UUID (RFC 9562, version 8). */
-function serialNumberOf(content: Sbom): string {
+function serialNumberOf(content: object): string {
   const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   const parts = [
     hash.slice(0, 8),
@@ -240,12 +230,4 @@ function serialNumberOf(content: Sbom): string {
     hash.slice(20, 32),
   ];
   return `urn:uuid:${parts.join('-')}`;
-}
-
-function keyOf({ name, version }: { readonly name: string; readonly version: string }): string {
-  return `${name}@${version}`;
-}
-
-function fail(message: string): never {
-  throw new Error(message);
 }

@@ -24,7 +24,6 @@ import { type Artifact, artifactOf, modeOf, writeChecksums, writeTarball } from 
 import {
   type BundledPackage,
   bundledPackages,
-  installedSbom,
   licenseFaults,
   noticesOf,
   programs,
@@ -84,7 +83,6 @@ async function makePackages(to: string, repository: string, say: Say): Promise<r
 
 async function makeSboms(to: string, say: Say): Promise<readonly string[]> {
   say('what is in the programs');
-  const installed = installedSbom('.');
   const seconds = Number(run('.', 'git', 'log', '-1', '--format=%ct'));
   const committed = new Date(seconds * 1000).toISOString();
   const files: string[] = [];
@@ -95,7 +93,7 @@ async function makeSboms(to: string, say: Say): Promise<readonly string[]> {
     const own = { name: `@taintmgr/${name}`, version, description: String(description) };
     const program = { ...own, packages, node, committed };
     const file = join(to, `${name}-${version}.cdx.json`);
-    writeFileSync(file, `${JSON.stringify(sbomOf(program, installed), null, 2)}\n`);
+    writeFileSync(file, `${JSON.stringify(sbomOf(program), null, 2)}\n`);
     files.push(file);
   }
   return files;
