@@ -35,7 +35,10 @@ export interface FilePolicy {
   readonly manifest: unknown;
 }
 
-/** The same with their manifests. */
+/**
+ * Reads policies as `readPolicyFiles`, with their manifests as they stand in the files. Throws what
+ * that throws.
+ */
 export function readPolicyManifests(paths: readonly string[], now: Instant): readonly FilePolicy[] {
   const placed = readPlacedPolicies(paths, now);
   distinct(placed);

@@ -5,7 +5,7 @@ import { explainedImport } from '../transport/kube-config.ts';
 import type { Transport } from '../transport/sink.ts';
 import { exchange } from './exchange.ts';
 
-/** A class of @kubernetes/client-node, e.g. CoreV1Api; its configuration is made here. */
+/** A class of an API in the package `@kubernetes/client-node`, such as CoreV1Api. */
 export type TypedApi<T> = new (configuration: never) => T;
 
 /** Stands for the server in the typed API's URLs; where it really is the transport knows. */

@@ -75,7 +75,7 @@ export interface UpstreamManagerOptions extends Omit<UpstreamLoopOptions, 'ident
 /** The loop waits for its API server as the program does. */
 const patienceMs: Millis = Number.POSITIVE_INFINITY;
 
-/** The same as a running program, in real time. */
+/** Runs `upstreamLoop` against a cluster, as a program does, in real time. */
 export class UpstreamManager {
   readonly #access: Access;
   readonly #options: UpstreamManagerOptions;

@@ -19,7 +19,7 @@ import { Reflector, type ReflectorOptions } from '../proto/reflector.ts';
 
 type Shared = Pick<ReflectorOptions<unknown>, 'random' | 'watch' | 'streamLists'>;
 
-/** The device resources: the kinds that the cluster serves, and those that may not be read. */
+/** The kinds of resource.k8s.io that the cluster serves, and those that may not be read. */
 export class DeviceSight {
   /** The paths of the kinds that the cluster serves. */
   readonly paths: DevicePaths;

@@ -30,7 +30,7 @@ export type LoopEvent = Extract<
   { kind: 'leadership' | 'synced' | 'clock' | 'view' | 'result' | 'tick' }
 >;
 
-/** The one who decides: events in, commands out. */
+/** A machine of the core, or one like it: events in, commands out. */
 export interface Machine<E = Event, C = Command> {
   /** Takes an event; returns the commands to carry out. `now` never goes back. */
   handle(now: Instant, event: E): readonly C[];
@@ -103,7 +103,7 @@ export type LoopInput<E = Event> =
   | { readonly kind: 'clockStep'; readonly by: Millis }
   | ExchangeInput;
 
-/** All that a loop wants done. `N` is what people may want to know. */
+/** A request to send, or news. `N`: the notices of the loop. */
 export type LoopAction<N> = RequestEffect | { readonly kind: 'notice'; readonly notice: N };
 
 /** News for a person running any loop; the caller logs, counts or prints it. */

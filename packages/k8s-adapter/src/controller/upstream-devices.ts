@@ -71,7 +71,8 @@ type ApplyRuleStatus = Extract<UpstreamDeviceCommand, { kind: 'applyRuleStatus' 
 export const deviceTaintEviction = 'device-taint-eviction-controller';
 
 /**
- * The loop acts from the beginning; its elector reports the leadership by an event `leadership`.
+ * A loop that acts as the device-taint-eviction-controller of kube-controller-manager 1.36.2. The
+ * loop acts from the beginning; its elector reports the leadership by an event `leadership`.
  */
 export class UpstreamDeviceLoop extends ControlLoop<
   UpstreamDeviceHeard,

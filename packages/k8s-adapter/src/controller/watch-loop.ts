@@ -36,7 +36,7 @@ interface Followed {
   isLost: boolean;
 }
 
-/** The loop decides nothing and changes nothing. */
+/** Follows collections and reports each change; the loop changes nothing in the cluster. */
 export class WatchLoop implements RunningLoop<never, WatchNotice> {
   readonly #followed: readonly Followed[];
   #unread: number;

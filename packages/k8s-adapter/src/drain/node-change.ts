@@ -51,7 +51,10 @@ export interface RefusedChange {
   readonly takenOver?: true;
 }
 
-/** Reads a v1 Node. */
+/**
+ * Reads from a v1 Node what a drain changes. Never throws: a field of a wrong type is read as an
+ * absent one.
+ */
 export function drainableNode(object: unknown): DrainableNode {
   const { metadata: meta, spec } = asRecord(object);
   const metadata = asRecord(meta);

@@ -23,7 +23,10 @@ export interface NodeUndone {
 /** True for the mark of a drain to undo. */
 export type IsMeant = (mark: DrainMark) => boolean;
 
-/** The marks of a name: the id of a drain, or its taint with its effect or without. */
+/**
+ * Returns a test for the marks of a name: the id of a drain, or its taint with or without its
+ * effect.
+ */
 export function isNamed(name: string): IsMeant {
   return ({ id, taint }) => {
     const full = formatTaint(taint);
@@ -31,7 +34,7 @@ export function isNamed(name: string): IsMeant {
   };
 }
 
-/** The marks of the drain of this id alone. */
+/** Returns a test for the marks of the drain of this id. */
 export function isMarkOf(id: string): IsMeant {
   return (mark) => mark.id === id;
 }

@@ -295,7 +295,7 @@ export const evictedByOther = { type: 'EvictedByOther', reason: 'SeveralNodes' }
  */
 const freshMs: Millis = 30_000;
 
-/** Tells whether it leads, as far as its heartbeat shows. */
+/** True if the leader of an installation is alive, by its heartbeat. */
 export function isFresh(
   { renewedAt, isResigned }: Pick<Installation, 'renewedAt' | 'isResigned'>,
   now: Instant,

@@ -12,7 +12,7 @@ import type { EmptyingState } from './emptying.ts';
  */
 export type DecisionName = 'Evict' | 'Keep' | 'Held' | 'Blocked' | 'Terminating' | 'Unknown';
 
-/** The same as of a later moment: by then a pod may be gone. */
+/** The fate of a pod at a later moment: by then it may be gone. */
 export type FateName = DecisionName | 'Gone';
 
 /** The places that replacements find where assumed taints evict pods. */
@@ -145,7 +145,7 @@ export interface WorkloadBudget {
   readonly overlaps?: readonly string[];
 }
 
-/** Several answers. */
+/** Several answers, as a v1 List. */
 export interface ListAnswer<D extends object> {
   /** As lists of kubectl have it. */
   readonly apiVersion: 'v1';
@@ -381,7 +381,7 @@ export interface PodDocument extends Omit<DecisionDocument, 'decision'> {
   readonly evictionRequests?: readonly EvictionRequestDocument[];
 }
 
-/** A decision. */
+/** The decision about a pod, as JSON. */
 export interface DecisionDocument {
   /** The decision in one word. */
   readonly decision: DecisionName;
@@ -439,7 +439,7 @@ interface CountsFrom {
   readonly countsFromSource: string;
 }
 
-/** The thing that holds an eviction back. */
+/** Something that holds an eviction back, as JSON. */
 export interface BlockerDocument {
   /** The cause for programs, such as `Budget`. */
   readonly code: string;
@@ -468,7 +468,7 @@ export interface BlockerDocument {
   }[];
 }
 
-/** Who asks that a pod be moved, and who answers. */
+/** An EvictionRequest, as JSON: who asks that the pod be moved, and who answers. */
 export interface EvictionRequestDocument {
   /** The name of the EvictionRequest. */
   readonly name: string;

@@ -66,14 +66,14 @@ function commandsFor(name: string): DeadNodeDocument['commands'] {
   };
 }
 
-/** The line beside `Stuck`. */
+/** Says how many pods cannot end as their kubelet is silent, and for how long. */
 export function stuckText({ since, stuck }: DeadNode, at: Instant): string {
   const pods = count(stuck.length, 'pod');
   const silent = formatDuration(at - since);
   return `${pods} cannot end: the kubelet has been silent for ${silent}, and only the kubelet may end ${stuck.length === 1 ? 'it' : 'them'}`;
 }
 
-/** The lines beside `To do`: first what has to be known, then the commands. */
+/** Returns the steps out for a dead node: first what has to be known, then the commands. */
 export function deadNodeLines(dead: DeadNode): readonly string[] {
   const { name, providerId, isOutOfService, isShutDown, attachments } = dead;
   const { outOfService, deleteNode } = commandsFor(name);

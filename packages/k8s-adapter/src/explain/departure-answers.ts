@@ -17,7 +17,7 @@ export interface DepartureList {
   readonly gaps: readonly GapDocument[];
 }
 
-/** One pod. */
+/** A pod that left or is leaving, as JSON. Times are RFC 3339. */
 export interface DepartureDocument {
   /** The namespace of the pod. */
   readonly namespace: string;

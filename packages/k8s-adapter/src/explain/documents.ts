@@ -57,14 +57,14 @@ import { evictorText } from './words.ts';
 /** The group and version of everything that commands print as json or yaml. */
 export const apiVersion = 'taintmgr.dev/v1alpha1' as const;
 
-/** The name of what becomes of a pod. */
+/** The fate of a pod in one word. */
 export function decisionName(report: Pick<PodReport, 'explanation'>): DecisionName {
   if (report.explanation.pod.deletionTimestamp !== null) return 'Terminating';
   if (isGivenUp(report)) return 'Blocked';
   return isUnknown(report) ? 'Unknown' : decisionNames[report.explanation.decision.kind];
 }
 
-/** The same as of the moment that was asked about. */
+/** The fate of a pod in one word, at the moment of the question. */
 export function fateName(report: PodReport): FateName {
   return report.isGone ? 'Gone' : decisionName(report);
 }
@@ -331,12 +331,12 @@ function tolerationDocument(toleration: Toleration): NonNullable<ReasonDocument[
   };
 }
 
-/** As documents have it; left out where it is unknown. */
+/** Formats a time as RFC 3339 in whole seconds; undefined: unknown. */
 export function time(instant: Instant | null): string | undefined {
   return instant === null || !Number.isFinite(instant) ? undefined : formatTime(instant);
 }
 
-/** The same of a future time, never earlier than that time. */
+/** Formats a future time as RFC 3339 in whole seconds, rounded up; undefined: unknown. */
 export function deadline(instant: Instant | null): string | undefined {
   return instant === null || !Number.isFinite(instant) ? undefined : formatDeadline(instant);
 }
@@ -382,12 +382,14 @@ function written(at: Instant | null, format: (at: Instant) => string): string | 
 /** The largest number of nodes that are named. */
 const namedMax = 3;
 
-/** Of one node. */
+/** Says who evicts the pods of a node: a drain that acts there, else `evictor`. */
 export function nodeEvictedBy({ drains }: NodeReport, evictor: Evictor): string {
   return drains.length > 0 ? drainsText(drains) : evictorText(evictor);
 }
 
-/** Of several nodes: where drains differ by node, on which ones each acts. */
+/**
+ * Says who evicts the pods of several nodes; where drains differ by node, on which ones each acts.
+ */
 export function nodesEvictedBy(nodes: readonly NodeReport[], evictor: Evictor): string {
   const byText = groupBy(nodes.filter(isConcerned), (node) => nodeEvictedBy(node, evictor));
   const elsewhere = evictorText(evictor);

@@ -145,7 +145,7 @@ function whysIn(pods: readonly Obstacle[]): string {
   return listText([...new Set(pods.map(({ why }) => why))]);
 }
 
-/** The same in a cell: `in 4m48s`, `never`. */
+/** Says in a cell of a table when a node is empty: `in 4m48s`, `never`. */
 export function emptyingCell(emptying: Emptying | null, at: Instant): string {
   if (emptying === null) return '-';
   const { state, by, isEstimate } = emptying;

@@ -34,7 +34,7 @@ export function surveyOptions(question: Question): SurveyOptions {
   return { files: question.policies, isWhatIf: isWhatIf(question) };
 }
 
-/** The ground of a document beside the report. */
+/** The survey and the question behind an answer. */
 export interface AnswerContext {
   /** All that was read. */
   readonly survey: ForecastSurvey;
@@ -163,7 +163,7 @@ async function tell<D extends object>(
   });
 }
 
-/** The answer by the earlier reading. */
+/** Answers from a survey that was read before, without a request. */
 export function explainSurvey<D extends object>(
   survey: ForecastSurvey,
   subject: Subject<D>,

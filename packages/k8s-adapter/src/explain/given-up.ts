@@ -5,7 +5,7 @@ import { printable, shellWord } from '../text/printable.ts';
 import type { GivenUpDocument } from './answers.ts';
 import type { PodReport } from './report.ts';
 
-/** The line beside `Refused by`. */
+/** Names the admission policies and webhooks that may have refused a deletion. */
 export function refusedByText(deniers: Deniers | null): string {
   const source = 'only the log of kube-controller-manager says who refused the deletion';
   if (deniers === null) return source;
@@ -26,7 +26,7 @@ export function refusedByText(deniers: Deniers | null): string {
   return printable([source, ...rest].join('; '));
 }
 
-/** The lines beside `To do`. */
+/** Returns the steps for a pod whose deletion was refused and is not tried again. */
 export function givenUpLines(report: PodReport): readonly string[] {
   const { ask, retry } = commandsFor(report);
   return [

@@ -6,7 +6,7 @@ import { printable } from '../text/printable.ts';
 import type { Claim, ClaimKind, Moment, Source, Story } from './history-model.ts';
 import { ago } from './words.ts';
 
-/** The whole story. */
+/** Tells the whole story of a departure, line by line. */
 export function storyText(story: Story, now: Instant): string {
   const { moments, unknown } = story;
   const day = dayOf(now);
@@ -122,7 +122,9 @@ function eventsText({ state, moments }: Story): string {
   return state === 'gone' && isOfEvents ? ', as Events say' : '';
 }
 
-/** `kernel=old:NoExecute`, `for pod web-9`, what the node was short of, who cordoned it; '': no source says. */
+/**
+ * Says in a few words why a pod left: `kernel=old:NoExecute`, `for pod web-9`; '': no source says.
+ */
 export function reasonText(story: Story): string {
   const { taint, by, hints } = story;
   if (taint === null) return by?.detail || hints.join('; ');

@@ -14,7 +14,7 @@ import { type HistoryRead, type HistoryScope, nodePath, readHistory } from './hi
 import { gapText, mergeStories } from './history-story.ts';
 import type { Notes } from './notes.ts';
 
-/** A workload whose pods can be asked about. */
+/** A kind of workload whose pods can be asked about. */
 export type OwnerKind = Exclude<WorkloadKind, 'PodDisruptionBudget' | 'Namespace'>;
 
 /** The subject whose history is asked for. */
@@ -40,7 +40,7 @@ export interface HistoryOptions {
   readonly flights?: readonly ToldDeparture[];
 }
 
-/** Who left, as far as anybody says. */
+/** The pods that left or are leaving, as far as any source says. */
 export interface History {
   /** When the cluster was read: milliseconds since 1970, by the clock of this machine. */
   readonly at: Instant;

@@ -56,7 +56,7 @@ export function limitNotes(survey: ForecastSurvey, pods: readonly PodReport[]): 
   return [...notes.slice(0, notesMax), ...(rest > 0 ? [more] : [])].map(printable);
 }
 
-/** The same in a document; nothing where no limit counts. */
+/** The limits that count pods of the answer, as JSON; {} where none does. */
 export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[]): LimitsDocument {
   const { tripped, counting } = limitsOn(survey, pods);
   if (tripped.length + counting.length === 0) return {};
@@ -72,7 +72,7 @@ export function limitsDocument(survey: ForecastSurvey, pods: readonly PodReport[
   };
 }
 
-/** A limit that has tripped, and its count then. */
+/** A limit that has tripped, with its count then, as JSON. */
 export function trippedDocument({ id, since, count: counted }: TrippedLimit): {
   readonly id: string;
   readonly evicted: number | null;

@@ -153,7 +153,7 @@ export function reportOn(survey: ForecastSurvey, explainer: Explainer): Report {
   };
 }
 
-/** The same as things are, by an engine that has seen nothing before. */
+/** The report on a survey as things are, by an engine that has seen nothing before. */
 export function reportOnPresent(survey: ForecastSurvey): Report {
   const explainer = new Explainer(present);
   explainer.take(survey);

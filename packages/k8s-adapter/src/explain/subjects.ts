@@ -226,7 +226,7 @@ export function zoneSubject(name: string): Subject<ZoneAnswer> {
   };
 }
 
-/** The nodes of a zone, and those that are not ready. */
+/** Counts the nodes of a zone, and those that are not Ready. */
 export function readyCounts(nodes: readonly NodeReport[]): {
   readonly nodes: number;
   readonly notReady: number;

@@ -53,12 +53,15 @@ export function decisionWithTime(name: string, time: string): string {
   return time.startsWith('overdue') ? `${name}, ${time}` : `${name} ${time}`;
 }
 
-/** The same as of a time that is `after` the reading: a pod that is due before it has gone: `5s ago`. */
+/**
+ * Says the time left as of a moment `after` the reading: `2m54s`; of a pod that is gone by then `5s
+ * ago`.
+ */
 export function timeLeftThen(remaining: Millis, after: Millis): string {
   return after > 0 && remaining < 0 ? `${formatDuration(-remaining)} ago` : timeLeft(remaining);
 }
 
-/** `~2m54s` where timers that cannot be read decide. */
+/** Says the time left of a pod; `~2m54s` where timers that cannot be read decide. */
 export function timeLeftOf({
   explanation: { remaining },
   isGone,
@@ -217,7 +220,7 @@ export function blockerText({ code, verdict, budgets, message }: PredictedBlocke
   return `${what} (${text}${who})`;
 }
 
-/** In few words, before the names of budgets. */
+/** Short names of blockers, in front of the names of budgets. */
 export const blockerKinds: Readonly<Record<PredictedBlocker['code'], string>> = {
   Budget: 'PDB',
   TwoBudgets: 'PDBs',
@@ -324,7 +327,10 @@ export function decisiveReason({
   return first?.code === 'Paused' || first?.code === 'LastReplica' ? second : first;
 }
 
-/** The same for a pod as of `now`: `PDB web (needs time), deleted in 4m`; pauses and limits come first. */
+/**
+ * Says what holds a pod back as of `now`: `PDB web (needs time), deleted in 4m`; pauses and limits
+ * come first.
+ */
 export function heldText(
   { blockers, knowsBudgets, deletedAt, limit, explanation }: PodReport,
   now: Instant,
@@ -379,12 +385,12 @@ export function pendingText({ unscheduled }: PodFacts, now: Instant): string {
   return printable(`${reason || 'not scheduled'}${long}, by its condition PodScheduled${why}`);
 }
 
-/** `ReplicaSet/web` */
+/** Names the owner of a pod: `ReplicaSet/web`. */
 export function ownerText({ owner }: Pick<Pod, 'owner'>): string {
   return owner ? `${owner.kind}/${owner.name}` : none;
 }
 
-/** `30s` */
+/** Says the grace period of a pod: `30s`. */
 export function graceText({ gracePeriodSeconds }: Pick<Pod, 'gracePeriodSeconds'>): string {
   return gracePeriodSeconds === undefined ? none : `${gracePeriodSeconds}s`;
 }
@@ -418,7 +424,10 @@ export function pausesInForce(
   });
 }
 
-/** `all evictions for taints`; `evictions in zone eu/a, for taint maintenance`; `evictions and node health`. */
+/**
+ * Says what a pause holds: `all evictions for taints`; `evictions in zone eu/a, for taint
+ * maintenance`; `evictions and node health`.
+ */
 export function pausedText({
   scope: { zones, nodes, taintKeys, namespaces },
   deadlines,
@@ -446,13 +455,16 @@ function oneOf(what: string, names: readonly string[]): string {
   return `${what}s ${others.reverse().join(', ')} and ${last}`;
 }
 
-/** A NodeDrain that has not begun has no status. */
+/**
+ * The phase of a NodeDrain; `Pending` before a controller has written a status, `Undoing` while it
+ * is being deleted.
+ */
 export function phaseOf({ metadata, status }: NodeDrainObject): string {
   if (metadata.deletionTimestamp !== undefined) return 'Undoing';
   return status?.phase ?? 'Pending';
 }
 
-/** The blocker of the drain; null: none. */
+/** Returns what blocks a NodeDrain, in words; null: nothing does. */
 export function blockerOf({ status }: NodeDrainObject): string | null {
   const [first, ...more] = status?.blockers ?? [];
   if (first === undefined) return null;

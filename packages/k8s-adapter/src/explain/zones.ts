@@ -11,7 +11,7 @@ import { isPaused, isUnknown, type NodeReport, type PodReport, runningWaits } fr
 /** A pod that should have ended this long ago is stuck. */
 const stuckAfterMs: Millis = 60_000;
 
-/** The state of one zone, as the live page shows it too. */
+/** The state of one zone, and the numbers of its nodes and pods. */
 export interface ZoneCounts {
   /** `region/zone`. */
   readonly name: string;

@@ -6,7 +6,7 @@ import { type EvictionRequest, interceptionIn } from '@taintmgr/core/drain';
 // names and labels stay: without them nothing could be replayed. Events and commands are redacted
 // alike, so that a replay compares like with like.
 
-/** The event without what others may have written into messages. */
+/** Returns the event without the texts of others in messages. */
 export function redactEvent(event: Event): Event {
   switch (event.kind) {
     case 'nodeUpsert':
@@ -33,7 +33,7 @@ export function redactEvent(event: Event): Event {
   }
 }
 
-/** The command without its copies of such messages. */
+/** Returns the command without the texts of others in messages. */
 export function redactCommand(command: Command): Command {
   switch (command.kind) {
     case 'report':

@@ -14,7 +14,7 @@ export interface CustomResourceDefinition {
   readonly spec: OpenApi;
 }
 
-/** Of each kind one. */
+/** Returns the CustomResourceDefinition of each kind of taintmgr.dev. */
 export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
   return kindNames.map((name) => definitionOf(name, policyKinds[name]));
 }

@@ -250,7 +250,7 @@ export const evictionPolicyStatus = object(
 /** The one action with an earlier name, which stored policies may still have. */
 const earlierAction = { name: 'Upstream', now: 'KubeControllerManager' } as const;
 
-/** The hint at an earlier name of the action in a manifest; null: it has none. */
+/** Returns a hint if a manifest names its action by an earlier word; null: it does not. */
 export function actionHint(manifest: unknown): string | null {
   const { spec = null } = isRecord(manifest) ? manifest : {};
   if (!isRecord(spec) || spec.action !== earlierAction.name) return null;

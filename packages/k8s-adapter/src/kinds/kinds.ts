@@ -9,10 +9,10 @@ import { taintManagerKind, type taintManagerStatus } from './taint-manager.ts';
 
 export const policyGroup = 'taintmgr.dev';
 export const policyVersion = 'v1alpha1';
-/** The apiVersion of manifests. */
+/** The apiVersion of all kinds of taintmgr.dev. */
 export const policyApiVersion = 'taintmgr.dev/v1alpha1';
 
-/** In the order in which they are installed and named. */
+/** The kinds of taintmgr.dev, in the order in which they are installed. */
 export const policyKinds = {
   EvictionPolicy: evictionPolicyKind,
   NodeTaintRule: nodeTaintRuleKind,

@@ -181,7 +181,7 @@ const wantLabelValue = `a valid label must be an empty string or consist of alph
 /** A text that is refused, and why. */
 type Refusal = readonly [text: string, why: string];
 
-/** All of them; `metadata` may be anything. */
+/** Returns the faults of `metadata`, which may be any value. */
 export function metadataFaults(metadata: unknown): readonly ManifestFault[] {
   const { name, labels, annotations } = isRecord(metadata) ? metadata : {};
   return [

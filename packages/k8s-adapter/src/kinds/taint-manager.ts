@@ -261,10 +261,12 @@ export const taintManagerStatus = object('Status and heartbeat of the leader.', 
   conditions,
 });
 
-/** In `features`: the pods of a drain's taint are left to the drain while that lives. */
+/**
+ * A member of `features`: the pods of a drain's taint are left to the drain while that is at work.
+ */
 export const drainMarksFeature = 'drain-marks';
 
-/** In `features`: the leader knows its own pod, and keeps the last ready replica. */
+/** A member of `features`: the leader knows its own pod, and keeps the last ready replica. */
 export const lastReplicaFeature = 'last-replica';
 
 /** The evictions of kube-controller-manager, compared with those that taintmgr would have made. */

@@ -53,7 +53,7 @@ export const connectionFlags: readonly ConnectionFlag[] = rows.map(
   ([option, flags, description]) => ({ flags, description, option }),
 );
 
-/** Of all parsed options those that concern the connection and were given. */
+/** Picks the options that `connectionFlags` set, as far as they were given. */
 export function connectionOptions(parsed: Readonly<Record<string, unknown>>): KubeconfigOptions {
   const given = connectionFlags
     .map(({ option }) => [option, parsed[option]] as const)

@@ -311,7 +311,10 @@ function texts(value: unknown): string[] {
 /** The characters that may stand in the name of a header; of these client-go escapes the percent sign. */
 const nameByte = /[!#$&'*+\-.^_`|~0-9A-Za-z]/;
 
-/** The header that says one more thing of the user to impersonate, written as client-go does. */
+/**
+ * Returns the header that impersonates one more attribute of a user, written as client-go writes
+ * it.
+ */
 export function extraHeader(key: string, values: readonly string[]): OutgoingHttpHeaders {
   const escaped = [...Buffer.from(key)]
     .map((byte) => [byte, String.fromCharCode(byte)] as const)

@@ -96,7 +96,10 @@ export async function loadKubeconfig(
   };
 }
 
-/** As kubectl does, and says nothing. */
+/**
+ * Says that credentials are not sent to a server without TLS. kubectl does not send them either,
+ * and says nothing.
+ */
 export function withheldText(server: string): string {
   return `no credentials are sent to ${server}, since others could read them on the way: use https://`;
 }

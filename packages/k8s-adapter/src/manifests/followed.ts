@@ -121,7 +121,10 @@ export function holdingPauseName(kind: FollowedKind, name: string): string {
   return `${kind}/${name}`;
 }
 
-/** Tells whether a pause is one of these, and no object of the cluster. */
+/**
+ * True for a pause that stands for objects that cannot be followed, and is no object of the
+ * cluster.
+ */
 export function isHoldingPause({ name }: Pick<EvictionPause, 'name'>): boolean {
   return name.includes('/');
 }
@@ -228,7 +231,7 @@ export const followedKinds = [
 ] as const;
 export type FollowedKind = (typeof followedKinds)[number];
 
-/** Null: the engine has nothing to do with it. */
+/** Returns the event by which an engine learns of the object; null: no event is needed. */
 export function policyEvent(object: PolicyObject): Event | null {
   switch (object.kind) {
     case 'EvictionPolicy':

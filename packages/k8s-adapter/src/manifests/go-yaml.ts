@@ -38,7 +38,10 @@ export function firstPlace(text: string, { faults }: YamlError): string {
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** The API's definitions of kinds are a few dozen deep. */
+/**
+ * The number of levels that maps and lists may be nested; the definitions of the API are a few
+ * dozen deep.
+ */
 export const depthMax = 300;
 /** A few lines of aliases may stand for more than any memory holds. */
 const aliasedMax = 100_000;
@@ -61,7 +64,10 @@ export function documentsIn(text: string, lines: LineCounter | null = null): rea
     .filter((node) => !isScalar(node) || node.value !== null);
 }
 
-/** The value of a text of one document; null: nothing. Throws YamlError. */
+/**
+ * Reads a text of one YAML document as Go does; null: it is empty. Throws an error that names each
+ * fault.
+ */
 export function readGoYaml(text: string): unknown {
   const [node, another] = documentsIn(text);
   if (another) throw fault(another, 'want one document');
@@ -281,7 +287,10 @@ function inThreeCases(all: readonly string[]): readonly string[] {
 /** A value of JSON that is neither map nor list. */
 export type GoScalar = string | number | boolean | null;
 
-/** The value of a scalar of that tag, '' where it has none; an error where it cannot be that, or be in JSON. */
+/**
+ * Returns the value that Go reads from a scalar with this tag; '': without a tag. An Error if the
+ * text cannot be of that type, or not in JSON.
+ */
 export function goScalar(text: string, tag = ''): GoScalar | Error {
   const type = tag.startsWith(known) ? tag.slice(known.length) : tag;
   if (type === 'binary') return fromBase64(text);

@@ -6,7 +6,7 @@ import { mendable } from '../kinds/validation.ts';
 import { decidingKinds } from './followed.ts';
 import { FaultyFile, type Field, readAllPositioned } from './positioned.ts';
 
-/** An object of a file. */
+/** An object of a file, and its place there. */
 export interface PlacedPolicy {
   /** The object, with its defaults. */
   readonly object: PolicyObject;
@@ -27,7 +27,10 @@ export function policiesIn(file: string, text: string, now: Instant): readonly P
   return policiesOf(documents, now);
 }
 
-/** The same of manifests that are parts of a file. */
+/**
+ * Reads manifests that are parts of a file. `now` is the start of a pause that names none. Throws
+ * FaultyFile with all faults.
+ */
 export function policiesOf(documents: readonly Field[], now: Instant): readonly PlacedPolicy[] {
   const faults: string[] = [];
   const objects = documents.flatMap(itemsOf).flatMap((field) => {

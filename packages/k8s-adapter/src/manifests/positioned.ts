@@ -33,8 +33,8 @@ export function readPositioned(file: string, text: string, want: string): Field 
 }
 
 /**
- * The same for a file of several documents, without those that are empty; `begin`: the text is a part of the file, from
- * there on.
+ * Reads a text of several YAML documents, without those that are empty. `begin`: the text is a part
+ * of the file, from there on. Throws FaultyFile.
  */
 export function readAllPositioned(
   file: string,

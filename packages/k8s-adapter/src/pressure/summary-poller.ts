@@ -22,7 +22,7 @@ export type PollEffect =
   | { readonly kind: 'answered'; readonly nodeName: string; readonly summary: unknown }
   | { readonly kind: 'unanswered'; readonly nodeName: string; readonly message: string };
 
-/** The options where nothing is said. */
+/** The options that apply where they are left out. */
 export const defaultPollOptions: Required<PollOptions> = {
   pollPeriodMs: 10_000,
   pollsPerSecond: 100,

@@ -109,7 +109,7 @@ export function failureOfStatus(value: unknown, status: number | null): Failure 
   };
 }
 
-/** The JSON value of an answer; undefined: it has none. */
+/** Returns the JSON value of an answer; undefined: the answer has none. */
 export function answerValue(answer: Responded): unknown {
   return answer.value ?? parseJson(answer.body);
 }

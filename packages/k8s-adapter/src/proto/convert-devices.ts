@@ -11,7 +11,7 @@ import { readTolerations, taintsFrom } from './convert.ts';
 import { asInteger, asList, asRecord, asText, isRecord, type JsonRecord } from './json.ts';
 import { timeFromJson } from './taint-starts.ts';
 
-/** Reads a ResourceSlice. Never throws, as none of these: a field of a wrong type is read as an absent one. */
+/** Reads a ResourceSlice. Never throws: a field of a wrong type is read as an absent one. */
 export function resourceSliceFromJson(value: unknown): ResourceSlice {
   const { metadata, spec } = asRecord(value);
   const { driver, pool, devices } = asRecord(spec);
@@ -76,7 +76,7 @@ function progressFrom({ conditions }: JsonRecord): EvictionProgress | null {
   };
 }
 
-/** Reads a ResourceClaim. */
+/** Reads a ResourceClaim. Never throws: a field of a wrong type is read as an absent one. */
 export function resourceClaimFromJson(value: unknown): ResourceClaim {
   const object = asRecord(value);
   const { namespace, name, uid, ownerReferences } = asRecord(object.metadata);

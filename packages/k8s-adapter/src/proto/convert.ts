@@ -142,20 +142,23 @@ function drainsFrom(annotations: JsonRecord): Pick<Node, 'drains' | 'drainMarks'
   };
 }
 
-/** Reads a coordination.k8s.io/v1 Lease of a node. */
+/**
+ * Reads a coordination.k8s.io/v1 Lease of a node. Never throws: a field of a wrong type is read as
+ * an absent one.
+ */
 export function nodeLeaseFromJson(value: unknown): Lease {
   const { metadata, spec } = asRecord(value);
   const renewedAt = timeFromJson(asRecord(spec).renewTime);
   return { nodeName: asText(asRecord(metadata).name), renewedAt };
 }
 
-/** Reads a v1 Namespace. */
+/** Reads a v1 Namespace. Never throws: a field of a wrong type is read as an absent one. */
 export function namespaceFromJson(value: unknown): Namespace {
   const { name, labels } = asRecord(asRecord(value).metadata);
   return { name: asText(name), labels: labelsFrom(labels) };
 }
 
-/** Reads an apps/v1 DaemonSet. */
+/** Reads an apps/v1 DaemonSet. Never throws: a field of a wrong type is read as an absent one. */
 export function daemonSetFromJson(value: unknown): DaemonSet {
   const { metadata, spec } = asRecord(value);
   const { namespace, name, uid } = asRecord(metadata);
@@ -326,7 +329,10 @@ function tolerationFromJson(value: unknown): Toleration {
   };
 }
 
-/** Reads a policy/v1 PodDisruptionBudget. */
+/**
+ * Reads a policy/v1 PodDisruptionBudget. Never throws: a field of a wrong type is read as an absent
+ * one.
+ */
 export function budgetFromJson(value: unknown): Budget {
   const budget = asRecord(value);
   const [metadata, spec, status] = [budget.metadata, budget.spec, budget.status].map(asRecord);

@@ -3,7 +3,9 @@ import type { DeviceResource, DeviceTaintSource } from '@taintmgr/core/devices';
 import { asList, asRecord, asText } from './json.ts';
 import { type ApiRequest, getRequest } from './requests.ts';
 
-/** Where each kind is served, in the newest version that has it; null: it is not. */
+/**
+ * The path of each kind of resource.k8s.io, in the newest version that serves it; null: none does.
+ */
 export type DevicePaths = Readonly<Record<DeviceResource, string | null>>;
 
 /** The group of devices in discovery. */
@@ -48,7 +50,7 @@ export function servedKinds(paths: DevicePaths): readonly (readonly [DeviceResou
   });
 }
 
-/** Where the ResourceClaims of a namespace are; null: they are not served. */
+/** Returns the path of the ResourceClaims of a namespace; null: they are not served. */
 export function claimsPath({ resourceclaims }: DevicePaths, namespace: string): string | null {
   const at = resourceclaims?.lastIndexOf('/') ?? -1;
   if (resourceclaims === null || at < 0) return null;

@@ -3,7 +3,10 @@ import type { Instant } from '@taintmgr/core/time';
 import { asList, asRecord, asText, type JsonRecord } from './json.ts';
 import { timeFromJson } from './taint-starts.ts';
 
-/** The one who last wrote a field of spec, such as `f:taints`, as the API server keeps it in managedFields. */
+/**
+ * Returns the field manager that last wrote a field of spec, such as `f:taints`, and when, by
+ * managedFields.
+ */
 export function lastWriteOf(
   field: string,
   metadata: unknown,

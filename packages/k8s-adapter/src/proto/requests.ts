@@ -25,7 +25,7 @@ export interface ApiRequest {
   readonly elsewhere?: Elsewhere;
 }
 
-/** Tells whether it asks for a watch, whose answer does not end. */
+/** True if the request is a watch, whose answer does not end. */
 export function isWatch({ method, path }: Pick<ApiRequest, 'method' | 'path'>): boolean {
   return method === 'GET' && /[?&]watch=(true|1)(&|$)/.test(path);
 }
@@ -194,9 +194,9 @@ export interface WatchOptions extends Selectors {
   readonly timeoutSeconds: number;
 }
 
-/** The paths of the resources that are watched. */
+/** The path of all nodes. */
 export const nodesPath = '/api/v1/nodes';
-/** The collection of all pods. */
+/** The path of all pods. */
 export const podsPath = '/api/v1/pods';
 export const namespacesPath = '/api/v1/namespaces';
 export const nodeLeasesPath = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
@@ -458,7 +458,7 @@ function deleteOptions(pod: PodRef, options: DeletionOptions): object {
   };
 }
 
-/** Where the TaintManagers of a cluster are. */
+/** The path of all TaintManagers. */
 export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 
 /** The owner of the fields of a status. */

@@ -26,7 +26,10 @@ export const deviceKinds: readonly DeviceResource[] = [
   'devicetaintrules',
 ];
 
-/** Null: the cluster serves none of them, or we may not see what it serves. */
+/**
+ * Returns the paths of the kinds of resource.k8s.io; null: the cluster serves none, or its kinds
+ * may not be read.
+ */
 export async function devicePaths(reader: ClusterReader): Promise<DevicePaths | null> {
   const sight = await servedDevices(reader);
   return sight === 'hidden' ? null : sight;
@@ -218,8 +221,8 @@ export interface DeviceEvictor {
 export const deviceDuty = 'device-taint-eviction-controller';
 
 /**
- * By the leaders' statuses, by the observations of kube-controller-manager, and by the rules with a
- * status of its.
+ * Tells who evicts for taints of devices: by the statuses of leaders, by evidence about
+ * kube-controller-manager, and by the conditions of rules.
  */
 export function deviceEvictor(
   managers: readonly TaintManager[],
@@ -241,11 +244,11 @@ export function deviceEvictor(
   };
 }
 
-/** The answer to questions about devices where there are none. */
+/** Answers questions about devices in a cluster that serves none. */
 export const noDevicesText =
   'this cluster serves no kind of resource.k8s.io: no devices are allocated here';
 
-/** Where DeviceTaintRules are. Throws UsageError where there are none. */
+/** Returns the path of DeviceTaintRules. Throws UsageError where they are not served. */
 export function rulesPathOf(paths: DevicePaths | null): string {
   const path = paths?.devicetaintrules ?? null;
   if (path !== null) return path;
@@ -254,7 +257,9 @@ export function rulesPathOf(paths: DevicePaths | null): string {
   );
 }
 
-/** `you may not list resourceslices and devicetaintrules` */
+/**
+ * Says which resources may not be listed: `you may not list resourceslices and devicetaintrules`.
+ */
 export function hiddenText(hidden: readonly string[]): string {
   const last = hidden.at(-1) ?? '';
   const others = hidden.slice(0, -1).join(', ');

@@ -156,7 +156,7 @@ function leaderIn({ evidence }: DutyVerdict): Leader | null {
   return null;
 }
 
-/** As whom the leader of taintmgr-controller speaks to the API server, by its pod; null: that is not to be seen. */
+/** The user name of the leader of taintmgr-controller, by its pod; null: unknown. */
 export async function leaderAccount(
   { taintmgr }: Evictors,
   reader: Pick<Reader, 'podObject'>,

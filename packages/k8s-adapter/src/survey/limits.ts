@@ -70,7 +70,9 @@ export async function readLimits(
   return firstKept(inTurn, now);
 }
 
-/** The same of one lease. */
+/**
+ * Reads the counts of limits from one Lease; null: none are kept; `forbidden`: it may not be read.
+ */
 export async function readLimitsIn(
   lease: LeaseName,
   reader: ClusterReader,

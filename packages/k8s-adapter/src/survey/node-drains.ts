@@ -39,12 +39,15 @@ const drainerRole =
   'the ClusterRole taintmgr-drainer of deploy/kustomize/components/node-drains lets people drain by ' +
   'NodeDrains; nothing was changed';
 
-/** As kubectl calls it: `nodedrain.taintmgr.dev/kernel`. */
+/** Names a NodeDrain as kubectl does: `nodedrain.taintmgr.dev/kernel`. */
 export function nodeDrainReference(name: string): string {
   return `nodedrain.${policyApiVersion.split('/')[0]}/${name}`;
 }
 
-/** Makes a NodeDrain, or lets the API server check it; what the server has made of it. */
+/**
+ * Creates a NodeDrain, or lets the API server check it in a dry run; returns the object of the
+ * answer. Throws UsageError where the kind is not served or a right is missing, else ApiError.
+ */
 export async function createNodeDrain(
   client: ApiClient,
   manifest: object,
@@ -72,7 +75,7 @@ export async function readNodeDrain(
   return await ifThere(async () => (await client.send(request)) as NodeDrainObject);
 }
 
-/** All of them; none where there is no such kind, or no right to see them. */
+/** Reads all NodeDrains; none where the kind is not served or may not be read. */
 export async function listNodeDrains(client: ApiClient): Promise<readonly NodeDrainObject[]> {
   const read = async () => (await client.list(path)) as readonly NodeDrainObject[];
   return (await unless(403, () => ifThere(read), null)) ?? [];
@@ -104,7 +107,10 @@ export async function nodeDrainsAt(
   });
 }
 
-/** Deletes exactly this one; another of its name stays. The object is there until it is undone. */
+/**
+ * Deletes this NodeDrain, by its UID; one that is gone already is fine. The object stays until its
+ * changes of nodes are undone. Throws ApiError.
+ */
 export async function deleteNodeDrain(
   client: ApiClient,
   { metadata: { name, uid = '' } }: NodeDrainObject,
@@ -159,7 +165,7 @@ export interface DrainControllerFault {
   readonly advice: string;
 }
 
-/** Null: a controller carries them out, or may. */
+/** Tells why NodeDrains are not carried out; null: a controller carries them out, or may. */
 export function drainControllerFault(
   published: PublishedManagers | null,
 ): DrainControllerFault | null {

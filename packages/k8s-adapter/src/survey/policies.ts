@@ -41,8 +41,8 @@ export const noPolicies: ClusterPolicies = {
 };
 
 /**
- * Reads those that count for `evictor`, as if `files` were given to taintmgr-controller; none of
- * the cluster where it has no such kinds, or we may not see them.
+ * Reads the policies that count for `evictor`, as if `files` were given to taintmgr-controller. Of
+ * the cluster none, where it does not serve the kinds or they may not be read.
  */
 export async function readClusterPolicies(
   reader: ClusterReader,
@@ -158,7 +158,10 @@ interface FollowedObject {
   readonly faults: readonly string[];
 }
 
-/** The object; where it cannot be read, what taintmgr-controller does then. */
+/**
+ * Reads an object that decides about pods. Of one that cannot be read: the pause that
+ * taintmgr-controller puts in its place.
+ */
 export function followed(kind: DecidingKind, value: unknown): FollowedObject {
   const found = readFollowed(kind, value);
   const { name, faults, object } = found;
@@ -219,8 +222,9 @@ export interface PoliciesInForce {
 type Settings = Pick<OwnSettings, 'engine' | 'followsCluster' | 'policies'>;
 
 /**
- * Of several with one name that of `files` counts, which are assumed to be given to the controller, then
- * that of its own files, then that of the cluster. By the rules of kube-controller-manager none counts.
+ * Returns the policies that count. Of several with one name the one of `files` counts, then one of
+ * the controller's own files, then one of the cluster. By the rules of kube-controller-manager none
+ * counts.
  */
 export function policiesInForce(
   cluster: readonly PolicyObject[],

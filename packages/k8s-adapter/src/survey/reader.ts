@@ -34,7 +34,7 @@ import { type TaintManager, taintManagersIn, taintManagersPath } from './taint-m
 
 /** From this many nodes on one read of all pods is cheaper than one for each node. */
 const singleNodesMax = 40;
-/** Where all EvictionPauses are. */
+/** The path of all EvictionPauses. */
 export const pausesPath: string = `/apis/${policyApiVersion}/${policyKinds.EvictionPause.plural}`;
 const nodeLeases = 'kube-node-lease';
 const budgetsPath = '/apis/policy/v1/poddisruptionbudgets';
@@ -381,7 +381,7 @@ function leasesPath(namespace: string): string {
 /** The number of requests at one time. */
 const requestsAtOnceMax = 8;
 
-/** Awaits a few at a time; what came of each, in order. */
+/** Runs `work` for each item, a few at a time; returns the results in order. */
 export async function inTurns<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,

@@ -59,7 +59,7 @@ export interface NodeSurvey extends Survey {
   readonly replicas?: Crowd;
 }
 
-/** The same with the readings for the times at which pods leave. */
+/** A NodeSurvey with the readings that tell when pods leave. */
 export interface ForecastSurvey extends NodeSurvey {
   /** When kubelets last renewed their leases, by node; of nodes whose pods were read only. */
   readonly leases: ReadonlyMap<string, LeaseRenewal>;

@@ -69,7 +69,7 @@ export const taintManagersPath = '/apis/taintmgr.dev/v1alpha1/taintmanagers';
 /** The controller that evicts for taints, among the controllers that run. */
 export const taintController = 'taint-eviction-controller';
 
-/** The controller that evicts from nodes that run out of something. */
+/** The controller that evicts from nodes under pressure. */
 export const pressureController = 'node-pressure-controller';
 
 /** The statuses that leaders publish. */
@@ -79,7 +79,10 @@ export interface PublishedManagers {
   readonly now: Instant;
 }
 
-/** Empty where there is no such kind. Throws ApiError and ConnectionError. */
+/**
+ * Reads the statuses of all installations; empty where the kind is not served. Throws ApiError and
+ * ConnectionError.
+ */
 export async function readTaintManagers(client: ApiClient): Promise<PublishedManagers> {
   try {
     const { value, serverTime } = await client.ask(listRequest(taintManagersPath));
@@ -158,13 +161,13 @@ export function lastOf(managers: readonly TaintManager[], now: Instant): TaintMa
   return last ?? null;
 }
 
-/** True when it evicts from nodes that run out of something, as far as it says. */
+/** True if an installation evicts from nodes under pressure, by its own status. */
 export function evictsUnderPressure(manager: TaintManager, now: Instant): boolean {
   const { controllers, shadow } = manager;
   return shadow === null && controllers.includes(pressureController) && isFresh(manager, now);
 }
 
-/** The known settings of taintmgr-controller. */
+/** The settings of taintmgr-controller, as far as they are known. */
 export interface OwnSettings extends ReadSettings {
   /** The mode for pods without a policy; null: not visible. */
   readonly mode: ReadSettings['engine']['mode'] | null;

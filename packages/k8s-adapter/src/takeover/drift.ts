@@ -7,7 +7,7 @@ import {
   takeoverVersionAnnotation,
 } from './manifests.ts';
 
-/** One difference. */
+/** One difference between an installed object and the wanted one. */
 export interface Drift {
   /** `validatingadmissionpolicy/taintmgr-takeover`. */
   readonly object: string;

@@ -4,13 +4,15 @@ import { policyApiVersion } from '../kinds/kinds.ts';
 
 export { takeoverLabel } from '@taintmgr/core/policy';
 
-/** As which the policies are written. */
+/** The field manager that writes the policies. */
 export const takeoverManager = 'taintmgr-takeover';
 
 /** Where the policies say which version of their content they have. */
 export const takeoverVersionAnnotation = 'taintmgr.dev/takeover-version';
 
-/** Of the content below: a test says when it has to be raised. */
+/**
+ * The version of the content of the policies; policies in a cluster name theirs in an annotation.
+ */
 export const takeoverVersion = '4';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
@@ -57,7 +59,7 @@ export function takeoverManifests(options: TakeoverOptions): readonly TakeoverMa
   return [evictions.policy, readiness.policy, evictions.binding, readiness.binding];
 }
 
-/** Where a policy or a binding is read and written. */
+/** Returns the path of a policy or a binding. */
 export function takeoverPath({
   kind,
   metadata,

@@ -11,10 +11,10 @@ export function listText(names: readonly string[], between = ', '): string {
   return cut(names, namesMax, between);
 }
 
-/** The number that is listed of the choices, or of the targets. */
+/** The number of names that `choicesText` prints. */
 export const choicesMax = 12;
 
-/** The same of the choices; `none` of nothing. */
+/** Joins names, cut at `choicesMax` with a count; `none` without a name. */
 export function choicesText(names: readonly string[]): string {
   return cut(names, choicesMax, ', ') || 'none';
 }
@@ -25,14 +25,14 @@ function cut(names: readonly string[], most: number, between: string): string {
 }
 
 /**
- * The least of the values. Other than `Math.min(...values)` it takes any number of them: V8 passes
- * some 100,000 arguments at most.
+ * Returns the least of any number of values; Infinity without one. (`Math.min(...values)` fails
+ * beyond some 100,000 arguments.)
  */
 export function leastOf(values: readonly number[]): number {
   return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
 }
 
-/** The most of the values, in the same way; not less than `floor`. */
+/** Returns the most of any number of values, and at least `floor`. */
 export function mostOf(values: readonly number[], floor: number): number {
   return values.reduce((most, value) => Math.max(most, value), floor);
 }

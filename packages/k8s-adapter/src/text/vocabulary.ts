@@ -2,10 +2,10 @@
 import type { Semantics } from '@taintmgr/core';
 import type { PressureSemantics } from '@taintmgr/core/pressure';
 
-/** The way in which pods leave. */
+/** The words for the way in which pods leave. */
 export const modeWords = ['delete', 'evict', 'evict-then-delete'] as const;
 
-/** The owner of the rules that apply. */
+/** A word for whose rules apply. */
 export type Rules = 'taintmgr' | 'kube-controller-manager';
 
 /** All words for whose rules apply; the last stays with its version when kube-controller-manager's rules change. */
@@ -15,7 +15,7 @@ export const rulesWords = [
   'kube-controller-manager-1.36',
 ] as const;
 
-/** The owner of the rules behind the library's semantics. */
+/** The word for the library's semantics. */
 export function rulesOf(semantics: Semantics): Rules {
   return semantics === 'precise' ? 'taintmgr' : 'kube-controller-manager';
 }

@@ -10,11 +10,13 @@ import { KubeconfigError } from './errors.ts';
  * where the cluster is, and how to log in.
  */
 export interface KubeConfigLike {
+  /** The cluster of the current context; null: there is none. */
   getCurrentCluster(): {
     readonly server: string;
     readonly skipTLSVerify?: boolean;
     readonly proxyUrl?: string;
   } | null;
+  /** Adds the credentials and TLS settings of the current context to the options of a request. */
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 

@@ -80,7 +80,7 @@ export function giveAnswer(
   sink.end();
 }
 
-/** Sends requests to one API server. */
+/** Sends requests to one API server: HttpTransport, or one of your own. */
 export interface Transport {
   /** Never throws. The returned function hangs up; after it the sink gets nothing more. */
   send(request: ApiRequest, sink: Sink): () => void;

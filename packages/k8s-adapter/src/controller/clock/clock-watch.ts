@@ -1,7 +1,7 @@
 import { formatDuration, type Millis } from '@taintmgr/core/time';
 import type { ClusterEvent, EventSubject } from '../../proto/event-requests.ts';
 
-/** Everything that can be done to clocks. */
+/** A change of a clock: of this machine, or of the API server. */
 export type ClockNotice =
   /** The clock of this machine was set, or the machine was suspended while it went on. */
   | { readonly kind: 'clockStepped'; readonly who: string; readonly by: Millis }
@@ -43,7 +43,7 @@ export class ClockWatch {
   }
 }
 
-/** Describes the change and its meaning. */
+/** Returns a sentence about the change and its meaning, for a log. */
 export function describeClock(notice: ClockNotice): string {
   const long = formatDuration(Math.abs(notice.kind === 'clockStepped' ? notice.by : notice.ahead));
   if (notice.kind === 'clockStepped') {

@@ -433,7 +433,7 @@ function timingFault({ lease, renewDeadline, retry }: ElectionTiming): string | 
   return null;
 }
 
-/** The candidate, and the lease he stands for. */
+/** The candidate, and the Lease by which it leads. */
 export interface ElectionOptions {
   /** The Lease by which one candidate leads. */
   readonly lease: LeaseName;

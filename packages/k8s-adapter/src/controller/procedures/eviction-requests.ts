@@ -155,7 +155,7 @@ const drainLabel: string = 'taintmgr.dev/nodedrain';
 const taintLabel: string = 'taintmgr.dev/taint-eviction';
 const fieldManager = 'taintmgr-controller';
 
-/** Asks what the cluster has of the group: every known user may ask that. */
+/** The path that lists the resources of lifecycle.k8s.io; every authenticated user may read it. */
 export const lifecyclePath: string = `/apis/${apiVersion}`;
 
 function ownerOf(labels: JsonRecord): string | null {
@@ -179,7 +179,7 @@ function createEvictionRequest(owner: string, pod: PodRef): ApiRequest {
   });
 }
 
-/** Deleted, it counts as withdrawn. */
+/** DELETE of an EvictionRequest, which withdraws it. */
 export function deleteEvictionRequest(namespace: string, name: string): ApiRequest {
   return objectRequest('DELETE', `${pathOf(namespace)}/${encodeURIComponent(name)}`, {
     apiVersion: 'v1',

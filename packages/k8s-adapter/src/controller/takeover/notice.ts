@@ -47,7 +47,7 @@ export function mendedEvent(
   return { subject, type: 'Warning', reason, message: `mending it: ${driftText(drift)}` };
 }
 
-/** The first differences, in words. */
+/** Returns the first differences in words. */
 export function driftText(drift: readonly Drift[]): string {
   const texts = drift.slice(0, shownMax).map(({ text }) => text);
   const more = drift.length - texts.length;
