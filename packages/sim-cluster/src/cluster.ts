@@ -108,8 +108,8 @@ export interface ClusterOptions {
   /** The cluster to continue from, at the same instant or later; in place of a topology. */
   readonly resting?: RestingCluster;
   /**
-   * Objects of a real cluster, lists or single ones as `kubectl get -o json` prints them, that are
-   * there from the start; `loadReport` says what could not be taken.
+   * Objects of a real cluster, lists or single ones as `kubectl get -o json` prints them or as
+   * @kubernetes/client-node reads them, that are there from the start; `loadReport` says what could not be taken.
    */
   readonly snapshot?: readonly unknown[];
   /**

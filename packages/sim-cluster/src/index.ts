@@ -31,6 +31,7 @@ export {
 export { ApiError } from './objects/errors.ts';
 export type { Json, KubeObject, ObjectMeta, OwnerReference } from './objects/kube-object.ts';
 export type { Taint, TimedToleration } from './objects/tolerations.ts';
+export type { ClientObject } from './objects/wire-form.ts';
 export type { SelectsDevice } from './scheduler/device-pools.ts';
 export { Placement, type PlacementOptions } from './scheduler/placement.ts';
 export { amountsOf, requestsOf } from './scheduler/resources.ts';

@@ -3,6 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ObjectSerializer } from '@kubernetes/client-node/dist/serializer.js';
 import { loadYaml } from '@kubernetes/client-node/dist/yaml.js';
+import {
+  type ClientObject,
+  type KubeObject,
+  node,
+  PlainServer,
+  pdb,
+  pod,
+  seededRandom,
+  VirtualClock,
+} from '@taintmgr/sim-cluster';
 import fc from 'fast-check';
 import * as client from '../../src/doors/client.ts';
 import * as drain from '../../src/doors/drain.ts';
@@ -77,11 +87,11 @@ const selector = some({
 });
 const quantities = fc.dictionary(fc.constantFrom('cpu', 'memory'), fc.constantFrom('1', '2Gi'));
 
-const node = object(
+const nodes = object(
   some({ taints: list(taint), unschedulable: fc.boolean() }),
   some({ conditions }),
 );
-const pod = object(
+const pods = object(
   some({
     nodeName: text,
     tolerations,
@@ -130,11 +140,11 @@ const readers: readonly (readonly [
   objects: fc.Arbitrary<object>,
   read: (object: object) => unknown,
 ])[] = [
-  ['V1Node', node, door.nodeFromJson],
-  ['V1Node', node, door.pressureNodeFromJson],
-  ['V1Node', node, drain.drainableNode],
-  ['V1Pod', pod, door.podFromJson],
-  ['V1Pod', pod, door.pressurePodFromJson],
+  ['V1Node', nodes, door.nodeFromJson],
+  ['V1Node', nodes, door.pressureNodeFromJson],
+  ['V1Node', nodes, drain.drainableNode],
+  ['V1Pod', pods, door.podFromJson],
+  ['V1Pod', pods, door.pressurePodFromJson],
   ['V1PodDisruptionBudget', budget, door.budgetFromJson],
   ['V1Namespace', object(nothing, nothing), door.namespaceFromJson],
   ['V1Lease', object(some({ renewTime: microTime }), nothing), door.nodeLeaseFromJson],
@@ -223,5 +233,72 @@ describe('objects of @kubernetes/client-node', () => {
         );
       }),
     );
+  });
+});
+
+describe('the simulated cluster', () => {
+  const time = '2026-01-02T03:04:05Z';
+  const taint = { key: 'a', value: 'b', effect: 'NoExecute', timeAdded: time };
+  const objects: readonly (readonly [resource: string, model: string, object: KubeObject])[] = [
+    ['nodes', 'V1Node', { ...node('n1', { spec: { taints: [taint] } }) }],
+    ['pods', 'V1Pod', pod('default', 'p1', { spec: { nodeName: 'n1' } })],
+    [
+      'poddisruptionbudgets',
+      'V1PodDisruptionBudget',
+      pdb('default', 'b1', { minAvailable: '50%' }),
+    ],
+    [
+      'leases',
+      'V1Lease',
+      {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { namespace: 'default', name: 'n1' },
+        spec: { holderIdentity: 'n1', renewTime: '2026-01-02T03:04:05.123456Z' },
+      },
+    ],
+    [
+      'networkpolicies',
+      'V1NetworkPolicy',
+      {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'NetworkPolicy',
+        metadata: { namespace: 'default', name: 'np' },
+        // client-node calls it _from.
+        spec: { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] },
+      },
+    ],
+  ];
+  const clusterOf = (): PlainServer =>
+    new PlainServer({ clock: new VirtualClock(Date.parse(time)), random: seededRandom(1) });
+  const typedOf = (model: string, object: KubeObject): ClientObject =>
+    ObjectSerializer.deserialize(structuredClone(object), model);
+
+  for (const [resource, model, object] of objects) {
+    it(`takes a ${model} as its JSON`, () => {
+      const [wire, typed] = [clusterOf(), clusterOf()];
+      const created = wire.create(resource, object);
+      assert.deepEqual(typed.create(resource, typedOf(model, object)), created);
+      // With what the server has added: Dates in the metadata and managedFields.
+      assert.deepEqual(
+        typed.update(resource, typedOf(model, created)),
+        wire.update(resource, structuredClone(created)),
+      );
+      const [loadedWire, loadedTyped] = [clusterOf(), clusterOf()];
+      const list = { apiVersion: object.apiVersion, kind: `${object.kind}List` };
+      const report = loadedTyped.load([{ ...list, items: [typedOf(model, created)] }]);
+      assert.deepEqual(report, loadedWire.load([{ ...list, items: [structuredClone(created)] }]));
+      assert.deepEqual(report.unloaded, []);
+      assert.deepEqual(loadedTyped.list(resource), loadedWire.list(resource));
+    });
+  }
+
+  it('takes Dates in objects that client-node has not read, and refuses one that is none', () => {
+    const spec = (timeAdded: Date): object => ({ taints: [{ ...taint, timeAdded }] });
+    const body = (timeAdded: Date): ClientObject =>
+      Object.assign({ metadata: { name: 'n1' } }, { spec: spec(timeAdded) });
+    const made = clusterOf().create('nodes', body(new Date(time)));
+    assert.equal(made.spec.taints[0].timeAdded, time);
+    assert.throws(() => clusterOf().create('nodes', body(new Date('x'))), /parsing time/);
   });
 });

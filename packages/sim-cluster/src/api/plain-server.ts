@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { PodDice } from '../kernel/pod-dice.ts';
 import type { Random } from '../kernel/prng.ts';
 import type { KubeObject } from '../objects/kube-object.ts';
+import { type ClientObject, wireForm } from '../objects/wire-form.ts';
 import { ServedResources } from '../resources/served.ts';
 import type { Change, ClusterApi, DeleteOptions, StoredKind } from '../store/cluster-api.ts';
 import { expireEvents } from '../store/event-expiry.ts';
@@ -145,13 +146,18 @@ export class PlainServer implements ClusterApi {
   }
 
   /** POST; returns the stored object. Throws ApiError. */
-  create(resource: string, object: KubeObject): KubeObject {
-    return this.#direct.create(resource, object);
+  /** As ClusterApi has it; objects of @kubernetes/client-node are taken too, here and below. */
+  create(resource: string, object: KubeObject | ClientObject): KubeObject {
+    return this.#direct.create(resource, wireForm(object));
   }
 
   /** PUT; returns the stored object. Throws ApiError, 409 for a stale resourceVersion. */
-  update(resource: string, object: KubeObject, subresource?: 'status' | 'finalize'): KubeObject {
-    return this.#direct.update(resource, object, subresource);
+  update(
+    resource: string,
+    object: KubeObject | ClientObject,
+    subresource?: 'status' | 'finalize',
+  ): KubeObject {
+    return this.#direct.update(resource, wireForm(object), subresource);
   }
 
   /** DELETE. Throws ApiError, 404 without such an object. */
@@ -180,11 +186,11 @@ export class PlainServer implements ClusterApi {
    * Applies the manifest of a kind that is served, as kubectl does without the wire. Throws ApiError,
    * and Error for another kind.
    */
-  apply(manifest: KubeObject): Applied {
+  apply(manifest: KubeObject | ClientObject): Applied {
     const { apiVersion = '', kind = '' } = manifest;
     const resource = this.#backend.served.findKind(apiVersion, kind);
     if (!resource) throw new Error(`${apiVersion} ${kind} is not served`);
-    return applyObject(this.#backend, resource, manifest);
+    return applyObject(this.#backend, resource, wireForm(manifest));
   }
 
   /** Sets the dialer of connections to the nodes; at first no node can be reached. */

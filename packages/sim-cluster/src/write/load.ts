@@ -5,6 +5,7 @@ import { copy, isList, isObject, isShallow } from '../objects/json.ts';
 import type { Json, KubeObject } from '../objects/kube-object.ts';
 import { subdomainErrors } from '../objects/names.ts';
 import { formatTime, TimeError } from '../objects/time.ts';
+import { isClientObject, wireForm } from '../objects/wire-form.ts';
 import { type Resource, storageOf } from '../resources/resource.ts';
 import { apiVersionOf, storedResource } from '../resources/resources.ts';
 import { ServedResources } from '../resources/served.ts';
@@ -43,8 +44,8 @@ export interface LoadReport {
 type Item = { readonly [key: string]: Json };
 
 /**
- * Takes over objects of a real cluster, lists or single ones as `kubectl get -o json` prints them,
- * just as they are: uid, times, status and ownership are kept, and only the resourceVersion is new.
+ * Takes over objects of a real cluster, lists or single ones as `kubectl get -o json` prints them or
+ * as @kubernetes/client-node reads them, just as they are: uid, times, status and ownership are kept, and only the resourceVersion is new.
  * No defaults, no admission. Unusable objects are reported; nothing is thrown. Namespaces,
  * PriorityClasses and the claims of pods that they name and that are not among them are made up.
  */
@@ -53,7 +54,7 @@ export function loadObjects(backend: Backend, values: readonly unknown[]): LoadR
   const createdNamespaces: string[] = [];
   let loaded = 0;
   // Namespaces come first, so that those that are given need not be made up.
-  const items = values.flatMap((value) => unwrap(value, listsInLists));
+  const items = values.flatMap((value) => unwrap(value, listsInLists)).map(shallowForm);
   const ordered = [
     ...items.filter((item) => rank(item) === 0),
     ...items.filter((item) => rank(item) === 1),
@@ -88,6 +89,11 @@ function unwrap(value: unknown, listsLeft: number): readonly unknown[] {
   return value.items.flatMap((item) =>
     isObject(item) ? unwrap({ ...implied, ...item }, listsLeft - 1) : [item],
   );
+}
+
+/** Values that are nested deeper are refused. */
+function shallowForm(item: unknown): unknown {
+  return isClientObject(item) && isShallow(item) ? wireForm(item) : item;
 }
 
 function describe(item: unknown, reason: string): Unloaded {
