@@ -68,7 +68,10 @@ export class LimitRecords {
     const { answer } = yield* call(getRequest(leasePath(this.#lease)));
     if (succeeded(answer)) {
       this.#know(answer);
-      this.#found = limitRecordFrom(parseJson(answer.body));
+      const lease = parseJson(answer.body);
+      // To count anew would let pods go that a tripped limit holds.
+      if (!isReadable(lease)) return failedUnasked(notReadable);
+      this.#found = limitRecordFrom(lease);
       return done;
     }
     const failure = failureOf(answer);
@@ -116,6 +119,16 @@ export class LimitRecords {
     const { uid, resourceVersion } = asRecord(asRecord(parseJson(answer.body)).metadata);
     this.#known = { uid: asText(uid), resourceVersion: asText(resourceVersion) };
   }
+}
+
+const notReadable = `its annotation ${limitsAnnotation} is no record of this version: run the version that wrote it, or remove the annotation to count anew`;
+
+/** True if it has no record of limits, or one of which this version knows the form. */
+function isReadable(lease: unknown): boolean {
+  const annotations = asRecord(asRecord(asRecord(lease).metadata).annotations);
+  const text = asText(annotations[limitsAnnotation]);
+  const record = parseJson(text);
+  return text === '' || (isRecord(record) && Object.values(record).every(isRecord));
 }
 
 interface Found {

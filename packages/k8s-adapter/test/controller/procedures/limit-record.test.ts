@@ -130,6 +130,31 @@ describe('the Lease of limits', () => {
     assert.equal(world.write(theirs, one), 'written');
   });
 
+  it('of a version whose record has another form is not taken for none', () => {
+    const world = new World();
+    world.write(world.ours, one);
+    const stored = world.api.get('leases', lease.namespace, lease.name) ?? assert.fail();
+    const write = (text: string): void => {
+      const annotations = { 'taintmgr.dev/limits': text };
+      const now = world.api.get('leases', lease.namespace, lease.name) ?? assert.fail();
+      world.api.update('leases', { ...now, metadata: { ...now.metadata, annotations } });
+    };
+    const message =
+      'its annotation taintmgr.dev/limits is no record of this version: run the version that wrote it, or remove the annotation to count anew';
+    for (const text of ['H4sIAAAA', '{"total@60s":[1]}', '[]']) {
+      write(text);
+      assert.partialDeepStrictEqual(world.read(world.theirs), {
+        kind: 'limitRecordFailed',
+        outcome: { kind: 'failed', message },
+      });
+    }
+    const [[limit, recorded]] = Object.entries(
+      JSON.parse(stored.metadata.annotations?.['taintmgr.dev/limits'] ?? ''),
+    ) as [[string, object]];
+    write(JSON.stringify({ [limit]: { ...recorded, next: [1] } }));
+    assert.deepEqual(world.read(world.theirs), { ...none, record: one });
+  });
+
   it('is read again where somebody deleted it, or made another of its name', () => {
     const world = new World();
     const { ours, theirs } = world;
