@@ -118,6 +118,21 @@ it('a release gives rights to one job, after an approval, which runs no scripts 
   );
 });
 
+it('docs/releases.md builds again what the workflow builds, and expects its signature', () => {
+  const page = readFileSync(new URL('docs/releases.md', root), 'utf8');
+  const { jobs } = parse(readFileSync(new URL('release.yml', workflows), 'utf8'));
+  const runs = jobs.build.steps.flatMap(({ run }: Step) => run ?? []);
+  for (const run of runs) {
+    assert.ok(page.includes(`\n${run.replace(/ --twice.*/, '')}\n`), run);
+  }
+  const identities = [...page.matchAll(/--certificate-identity (\S+)/g)].map(([, one]) => one);
+  const repository = 'https://github.com/taintmgr/taintmgr';
+  assert.deepEqual(
+    [...new Set(identities)],
+    [`${repository}/.github/workflows/release.yml@refs/tags/vVERSION`],
+  );
+});
+
 it('the action for pull requests names its own actions by their commits', () => {
   const action = readFileSync(new URL('action/action.yml', root), 'utf8');
   const used = [...action.matchAll(/uses: (.*)/g)].map(([, uses = '']) => uses);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -29,7 +30,12 @@ describe('what a release has made', () => {
       artifactTable(artifacts),
       `  SIZE  ${'SHA256'.padEnd(64)}  FILE\n0.0 kB  ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb  a.tgz\n`,
     );
+    const page = readFileSync(new URL('../../../docs/releases.md', import.meta.url), 'utf8');
+    const [command = ''] = /^sha256sum .*$/m.exec(page) ?? [];
+    const check = () => spawnSync('sh', ['-c', command], { cwd: folder, encoding: 'utf8' });
+    assert.equal(check().stdout, 'a.tgz: OK\n');
     writeFileSync(join(folder, 'a.tgz'), 'b');
+    assert.equal(check().stdout, 'a.tgz: FAILED\n');
     assert.throws(() => readChecksums(folder), /a\.tgz: sha256 is 3e23e8\w+, want ca9781/);
   });
 
