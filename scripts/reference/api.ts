@@ -8,6 +8,9 @@ import { page, table } from './page.ts';
 /** The libraries, in the order in which users meet them. */
 const libraries = ['core', 'k8s-adapter', 'sim-cluster', 'api-server'] as const;
 
+/** Entry points that are for our own packages alone: they have no page, and no promise. */
+const internal: readonly string[] = ['@taintmgr/sim-cluster/server'];
+
 /** An entry point of a library. */
 interface Door {
   /** The name by which it is imported. */
@@ -121,7 +124,8 @@ function laidOut(): {
     places.set(idOf(found), entry);
     return entry;
   };
-  const exported = doors().map((door) => {
+  const open = doors().filter(({ name }) => !internal.includes(name));
+  const exported = open.map((door) => {
     const entries = moduleOf(door.file).exports.flatMap(({ name, local, from, group }) => {
       const found = from === null ? find(door.file, local) : follow(door.file, from, local);
       if (found === null) return [];

@@ -71,11 +71,7 @@ describe('the reference', () => {
   });
 
   it('says something of every exported name of the libraries, and of every member', () => {
-    const covered = /^@taintmgr\/(?:core|k8s-adapter|sim-cluster|api-server)[:/]/;
-    assert.deepEqual(
-      undocumented().filter((name) => covered.test(name)),
-      [],
-    );
+    assert.deepEqual(undocumented(), []);
   });
 
   it('has every reason that is written into a cluster', () => {

@@ -1,4 +1,4 @@
-// The door of the API server for real clients, in front of a simulated cluster.
+// An API server for real clients, in front of a simulated cluster.
 export type { Tokens } from './auth/authenticator.ts';
 export { serviceAccountUser } from './auth/authorizer.ts';
 export type { Denial, Right } from './auth/rights.ts';

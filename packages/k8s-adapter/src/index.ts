@@ -1,4 +1,4 @@
-// The door of the package; the reader of YAML is behind a separate door, doors/manifests.ts.
+// Runs the engine against a cluster: loops, transport, kubeconfigs, and objects of the API.
 
 // The loop around an engine: its options, its inputs and outputs, and its news for people.
 

@@ -1,4 +1,4 @@
-// The door of the simulated cluster: a cluster that plays, its kubelets, objects for it, time and chance.
+// A simulated cluster: its kubelets, objects for it, time and chance.
 export type { Fault, FaultRule } from './api/faults.ts';
 export { PlainServer } from './api/plain-server.ts';
 export { bringToRest, type RestingCluster } from './at-rest/at-rest.ts';

@@ -1,4 +1,4 @@
-// The second door, for packages/api-server alone: the insides of the cluster that its server is built of.
+// Internals of the simulated cluster, for @taintmgr/api-server of the same version alone.
 
 export { PlainServer, type PlainServerOptions } from './api/plain-server.ts';
 export type { ServiceTime } from './api/serve.ts';

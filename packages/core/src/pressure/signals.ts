@@ -95,6 +95,6 @@ export const pressureConditions: Readonly<
 };
 
 /** Every condition, in the order of the table. */
-export const pressureConditionTypes = Object.keys(
+export const pressureConditionTypes: readonly PressureConditionType[] = Object.keys(
   pressureConditions,
 ) as readonly PressureConditionType[];

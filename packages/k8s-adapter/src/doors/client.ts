@@ -1,5 +1,5 @@
-// The door of those who ask one cluster: the way in, requests, answers, and who evicts there. A
-// separate door, so that short commands load no loop and no part of a controller.
+// Asks one cluster: the way in, requests, answers, and who evicts there. Loads no loop and no part of a
+// controller.
 
 export { ApiClient, type ApiClientOptions } from '../client/client.ts';
 export { closeToOthers, openPrivate } from '../client/private-file.ts';

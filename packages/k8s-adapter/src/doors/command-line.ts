@@ -1,5 +1,5 @@
-// The door of a command line that does not know yet what to do: kubectl's flags, plain text, and
-// what commands may end in. A separate door, so that help loads nothing that talks to a cluster.
+// For command lines: kubectl's flags, plain text, and errors of usage. Loads nothing that talks to a
+// cluster.
 
 export { type ConnectionFlag, connectionFlags } from '../kubeconfig/connection-flags.ts';
 export {

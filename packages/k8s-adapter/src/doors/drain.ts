@@ -1,4 +1,4 @@
-// The door of drains: cordon, taint and mark of a node as values, and how they are taken back.
+// Parts of drains: cordon, taint and mark of a node as values, and their removal.
 
 export { nodeChanging } from '../controller/procedures/drain-write.ts';
 export {

@@ -1,4 +1,4 @@
-// The door for explanations: why and when pods leave, in words and as documents.
+// Explains why and when pods leave, in words and as documents.
 
 export type {
   BlockerDocument,

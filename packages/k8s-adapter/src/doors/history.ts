@@ -1,5 +1,4 @@
-// The door of those who ask about pods that left: who evicted them, and why. A separate door, so
-// that explanations of present pods load no merging of sources, and no memory of the leader.
+// Tells of pods that left: who evicted them, and why. Loads no explanations of present pods.
 
 export type { DepartureDocument, DepartureList } from '../explain/departure-answers.ts';
 export {

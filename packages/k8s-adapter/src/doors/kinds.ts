@@ -1,5 +1,5 @@
-// The kinds of taintmgr.dev/v1alpha1: their manifests, and their definitions for the API server. A
-// separate door, because it needs neither a client nor YAML.
+// The kinds of taintmgr.dev/v1alpha1: their manifests, and their definitions for the API server. Needs
+// neither a client nor YAML.
 
 export { type CustomResourceDefinition, customResourceDefinitions } from '../kinds/crd.ts';
 export { actionHint } from '../kinds/eviction-policy.ts';

@@ -1,5 +1,5 @@
-// The door of those who read YAML: files whose faults name their line, and the manifests of
-// policies in them. A separate door, because the library that reads YAML takes long to load.
+// Reads YAML: files whose faults name their line, and the manifests of policies in them. Separate,
+// because the library that reads YAML takes long to load.
 
 export {
   type FilePolicy,

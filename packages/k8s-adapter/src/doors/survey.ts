@@ -1,4 +1,4 @@
-// The door of those who read what a cluster is: nodes, pods, policies, limits, and who evicts there.
+// Reads the state of a cluster: nodes, pods, policies, limits, and who evicts there.
 
 export { isFresh } from '../evictors/judge.ts';
 export { isDead } from '../survey/dead-nodes.ts';
