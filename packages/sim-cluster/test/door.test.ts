@@ -11,8 +11,8 @@ const values = `
   withSystemPods`;
 
 const types = `
-  ApiRequest Change Clock ClusterApi ClusterPart Exchange Fault FaultRule Json KubeObject Kubelet
-  KubeletTiming LoadReport NodeConditionType NodeDescription ObjectMeta OwnerReference PlacementOptions
+  ApiRequest Change ClientObject Clock ClusterApi ClusterPart Exchange Fault FaultRule Json KubeObject
+  Kubelet KubeletTiming LoadReport NodeConditionType NodeDescription ObjectMeta OwnerReference PlacementOptions
   PodTiming Random RangeMs ResponseSink RestingCluster Rule SelectsDevice StatsFault Taint TimedToleration Timer
   Topology
   UnknownRule Unloaded User WorkloadOptions`;

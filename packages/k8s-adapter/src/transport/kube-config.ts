@@ -11,12 +11,14 @@ import { KubeconfigError } from './errors.ts';
  */
 export interface KubeConfigLike {
   /** The cluster of the current context; null: there is none. */
+  /** The cluster of the current context; null: none is chosen. */
   getCurrentCluster(): {
     readonly server: string;
     readonly skipTLSVerify?: boolean;
     readonly proxyUrl?: string;
   } | null;
   /** Adds the credentials and TLS settings of the current context to the options of a request. */
+  /** Logs in: adds headers and TLS material. */
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 

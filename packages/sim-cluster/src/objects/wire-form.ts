@@ -8,8 +8,11 @@ import type { KubeObject } from './kube-object.ts';
  * have other names than in the API.
  */
 export interface ClientObject {
+  /** Left out in items of lists. */
   readonly apiVersion?: string;
+  /** Left out in items of lists. */
   readonly kind?: string;
+  /** At least a name, and a namespace for kinds that have one. */
   readonly metadata?: object;
 }
 
