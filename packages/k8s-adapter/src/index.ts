@@ -75,7 +75,15 @@ export { ApiClient, type ApiClientOptions } from './client/client.ts';
 export { lookForDevices } from './client/devices.ts';
 export { type KubeletsOptions, summariesFromKubelets } from './client/kubelets.ts';
 export { type TypedApi, typedApi } from './client/typed-api.ts';
-// Reading what the API sends, and words for it.
+export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';
+export { Backoff } from './proto/backoff.ts';
+export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
+export { HttpTransport } from './transport/http-transport.ts';
+export type { KubeConfigLike } from './transport/kube-config.ts';
+export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
+
+// Objects of the API as the engine takes them.
+
 export {
   type DecidingKind,
   decidingKinds,
@@ -84,10 +92,6 @@ export {
   selectsNamespaces,
 } from './manifests/followed.ts';
 export { pauseRecords } from './manifests/pause-records.ts';
-// Requests as values.
-export { summaryRequest } from './pressure/requests.ts';
-export type { Failure, FailureCause, FailureStage, ResponseHeaders } from './proto/answer.ts';
-export { Backoff } from './proto/backoff.ts';
 export {
   budgetFromJson,
   daemonSetFromJson,
@@ -96,9 +100,13 @@ export {
   nodeLeaseFromJson,
   podFromJson,
 } from './proto/convert.ts';
+export { lastWriteOf } from './proto/managed-fields.ts';
+
+// Requests as values.
+
+export { summaryRequest } from './pressure/requests.ts';
 export { type ClusterEvent, type EventSubject, newEventRequest } from './proto/event-requests.ts';
 export type { LeaseName } from './proto/lease-requests.ts';
-export { lastWriteOf } from './proto/managed-fields.ts';
 export {
   type ApiRequest,
   applyRequest,
@@ -117,10 +125,6 @@ export {
   type TaintObject,
   taintManagersPath,
 } from './proto/requests.ts';
-export type { Access, Authorization, TlsMaterial } from './transport/access.ts';
-export { HttpTransport } from './transport/http-transport.ts';
-export type { KubeConfigLike } from './transport/kube-config.ts';
-export { giveAnswer, type Sink, type Transport } from './transport/sink.ts';
 
 // The departures that a leader keeps.
 
