@@ -65,11 +65,17 @@ function linesOf(code: string): readonly string[] {
     .filter((line) => line !== '' && !line.startsWith('//'));
 }
 
-/** The same name on the same page; a type without a name outside may be on any page. */
+/**
+ * The same name on the same page. A type without a name outside may have got one, or have moved to
+ * another page; other types there may have its name.
+ */
 function sameIn(declared: readonly Declared[], one: Declared): Declared | undefined {
-  const others = declared.filter(({ name }) => name === one.name);
-  const same = others.find(({ page, isExported }) => page === one.page && isExported);
-  return same ?? (one.isExported ? undefined : others.find(({ lines }) => lines.length > 0));
+  const named = declared.filter(({ name }) => name === one.name);
+  const here = named.filter(({ page }) => page === one.page);
+  const same = here.find(({ isExported }) => isExported === one.isExported);
+  if (same || one.isExported) return same;
+  const others = here.length > 0 ? here : named.filter(({ lines }) => lines.length > 0);
+  return others.find(({ lines }) => isEqual(lines, one.lines)) ?? others[0];
 }
 
 function idOf({ page, name }: Declared): string {

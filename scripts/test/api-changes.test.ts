@@ -64,6 +64,18 @@ const cases: readonly (readonly [string, ReadonlyMap<string, string>, Partial<Ap
   ],
 ];
 
+test('the report of the API: types without a name outside that share a name', () => {
+  const pages = ['core.md', 'core-drain.md', 'adapter.md'].map((page, at) => {
+    const source = `interface Source {\n  readonly page: ${at};\n}`;
+    return [page, report([neededTypes, source]).get('core.md') ?? ''] as const;
+  });
+  assert.deepEqual(apiChanges(new Map(pages), new Map(pages)), { broken: [], added: [] });
+  // The types of the last page are on the first now.
+  const [first = ['', ''], second = ['', ''], last = ['', '']] = pages;
+  const moved = new Map([[first[0], first[1] + last[1]], second]);
+  assert.deepEqual(apiChanges(new Map([second, last]), moved), { broken: [], added: [] });
+});
+
 for (const [what, after, expected] of cases) {
   test(`the report of the API: ${what}`, () => {
     assert.deepEqual(apiChanges(before, after), { broken: [], added: [], ...expected });
