@@ -2,7 +2,9 @@
 import type { Json, KubeObject } from './objects/kube-object.ts';
 import type { Taint, TimedToleration } from './objects/tolerations.ts';
 
+/** Labels by their keys. */
 type Labels = Readonly<Record<string, string>>;
+/** Fields of an object, by their names. */
 type Fields = { readonly [field: string]: Json };
 
 /** The options of the builders of workloads; the rest has usual values. */

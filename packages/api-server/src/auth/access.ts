@@ -7,6 +7,7 @@ import { type Denial, type Right, RightsUse } from './rights.ts';
 
 /** The answer to one authorization question, with the reason. */
 export interface Decision {
+  /** The grant that allows the request; null: none does. */
   readonly grant: Grant | null;
   /** The reason as reviews and refusals give it; '' for none. */
   readonly reason: string;

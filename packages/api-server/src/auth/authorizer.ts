@@ -2,6 +2,7 @@ import type { Json, Rule, User } from '@taintmgr/sim-cluster/server';
 
 /** The attributes of a request that authorization looks at. */
 export interface Attributes {
+  /** Such as `list`; the method in lower case for a path without a resource. */
   readonly verb: string;
   /** For a resource; null for any other path. */
   readonly resource: {
@@ -11,6 +12,7 @@ export interface Attributes {
     readonly namespace: string;
     readonly name: string;
   } | null;
+  /** The path without its query. */
   readonly path: string;
 }
 

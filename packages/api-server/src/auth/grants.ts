@@ -2,6 +2,7 @@ import type { Rule, User } from '@taintmgr/sim-cluster/server';
 
 /** The rules that apply to a user, and where they come from; those that everybody has. */
 export interface Grant {
+  /** The rule that grants the right. */
   readonly rule: Rule;
   /** `ClusterRole NAME`, `Role NAMESPACE/NAME`; '' for a built-in rule. */
   readonly role: string;

@@ -19,7 +19,9 @@ import { Desk, type DeskOptions } from './desk.ts';
 
 /** The address of the API server, and its CA for clients. */
 interface Endpoint {
+  /** The IP address at which clients reach the server. */
   readonly address: string;
+  /** The port at that address. */
   readonly port: number;
   /** The authority's certificate, PEM. */
   readonly ca: string;

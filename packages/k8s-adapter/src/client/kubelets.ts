@@ -90,8 +90,11 @@ function failLater(sink: Sink, message: string): () => void {
   return () => clearImmediate(timer);
 }
 
+/** The service account whose token kubelets are shown. */
 interface ServiceAccountName {
+  /** The namespace of the service account. */
   readonly namespace: string;
+  /** The name of the service account. */
   readonly name: string;
 }
 

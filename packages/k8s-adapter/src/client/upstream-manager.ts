@@ -62,6 +62,7 @@ export function upstreamLoop(options: UpstreamLoopOptions): Loop {
   return new Loop({ machine, random, component, leases: nodes !== undefined, ...election });
 }
 
+/** The choices of an UpstreamManager. */
 export interface UpstreamManagerOptions extends Omit<UpstreamLoopOptions, 'identity' | 'random'> {
   /** False: it acts without the lease, as with --leader-elect=false. Left out: by the lease. */
   readonly lease?: boolean;

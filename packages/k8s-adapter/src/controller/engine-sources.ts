@@ -38,9 +38,11 @@ export interface SourceOptions {
   readonly random: Random;
   /** The part of each collection that is read at all, judged by the server. */
   readonly nodes?: Selectors;
+  /** Selects the pods that are read; left out: all that the engine needs. */
   readonly pods?: Selectors;
   /** The part of that which reaches the machine, judged by us. */
   readonly acceptsNode?: (node: Node) => boolean;
+  /** Selects the pods that reach the machine; left out: all that are read. */
   readonly acceptsPod?: (pod: Pod) => boolean;
   /** Read the leases of nodes too, for the node lifecycle; false when left out. */
   readonly leases?: boolean;

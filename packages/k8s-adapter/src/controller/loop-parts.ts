@@ -21,6 +21,7 @@ import type { Procedures } from './task.ts';
 
 /** Anything a machine hears or wants done. */
 export interface OfKind {
+  /** The name of the event, command or notice. */
   readonly kind: string;
 }
 
@@ -67,15 +68,20 @@ export interface LoopSettings {
 
 /** Takes all inputs of the machine, and all notices; `now` is the time on the cluster's clock. */
 interface LoopWitness<E, N> extends KeptWitness {
+  /** Takes an input of the machine. */
   hear(now: Instant, event: E): void;
+  /** Takes a notice of the loop. */
   observe(now: Instant, notice: N): void;
 }
 
 /** The parts of a loop: a machine, its sources, and the ways to carry out its commands. */
 export interface LoopParts<E extends OfKind, C extends OfKind, N extends OfKind>
   extends LoopSettings {
+  /** Decides. */
   readonly machine: Machine<E | LoopEvent, C>;
+  /** The collections that are read for the machine. */
   readonly sources: readonly Source<E>[];
+  /** The way to carry out each kind of command. */
   readonly procedures: Procedures<C, N>;
   /** The meaning of a notice to the machine; null, and left out: nothing. */
   readonly eventOf?: (notice: N | LoopNotice) => E | null;

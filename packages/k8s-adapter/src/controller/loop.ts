@@ -81,6 +81,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     this.#clockWatch = new ClockWatch(election?.identity ?? '');
   }
 
+  /** True if the loop was stopped and no request is under way any more. */
   get closed(): boolean {
     const isOver = this.#election?.closed ?? true;
     return this.#phase === 'stopped' && this.#executor.idle && this.#duties.idle && isOver;
@@ -121,6 +122,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#parts.sources.flatMap((source) => source.status());
   }
 
+  /** The time of the next tick; null: after an input. */
   nextWake(): Instant | null {
     return this.#wake.next();
   }
@@ -146,10 +148,12 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return this.#phase === 'running' ? earlier(wake, this.#view.nextWake()) : wake;
   }
 
+  /** The time on the cluster's clock at `now`. */
   wall(now: Instant): Instant {
     return this.#serverClock.wall(now);
   }
 
+  /** Takes one input; returns the actions in order. `now` never goes back. */
   handle(now: Instant, input: LoopInput<E>): readonly LoopAction<N | LoopNotice>[] {
     // For most inputs that is not asked: something was heard a moment ago.
     if (now - this.#wake.heardAt >= lateMsMin) this.#view.late(now, this.lateBy(now));
@@ -173,6 +177,7 @@ export class ControlLoop<E extends OfKind, C extends OfKind, N extends OfKind>
     return actions;
   }
 
+  /** Tells the machine of an event without consequences; false: `handle` has to take the event. */
   hear(now: Instant, event: E): boolean {
     if (this.#phase !== 'running' || this.#election || this.#hold.isOn) return false;
     if (this.#parts.witness) return false;

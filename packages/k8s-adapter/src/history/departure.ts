@@ -9,12 +9,17 @@ import { asList, asRecord } from '../proto/json.ts';
  * recorder could not see it. Instants are milliseconds since 1970 by the cluster's clock.
  */
 export interface Departure {
+  /** The namespace of the pod. */
   readonly namespace: string;
+  /** The name of the pod. */
   readonly pod: string;
+  /** The UID of the pod. */
   readonly uid: string;
+  /** The node of the pod; left out: it had none. */
   readonly node?: string;
   /** The controller of the pod: metadata.ownerReferences[] with controller true. */
   readonly owner?: Owner;
+  /** Who made it leave. */
   readonly by: Evictor;
   /** The time at which its recorder first knew that the pod has to leave. */
   readonly seenAt: Instant;
@@ -28,6 +33,7 @@ export interface Departure {
   readonly moves?: readonly DeadlineMove[];
   /** Answers that kept the pod, each words once. */
   readonly refusals?: readonly Refusal[];
+  /** The last request: a DELETE, or one to the Eviction API. */
   readonly way?: 'delete' | 'eviction';
   /** When the deadline was set first. */
   readonly decidedAt?: Instant;
@@ -45,8 +51,11 @@ export interface Departure {
   readonly successor?: Successor;
 }
 
+/** The controller of a pod. */
 export interface Owner {
+  /** Such as `ReplicaSet`. */
   readonly kind: string;
+  /** The name of the controller. */
   readonly name: string;
 }
 

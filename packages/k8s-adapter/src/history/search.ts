@@ -6,16 +6,21 @@ import { type Compression, linesOf, shortUid } from './segment.ts';
 
 /** A field that is left out does not narrow the search. */
 export interface HistoryQuery {
+  /** The namespace of the pods; left out: any. */
   readonly namespace?: string;
+  /** The name of the pod; left out: any. */
   readonly pod?: string;
+  /** The name of the node; left out: any. */
   readonly node?: string;
   /** Departures to which something happened, and gaps that ended, then or later. */
   readonly since?: Instant;
 }
 
+/** The records that a search has found. */
 export interface HistoryFound {
   /** By when they were seen, the earliest first. */
   readonly departures: readonly Departure[];
+  /** Times of which no records are kept. */
   readonly gaps: readonly Gap[];
   /** The number of earlier ones that were found too, and left out. */
   readonly leftOut: number;

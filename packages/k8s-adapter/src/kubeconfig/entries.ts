@@ -10,15 +10,25 @@ import { proxyOf, shownUrl } from './proxy.ts';
 
 /** The options that stand above what a file says, by kubectl's names. */
 export interface Overrides {
+  /** `--server`: the URL of the API server. */
   readonly server?: string;
+  /** `--token`: a bearer token. */
   readonly token?: string;
+  /** `--as`: the user to impersonate. */
   readonly as?: string;
+  /** `--as-group`: the groups to impersonate. */
   readonly asGroup?: readonly string[];
+  /** `--as-uid`: the UID to impersonate. */
   readonly asUid?: string;
+  /** `--insecure-skip-tls-verify`: any certificate of the server is accepted. */
   readonly insecureSkipTlsVerify?: boolean;
+  /** `--certificate-authority`: the path of a file with the authorities, PEM. */
   readonly certificateAuthority?: string;
+  /** `--client-certificate`: the path of a certificate, PEM. */
   readonly clientCertificate?: string;
+  /** `--client-key`: the path of its private key, PEM. */
   readonly clientKey?: string;
+  /** `--tls-server-name`: the name in the certificate of the server. */
   readonly tlsServerName?: string;
 }
 

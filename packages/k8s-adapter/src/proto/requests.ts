@@ -39,6 +39,7 @@ export function isProxied({ path }: Pick<ApiRequest, 'path'>): boolean {
 export interface Elsewhere {
   /** `http://prometheus.monitoring:9090`, and the path before that of requests, if any. */
   readonly url: string;
+  /** The time limit of the request, in milliseconds. */
   readonly timeoutMs: Millis;
 }
 
@@ -140,6 +141,7 @@ export interface ApplyOptions {
   readonly fieldManager: string;
   /** Take fields from others who own them; else they are a conflict, 409. */
   readonly force: boolean;
+  /** True: the API server checks the request and changes nothing. */
   readonly dryRun: boolean;
 }
 

@@ -6,9 +6,11 @@ import type { Answer } from '../wire/answer.ts';
 
 /** A request as it reaches the kubelet. */
 export interface DialedRequest {
+  /** The HTTP method. */
   readonly method: string;
   /** Without the part that leads to the node: `/stats/summary`. */
   readonly path: string;
+  /** The parameters of the query. */
   readonly query: URLSearchParams;
 }
 

@@ -103,7 +103,9 @@ export const statusReportMs = 300_000;
 export interface KubeletProgress {
   /** The number of pods it has started. */
   readonly pods: number;
+  /** When it last posted its status, in milliseconds since the Unix epoch. */
   readonly reportedAt: number;
+  /** When it renews its lease next, in milliseconds since the Unix epoch. */
   readonly nextBeatAt: number;
 }
 

@@ -20,6 +20,7 @@ type Amount = number | Growth;
 interface Growth {
   /** The amount at the start; left out: the present one. */
   readonly from?: number;
+  /** The change in a second; negative: the use shrinks. */
   readonly perSecond: number;
   /** The amount at the end; left out: none, or zero when it shrinks. */
   readonly until?: number;
@@ -64,24 +65,35 @@ class Meter<Thing extends string> {
 export interface PodUsage {
   /** The working set. */
   readonly memory?: Amount;
+  /** Bytes in the writable layers of its containers. */
   readonly rootfs?: Amount;
+  /** Inodes in these layers. */
   readonly rootfsInodes?: Amount;
+  /** Bytes of its logs. */
   readonly logs?: Amount;
+  /** Inodes of its logs. */
   readonly logsInodes?: Amount;
+  /** The number of its processes. */
   readonly processes?: Amount;
   /** By the name of the volume. */
   readonly volumes?: Readonly<Record<string, Amount>>;
+  /** Inodes by the name of the volume. */
   readonly volumesInodes?: Readonly<Record<string, Amount>>;
 }
 
 /** The usage of a node outside its pods; a field that is left out stays unchanged. */
 export interface NodeUsage {
+  /** Bytes of memory. */
   readonly memory?: Amount;
   /** On the file system of the kubelet. */
   readonly disk?: Amount;
+  /** Inodes on that file system. */
   readonly diskInodes?: Amount;
+  /** Bytes of images. */
   readonly images?: Amount;
+  /** Inodes of images. */
   readonly imagesInodes?: Amount;
+  /** The number of processes. */
   readonly processes?: Amount;
 }
 

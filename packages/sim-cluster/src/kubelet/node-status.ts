@@ -38,6 +38,7 @@ export interface Machine {
   readonly imageFsBytes: number;
   /** The inodes of each file system. */
   readonly inodes: number;
+  /** The number of processes that the node can run. */
   readonly processesMax: number;
 }
 

@@ -24,7 +24,9 @@ export interface PodTiming {
 
 /** The life of containers that end by themselves. */
 export interface PodRun {
+  /** Milliseconds from ready to the end. */
   readonly ms: number;
+  /** The exit code of the containers. */
   readonly exitCode: number;
 }
 

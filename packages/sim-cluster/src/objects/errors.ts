@@ -12,24 +12,38 @@ export interface Cause {
   readonly field?: string;
 }
 
+/** The details of a Status. */
 export interface StatusDetails {
+  /** The name of the object. */
   readonly name?: string;
+  /** The API group of the object. */
   readonly group?: string;
+  /** The kind or the resource of the object. */
   readonly kind?: string;
+  /** The UID of the object. */
   readonly uid?: string;
+  /** The causes of the failure, field by field. */
   readonly causes?: readonly Cause[];
+  /** Seconds after which the request may be sent again. */
   readonly retryAfterSeconds?: number;
 }
 
 /** A v1 Status as the API server answers it. */
 export interface Status {
   readonly kind: 'Status';
+  /** The version of the kind Status. */
   readonly apiVersion: 'v1';
+  /** Empty, but in lists. */
   readonly metadata: { readonly [key: string]: Json };
+  /** `Failure` for a refusal. */
   readonly status: 'Success' | 'Failure';
+  /** Text for people. */
   readonly message?: string;
+  /** A word for programs, such as `NotFound`. */
   readonly reason?: string;
+  /** The object and the causes. */
   readonly details?: StatusDetails;
+  /** The HTTP status. */
   readonly code?: number;
 }
 

@@ -12,9 +12,13 @@ export interface Taint {
 
 /** A pod's toleration, as far as scheduling reads it. */
 export interface Toleration {
+  /** Left out with `Exists`: every key. */
   readonly key?: string;
+  /** `Equal` or `Exists`; left out: `Equal`. */
   readonly operator?: string;
+  /** The value of the taint, with `Equal`. */
   readonly value?: string;
+  /** Left out: every effect. */
   readonly effect?: string;
 }
 

@@ -46,6 +46,7 @@ export interface PlacementOptions {
 
 /** A pod that joined a node, or is gone from it. */
 export interface MovedPod extends PlacedPod {
+  /** True if the pod is gone from the node. */
   readonly isGone: boolean;
 }
 

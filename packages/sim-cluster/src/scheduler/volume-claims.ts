@@ -6,7 +6,9 @@ import { matchesTerms, type NodeTerm } from './node-affinity.ts';
 
 /** The objects of the cluster, as far as they are looked up by name or listed. */
 export interface Objects {
+  /** The object of this name; null: there is none. */
   get(resource: string, namespace: string, name: string): KubeObject | null;
+  /** All objects of a resource, or those of one namespace. */
   list(resource: string, namespace?: string): readonly KubeObject[];
 }
 

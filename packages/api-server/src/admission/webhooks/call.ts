@@ -6,6 +6,7 @@ export interface WebhookCall {
   readonly url: string;
   /** The real address: the same, or an endpoint of the Service. */
   readonly host: string;
+  /** The port of the host. */
   readonly port: number;
   /** The name that the certificate must have. */
   readonly serverName: string;
@@ -15,6 +16,7 @@ export interface WebhookCall {
   readonly body: string;
 }
 
+/** The answer of a webhook, or the reason why there is none. */
 export type WebhookOutcome =
   | {
       readonly kind: 'answered';
