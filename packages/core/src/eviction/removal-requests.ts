@@ -78,8 +78,11 @@ export class RemovalRequests {
 
   /** Pods that limits held back ask again, and as soon as there may be a place if there is none. */
   #askLimits(now: Instant): void {
+    const asking = this.#site.limits.queue.ask(now);
+    // Those that wait for an answer still do.
+    if (asking.length === 0) return;
     const without = new Set<string>();
-    for (const uid of this.#site.limits.queue.ask(now)) {
+    for (const uid of asking) {
       const { namespace } = this.#known(uid);
       if (this.#hasRoom(now, namespace)) this.#actOn(now, uid, true);
       else without.add(namespace);
