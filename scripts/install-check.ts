@@ -172,6 +172,7 @@ try {
   await checkByName('deno run', [tool('deno'), 'run', '--quiet', '-A'], 'npm:');
   await checkLibrary();
   await checkExamples();
+  await checkNodes();
   await checkBareMachine();
 } finally {
   await cluster.stop();
@@ -314,6 +315,34 @@ async function checkExamples(): Promise<void> {
 }
 
 /** Dependencies of libraries come from where npm has them. */
+/** The programs and the example of the core on the other Nodes of docs/versions.md, and on one that is too old. */
+async function checkNodes(): Promise<void> {
+  const bin = join(home, 'npm/node_modules/.bin');
+  for (const version of ['22.18.0', '22.19.0', '26']) {
+    const folder = emptyFolder(`node-${version}`);
+    writeFileSync(join(folder, 'package.json'), '{ "allowScripts": { "node": true } }\n');
+    // From the registry of this machine, with its settings.
+    const install = ['install', '--no-audit', '--no-fund', `node@${version}`];
+    execFileSync('npm', install, { cwd: folder, stdio: 'pipe' });
+    const node = join(folder, 'node_modules/.bin/node');
+    const explain = [join(bin, 'kubectl-taintmgr'), 'explain', 'node', 'zone-a-1'];
+    if (version === '22.18.0') {
+      const { status, stderr } = spawnSync(node, explain, { encoding: 'utf8' });
+      assert.equal(status, 1);
+      assert.match(
+        stderr,
+        /^error: kubectl-taintmgr needs Node 22\.19 or newer, and this is v22\.18/,
+      );
+      say('Node 22.18: refused');
+      continue;
+    }
+    assert.match(await run(folder, node, ...explain), /^Name: +zone-a-1\n/);
+    await checkController(`Node ${version}`, folder, [node, join(bin, 'taintmgr-controller')]);
+    assert.match(await run(join(home, 'library'), node, 'embed.ts'), /^at 6000: deletePod$/m);
+    say(`Node ${version}: kubectl taintmgr explains a node, and the example of the core runs`);
+  }
+}
+
 async function checkBareMachine(): Promise<void> {
   const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
   const all = await startRegistry(release, upstream);

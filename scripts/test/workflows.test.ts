@@ -39,7 +39,9 @@ for (const file of readdirSync(workflows)) {
       assert.ok(runs.length > 0);
       for (const run of runs) {
         if (
-          /^(npm install|npm rebuild|sudo apt-get (update|install)|helm lint) [-\w/ ]+$/.test(run)
+          /^(npm install|npm rebuild|sudo apt-get (update|install)|helm lint) [-\w/ ]+(node@\$\{\{ matrix\.node \}\})?$/.test(
+            run,
+          )
         )
           continue;
         const [, script = '', folder = ''] =

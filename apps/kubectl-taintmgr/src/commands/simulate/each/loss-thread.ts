@@ -28,14 +28,16 @@ const { file, source } = require('node:worker_threads').workerData;
 runInThisContext(source, { filename: file })({}, require, { exports: {} }, file);
 `;
 
+type Archive = Pick<typeof import('node:sea'), 'getAsset' | 'isSea'>;
+
 function startWorker(data: ThreadData): Worker {
   if (here.endsWith('.ts')) {
     const entry = new URL('../../../main.ts', here);
     return new Worker(entry, { workerData: data });
   }
-  // Other runtimes, which run sources alone, do not have it.
-  const { getAsset, isSea } = process.getBuiltinModule('node:sea');
-  const source = isSea() ? getAsset(here, 'utf8') : readFileSync(here, 'utf8');
+  // Bun does not have the module.
+  const archive: Archive | undefined = process.getBuiltinModule('node:sea');
+  const source = archive?.isSea() ? archive.getAsset(here, 'utf8') : readFileSync(here, 'utf8');
   const workerData = { ...data, file: here, source };
   return new Worker(startsPackage, { eval: true, workerData });
 }
