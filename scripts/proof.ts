@@ -60,7 +60,6 @@ function readFlags(): Flags {
 
 /** Runs the rows one after the other, and writes the page after each. */
 async function prove({ chosen, seeds, kubernetes }: Flags): Promise<void> {
-  let record: ProofRecord = JSON.parse(readFileSync(recordFile, 'utf8'));
   const known = new Map<string, Printed>();
   for (const row of chosen) {
     const missing = (row.needs ?? []).filter((name) => !existsSync(join(kubernetes ?? '', name)));
@@ -68,13 +67,14 @@ async function prove({ chosen, seeds, kubernetes }: Flags): Promise<void> {
       say(`${row.id}: not run here, needs ${missing.join(', ')} in --kubernetes DIR`);
       continue;
     }
-    record =
-      row.id === 'seeds'
-        ? await playSeeds(row, record, seeds)
-        : withResult(record, row, await resultOf(row, known, kubernetes));
+    const result = row.id === 'seeds' ? null : await resultOf(row, known, kubernetes);
+    const record = result
+      ? withResult(readRecord(), row, result)
+      : await playSeeds(row, readRecord(), seeds);
     report(row, record.results[row.id]);
     write(record);
   }
+  const record = readRecord();
   const faults = claimFaults(readFileSync(join(root, 'README.md'), 'utf8'), rows, record);
   for (const fault of faults) say(`README.md: ${fault}`);
   const isFailed = chosen.some((row) => {
@@ -83,6 +83,11 @@ async function prove({ chosen, seeds, kubernetes }: Flags): Promise<void> {
   });
   if (isFailed || faults.length > 0) process.exitCode = 1;
   say(`written: docs/proof.md, ${chosen.length} rows`);
+}
+
+/** Read before each result: several runs may write it by turns. */
+function readRecord(): ProofRecord {
+  return JSON.parse(readFileSync(recordFile, 'utf8'));
 }
 
 function write(record: ProofRecord): void {

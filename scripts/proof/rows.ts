@@ -44,6 +44,10 @@ function tests(min: number): readonly Figure[] {
   ];
 }
 
+function counted(pattern: RegExp): Figure['read'] {
+  return (output) => String(Array.from(output.matchAll(pattern)).length);
+}
+
 /** The sum over several runs of tests. */
 function total(pattern: RegExp): Figure['read'] {
   return (output) => {
@@ -82,6 +86,7 @@ function planted(...faults: readonly string[]): Pick<Row, 'commands' | 'figures'
 
 const simulated = 'Cluster and API server are simulated.';
 const model = 'kube-controller-manager is a model of 1.36.2, which [decisions](#decisions) checks.';
+const manager = `$KUBERNETES/kube-controller-manager --version=raw | sed -E 's/.*GitVersion:"([^"]*)".*GitCommit:"(.{8}).*/kube-controller-manager \\1, commit \\2/'`;
 const kubectl = "kubectl version --client | head -n 1 | sed 's/Client Version:/kubectl/'";
 /** A cluster for programs of Kubernetes, in a shell of its own, with what runs on it. */
 function withKubernetes(flags: string, ...lines: readonly string[]): string {
@@ -131,6 +136,20 @@ function deletions(output: string): { readonly count: string; readonly ms: strin
     Date.parse(`1970-01-01T${each?.time.slice(0, 12)}Z`),
   );
   return { count: String(own.length), ms: String(last - first) };
+}
+
+const errorMsMax = 1500;
+
+/** The pods that kube-controller-manager deleted when explain had said. */
+function rightOf(output: string): string {
+  const said = output.matchAll(/"name": "(wait-\d+)"[\s\S]*?"deadline": "([^"]+)"/g);
+  const errors = Array.from(said, ([, pod = '', deadline = '']) => {
+    const [, time] = new RegExp(`^I\\d+ (\\S+) .*"Deleting pod".*/${pod}"`, 'm').exec(output) ?? [];
+    return Math.abs(
+      Date.parse(deadline) - Date.parse(`${deadline.slice(0, 11)}${time?.slice(0, 12)}Z`),
+    );
+  });
+  return `${errors.filter((error) => error <= errorMsMax).length} of ${errors.length}`;
 }
 
 const evictors = [
@@ -311,7 +330,50 @@ export const rows: readonly Row[] = [
     ],
     limits:
       'A policy of the simulated API server refuses the deletion. No other deletion followed within a minute.',
-    peer: '$KUBERNETES/kube-controller-manager --version',
+    peer: manager,
+    needs: ['kube-controller-manager'],
+  },
+  {
+    id: 'predictions-kubernetes',
+    claim: 'explain says when kube-controller-manager itself evicts, within 1.5 s.',
+    commands: [
+      withKubernetes(
+        '',
+        `TZ=UTC $KUBERNETES/kube-controller-manager --kubeconfig=$KUBECONFIG ${evictingControllers} -v=2 2>$d/log &`,
+        "until grep -q 'Caches are synced' $d/log; do sleep 1; done; sleep 5",
+        `for s in $(seq 5 24); do kubectl run wait-$s --image=pause --overrides='{"spec":{"nodeName":"zone-a-1","tolerations":[{"key":"bad","operator":"Exists","effect":"NoExecute","tolerationSeconds":'$s'}]}}'; done`,
+        'kubectl taint nodes zone-a-1 bad=1:NoExecute; sleep 1',
+        'npm run -s kubectl-taintmgr -- explain node zone-a-1 -o json',
+        'sleep 30; grep \'"Deleting pod"\' $d/log',
+      ),
+    ],
+    figures: [{ name: 'right', unit: 'pods', read: rightOf, min: 0.95 }],
+    limits: `${simulated} The clocks of both programs are the same.`,
+    peer: manager,
+    needs: ['kube-controller-manager'],
+  },
+  {
+    id: 'takeover-kubernetes',
+    claim: 'With takeover, kube-controller-manager itself is refused.',
+    commands: [
+      withKubernetes(
+        '',
+        'kubectl create clusterrolebinding kcm --clusterrole=cluster-admin --serviceaccount=kube-system:node-controller',
+        "sed 's/^    token: .*/&\\n    as: system:serviceaccount:kube-system:node-controller/' $KUBECONFIG >$d/kcm",
+        'npm run -s kubectl-taintmgr -- install crds',
+        `$KUBERNETES/kube-controller-manager --kubeconfig=$d/kcm ${evictingControllers} &`,
+        "npm run -s controller -- --mode=evict --takeover --secure-port=0 --controllers='*,-node-lifecycle-controller' &",
+        "until kubectl get taintmanager taintmgr -o jsonpath='{.status.takeover.enabled}' | grep true; do sleep 1; done",
+        'kubectl drain zone-a-1 --ignore-daemonsets --delete-emptydir-data',
+        'npm run -s kubectl-taintmgr -- takeover verify --node zone-a-1 --yes',
+      ),
+    ],
+    figures: [
+      { name: 'passed', unit: 'cases', read: counted(/^\d .* passed /gm), min: 3 },
+      { name: 'failed', read: counted(/^\d .* FAILED /gm), max: 0 },
+    ],
+    limits: `${simulated} The cases are those of [takeover verify](takeover.md).`,
+    peer: manager,
     needs: ['kube-controller-manager'],
   },
   {
