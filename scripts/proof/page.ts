@@ -44,7 +44,8 @@ export function rowFaults(row: Row, result: Result | undefined): readonly string
   for (const figure of row.figures) {
     const value = result.figures[figure.name];
     if (value === undefined) faults.push(`${figure.name}: not printed`);
-    else if (!isWithin(figure, value)) faults.push(`${figure.name}: ${boundOf(figure)}`);
+    else if (!isWithin(figure, value))
+      faults.push(`${figure.name}: ${value}, want ${boundOf(figure, value)}`);
   }
   return faults;
 }
@@ -64,8 +65,9 @@ export function numberOf(value: string): number {
   return whole === undefined ? number : number / Number(whole);
 }
 
-function boundOf({ min, max }: Figure): string {
-  const shown = (bound: number): string => bound.toLocaleString('en-US');
+function boundOf({ min, max }: Figure, value: string): string {
+  const shown = (bound: number): string =>
+    value.includes(' of ') ? `${bound * 100} %` : bound.toLocaleString('en-US');
   const bounds = [
     min === undefined ? [] : `at least ${shown(min)}`,
     max === undefined ? [] : `at most ${shown(max)}`,
@@ -90,7 +92,7 @@ export function proofPage(rows: readonly Row[], { results, seeds }: ProofRecord)
       resultOf(row, results[row.id], machines),
     ];
     if (row.id === 'seeds') parts.push(ledger(seeds));
-    return [...parts, row.limits].join('\n\n');
+    return [...parts, row.limits ?? []].flat().join('\n\n');
   });
   return `${[head, sum, ...sections].join('\n\n')}\n`;
 }
@@ -109,7 +111,10 @@ const head = `# Proof
     npm run proof              # runs every row that this machine can run, and writes this page
     npm run proof -- ROW...    # runs these rows; the others keep their results
 
-Claims of the [README](../README.md) link to rows. \`npm test\` fails for a claim without a row, a failed row, and a figure that differs from its row.`;
+Claims of the [README](../README.md) link to rows. \`npm test\` fails for a claim without a row, a failed row, and a figure that differs from its row.
+
+Clusters and API servers are simulated; [wire](#wire) compares them with recordings. Unless a row names its version, kube-controller-manager is our model of 1.36.2,
+which [decisions](#decisions) checks.`;
 
 function resultOf(row: Row, result: Result | undefined, machines: readonly string[]): string {
   if (result === undefined) {
@@ -131,7 +136,7 @@ function resultOf(row: Row, result: Result | undefined, machines: readonly strin
 function shownFigure(figure: Figure, value: string): string {
   const number = Number(value);
   const shown = Number.isInteger(number) ? number.toLocaleString('en-US') : value;
-  const bound = boundOf(figure);
+  const bound = value.includes(' of ') ? '' : boundOf(figure, value);
   const unit = figure.unit === undefined ? '' : ` ${figure.unit}`;
   return `${figure.name}: ${shown}${unit}${bound === '' ? '' : ` (${bound})`}`;
 }
