@@ -250,7 +250,8 @@ export const rows: readonly Row[] = [
         ...bound,
       })),
     ],
-    limits: 'Pods stop within a second. No budget holds them. kubectl runs with its defaults.',
+    limits:
+      'Pods stop within a second. No budget holds them. kubectl throttles its own requests; no flag changes that.',
     peer: kubectl,
   },
   {
