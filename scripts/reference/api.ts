@@ -222,10 +222,10 @@ function described(
   ].join('\n\n');
 }
 
-/** The text of a comment, where Markdown would read tags. */
+/** The text of a comment, where Markdown would read tags; lines of code stay as they are. */
 function prose(comment: string): string {
   return comment
-    .split(/(`[^`]*`)/)
-    .map((part) => (part.startsWith('`') ? part : part.replaceAll('<', '&lt;')))
+    .split(/(`[^`]*`|^ {4}.*$)/m)
+    .map((part) => (/^(?:`| {4})/.test(part) ? part : part.replaceAll('<', '&lt;')))
     .join('');
 }
