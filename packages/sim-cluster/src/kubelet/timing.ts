@@ -24,7 +24,7 @@ export interface PodTiming {
 
 /** The life of containers that end by themselves. */
 export interface PodRun {
-  /** Milliseconds from ready to the end. */
+  /** Milliseconds from the start of the containers to their end. */
   readonly ms: number;
   /** The exit code of the containers. */
   readonly exitCode: number;
