@@ -7,8 +7,15 @@ const toleranceMax = 0.1;
 const link = /\]\((?:[\w./]*\/)?proof\.md#([\w-]+)\)/g;
 const units = 'ms|s|min|h|pods|nodes|evictions|seeds|tests|cases|percent|%|kB|MB|GB|times';
 const figure = new RegExp(`(?<![\\w.,])(\\d[\\d,]*(?:\\.\\d+)?)\\s?(${units})(?!\\w)`, 'g');
-/** Words that promise something of every case. */
-const promise = /\b(always|never|every|nothing|refuses|until they succeed)\b/i;
+/** Words that promise something of every case, compare, or count. */
+const promises = [
+  'always|never|every|everything|nothing|none|cannot|guaranteed?|refuses|until they succeed',
+  'faster|slower|smaller|less|\\w+ times|(?:thousand|million|billion)s?',
+  '\\d+[kMx]|\\d+ (?:milliseconds?|seconds?|minutes?|hours?)',
+];
+const promise = new RegExp(`\\b(?:${promises.join('|')})\\b`, 'i');
+/** A heading, badges, or one bold sentence. */
+const headline = /^(#.*|\[!\[.*|\*\*[^*]*\*\*)$/s;
 const boardHead = /^ +KUBE-CONTROLLER-MANAGER +TAINTMGR$/;
 
 /** What is wrong with the claims of README.md: one without a row, a failed row, another figure. */
@@ -18,7 +25,7 @@ export function claimFaults(
   record: ProofRecord,
 ): readonly string[] {
   const [front = ''] = readme.split('\n## ');
-  const claimed = new Set(blocksOf(front).filter((block) => block.startsWith('- ')));
+  const claimed = new Set(blocksOf(front).filter((block) => !headline.test(block)));
   const linked = blocksOf(readme).flatMap((block) => {
     const ids = Array.from(block.matchAll(link), ([, id = '']) => id);
     const words = plain(block);
@@ -44,9 +51,9 @@ function blocksOf(text: string): readonly string[] {
   return text
     .replace(/^```[\s\S]*?^```$/gm, '')
     .replace(/^ {4}.*$/gm, '')
-    .split(/\n{2,}|\n(?=- )/)
+    .split(/\n{2,}|\n(?=[-*+|] |\d+\. )/)
     .map((block) => block.trim())
-    .filter((block) => block !== '' && !block.startsWith('#') && !block.startsWith('!['));
+    .filter((block) => block !== '' && !block.startsWith('!['));
 }
 
 /** The words that a reader sees. */
@@ -87,15 +94,23 @@ function agrees(stated: number, { min, max }: Figure, value: string): boolean {
   return Math.abs(stated - measured) <= toleranceMax * measured;
 }
 
-/** Each line of the scoreboard is the one that the demo printed. */
+/** The scoreboard is the one that the demo printed, whole. */
 function boardFaults(readme: string, { results }: ProofRecord): readonly string[] {
   const lines = readme.split('\n');
   const begin = lines.findIndex((line) => boardHead.test(line));
-  if (begin < 0) return [];
-  const end = lines.indexOf('```', begin);
-  return lines.slice(begin + 1, end).flatMap((line) => {
-    const [name = '', left, right] = line.split(/ {2,}/);
-    const isPrinted = results.demo?.figures[name] === `${left} → ${right}`;
-    return isPrinted ? [] : [`"${line}" is not what row demo printed`];
-  });
+  if (begin < 0) return ['the scoreboard has no line KUBE-CONTROLLER-MANAGER TAINTMGR'];
+  const shown = lines.slice(begin + 1, lines.indexOf('```', begin));
+  const printed = Object.entries(results.demo?.figures ?? {});
+  const isPrinted = (line: string): boolean => {
+    const [name = '', left, right, verdict] = line.split(/ {2,}/);
+    return verdict === 'ok' && results.demo?.figures[name] === `${left} → ${right}`;
+  };
+  return [
+    ...shown
+      .filter((line) => !isPrinted(line))
+      .map((line) => `"${line}" is not what row demo printed`),
+    ...printed
+      .filter(([name]) => !shown.some((line) => line.startsWith(`${name}  `)))
+      .map(([name]) => `the scoreboard leaves out "${name}", which row demo printed`),
+  ];
 }

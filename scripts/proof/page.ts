@@ -111,7 +111,7 @@ const head = `# Proof
     npm run proof              # runs every row that this machine can run, and writes this page
     npm run proof -- ROW...    # runs these rows; the others keep their results
 
-Claims of the [README](../README.md) link to rows. \`npm test\` fails for a claim without a row, a failed row, and a figure that differs from its row.
+Claims of the [README](../README.md) link to rows. \`npm test\` fails for a claim without a row, a failed row, and a figure that differs from its row. A commit with \`+\` had changes that were not committed.
 
 Clusters and API servers are simulated; [wire](#wire) compares them with recordings. Unless a row names its version, kube-controller-manager is our model of 1.36.2,
 which [decisions](#decisions) checks.`;
@@ -136,7 +136,8 @@ function resultOf(row: Row, result: Result | undefined, machines: readonly strin
 function shownFigure(figure: Figure, value: string): string {
   const number = Number(value);
   const shown = Number.isInteger(number) ? number.toLocaleString('en-US') : value;
-  const bound = value.includes(' of ') ? '' : boundOf(figure, value);
+  const isAll = value.includes(' of ') && figure.min === 1;
+  const bound = isAll ? '' : boundOf(figure, value);
   const unit = figure.unit === undefined ? '' : ` ${figure.unit}`;
   return `${figure.name}: ${shown}${unit}${bound === '' ? '' : ` (${bound})`}`;
 }

@@ -264,7 +264,8 @@ export const rows: readonly Row[] = [
       read: matched(new RegExp(`^${name} {2,}\\d+ {2,}(\\d+ of \\d+) `, 'm')),
       min: shareMin.last,
     })),
-    limits: 'Pods that go at the instant of the taint do not count.',
+    limits:
+      'Pods that go at the instant of the taint do not count. Where past states are gone, the tolerations of pods before an edit are unknown.',
   },
   {
     id: 'decisions',
@@ -416,12 +417,13 @@ export const rows: readonly Row[] = [
   },
   {
     id: 'drain-flags',
-    claim: 'drain-by-taint takes every flag of kubectl drain, with the same default and effect.',
+    claim: 'drain-by-taint takes every flag of kubectl drain, with the same default.',
     commands: [
       'npm run -s test:node -- apps/kubectl-taintmgr/test/commands/drain-by-taint/flags.test.ts',
     ],
     figures: [tests],
-    limits: '[Flag by flag](drain-flags.md) names the few that differ.',
+    limits:
+      'Each flag does the same to twin nodes, but for what [the page of flags](drain-flags.md) names.',
     peer: kubectl,
   },
   {
@@ -461,7 +463,7 @@ export const rows: readonly Row[] = [
   },
   {
     id: 'plugin',
-    claim: 'explain node, with 500 pods, takes about as long as kubectl describe node.',
+    claim: 'explain node answers for 500 pods within 250 ms.',
     commands: [
       'npx node -C @taintmgr/source tools/workbench/src/bench/explain.ts --pods 500 --rounds 5 --package-only',
     ],
@@ -471,7 +473,7 @@ export const rows: readonly Row[] = [
       { name: 'kubectl describe node', read: ofKubectl(/^(\d+) /) },
       { name: 'kubectl describe node, of the processor', read: ofKubectl(/\((\d+)\)/) },
     ].map((figure) => ({ ...figure, unit: 'ms' })),
-    limits: 'Medians of five runs, by turns.',
+    limits: 'Medians of five runs, by turns. kubectl describe node answers another question.',
     peer: kubectl,
   },
   {

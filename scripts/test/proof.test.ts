@@ -65,6 +65,21 @@ describe('claims of the README', () => {
       /^"The answer takes 9 ms\." has no row/,
     ],
     [
+      'a paragraph without a row above the first section',
+      (text) => text.replace('\n- **[Deadlines]', '\nPods come back.\n\n- **[Deadlines]'),
+      /^"Pods come back\." has no row/,
+    ],
+    [
+      'a heading that promises',
+      (text) => text.replace('\n## Ask it\n', '\n## Ask it a million times\n'),
+      /^"## Ask it a million times" has no row/,
+    ],
+    [
+      'a figure in words in a list of stars',
+      (text) => text.replace('\n## Ask it\n', '\n## Ask it\n\n* It is ten times faster.\n'),
+      /^"\* It is ten times faster\." has no row/,
+    ],
+    [
       'a link to no row',
       (text) => text.replace('proof.md#limits', 'proof.md#no-limits'),
       /^docs\/proof\.md has no row no-limits$/,
@@ -83,6 +98,11 @@ describe('claims of the README', () => {
       'another scoreboard',
       (text) => text.replace(/(pods evicted +81 +)11/, '$17'),
       /^"Wrong taint: pods evicted .* is not what row demo printed$/,
+    ],
+    [
+      'a scoreboard without its worst line',
+      (text) => text.replace(/^Zone outage: pod-minutes lost .*\n/m, ''),
+      /^the scoreboard leaves out "Zone outage: pod-minutes lost"/,
     ],
   ];
   for (const [name, change, fault] of changed) {
