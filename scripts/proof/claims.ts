@@ -61,7 +61,8 @@ function plain(block: string): string {
   return block
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[*_]{1,2}/g, '')
-    .replace(/\s+/g, ' ');
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 function linkFaults(id: string, rows: readonly Row[], { results }: ProofRecord): readonly string[] {
