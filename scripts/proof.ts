@@ -170,7 +170,9 @@ function play(seed: number, count: number): Promise<Printed> {
 
 /** The output goes nowhere but into the figures; a failure shows its end. */
 async function run(command: string, kubernetes: string | null): Promise<Printed> {
-  const env = { ...process.env, NO_COLOR: '1', KUBERNETES: kubernetes ?? '' };
+  // As in a shell of its own: npm hands its flags, such as -s, to all that it starts.
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+  const env = { ...Object.fromEntries(own), NO_COLOR: '1', KUBERNETES: kubernetes ?? '' };
   const child = spawn('bash', ['-c', command], {
     cwd: root,
     env,

@@ -5,7 +5,7 @@ import type { Figure, Row } from './rows.ts';
 /** A figure differs from its row by this share at most; or it is a bound of the row. */
 const toleranceMax = 0.1;
 const link = /\]\((?:[\w./]*\/)?proof\.md#([\w-]+)\)/g;
-const units = 'ms|s|min|h|pods|nodes|evictions|seeds|tests|cases|percent|%|kB|MB|GB|times';
+const units = 'ms|s|min|h|pods|nodes|evictions|seeds|tests|cases|packages|percent|%|kB|MB|GB|times';
 const figure = new RegExp(`(?<![\\w.,])(\\d[\\d,]*(?:\\.\\d+)?)\\s?(${units})(?!\\w)`, 'g');
 /** Words that promise something of every case, compare, or count. */
 const promises = [

@@ -158,7 +158,7 @@ const ofKubectl = (pattern: RegExp) => cell('explain node NODE', 'kubectl', patt
 const ofMillion = (title: string, pattern: RegExp) => cell('engine, 1.0M pods', title, pattern);
 const packed = (name: string, pattern: RegExp): Figure['read'] => {
   const size = matched(
-    new RegExp(`name: @taintmgr/${name}\\n(?:.*\\n){2}.*package size: (.*)$`, 'm'),
+    new RegExp(`name: @taintmgr/${name}\\n(?:.*\\n){1,3}?.*package size: (.*)$`, 'm'),
   );
   return (output) => pattern.exec(size(output) ?? '')?.[1] ?? null;
 };
@@ -517,16 +517,31 @@ export const rows: readonly Row[] = [
       'npm run -s build',
       'npm run -s pack:check',
       'npm pack --dry-run -w packages/core -w packages/k8s-adapter -w apps/kubectl-taintmgr -w apps/controller',
+      `(d=$(mktemp -d); trap 'rm -r $d' EXIT; npm pack -s --pack-destination $d -w packages/core -w packages/k8s-adapter
+cd $d; npm install --no-audit --no-fund ./*.tgz; du -sk node_modules)`,
     ],
     figures: [
       { name: '@taintmgr/core', unit: 'kB', read: packed('core', /^(.*) kB$/), max: 200 },
       ...['k8s-adapter', 'kubectl-taintmgr', 'controller'].map((name) => ({
         name: `@taintmgr/${name}`,
-        read: packed(name, /^(.*)$/),
+        read: packed(name, /^(.+)$/),
       })),
+      {
+        name: '@taintmgr/k8s-adapter, installed',
+        unit: 'packages',
+        read: matched(/^added (\d+) packages/m),
+      },
+      {
+        name: '@taintmgr/k8s-adapter, on the disk',
+        unit: 'MB',
+        read: (output) => {
+          const [, kilobytes] = /^(\d+)\tnode_modules$/m.exec(output) ?? [];
+          return kilobytes === undefined ? null : (Number(kilobytes) / 1000).toFixed(1);
+        },
+      },
       { name: 'faults', read: matched(/^pack:check: \d+ packages, (\d+) faults$/m), max: 0 },
     ],
-    limits: 'Sizes are those of the tarballs. Dependencies are not in them.',
+    limits: 'The first sizes are those of the tarballs, without dependencies.',
   },
   {
     id: 'runtimes',
