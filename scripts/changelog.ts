@@ -22,7 +22,7 @@ const kinds: readonly (readonly [string, (change: Change) => boolean])[] = [
   ['Fixes', (change) => change.bump === 'patch'],
 ];
 
-function isBreaking({ bump, text }: Change): boolean {
+export function isBreaking({ bump, text }: Change): boolean {
   return bump === 'major' || breaking.test(text);
 }
 

@@ -3,12 +3,13 @@
 // the version, on main since the last release. Without a tag of a release nothing is compared.
 // Changesets itself says what is shipped (`changedFilePatterns`) and whether one is there. Fails too
 // if the changesets since the last release raise the version by less than the changes of
-// docs/reference/api, the report of the API, ask for.
+// docs/reference/api, the report of the API, ask for, or if none names the breaking of a name that is gone.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ApiChanges, apiChanges } from './api-changes.ts';
+import { isBreaking, readChanges } from './changelog.ts';
 
 /** A commit to compare with, and its name for people. */
 interface Base {
@@ -38,19 +39,23 @@ function apiFault(): 0 | 1 {
   const { version } = JSON.parse(readFileSync('packages/core/package.json', 'utf8'));
   const enough = version.startsWith('0.') ? ['minor', 'major'] : ['major'];
   const wanted = broken.length > 0 ? enough : ['patch', 'minor', 'major'];
-  const levels = globSync('.changeset/*.md').flatMap((file) =>
-    Array.from(
-      readFileSync(file, 'utf8').matchAll(/^["']?@.+: *(\w+)$/gm),
-      ([, level = '']) => level,
-    ),
-  );
+  const changesets = readChanges('.changeset');
+  const said = (changes: readonly string[], what: string): 1 => {
+    const lines = changes.map((change) => `  ${change}\n`).join('');
+    process.stdout.write(
+      `error: .changeset: the API has changed since ${release.name}, and no changeset ${what}: npm run changeset\n${lines}`,
+    );
+    return 1;
+  };
   const changes = [...broken, ...added];
-  if (changes.length === 0 || levels.some((level) => wanted.includes(level))) return 0;
-  const lines = changes.map((change) => `  ${change}\n`).join('');
-  process.stdout.write(
-    `error: .changeset: the API has changed since ${release.name}, and no changeset says ${wanted.join(' or ')}: npm run changeset\n${lines}`,
-  );
-  return 1;
+  if (changes.length > 0 && !changesets.some(({ bump }) => wanted.includes(bump))) {
+    return said(changes, `says ${wanted.join(' or ')}`);
+  }
+  // A changed declaration may only have grown; a name that is gone breaks its users.
+  const removed = broken.filter((change) => change.endsWith('(removed)'));
+  return removed.length > 0 && !changesets.some(isBreaking)
+    ? said(removed, 'begins with "Breaking: "')
+    : 0;
 }
 
 function changesSince({ commit }: Base): ApiChanges {

@@ -155,10 +155,13 @@ function pageOf(...declarations: readonly string[]): Readonly<Record<string, str
 const [decide, wait] = ['function decide(now: Instant): void;', 'function wait(): void;'];
 const patch = changeset.replace('minor', 'patch');
 const major = changeset.replace('minor', 'major');
+const breaking = changeset.replace('Pods wait', 'Breaking: pods wait');
 
 for (const [what, version, declarations, text, passes] of [
   ['a removed member and a patch', '0.1.0', [decide], patch, false],
-  ['a removed member and a minor', '0.1.0', [decide], changeset, true],
+  ['a removed member and a minor', '0.1.0', [decide], changeset, false],
+  ['a removed member and a minor that says so', '0.1.0', [decide], breaking, true],
+  ['a changed signature and a minor', '0.1.0', ['function decide(): void;', wait], changeset, true],
   ['a changed signature and a patch', '0.1.0', ['function decide(): void;', wait], patch, false],
   [
     'a changed signature and a minor',
