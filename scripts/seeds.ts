@@ -1,8 +1,9 @@
 // Runs the whole stack through stories drawn from seeds: npm run seeds -- --count N [--seed S]
-// Each seed plays one scenario, the kinds in turn; --story plays that kind for every seed. Last lines
-// `R requests to delete or evict pods` and `N seeds, M failed`; exit 1 when any failed. --verbose prints the stories, --jobs J shares the
-// seeds among J threads, as many as there are processors if it is left out. --sabotage NAME plants
-// that fault and looks for the first seed that shows it; `all` does so for each.
+// Each seed plays one scenario, the kinds in turn; --story plays that kind for every seed. Last
+// lines `R requests to delete or evict pods` and `N seeds, M failed`; exit 1 when any failed.
+// --verbose prints the stories, --jobs J shares the seeds among J threads, as many as there are
+// processors if it is left out. --sabotage NAME plants that fault and looks for the first seed that
+// shows it; `all` does so for each.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
