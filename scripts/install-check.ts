@@ -77,7 +77,7 @@ async function startRegistry(folder: string, upstream?: string): Promise<Registr
   };
 }
 
-/** What another registry answers, with the address of this one in its documents. */
+/** The answer of another registry, with the address of this one in its documents. */
 async function contentFrom(
   upstream: string,
   { url = '', headers }: IncomingMessage,

@@ -18,7 +18,7 @@ interface Flags {
   readonly kubernetes: string | null;
 }
 
-/** What a command printed on both streams. */
+/** The output of a command on both streams. */
 interface Printed {
   readonly text: string;
   readonly status: number;

@@ -217,7 +217,7 @@ class Machine {
     return answers;
   }
 
-  /** How long a command takes to its answer. Throws if it ends in another way. */
+  /** The time that a command takes to its answer. Throws if the command ends in another way. */
   async #answerMs(words: readonly string[], answer: RegExp): Promise<number> {
     const local = words.map((word) => (word.startsWith('/') ? this.#path(word) : word));
     const [program = '', ...args] = this.isAlone ? ['chroot', this.#root, ...local] : local;

@@ -18,7 +18,7 @@ const promise = new RegExp(`\\b(?:${promises.join('|')})\\b`, 'i');
 const headline = /^(#.*|\[!\[.*|\*\*[^*]*\*\*)$/s;
 const boardHead = /^ +KUBE-CONTROLLER-MANAGER +TAINTMGR$/;
 
-/** What is wrong with the claims of README.md: one without a row, a failed row, another figure. */
+/** Faults of the claims of README.md: one without a row, a failed row, another figure. */
 export function claimFaults(
   readme: string,
   rows: readonly Row[],

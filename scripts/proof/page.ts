@@ -1,7 +1,7 @@
 // The page docs/proof.md, from the rows and from what their commands printed last.
 import type { Figure, Row } from './rows.ts';
 
-/** What the commands of a row printed when they ran last. */
+/** The output of the commands of a row in their last run. */
 export interface Result {
   readonly commands: readonly string[];
   readonly date: string;
@@ -34,7 +34,7 @@ export interface ProofRecord {
 
 const seedsWanted = 1_000_000;
 
-/** What is wrong with the last result of a row; empty: the row passed. */
+/** Faults of the last result of a row; empty: the row passed. */
 export function rowFaults(row: Row, result: Result | undefined): readonly string[] {
   if (result === undefined) return ['it has not run'];
   const faults: string[] = [];

@@ -20,7 +20,7 @@ export interface Row {
   /** Run by a shell in the root of a clone, one after the other. */
   readonly commands: readonly string[];
   readonly figures: readonly Figure[];
-  /** What the evidence does not show, beside the limits of all rows, as sentences. */
+  /** Limits of the evidence beside those of all rows, as sentences. */
   readonly limits?: string;
   /** A command that prints the version of the program compared with. */
   readonly peer?: string;

@@ -120,7 +120,7 @@ function nodeDrain() {
     ...{ apiVersion, kind: 'NodeDrain', metadata: metadataOf('replace-the-kernel-of-blue-nodes') },
     spec: { nodes: ['big-1', longNode], taint: { key: taint.key } },
     status: {
-      ...{ phase: 'Draining', nodes: 2, nodesDrained: 0, podsGone: 7, podsLeft: 403 },
+      ...{ phase: 'Running', nodes: 2, nodesDrained: 0, podsGone: 7, podsLeft: 403 },
       podsStaying: 1,
       blockers: ['PDB payments-gateway-frontend-budget holds back 2 pods'],
     },
