@@ -251,7 +251,7 @@ export const rows: readonly Row[] = [
       })),
     ],
     limits:
-      'Pods stop within a second. No budget holds them. kubectl throttles its own requests; no flag changes that.',
+      'Pods stop within a second. No budget holds them. kubectl throttles its own requests; no flag changes that. Kubelets run 110 pods by default.',
     peer: kubectl,
   },
   {
