@@ -30,10 +30,10 @@ for (const file of naming) {
 
 /**
  * What is written anew by a command of its own, and what is of one version on purpose: test data, the plan
- * in docs/releases.md, the versions of Node.
+ * in docs/releases.md, the versions of Node, the results of proof.
  */
 const others =
-  /^deploy\/helm\/|^docs\/releases\.md$|^scripts\/node-programs\.json$|(^|\/)(package(-lock)?\.json|CHANGELOG\.md)$|\/test\//;
+  /^deploy\/helm\/|^docs\/releases\.md$|^scripts\/(node-programs|proof\/record)\.json$|(^|\/)(package(-lock)?\.json|CHANGELOG\.md)$|\/test\//;
 
 test('no other file names the version of the packages', () => {
   const { files, read } = repository(fileURLToPath(root));
