@@ -39,7 +39,7 @@ interface Use {
   readonly name: string;
   /** Paths are those of the machine. */
   readonly args: readonly string[];
-  /** The answer. A program that goes on after it is ended by Ctrl-C. */
+  /** The answer. Ctrl-C ends a program that continues after it. */
   readonly answer: RegExp;
 }
 

@@ -28,7 +28,7 @@ export interface Row {
   readonly needs?: readonly string[];
 }
 
-/** What the pattern's groups match; several groups are two sides of a comparison. */
+/** Reads the groups of the pattern; several groups are two sides of a comparison. */
 function matched(pattern: RegExp): Figure['read'] {
   return (output) => {
     const groups = pattern.exec(output)?.slice(1);

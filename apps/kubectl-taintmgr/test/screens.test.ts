@@ -60,7 +60,7 @@ const screens: readonly (readonly [file: string, commands: readonly string[]])[]
   ],
 ];
 
-/** What no two runs have in common, and no two versions. */
+/** Replaces the parts that differ between runs and versions. */
 function steady(text: string): string {
   return text
     .replaceAll(version, '0.1.0')

@@ -14,7 +14,7 @@ export type KubernetesVersion =
   | '1.37'
   | '1.38';
 
-/** What a server of one version serves, as far as clients of taintmgr can tell. */
+/** The API of a server of one version, as far as clients of taintmgr can tell. */
 export interface Release {
   /** GET /version. */
   readonly version: typeof latestVersion;

@@ -49,7 +49,7 @@ export function readFollowed(kind: FollowedKind, value: unknown): Followed {
   return { ...read, object: null, faults: [...hidden.map(hiddenText), ...faults] };
 }
 
-/** What to do where the object is of a newer version than we are; '': it is not. */
+/** The next step for an object of a newer version than this one; '': it is not newer. */
 export function advice({ isCut, faults }: Pick<Followed, 'isCut' | 'faults'>): string {
   if (isCut) {
     return 'apply the newer CustomResourceDefinitions again, or the object itself, and remove the field before you go back';

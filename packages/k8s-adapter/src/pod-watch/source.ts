@@ -52,9 +52,9 @@ export interface UnreadableNotice {
   /** Such as `EvictionPolicy "spot"`. */
   readonly object: string;
   readonly faults: readonly string[];
-  /** What waits until it can be read, or is gone; `drain`: the evictions for its taint. */
+  /** The evictions that wait until it can be read, or is gone; `drain`: those for its taint. */
   readonly holds: 'all' | 'drain' | 'nothing';
-  /** What to do; '': nothing is known. */
+  /** The next step; '': nothing is known. */
   readonly next: string;
 }
 

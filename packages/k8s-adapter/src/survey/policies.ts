@@ -133,7 +133,7 @@ export interface Unfollowed {
   /** As kubectl calls it: `evictionpolicy/spot`. */
   readonly about: string;
   readonly faults: readonly string[];
-  /** What to do; '': it is not of a newer version. */
+  /** The next step; '': it is not of a newer version. */
   readonly next: string;
 }
 

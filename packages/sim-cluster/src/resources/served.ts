@@ -6,7 +6,7 @@ const none: readonly Resource[] = [];
 
 /** The resources of one server. They are looked up, never kept: definitions come and go. */
 export class ServedResources {
-  /** What the cluster's own parts may look for, served or not. */
+  /** The kinds that the cluster's own parts may look for, served or not. */
   readonly #stored: readonly Resource[];
   readonly #always: readonly Resource[];
   readonly #defined = new Map<string, readonly Resource[]>();

@@ -27,7 +27,7 @@ export interface PressureSettingsInput {
   readonly evictionSoft?: BySignal;
   /** The grace period of each soft threshold, as a Go duration: `1m30s`. */
   readonly evictionSoftGracePeriod?: BySignal;
-  /** What has to be available beyond a threshold once it was acted on. */
+  /** The amount that has to be available beyond a threshold once it was acted on. */
   readonly evictionMinimumReclaim?: BySignal;
   /** A Go duration, `5m0s`. */
   readonly evictionPressureTransitionPeriod?: string;

@@ -68,7 +68,7 @@ function podsAre(amount: number): string {
   return amount === 1 ? '1 pod is' : `${amount} pods are`;
 }
 
-/** What blocks them; where nothing does, for how long they have been due. */
+/** The causes that block them; without one, the time for which they have been due. */
 function dueText(due: readonly LivePod[], blocked: readonly LivePod[], now: number): string {
   const [first] = due;
   if (blocked.length === 0) {
